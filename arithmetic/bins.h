@@ -75,6 +75,13 @@ MMAFUZZ_HD inline int shift_class(int shift, int f) {
   return shift > 16 ? 6 : 1 + log_class(shift);
 }
 
+/// Depth of cancellation: 1, 2, 3-4, 5-8, 9-16, to F-2, F-1, F, beyond (9: to zero).
+MMAFUZZ_HD inline int depth_class(int depth, int f) {
+  if (depth > f) return 8;
+  if (depth >= f - 1) return 6 + depth - (f - 1);
+  return depth > 16 ? 5 : log_class(depth);
+}
+
 /// What fell off below 2^unit: nothing, only the lowest bit, less than half of the unit, half, more, all bits.
 MMAFUZZ_HD inline int lost_class(uint64_t significand, int exponent, int unit) {
   const int dropped = unit - exponent;
@@ -322,17 +329,10 @@ class BinTrace {
       if (top >= 0)
         sink_.hit(bins::Carry::at(bins::capped(top, 5), bins::capped(bins::log_class(max.count), 5), sign,
                                   c_kind_ == 0 ? 2 : c_negative_ != sign));
-      else sink_.hit(bins::Cancel::at(depth_class(-top, f), any_loss, sign, max.c));
+      else sink_.hit(bins::Cancel::at(bins::depth_class(-top, f), any_loss, sign, max.c));
     } else if (max.count) {
       sink_.hit(bins::Cancel::at(9, any_loss, 0, max.c));
     }
-  }
-
-  /// Depth of cancellation: 1, 2, 3-4, 5-8, 9-16, to F-2, F-1, F, beyond (9: to zero).
-  MMAFUZZ_HD static int depth_class(int depth, int f) {
-    if (depth > f) return 8;
-    if (depth >= f - 1) return 6 + depth - (f - 1);
-    return depth > 16 ? 5 : bins::log_class(depth);
   }
 
   /// Sums without an alignment of their own (exact sums): shifts by leading bits, no loss before the rounding.
@@ -376,7 +376,7 @@ class BinTrace {
       sink_.hit(bins::Cancel::at(9, inexact, d.negative, with_c));
     } else if (d.cls == NumberClass::finite) {
       const int top = d.exponent + fast_bit_length(d.significand) - 1 - greatest;
-      if (top < 0) sink_.hit(bins::Cancel::at(depth_class(-top, f.precision()), inexact, d.negative, with_c));
+      if (top < 0) sink_.hit(bins::Cancel::at(bins::depth_class(-top, f.precision()), inexact, d.negative, with_c));
       else
         sink_.hit(bins::Carry::at(bins::capped(top, 5), 0, d.negative, c_kind_ == 0 ? 2 : c_negative_ != d.negative));
     }

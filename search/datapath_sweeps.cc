@@ -8,7 +8,6 @@
 #include <mutex>
 #include <numeric>
 
-#include "search/aligned_term.h"
 #include "search/draw_block.h"
 #include "search/integer_dot.h"
 #include "search/sweep_case.h"
@@ -35,16 +34,6 @@ std::vector<uint64_t> patterns_of(int bits) {
   std::sort(patterns.begin(), patterns.end());
   patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());
   return patterns;
-}
-
-int prime_from(int n) {
-  const auto is_prime = [](int x) {
-    for (int d = 2; d * d <= x; ++d)
-      if (x % d == 0) return false;
-    return x > 1;
-  };
-  while (!is_prime(n)) ++n;
-  return n;
 }
 
 /// n scrambled within 0..size-1, so that the beginning of a long part is spread over all of it.
@@ -108,30 +97,8 @@ std::shared_ptr<const WeighedPairs> weighed_pairs(const std::string& name, uint3
   return pairs = sorted;
 }
 
-/// The sum of lanes first..end-1 as an aligning adder of `kept_bits` makes it without c, in units of
-/// 2^(top - kept_bits).
-int64_t aligned_sum(const SweepCase& s, int first, int end, int top) {
-  int64_t sum = 0;
-  for (int lane = first; lane < end; ++lane) {
-    const Exact p = s.product(lane);
-    if (p.cls != NumberClass::finite || !p.significand) continue;
-    sum += aligned_term(p, top - s.kept_bits);
-  }
-  return sum;
-}
-
-/// c is what lanes from `first` on lack to a sum, in units of the adder's last bit. False where it does not hold that,
-/// or moves the last bit.
-bool solve_c(SweepCase& s, int64_t target, int first, int lanes, int top) {
-  const int64_t rest = target - aligned_sum(s, first, first + lanes, top);
-  s.set_c(encode_units(s.fc, rest, top - s.kept_bits));
-  const auto bits = static_cast<uint64_t>(rest < 0 ? -rest : rest);
-  const int width = static_cast<int>(std::bit_width(bits));
-  return width <= s.kept_bits + 1 && width - std::countr_zero(bits | (uint64_t{1} << 63)) <= s.fc.fraction_bits + 1;
-}
-
 /// Products and c whose sum, in units of the adder's last bit, is a chosen number. All are in one block; c passes
-/// through the others as it is. False as solve_c.
+/// through the others as it is. False as SweepCase::solve_c.
 bool make_sum(SweepCase& s, int64_t target, int live) {
   const int top = s.middle_exponent(s.kept_bits / 2);
   const double wanted = std::ldexp(static_cast<double>(target), -s.kept_bits);  // in units of 2^top
@@ -157,7 +124,7 @@ bool make_sum(SweepCase& s, int64_t target, int live) {
     };
     s.set_product(lane, target < 0, top, fraction(s.fa, x), fraction(s.fb, part / x));
   }
-  return solve_c(s, target, first, lanes, top);
+  return s.solve_c(target, first, lanes, top);
 }
 
 /// A sum whose leading bits are those of the target, `length` bits long: one product has as many of them as its factor
@@ -178,7 +145,7 @@ bool make_leading(SweepCase& s, int64_t target, int length) {
   const auto magnitude = static_cast<uint64_t>(target < 0 ? -target : target);
   const uint64_t high = magnitude >> (length - bits) << (s.fa.fraction_bits + 1 - bits);
   s.set_product(lane(0), target < 0, top - s.kept_bits + length - 1, high & s.fa.fraction_mask(), 0);
-  return solve_c(s, target, first, lanes, top);
+  return s.solve_c(target, first, lanes, top);
 }
 
 /// Lanes 0.. whose exponents are a tuple of alignments below c or below the greatest lane.
@@ -569,6 +536,8 @@ void DatapathSweeps::add_dot_parts() {
       s.set_b(lane, encode_near(s.fb, bits >> 1 & 1, e, fraction));
     }
   });
+
+  add_states();
 
   add_dot("cancellations", 4 * 8192, make_cancellation);
 

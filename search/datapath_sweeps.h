@@ -43,6 +43,7 @@ class DatapathSweeps {
   void add(const char* name, uint64_t length, Make make, uint64_t pass = 0);
   void add_dot(const char* name, uint64_t length, MakeDot make, uint64_t pass = 0);
   void add_dot_parts();
+  void add_states();
   void add_integer_parts();
   void add_conversion_parts();
   void add_scalar_parts();

@@ -18,7 +18,8 @@ bool place_in(int bin, std::array<int, 5>& place) {
   return true;
 }
 
-/// Classes of bins::value_kind() that a format has no values of.
+}  // namespace
+
 bool lacks(const FormatFields& f, int kind) {
   switch (kind) {
     case 0: return f.specials == Specials::top_code;
@@ -28,6 +29,8 @@ bool lacks(const FormatFields& f, int kind) {
     default: return false;
   }
 }
+
+namespace {
 
 /// Factor kinds of the pair number `pair` of bins::Special: first <= second.
 std::pair<int, int> kinds_of(int pair) {

@@ -11,4 +11,7 @@ namespace mmafuzz {
 /// agree and of properties count as ruled out: one unit's arithmetic does not reach them.
 bool ruled_out(const Op& op, const DotModel* model, int bin);
 
+/// Whether a format has no values of a class of bins::value_kind().
+bool lacks(const FormatFields& f, int kind);
+
 }  // namespace mmafuzz

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #include "arithmetic/corner_encodings.h"
 #include "arithmetic/ieee_operations.h"
+#include "search/aligned_term.h"
 #include "search/mutator.h"
 
 namespace mmafuzz {
@@ -105,9 +107,40 @@ class SweepCase {
   /// The exact product of a lane, and c, as terms.
   Exact product(int lane) const { return exact_product(to_exact(decode(fa, a(lane))), to_exact(decode(fb, b(lane)))); }
 
+  /// The sum of lanes first..end-1 as an aligning adder of `kept_bits` makes it without c, in units of
+  /// 2^(top - kept_bits).
+  int64_t aligned_sum(int first, int end, int top) const {
+    int64_t sum = 0;
+    for (int lane = first; lane < end; ++lane) {
+      const Exact p = product(lane);
+      if (p.cls == NumberClass::finite && p.significand) sum += aligned_term(p, top - kept_bits);
+    }
+    return sum;
+  }
+  /// c is what lanes from `first` on lack to a sum, in units of the adder's last bit. False where it does not hold
+  /// that, or moves the last bit.
+  bool solve_c(int64_t target, int first, int lanes, int top) {
+    const int64_t rest = target - aligned_sum(first, first + lanes, top);
+    set_c(encode_units(fc, rest, top - kept_bits));
+    const auto bits = static_cast<uint64_t>(rest < 0 ? -rest : rest);
+    const int width = static_cast<int>(std::bit_width(bits));
+    return width <= kept_bits + 1 && width - std::countr_zero(bits | (uint64_t{1} << 63)) <= fc.fraction_bits + 1;
+  }
+
  private:
   Batch& batch_;
   size_t index_;
 };
+
+/// The least prime number from n on: the size of an orthogonal array.
+inline int prime_from(int n) {
+  const auto is_prime = [](int x) {
+    for (int d = 2; d * d <= x; ++d)
+      if (x % d == 0) return false;
+    return x > 1;
+  };
+  while (!is_prime(n)) ++n;
+  return n;
+}
 
 }  // namespace mmafuzz

@@ -1,0 +1,106 @@
+// mmafuzz bench states: which pairs and triples of the datapath's levels the walk of states meets on every row of
+// floating-point numbers, the worst first. Of one row: by kind of factor, and the pairs that are missing.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "bench/bench.h"
+#include "bench/measured_rows.h"
+#include "core/parallel.h"
+#include "oracles/models/model_rows.h"
+#include "plan/registry.h"
+#include "search/datapath_sweeps.h"
+#include "search/state_pairs.h"
+
+namespace mmafuzz {
+namespace {
+
+struct StatesOptions {
+  std::string unit, op;
+  uint64_t seed = 1;
+  int missing = 20, wrong = 0;
+};
+
+/// The walk of states over one row.
+StatePairs walked(const Op& op, const DotModel& model, uint64_t seed) {
+  StatePairs states(op, model);
+  const DatapathSweeps sweeps(op, corner_hints(&model), seed);
+  Batch batch(op);
+  batch.resize(1);
+  for (const DatapathSweeps::Part& part : sweeps.parts()) {
+    if (part.name != "states") continue;
+    for (uint64_t n = 0; n < part.length; ++n) {
+      sweeps.make(part.first + n, batch, 0);
+      states.add(batch, 0);
+    }
+  }
+  return states;
+}
+
+double percent(const StatePairs::Count& c) { return c.possible ? 100.0 * double(c.met) / double(c.possible) : 100; }
+
+void show_row(const StatesOptions& options) {
+  const Op op = op_from_text(options.op);
+  const std::unique_ptr<Unit> unit = bind_or_fail(options.unit, op);
+  if (!unit->model()) throw BadInput("no row: " + options.unit);
+  const StatePairs states = walked(op, *unit->model(), options.seed);
+  for (int i = 0; i < DatapathState::kinds; ++i)
+    for (int j = i; j < DatapathState::kinds; ++j) {
+      const auto x = static_cast<DatapathState::Kind>(i), y = static_cast<DatapathState::Kind>(j);
+      const StatePairs::Count c = states.pairs(x, y);
+      if (c.possible)
+        fmt::print("{:9} {:9} {:>8} of {:>8}  {:6.2f} %\n", DatapathState::name_of(x), DatapathState::name_of(y), c.met,
+                   c.possible, percent(c));
+    }
+  const StatePairs::Count pairs = states.pairs(), triples = states.triples();
+  fmt::print("pairs {} of {}, {:.3f} %; triples {} of {}, {:.3f} %; after {} cases\n", pairs.met, pairs.possible,
+             percent(pairs), triples.met, triples.possible, percent(triples), states.cases());
+  for (const std::string& level : states.unmet_levels()) fmt::print("level not met: {}\n", level);
+  for (const std::string& pair : states.unmet(static_cast<size_t>(options.missing))) fmt::print("not met: {}\n", pair);
+  for (const std::string& pair : states.contradictions()) fmt::print("wrongly ruled out: {}\n", pair);
+}
+
+void show_all(const StatesOptions& options) {
+  struct Row {
+    std::string name, op;
+    StatePairs::Count levels, pairs, triples;
+    uint64_t cases = 0;
+    size_t wrong = 0;
+  };
+  std::vector<const ModelRow*> rows;
+  std::set<std::string> seen;
+  for (const ModelRow& row : model_rows())
+    if (!row.op.a.fields().integer && seen.insert(to_text(row.op) + custom_name(row.model, row.op)).second)
+      rows.push_back(&row);
+  std::vector<Row> all(rows.size());
+  in_parallel(2, rows.size(), [&](size_t i) {
+    const StatePairs states = walked(rows[i]->op, rows[i]->model, options.seed);
+    all[i] = {rows[i]->name(), to_text(rows[i]->op),          states.levels(), states.pairs(), states.triples(),
+              states.cases(),  states.contradictions().size()};
+  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Row& x, const Row& y) { return percent(x.pairs) < percent(y.pairs); });
+  for (const Row& row : all)
+    fmt::print("{} of {} levels, {:6.2f} % of {:>8} pairs, {:6.2f} % of {:>7} triples, {:>7} cases{}  {}\n",
+               row.levels.met, row.levels.possible, percent(row.pairs), row.pairs.possible, percent(row.triples),
+               row.triples.possible, row.cases, row.wrong ? fmt::format(" WRONG {}", row.wrong) : "", row.name);
+}
+
+}  // namespace
+
+void add_bench_states(Arguments& bench, int& status) {
+  auto options = std::make_shared<StatesOptions>();
+  Arguments* sub = bench.add_subcommand("states", "Pairs of the datapath's levels that the walk of states meets");
+  sub->add_option("--unit", options->unit, "only this row, in detail (with --op)");
+  sub->add_option("--op", options->op, "the row's op");
+  sub->add_option("--missing", options->missing, "pairs to print that were not met")->capture_default_str();
+  sub->add_option("--seed", options->seed, "seed of the walk")->capture_default_str()->check(unsigned_number());
+  sub->footer("Example: mmafuzz bench states");
+  sub->callback([options, &status] {
+    options->unit.empty() ? show_all(*options) : show_row(*options);
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz

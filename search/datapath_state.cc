@@ -1,0 +1,242 @@
+#include "search/datapath_state.h"
+
+#include <algorithm>
+#include <array>
+
+#include "arithmetic/bins.h"
+#include "arithmetic/evaluate_dot.h"
+#include "search/cut_class.h"
+
+namespace mmafuzz {
+namespace {
+
+using Kind = DatapathState::Kind;
+
+struct KindText {
+  const char* name;
+  std::vector<const char*> levels;
+};
+const std::vector<KindText>& texts() {
+  static const std::vector<const char*> values = {"zero", "subnormal", "normal", "infinity", "nan"};
+  static const std::vector<const char*> scales = {"zero_or_least", "one", "greatest", "nan", "below_one", "above_one"};
+  static const std::vector<KindText> all = {
+      {"a", values},
+      {"b", values},
+      {"place", {"none", "0", "1", "2", "3-4", "5-8", "9-16", "17+", "F-1", "F", "F+1", "F+2", "beyond"}},
+      {"sign", {"positive", "negative"}},
+      {"cut", {"none", "lowest", "below_half", "half", "above_half", "all_ones"}},
+      {"sa", scales},
+      {"sb", scales},
+      {"greatest", {"none", "c", "product", "c_and_product", "products"}},
+      {"size",
+       {"none", "zero", "1_below", "2_below", "3-4_below", "5-8_below", "9-16_below", "17+_below", "F-1_below",
+        "F_below", "beyond", "0_above", "1_above", "2_above", "3_above", "4_above", "5+_above"}},
+      {"lost", {"nothing", "bits", "addends"}},
+      {"rest", {"none", "exact", "lowest", "below_half", "half-1", "half", "half+1", "above_half", "all_ones"}},
+      {"last", {"even", "odd"}},
+      {"result",
+       {"+zero", "-zero", "least_subnormal", "subnormal", "greatest_subnormal", "least_normal", "normal", "greatest",
+        "infinity", "nan"}},
+  };
+  static_assert(DatapathState::kinds == 13);
+  return all;
+}
+
+int scale_level(const FormatFields& f, uint64_t encoding) {
+  const uint64_t code = encoding & ~f.sign_bit(), one = uint64_t(f.bias) << f.fraction_bits;
+  if (code == 0) return 0;
+  if (code == one) return 1;
+  if (code == f.greatest_magnitude()) return 2;
+  if (is_special(f, code)) return 3;
+  return code < one ? 4 : 5;
+}
+
+}  // namespace
+
+const char* DatapathState::name_of(Kind kind) { return texts()[static_cast<size_t>(kind)].name; }
+const std::vector<const char*>& DatapathState::levels_of(Kind kind) {
+  return texts()[static_cast<size_t>(kind)].levels;
+}
+
+DatapathState::DatapathState(const Op& op, const DotModel& model)
+    : op_(op), model_(model), limits_(std::make_shared<Limits>(op, model)), one_(op) {
+  const CornerHints hints = corner_hints(&model);
+  kept_ = hints.fraction_bits;
+  block_ = hints.block > 1 ? std::min(hints.block, op.k) : op.k;
+  aligns_ = traits_of(model).additions == KernelTraits::Additions::cut || traits_of(model).floors();
+  for (int lane = 0; lane <= op.k; ++lane) {
+    of_lane_.push_back(factors_.size());
+    add(Kind::a, lane);
+    if (lane < op.k) add(Kind::b, lane);
+    for (const Kind kind : {Kind::place, Kind::sign}) add(kind, lane);
+    if (aligns_) add(Kind::cut, lane);
+  }
+  of_scales_ = factors_.size();
+  for (int block = 0; op.has_scales() && block < op.scales(); ++block) {
+    add(Kind::scale_a, block);
+    add(Kind::scale_b, block);
+  }
+  of_sum_ = factors_.size();
+  of_kind_.fill(unused);
+  for (const Kind kind : {Kind::greatest, Kind::size, Kind::lost, Kind::rest, Kind::last, Kind::result}) {
+    if (kind < Kind::rest && !aligns_) continue;
+    of_kind_[static_cast<size_t>(kind)] = factors_.size();
+    add(kind, 0);
+  }
+  now_.resize(factors_.size() + 1);
+}
+
+void DatapathState::add(Kind kind, int lane) {
+  factors_.push_back({kind, lane, levels_});
+  levels_ += static_cast<int>(levels_of(kind).size());
+}
+
+std::string DatapathState::name_of(const Factor& factor) const {
+  const std::string name = name_of(factor.kind);
+  if (factor.kind >= Kind::greatest) return name;
+  if (factor.lane < op_.k || factor.kind > Kind::cut) return name + "[" + std::to_string(factor.lane) + "]";
+  return factor.kind == Kind::a ? "c" : name + "[c]";
+}
+
+/// Takes the last step's sum and rounding.
+class DatapathState::Trace {
+ public:
+  static constexpr bool enabled = true;
+  explicit Trace(DatapathState& state) : state_(state), model_(state.model_) {}
+
+  void operator()(const Step& step) {
+    if (step.kind == Step::Kind::ieee_multiply) return;
+    for (const Kind kind : {Kind::size, Kind::lost, Kind::rest, Kind::last}) set(kind, 0);
+    if (step.kind == Step::Kind::ieee_add || step.kind == Step::Kind::ieee_fma) operation(step);
+    else if (step.kind != Step::Kind::special) sum(step);
+  }
+
+ private:
+  void set(Kind kind, int level) { state_.set(kind, level); }
+  static int leading(const Addend& t) { return t.exponent + fast_bit_length(t.significand) - 1; }
+
+  void sum(const Step& step) {
+    const bool aligned = step.kind != Step::Kind::exact_sum;
+    int greatest = INT32_MIN / 2, lost = 0;
+    for (int i = 0; i < step.count; ++i) {
+      const Addend& t = step.addend[i];
+      if (t.significand == 0) continue;
+      greatest = std::max(greatest, aligned ? t.scale_exponent : leading(t));
+      if (aligned && t.lost) lost = std::max(lost, t.kept == 0 ? 2 : 1);
+    }
+    if (greatest == INT32_MIN / 2) return;
+    set(Kind::lost, lost);
+    if (!aligned || !step.aligned) return of_result(step, greatest);
+    const uint64_t magnitude = step.sum < 0 ? 0 - static_cast<uint64_t>(step.sum) : static_cast<uint64_t>(step.sum);
+    size(magnitude == 0, fast_bit_length(magnitude) - 1 + step.unit_exponent - greatest);
+    rounding(step, bins::remainder_class(magnitude, step.rounded.quantum - step.unit_exponent));
+  }
+
+  void operation(const Step& step) {
+    const bool fma = step.kind == Step::Kind::ieee_fma;
+    for (int i = 0; i < step.count; ++i)
+      if (step.addend[i].cls == NumberClass::nan || step.addend[i].cls == NumberClass::infinity) return;
+    const Addend &x = step.addend[0], &factor = step.addend[1], &added = step.addend[fma ? 2 : 1];
+    const bool first_zero = x.significand == 0 || (fma && factor.significand == 0),
+               second_zero = added.significand == 0;
+    if (first_zero && second_zero) return;
+    const int none = INT32_MIN / 2, first = first_zero ? none : leading(x) + (fma ? leading(factor) : 0),
+              second = second_zero ? none : leading(added);
+    of_result(step, std::max(first, second));
+  }
+
+  void size(bool zero, int above) {
+    set(Kind::size, zero ? 1 : above >= 0 ? 11 + std::min(above, 5) : 2 + bins::depth_class(-above, state_.kept_));
+  }
+  void of_result(const Step& step, int greatest) {
+    const FormatFields f = step_format(model_);
+    const Number d = decode(f, step.result);
+    if (d.cls == NumberClass::infinity || d.cls == NumberClass::nan) return;
+    size(d.cls == NumberClass::zero, d.exponent + fast_bit_length(d.significand) - 1 - greatest);
+    rounding(step, bins::remainder_class(step.rounded.guard, step.rounded.sticky));
+  }
+  void rounding(const Step& step, int remainder) {
+    set(Kind::rest, 1 + remainder);
+    set(Kind::last, step.rounded.last);
+  }
+
+  DatapathState& state_;
+  const DotModel& model_;
+};
+
+void DatapathState::set(Kind kind, int level) {
+  const size_t at = of_kind_[static_cast<size_t>(kind)];
+  if (at != unused) now_[at] = static_cast<uint8_t>(level);
+}
+
+const std::vector<uint8_t>& DatapathState::look(const Batch& batch, size_t index) {
+  const DotOperands& in = one_.load(batch, index);
+  std::fill(now_.begin(), now_.end(), uint8_t{0});
+  for (int block = 0; of_scales_ + 2 * static_cast<size_t>(block) < of_sum_; ++block) {
+    now_[of_scales_ + 2 * static_cast<size_t>(block)] =
+        static_cast<uint8_t>(scale_level(model_.scale_a, in.scale_a[block]));
+    now_[of_scales_ + 2 * static_cast<size_t>(block) + 1] =
+        static_cast<uint8_t>(scale_level(model_.scale_b, in.scale_b[block]));
+  }
+  for (int first = 0; first < op_.k; first += block_) {
+    const int end = std::min(first + block_, op_.k);
+    int greatest = none, at_greatest = 0;
+    bool c_greatest = false;
+    Term term[max_instruction_k + 1], c;
+    for (int lane = first; lane < end; ++lane) {
+      Term& t = term[lane - first];
+      const Number x = decode(read_as(model_, model_.a), in.a[lane]), y = decode(read_as(model_, model_.b), in.b[lane]);
+      uint8_t* of = now_.data() + of_lane_[static_cast<size_t>(lane)];
+      of[0] = static_cast<uint8_t>(bins::value_kind(x));
+      of[1] = static_cast<uint8_t>(bins::value_kind(y));
+      of[3] = x.negative != y.negative;
+      t = product(x, y, in, lane);
+      if (t.exponent > greatest) greatest = t.exponent, at_greatest = 0;
+      at_greatest += t.exponent == greatest;
+    }
+    if (first == 0) {
+      const Number x = decode(model_.c, in.c);
+      uint8_t* of = now_.data() + of_lane_.back();
+      of[0] = static_cast<uint8_t>(bins::value_kind(x));
+      of[2] = x.negative;
+      c = x.cls == NumberClass::finite ? Term{x.significand, x.exponent, x.scale_exponent} : Term{};
+      if (c.exponent > greatest) greatest = c.exponent, at_greatest = 0;
+      c_greatest = c.significand && c.exponent == greatest;
+      put(of + 1, c, greatest);
+      set(Kind::greatest, c_greatest ? (at_greatest ? 3 : 1) : greatest == none ? 0 : at_greatest > 1 ? 4 : 2);
+    }
+    for (int lane = first; lane < end; ++lane)
+      put(now_.data() + of_lane_[static_cast<size_t>(lane)] + 2, term[lane - first], greatest);
+  }
+  Trace trace(*this);
+  const uint64_t d = evaluate_dot(model_, in, trace);
+  set(Kind::result,
+      bins::result_value(model_.d, model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits,
+                         d));
+  return now_;
+}
+
+/// The place, and behind the sign the cut.
+void DatapathState::put(uint8_t* of, const Term& t, int greatest) const {
+  if (!t.significand) return;
+  of[0] = static_cast<uint8_t>(1 + bins::shift_class(greatest - t.exponent, kept_));
+  if (aligns_) of[2] = static_cast<uint8_t>(cut_class(t.significand, greatest - kept_ - t.last));
+}
+
+DatapathState::Term DatapathState::product(const Number& x, const Number& y, const DotOperands& in, int lane) const {
+  if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) return {};
+  Term t{static_cast<uint128>(x.significand) * y.significand, x.exponent + y.exponent,
+         x.scale_exponent + y.scale_exponent};
+  for (const bool second : {false, true}) {
+    if (!model_.scale_block) break;
+    const Number s =
+        decode(second ? model_.scale_b : model_.scale_a, (second ? in.scale_b : in.scale_a)[lane / model_.scale_block]);
+    if (s.cls != NumberClass::finite) return {};
+    t.significand *= s.significand;
+    t.last += s.exponent;
+    t.exponent += s.scale_exponent;
+  }
+  return t;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,450 @@
+// Levels of a datapath that cannot be, alone or together. Each rule is a proof from the formats' ranges or from one
+// level's meaning.
+#include <algorithm>
+#include <cmath>
+
+#include "arithmetic/bins.h"
+#include "search/cut_class.h"
+#include "search/datapath_state.h"
+#include "search/possible_bins.h"
+
+namespace mmafuzz {
+namespace {
+
+using Kind = DatapathState::Kind;
+constexpr int far = 1 << 20;
+
+bool is_finite_value(int level) { return level == 1 || level == 2; }
+
+/// The significands of a class, subnormal or normal: all, or of wide ones those that a class of cuts can ask for.
+std::vector<uint64_t> significands(const FormatFields& f, bool normal) {
+  std::vector<uint64_t> all;
+  const uint64_t first = normal ? uint64_t{1} << f.fraction_bits : 1, end = uint64_t{1} << (f.fraction_bits + normal);
+  if (!normal && (f.subnormals == SubnormalRule::absent || f.subnormals == SubnormalRule::flushed)) return all;
+  if (f.fraction_bits <= 10) {
+    for (uint64_t x = first; x < end; ++x) all.push_back(x);
+    return all;
+  }
+  for (int i = 0; i <= f.fraction_bits; ++i)
+    for (const uint64_t x : {(uint64_t{1} << i) - 1, uint64_t{1} << i, (uint64_t{1} << i) + 1})
+      for (const uint64_t with : {x, x | (end >> 1), end - x})
+        if (with >= first && with < end) all.push_back(with);
+  return all;
+}
+
+}  // namespace
+
+DatapathState::Limits::Limits(const Op& op, const DotModel& model) : op_(op), model_(model) {
+  model_.a = read_as(model, model.a);
+  model_.b = read_as(model, model.b);
+  const CornerHints hints = corner_hints(&model);
+  kept_ = hints.fraction_bits;
+  block_ = hints.block > 1 ? std::min(hints.block, op.k) : op.k;
+  const FormatFields &fa = model_.a, &fb = model_.b, &fc = model_.c;
+  // Beyond F + 9 all of a product lies below half a unit.
+  const auto cut_at = [&](uint8_t(&cuts)[13], Range(&at)[6], uint128 significand, int own_bits, int most_shift) {
+    for (int place = 1; place < 13; ++place) {
+      const Range range = shifts(place);
+      for (int shift = range.least; shift <= std::min({range.most, kept_ + 9, most_shift}); ++shift) {
+        const int cut = cut_class(significand, shift + own_bits - kept_);
+        cuts[place] |= static_cast<uint8_t>(1u << cut);
+        at[cut] = {std::min(at[cut].least, shift), std::max(at[cut].most, shift == kept_ + 9 ? most_shift : shift)};
+      }
+    }
+  };
+  // Scales of fractions take part in what falls off.
+  std::vector<uint64_t> of_scales = {1};
+  int scale_bits = 0;
+  if (model.scale_block && model.scale_a.fraction_bits + model.scale_b.fraction_bits > 0) {
+    scale_bits = model.scale_a.fraction_bits + model.scale_b.fraction_bits;
+    of_scales.clear();
+    for (const bool first : {false, true})
+      for (const bool second : {false, true})
+        for (const uint64_t x : significands(model.scale_a, first))
+          for (const uint64_t y : significands(model.scale_b, second)) of_scales.push_back(x * y);
+  }
+  for (const bool normal_a : {false, true})
+    for (const bool normal_b : {false, true}) {
+      std::vector<uint128> products;
+      for (const uint64_t x : significands(fa, normal_a))
+        for (const uint64_t y : significands(fb, normal_b))
+          for (const uint64_t scale : of_scales) products.push_back(static_cast<uint128>(x) * y * scale);
+      std::sort(products.begin(), products.end());
+      products.erase(std::unique(products.begin(), products.end()), products.end());
+      for (const uint128 p : products)
+        for (const int later : {0, 1})
+          if (later * block_ < op.k)
+            cut_at(cuts_[later][normal_a][normal_b], cut_shifts_[later], p,
+                   fa.fraction_bits + fb.fraction_bits + scale_bits, std::max(0, highest_above(later * block_, -1)));
+    }
+  for (const bool normal : {false, true})
+    for (const uint64_t x : significands(fc, normal))
+      cut_at(cuts_of_c_[normal], cut_shifts_[2], x, fc.fraction_bits, std::max(0, highest_above(op.k, -1)));
+}
+
+/// Least and greatest shift of a place; an empty range where F leaves none.
+DatapathState::Limits::Range DatapathState::Limits::shifts(int place) const {
+  if (place == 12) return {kept_ + 3, far};
+  if (place >= 8) return {std::max(kept_ - 9 + place, 0), kept_ - 9 + place};
+  static constexpr Range low[] = {{0, 0}, {1, 1}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {17, far}};
+  const Range range = low[place - 1];
+  return {range.least, std::min(range.most, kept_ - 2)};
+}
+
+int DatapathState::Limits::end_of_block(int lane) const { return std::min((lane / block_ + 1) * block_, op_.k); }
+
+/// Of a product with its scales, and of c.
+DatapathState::Limits::Range DatapathState::Limits::exponents(int lane) const {
+  if (lane == op_.k) return {model_.c.emin(), model_.c.emax()};
+  Range range{model_.a.emin() + model_.b.emin(), model_.a.emax() + model_.b.emax()};
+  if (model_.scale_block) {
+    range.least += model_.scale_a.emin() + model_.scale_b.emin();
+    range.most += model_.scale_a.emax() + model_.scale_b.emax();
+  }
+  return range;
+}
+
+/// How far one addend can stand below another of its block.
+int DatapathState::Limits::spread(int lane, int other) const {
+  const bool shares_scales =
+      lane < op_.k && other < op_.k && model_.scale_block && lane / model_.scale_block == other / model_.scale_block;
+  if (shares_scales) return model_.a.emax() + model_.b.emax() - model_.a.emin() - model_.b.emin();
+  return exponents(other).most - exponents(lane).least;
+}
+
+/// How far an addend can stand below one that is neither it nor `besides`; -1 where there is none.
+int DatapathState::Limits::highest_above(int lane, int besides) const {
+  const int first = lane == op_.k ? 0 : lane / block_ * block_;
+  int most = -1;
+  for (int other = first; other < end_of_block(first); ++other)
+    if (other != lane && other != besides) most = std::max(most, spread(lane, other));
+  if (first == 0 && lane != op_.k && besides != op_.k) most = std::max(most, spread(lane, op_.k));
+  return most;
+}
+
+/// Whether a level says how far below the greatest exponent an addend stands, and how far that is.
+bool DatapathState::Limits::stands(const Factor& f, int x) {
+  return (f.kind == Kind::place || f.kind == Kind::cut) && x > 0;
+}
+DatapathState::Limits::Range DatapathState::Limits::standing(const Factor& f, int x) const {
+  return f.kind == Kind::place ? shifts(x) : cut_shifts_[f.lane == op_.k ? 2 : f.lane >= block_][x];
+}
+
+unsigned DatapathState::Limits::all_cuts(int lane, int place) const {
+  const auto& of = cuts_[lane >= block_];
+  return of[0][0][place] | of[0][1][place] | of[1][0][place] | of[1][1][place];
+}
+
+bool DatapathState::Limits::possible_value(const FormatFields& f, int level) const { return !lacks(f, level); }
+
+bool DatapathState::Limits::possible(const Factor& f, int x) const {
+  const bool is_c = f.lane == op_.k;
+  switch (f.kind) {
+    case Kind::a: return possible_value(is_c ? model_.c : model_.a, x);
+    case Kind::b: return possible_value(model_.b, x);
+    case Kind::place: {
+      if (x == 0) return true;
+      const Range range = shifts(x);
+      return range.least <= range.most && range.most >= 0 &&
+             (range.least == 0 || range.least <= highest_above(f.lane, -1));
+    }
+    case Kind::sign: return x == 0 || (is_c ? model_.c.has_sign() : model_.a.has_sign() || model_.b.has_sign());
+    case Kind::cut: {
+      unsigned all = 1;
+      for (int place = 1; place < 13; ++place)
+        if (possible({Kind::place, f.lane, 0}, place))
+          all |= is_c ? cuts_of_c_[0][place] | cuts_of_c_[1][place] : all_cuts(f.lane, place);
+      return all >> x & 1;
+    }
+    case Kind::scale_a:
+    case Kind::scale_b: {
+      const FormatFields& s = f.kind == Kind::scale_a ? model_.scale_a : model_.scale_b;
+      return x != 3 || s.has_nan();
+    }
+    case Kind::greatest: return x != 4 || block_ > 1;
+    case Kind::lost:
+      return x == 0 || traits_of(model_).additions == KernelTraits::Additions::cut || traits_of(model_).floors();
+    case Kind::rest: {
+      const bool is_whole = traits_of(model_).additions == KernelTraits::Additions::cut || traits_of(model_).floors();
+      return is_whole || x < 2 || x == 3 || x == 5 || x == 7;  // guard and sticky tell no more
+    }
+    case Kind::result:
+      if (x == 8) return model_.d.has_infinity();
+      if (x == 9) return model_.d.has_nan();
+      if (x == 1)
+        return model_.d.has_sign() && (!is_aligned() || model_.zero_sign != ZeroSign::positive ||
+                                       exponents(0).least - kept_ <= model_.d.least_bit());
+      return !(x >= 2 && x <= 4) || !lacks(model_.d, 1);
+    case Kind::size:
+      return x < 2 ||
+             (!(is_aligned() && x == 10) && above(x).least <= most_above(1) && above(x).least <= above(x).most);
+    default: return true;
+  }
+}
+
+/// Whether a level says that an addend is none.
+bool DatapathState::Limits::is_dead(const Factor& f, int x) const {
+  return (f.kind <= Kind::b && !is_finite_value(x)) || (f.kind == Kind::place && x == 0);
+}
+
+/// c's exponent and that of a product above it.
+bool DatapathState::Limits::c_may_stand(bool normal, int place) const {
+  const Range range = shifts(place), products = exponents(0);
+  const int low = model_.c.emin(), high = normal ? model_.c.emax() : low;
+  return place == 1 || (low + range.least <= products.most && high + range.most >= products.least);
+}
+
+bool DatapathState::Limits::in_one_lane(const Factor& f, int x, const Factor& g, int y) const {
+  const bool is_c = f.lane == op_.k;
+  if (is_dead(f, x)) return (g.kind != Kind::place && g.kind != Kind::cut) || y == 0;
+  if (is_c && f.kind == Kind::a && g.kind == Kind::place && y == 0) return false;
+  if (g.kind != Kind::cut || f.kind == Kind::sign) {
+    return !is_c || f.kind != Kind::a || g.kind != Kind::place || c_may_stand(x == 2, y);
+  }
+  unsigned cuts = 0;
+  for (int place = 1; place < 13; ++place) {
+    if (f.kind == Kind::place && place != x) continue;
+    if (!possible({Kind::place, f.lane, 0}, place)) continue;
+    for (const int first : {0, 1}) {
+      if (is_c) {
+        if ((f.kind == Kind::a && x != first + 1) || !c_may_stand(first, place)) continue;
+        const int nearest = exponents(0).least - (first ? model_.c.emax() : model_.c.emin());
+        const bool whole = place == 12 && nearest > kept_ + 9;  // far below half a unit
+        cuts |= whole ? cuts_of_c_[first][place] & 6u : cuts_of_c_[first][place];
+        continue;
+      }
+      for (const int second : {0, 1})
+        if (f.kind == Kind::place || x == (f.kind == Kind::a ? first : second) + 1)
+          cuts |= cuts_[f.lane >= block_][first][second][place];
+    }
+  }
+  if (f.kind != Kind::place && !is_c) cuts |= 1;  // the other factor may be zero
+  return cuts >> y & 1;
+}
+
+/// Levels of two lanes, or of a lane and c.
+bool DatapathState::Limits::beside_each_other(const Factor& f, int x, const Factor& g, int y) const {
+  const bool with_c = g.lane == op_.k;
+  const bool together = with_c ? f.lane < block_ : f.lane / block_ == g.lane / block_;
+  if (!together) return true;
+  if (with_c && end_of_block(0) == 1 && is_dead(f, x))  // leaves c the greatest
+    return !stands(g, y) || (g.kind == Kind::place ? y == 1 : (cuts_of_c_[0][1] | cuts_of_c_[1][1]) >> y & 1);
+  if (with_c && only_c_leads(f, x)) {
+    if (g.kind == Kind::a)
+      return y == 2 || (y == 1 && exponents(f.lane).least <= model_.c.emin() - standing(f, x).least);
+    if (g.kind == Kind::cut) return (cuts_of_c_[0][1] | cuts_of_c_[1][1]) >> y & 1;
+    return g.kind != Kind::place || y == 1;
+  }
+  // Where c is subnormal, a product is as low or stands below another one.
+  if (with_c && g.kind == Kind::a && y == 1 && stands(f, x)) {
+    const int shift = standing(f, x).least;
+    int among = shift == 0 ? 0 : -1;
+    for (int other = 0; other < end_of_block(0); ++other)
+      if (other != f.lane) among = std::max(among, spread(f.lane, other));
+    return shift <= among || exponents(f.lane).least <= model_.c.emin() - shift;
+  }
+  if (stands(f, x) && is_dead(g, y))
+    return standing(f, x).least == 0 || standing(f, x).least <= highest_above(f.lane, g.lane);
+  if (is_dead(f, x) && stands(g, y))
+    return standing(g, y).least == 0 || standing(g, y).least <= highest_above(g.lane, f.lane);
+  if (!stands(f, x) || !stands(g, y)) return true;
+  const Range p = standing(f, x), q = standing(g, y);
+  if (p.least - q.most > spread(f.lane, g.lane) || q.least - p.most > spread(g.lane, f.lane)) return false;
+  if (p.least == 0 || q.least == 0) return true;
+  return p.least <= highest_above(f.lane, g.lane) && q.least <= highest_above(g.lane, f.lane);
+}
+
+bool DatapathState::Limits::with_greatest(const Factor& f, int x, int greatest) const {
+  const bool c_has = greatest == 1 || greatest == 3;
+  if (f.kind > Kind::cut || f.kind == Kind::sign || f.lane >= block_ + (f.lane == op_.k ? op_.k : 0)) return true;
+  if (f.lane == op_.k) {
+    if (is_dead(f, x)) return !c_has;
+    if (f.kind == Kind::cut) return x == 0 || (c_has ? (cuts_of_c_[0][1] | cuts_of_c_[1][1]) >> x & 1 : greatest != 0);
+    if (greatest == 0) return false;
+    if (f.kind == Kind::place) return c_has == (x == 1);
+    if (x == 1 && greatest == 3) return exponents(0).least <= model_.c.emin() && model_.c.emin() <= exponents(0).most;
+    return true;
+  }
+  const int others = end_of_block(0) - 1, needed = greatest == 4 ? 2 : greatest >= 2 ? 1 : 0;
+  if (is_dead(f, x)) return others >= needed;
+  if (!stands(f, x)) return true;
+  const Range p = standing(f, x);
+  if (greatest == 0 || (p.most == 0 && greatest == 1)) return false;
+  if (p.least == 0) return others + 1 >= needed;
+  if (others < needed) return false;
+  if (greatest == 1) return p.least <= spread(f.lane, op_.k);
+  return !only_c_leads(f, x);
+}
+
+/// How many bits a sum's leading one stands above the greatest exponent at most, where a lane takes part of
+/// 2^-shift of what it could.
+int DatapathState::Limits::most_above(double part_of_lane) const {
+  if (!is_aligned()) return far;
+  if (model_.scale_block) return far;
+  return std::ilogb(4 * (block_ - 1 + part_of_lane) + 3.999999);
+}
+
+DatapathState::Limits::Range DatapathState::Limits::above(int size) const {
+  if (size >= 11) return {size - 11, size == 16 ? far : size - 11};
+  static constexpr Range depth[] = {{1, 1}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {17, far}};
+  const int f = kept_;
+  if (size == 10) return {-far, -f - 1};
+  if (size >= 8) return {-(f - 9 + size), -(f - 9 + size)};
+  return {-std::min(depth[size - 2].most, f - 2), -depth[size - 2].least};
+}
+
+/// Whether a sum of this size can leave such a rest.
+bool DatapathState::Limits::can_leave(int size, int rest) const {
+  if (size == 1) return rest == 1 || !is_aligned();
+  if (!is_aligned() || rest == 1 || exponents(0).least - kept_ <= model_.d.emin()) return true;
+  const int precision = (model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits) + 1;
+  const int dropped = std::min(above(size).most, most_above(1)) + kept_ + 1 - precision;
+  return dropped >= 3 || (dropped == 2 && (rest == 2 || rest == 5 || rest == 8)) || (dropped == 1 && rest == 5);
+}
+
+/// Whether the whole case is one step.
+bool DatapathState::Limits::is_single() const { return block_ >= op_.k && model_.k >= op_.k; }
+
+/// Whether each step is one sum, cut in integers kept_ bits below its greatest exponent.
+bool DatapathState::Limits::is_aligned() const { return traits_of(model_).is_fused_sum(); }
+
+/// Whether only c can be above a lane that stands so far below the greatest exponent.
+bool DatapathState::Limits::only_c_leads(const Factor& f, int x) const {
+  if (!stands(f, x) || f.lane >= block_ || standing(f, x).least == 0) return false;
+  int among = -1;
+  for (int other = 0; other < end_of_block(0); ++other)
+    if (other != f.lane) among = std::max(among, spread(f.lane, other));
+  return standing(f, x).least > among;
+}
+
+/// The weight of the last bit of a result.
+int DatapathState::Limits::bit_of_result(int result) const {
+  return result == 2 || result == 4 ? model_.d.least_bit() : model_.d.emin() - (result == 3);
+}
+
+bool DatapathState::Limits::with_result(const Factor& f, int x, int result) const {
+  const bool of_c = f.kind == Kind::place || f.kind == Kind::cut || f.kind == Kind::a ? f.lane == op_.k : false;
+  if (!is_aligned()) return true;
+  const int least = exponents(0).least, most = exponents(0).most;
+  // A sum is a multiple of 2^(greatest exponent - F): results below that are c's alone.
+  const bool small = result >= 1 && result <= 5,
+             low = result >= 2 && result <= 5 && least - kept_ > bit_of_result(result);
+  const bool minus = result == 1 && least - kept_ > model_.d.least_bit() - 2;  // all addends are zeros
+  // c leads where products do not reach the greatest number; far below its last bit they do not count.
+  const bool high = result == 7 || result == 8;
+  const bool leads = high && most + 3 + std::ilogb(op_.k) < model_.d.emax();
+  const bool alone = high && most + 3 + std::ilogb(op_.k) < model_.d.emax() - kept_;
+  switch (f.kind) {
+    case Kind::a:
+      if (!of_c) return true;
+      if (minus) return x == 0;
+      if (low && model_.c == model_.d) return x == (result < 5 ? 1 : 2);
+      if (leads && result == 7 && model_.c == model_.d) return x == 2;
+      if (low || (leads && result == 7)) return x == 1 || x == 2;
+      return true;
+    case Kind::place:
+    case Kind::cut: {
+      if (!stands(f, x)) return f.kind == Kind::cut || !of_c || !(low || (leads && result == 7));
+      if (minus) return false;
+      const Range p = standing(f, x);
+      if (of_c) return (!low && !(leads && result == 7)) || p.least == 0;
+      if (is_single() && result >= 2 && result <= 5 && least + p.least - kept_ > bit_of_result(result)) return false;
+      if (only_c_leads(f, x)) {
+        if (small && least + p.least - 2 > model_.d.emin()) return false;
+        if (result == 0 && products_below_c(f, x) < 1 && least + p.least - 2 > model_.d.emin()) return false;
+        if (alone && result == 8 && !lanes_have_specials()) return false;
+      }
+      return f.lane >= block_ || !(leads && result == 7) || p.most >= model_.d.emax() - most;
+    }
+    default: return true;
+  }
+}
+
+bool DatapathState::Limits::with_sum(const Factor& f, int x, const Factor& g, int y) const {
+  const bool special =
+      (f.kind <= Kind::b && x >= 3) || ((f.kind == Kind::scale_a || f.kind == Kind::scale_b) && x == 3);
+  const bool of_c = f.kind <= Kind::cut && f.lane == op_.k;
+  if (g.kind < Kind::result && special) return y == 0;
+  if (f.kind == Kind::greatest && x == 0 && is_single()) return y == 0;
+  if (g.kind == Kind::result) {
+    if (special && model_.d.has_nan())
+      return y == 9 || (f.kind <= Kind::b && x == 3 && (y == 8 || !model_.d.has_infinity()));
+    if (!lanes_have_specials() && f.kind <= Kind::cut && is_aligned() && is_single() && y == 9)
+      return !(of_c && (f.kind == Kind::a ? x < 3 : f.kind == Kind::place && x > 0)) && !only_c_leads(f, x);
+    return with_result(f, x, y);
+  }
+  const bool far_below = is_aligned() && is_single() && model_.scale_block == 0 && only_c_leads(f, x);
+  if (!lanes_have_specials() && is_aligned() && is_single() && f.kind <= Kind::cut &&
+      (g.kind == Kind::size || g.kind == Kind::rest) && y == 0)
+    if (far_below || (f.kind == Kind::cut     ? x > 0
+                      : f.kind == Kind::place ? x > 0 && of_c
+                                              : f.kind == Kind::a && of_c && is_finite_value(x)))
+      return false;
+  if (f.kind == Kind::cut && x > 0 && is_single() && is_aligned() && !lanes_have_specials() && g.kind == Kind::lost &&
+      y == 0)
+    return false;
+  if (far_below && !is_other_result(f, x, g, y)) return false;
+  if (g.kind == Kind::size && y >= 2) {
+    const double part = !of_c && f.kind <= Kind::cut && is_dead(f, x) ? 0
+                        : !of_c && f.kind == Kind::place              ? std::exp2(-std::min(shifts(x).least, 60))
+                                                                      : 1;
+    if (above(y).least > most_above(f.kind > Kind::cut || f.lane >= (op_.k - 1) / block_ * block_ ? part : 1))
+      return false;
+  }
+  // What is that far away is lost whole.
+  if (f.kind == Kind::place && x >= (of_c ? 10 : 11) && is_single() && is_aligned() && g.kind == Kind::lost)
+    return y != 1;
+  if (of_c && f.kind == Kind::a && x == 1 && g.kind == Kind::lost && y == 1 && is_single() && is_aligned() &&
+      kept_ >= model_.c.fraction_bits) {
+    for (int place = 2; place < 11; ++place)
+      if (c_may_stand(false, place)) return true;
+    return false;
+  }
+  if (f.kind == Kind::size && x == 0) return y == 0;
+  if (f.kind == Kind::size && g.kind == Kind::rest) return y != 0 && can_leave(x, y);
+  if (f.kind == Kind::lost && x > 0 && g.kind == Kind::rest && is_aligned()) return y != 0;
+  return true;
+}
+
+bool DatapathState::Limits::lanes_have_specials() const {
+  return model_.a.has_nan() || model_.a.has_infinity() || model_.b.has_nan() || model_.b.has_infinity() ||
+         (model_.scale_block && (model_.scale_a.has_nan() || model_.scale_b.has_nan()));
+}
+
+/// Of what c leads: the greatest magnitude of all products, in units of c's exponent.
+double DatapathState::Limits::products_below_c(const Factor& f, int x) const {
+  return 4.0 * block_ * std::exp2(others_above(f.lane) - std::min(standing(f, x).least, 60));
+}
+/// How far another product of the first block can stand above one of it.
+int DatapathState::Limits::others_above(int lane) const {
+  int most = 0;
+  for (int other = 0; other < end_of_block(0); ++other)
+    if (other != lane) most = std::max(most, spread(lane, other));
+  return most;
+}
+
+/// What c leaves open where a product stands so far below it that no other one leads.
+bool DatapathState::Limits::is_other_result(const Factor& f, int x, const Factor& g, int y) const {
+  const double products = products_below_c(f, x);
+  const int last = std::max(model_.c.fraction_bits + 0, std::min(standing(f, x).most, far / 2) + others_above(f.lane) +
+                                                            model_.a.fraction_bits + model_.b.fraction_bits);
+  switch (g.kind) {
+    case Kind::size: return y == 0 || (y == 1 ? products >= 1 : products >= 0.5 || (y >= 11 ? y <= 12 : y == 2));
+    case Kind::rest: return last >= kept_ || (y != 2 && y != 4 && y != 6 && y != 8);
+    case Kind::lost: return y == 0 || last > kept_;
+    default: return true;
+  }
+}
+
+bool DatapathState::Limits::possible(const Factor& f, int x, const Factor& g, int y) const {
+  if (!possible(f, x) || !possible(g, y)) return false;
+  if (f.kind <= Kind::cut && g.kind <= Kind::cut) {
+    if (f.lane == g.lane) return in_one_lane(f, x, g, y);
+    return beside_each_other(f, x, g, y);
+  }
+  if (g.kind == Kind::greatest) return with_greatest(f, x, y);
+  if (g.kind > Kind::greatest) return with_sum(f, x, g, y);
+  return true;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,404 @@
+// The walk of states: every level of each factor of the datapath (search/datapath_state.h) beside every level of each
+// other one. Lanes, c, scales and the sum each have a column of an orthogonal array (Bush 1952), whose digit says what
+// they shall be; operands are solved for that.
+#include <array>
+#include <vector>
+
+#include "search/cut_class.h"
+#include "search/datapath_sweeps.h"
+#include "search/sweep_case.h"
+
+namespace mmafuzz {
+namespace {
+
+/// What a lane or c shall be: classes of bins::value_kind, and of finite numbers the place below the greatest exponent.
+struct Wanted {
+  uint8_t a, b;
+  int8_t place;  ///< of DatapathState's levels, 0: none
+};
+
+constexpr int sizes = 16, big = 12;  ///< of sums; from `big` on two bits and more above the greatest exponent
+constexpr int places = 12, zero = 0, subnormal = 1, normal = 2, infinity = 3, nan = 4;
+
+bool is_live(const Wanted& w) { return w.place > 0; }
+
+/// Of lanes; without infinities and NaNs those that sums can be made of.
+std::vector<Wanted> lane_states(bool specials) {
+  std::vector<Wanted> all;
+  for (uint8_t a = 0; a <= nan; ++a)
+    for (uint8_t b = 0; b <= nan; ++b) {
+      const bool finite = a > zero && a < infinity && b > zero && b < infinity;
+      if (finite)
+        for (int8_t place = 1; place <= places; ++place) all.push_back({a, b, place});
+      else if (specials || (a < infinity && b < infinity)) all.push_back({a, b, 0});
+    }
+  return all;
+}
+
+class StateCase {
+ public:
+  StateCase(const Op& op, SweepCase& s) : op_(op), s_(s) {}
+
+  /// Digits of lanes, then of c, of the sum, and two of each block of scales.
+  template <class Digit>
+  void make(const std::vector<Wanted>& states, bool specials, bool solved, Digit digit) {
+    const int last_block = (s_.k - 1) / s_.block * s_.block, first = solved ? last_block : 0;
+    wanted_.resize(static_cast<size_t>(s_.k) + 1);
+    for (int lane = 0; lane < s_.k; ++lane) {
+      const auto d = static_cast<size_t>(digit(lane));
+      // What is left of the digits is normal numbers, as most are.
+      wanted_[static_cast<size_t>(lane)] =
+          d < states.size() ? states[d] : Wanted{normal, normal, static_cast<int8_t>(1 + s_.rng.below(places))};
+    }
+    wanted_.back() = c_state(digit(s_.k), specials);
+    const int size = digit(s_.k + 1) % sizes;
+    const bool alone = !solved && s_.rng.one_in(16);  // c, where it is not zero itself
+    const bool few = solved ? size < big && s_.coin() : s_.rng.one_in(8);
+    const int live = alone ? 0 : few ? 1 + below(3) : s_.k, turn = s_.any_lane();
+    for (int lane = 0; lane < s_.k && (solved || alone || few); ++lane) {
+      Wanted& w = wanted_[static_cast<size_t>(lane)];
+      if (lane >= first && (lane + turn) % s_.k < live) continue;
+      if (is_live(w)) s_.coin() ? w.a = zero : w.b = zero;
+      w.place = 0;
+    }
+    scales(digit, specials, solved);
+    negative_ = s_.coin();
+    all_alike_ = (alone || (solved && size >= big)) && !s_.rng.one_in(4);
+    if (solved && size >= big) make_big(size - big + 2, first);
+    make_one_greatest(solved);
+    top_ = choose_top(solved);
+    for (int tries = 0;; ++tries) {
+      for (int lane = 0; lane < s_.k; ++lane) set_lane(lane);
+      if (!solved || (size >= big && s_.rng.one_in(2))) {
+        if (!alone && s_.rng.one_in(4)) mirror_lanes();
+        set_c();
+        if (alone ? s_.coin() : s_.rng.one_in(32)) set_end();
+        return;
+      }
+      if (s_.rng.one_in(4)) mirror_lanes();
+      if (s_.solve_c(sum_for(size), first, s_.k - first, top_) || tries == 8) return;
+    }
+  }
+
+ private:
+  int below(int n) { return static_cast<int>(s_.rng.below(static_cast<uint32_t>(n))); }
+
+  static Wanted c_state(int digit, bool specials) {
+    const int number = digit % (2 * places + (specials ? 3 : 1));
+    if (number < places) return {normal, normal, static_cast<int8_t>(1 + number)};
+    if (number < 2 * places) return {subnormal, normal, static_cast<int8_t>(1 + number - places)};
+    static constexpr uint8_t dead[] = {zero, infinity, nan};
+    return {dead[number - 2 * places], normal, 0};
+  }
+
+  int shift_of(int place) {
+    switch (place) {
+      case 4: return 3 + below(2);
+      case 5: return 5 + below(4);
+      case 6: return 9 + below(8);
+      case 7: return s_.kept_bits > 18 ? s_.rng.between(17, s_.kept_bits - 2) : 17;
+      case 12: return s_.kept_bits + 3 + (s_.coin() ? below(4) : below(200));
+      default: return place < 4 ? place - 1 : s_.kept_bits - 9 + place;
+    }
+  }
+
+  /// As many lanes are greatest as a sum of so many bits above the greatest exponent takes.
+  void make_big(int above, int first) {
+    const int lanes = s_.k - first, turn = below(lanes);
+    // At times one of them is greatest, or c, and the others follow: as many again.
+    const bool follow = s_.rng.one_in(3), c_leads = s_.coin();
+    const int needed = ((1 << above) / 4 + 1 + below(2)) * (follow ? 2 : 1);
+    for (int i = 0; i < std::min(lanes, needed); ++i)
+      wanted_[static_cast<size_t>(first + (i + turn) % lanes)] = {
+          normal, normal, static_cast<int8_t>(follow && (c_leads || i > 0) ? 2 : 1)};
+    if (follow && c_leads) wanted_.back() = {normal, normal, 1};
+  }
+
+  /// Someone is greatest: where nobody is, a lane of normal numbers, or c.
+  void make_one_greatest(bool solved) {
+    for (const Wanted& w : wanted_)
+      if (w.place == 1 && (!solved || &w != &wanted_.back())) return;
+    const int turn = s_.any_lane();
+    const bool c_first = !solved && is_live(wanted_.back()) && s_.rng.one_in(3);
+    for (int i = 0; i < s_.k && !c_first; ++i) {
+      Wanted& w = wanted_[static_cast<size_t>((i + turn) % s_.k)];
+      if (is_live(w)) return void(w.place = 1);
+    }
+    if (is_live(wanted_.back())) wanted_.back().place = 1;
+  }
+
+  /// The greatest exponent. Subnormal factors, or a subnormal c, are as great as they are.
+  int choose_top(bool solved) {
+    const int turn = below(s_.k + 1);
+    if (s_.rng.one_in(solved ? 8 : 3)) {
+      for (int i = 0; i <= s_.k; ++i) {
+        const int lane = (i + turn) % (s_.k + 1);
+        const Wanted& w = wanted_[static_cast<size_t>(lane)];
+        if (!is_live(w) || w.a != subnormal || (lane < s_.k && w.b != subnormal && s_.coin())) continue;
+        const int shift = shift_of(w.place);
+        if (lane == s_.k) return s_.fc.emin() + shift;
+        return s_.fa.emin() + (w.b == subnormal ? s_.fb.emin() : s_.rng.between(s_.fb.emin(), s_.fb.emax())) + shift +
+               scale_of(lane);
+      }
+    }
+    // Where products have few exponents, c leads them on its way up.
+    const int few = s_.greatest_exponent() - s_.least_exponent();
+    if (all_alike_ && few < s_.kept_bits && s_.coin()) return s_.greatest_exponent() + below(2);
+    if (!solved && few < s_.kept_bits && is_live(wanted_.back()) && !s_.rng.one_in(4)) {
+      const int cut = s_.coin() ? s_.kept_bits - s_.fa.fraction_bits - s_.fb.fraction_bits - 2 : 0;
+      return s_.rng.between(s_.least_exponent() + cut, s_.greatest_exponent() + s_.kept_bits + 5) +
+             scale_of(s_.any_lane());
+    }
+    switch (below(6)) {
+      case 0: return s_.rng.between(s_.least_exponent(), s_.greatest_exponent()) + scale_of(s_.any_lane());
+      case 1: return s_.coin() ? s_.fd.emin() + s_.rng.between(-s_.kept_bits, 4) : s_.fd.emax() - s_.rng.between(0, 3);
+      case 2: return s_.rng.between(s_.fc.emin(), s_.fc.emax());
+      default: return s_.middle_exponent(s_.kept_bits / 2) + scale_of(s_.any_lane());
+    }
+  }
+
+  int scale_of(int lane) const { return scale_.empty() ? 0 : scale_[static_cast<size_t>(lane / op_.scale_block)]; }
+
+  uint64_t factor(const FormatFields& f, uint8_t kind, int exponent, bool negative) {
+    switch (kind) {
+      case zero: return f.encode_zero(negative);
+      case infinity: return f.has_infinity() ? f.encode_infinity(negative) : f.encode_greatest(negative);
+      case nan: return special_encoding(f, s_.coin() ? 2 : 3, negative);
+      case subnormal: {
+        const uint64_t fraction = draw_fraction(f, s_.rng);
+        return encode_near(f, negative, f.emin() - 1, 0)
+                   ? f.in_container(std::max<uint64_t>(fraction, 1) | (negative ? f.sign_bit() : 0))
+                   : encode_near(f, negative, f.emin(), fraction);
+      }
+      default: {
+        const uint64_t fraction = all_ones_ && !s_.rng.one_in(8) ? f.fraction_mask() : draw_fraction(f, s_.rng);
+        return encode_near(f, negative, std::clamp(exponent, f.emin(), f.emax()), fraction);
+      }
+    }
+  }
+
+  void set_lane(int lane) {
+    const Wanted& w = wanted_[static_cast<size_t>(lane)];
+    const FormatFields &fa = s_.fa, &fb = s_.fb;
+    int e = top_ - (is_live(w) ? shift_of(w.place) : 0) - scale_of(lane);
+    if (e < s_.least_exponent() || e > s_.greatest_exponent())
+      e = s_.rng.between(s_.least_exponent(), s_.greatest_exponent());
+    const int ea = w.a == subnormal ? fa.emin() : w.b == subnormal ? e - fb.emin() : FactorShare(fa, fb, e).any(s_.rng);
+    const bool negative_a = s_.coin();
+    const bool negative_b = all_alike_ ? negative_a != negative_ : s_.coin();
+    all_ones_ = all_alike_ && is_live(w) && w.place <= 2;
+    s_.set_a(lane, factor(fa, w.a, ea, negative_a));
+    s_.set_b(lane, factor(fb, w.b, e - ea, negative_b));
+    all_ones_ = false;
+    if (is_live(w) && (!all_alike_ || w.place > 2)) solve_cut(lane, below(6));
+  }
+
+  /// Lanes of a block cancel in pairs, but one or two.
+  void mirror_lanes() {
+    const uint64_t sign = s_.fa.in_container(s_.fa.sign_bit());
+    if (!sign) return;
+    for (int first = 0; first < s_.k; first += s_.block) {
+      const int lanes = std::min(s_.block, s_.k - first), turn = below(lanes);
+      for (int i = below(3); i + 1 < lanes; i += 2) {
+        const int from = first + (i + turn) % lanes, to = first + (i + 1 + turn) % lanes;
+        if (scale_of(from) != scale_of(to)) continue;
+        s_.set_a(to, s_.a(from) ^ sign);
+        s_.set_b(to, s_.b(from));
+      }
+    }
+  }
+
+  /// Fractions for which what falls off has a level of its own. The exponents and signs stay.
+  void solve_cut(int lane, int level) {
+    const Number x = decode(s_.fa, s_.a(lane)), y = decode(s_.fb, s_.b(lane));
+    if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) return;
+    const int dropped = top_ - s_.kept_bits - x.exponent - y.exponent - scale_of(lane);
+    const int bits_a = s_.fa.fraction_bits, bits_b = s_.fb.fraction_bits;
+    if (dropped > bits_a + bits_b + 2 && level == 1 && x.subnormal && y.subnormal) {
+      s_.set_a(lane, with_low_bits(s_.fa, s_.a(lane), bits_a, 1));
+      s_.set_b(lane, with_low_bits(s_.fb, s_.b(lane), bits_b, 1));
+    }
+    if (dropped <= 0 || dropped > bits_a + bits_b + 2) return;
+    const auto of = [&](int bits, bool subnormal_number, uint64_t low) {  // with its leading bit
+      return (low & low_mask(bits)) | (subnormal_number ? 0 : uint64_t{1} << bits);
+    };
+    for (int tries = 0; tries < 64; ++tries) {
+      uint64_t p = s_.rng.next(), q = s_.rng.next();
+      if (level == 0 || level == 3) {  // so many zeros at the end of the product
+        const int zeros = level == 0 ? dropped : dropped - 1, of_p = std::min(bits_a, below(zeros + 1));
+        p = (p | 1) << of_p;
+        q = (q | 1) << std::min(bits_b, zeros - of_p);
+      } else if (level == 1 || level == 5) {  // the inverse, modulo 2^dropped
+        p = of(bits_a, x.subnormal, p | 1);
+        uint64_t inverse = p;
+        for (int i = 0; i < 5; ++i) inverse *= 2 - p * inverse;
+        q = (level == 1 ? inverse : 0 - inverse) & low_mask(std::min(dropped, 63));
+        if (dropped < bits_b) q |= s_.rng.next() << dropped;
+      }
+      p = of(bits_a, x.subnormal, p);
+      q = of(bits_b, y.subnormal, q);
+      if (p == 0 || q == 0 || cut_class(static_cast<uint128>(p) * q, dropped) != level) continue;
+      s_.set_a(lane, with_low_bits(s_.fa, s_.a(lane), bits_a, p));
+      s_.set_b(lane, with_low_bits(s_.fb, s_.b(lane), bits_b, q));
+      return;
+    }
+  }
+  static uint64_t with_low_bits(const FormatFields& f, uint64_t code, int bits, uint64_t significand) {
+    return f.in_container((code >> f.ignored_low_bits & ~low_mask(bits)) | (significand & low_mask(bits)));
+  }
+
+  void set_c() {
+    const Wanted& w = wanted_.back();
+    const FormatFields& fc = s_.fc;
+    const int e = top_ - (is_live(w) ? shift_of(w.place) : 0);
+    uint64_t code = factor(fc, w.a, e, all_alike_ ? negative_ : s_.coin());
+    const Number c = decode(fc, code);
+    const int dropped = top_ - s_.kept_bits - c.exponent;
+    if (is_live(w) && dropped > 0) {  // the lowest bits are solved for
+      const int width = std::min<int>(dropped, fc.fraction_bits);
+      const uint64_t mask = low_mask(width), half = uint64_t{1} << (width - 1);
+      const uint64_t draw = s_.rng.next();
+      const uint64_t low[] = {0, 1, draw & (half - 1), half, half | (draw & mask), mask};
+      code = fc.in_container((code >> fc.ignored_low_bits & ~mask) | (low[below(6)] & mask));
+    }
+    s_.set_c(code);
+  }
+
+  /// c at an end of its range.
+  void set_end() {
+    const FormatFields& f = s_.fc;
+    const uint64_t ends[] = {0, 1, f.fraction_mask(), f.fraction_mask() + 1, f.greatest_magnitude()};
+    s_.set_c(f.in_container(ends[below(5)] | (negative_ ? f.sign_bit() : 0)));
+  }
+
+  /// In units of the adder's last bit: zero, or a number of wanted length, last bit and remainder.
+  int64_t sum_for(int size) {
+    const int kept = std::min(s_.kept_bits, most_aligned_bits - 8);
+    if (size == 0) return 0;
+    if (s_.rng.one_in(6)) {
+      if (const int64_t end = end_of_range()) return s_.coin() ? -end : end;
+    }
+    int top = size > 9 ? kept + size - 10 : 0;
+    switch (size) {
+      case 1:
+      case 2: top = kept - size; break;
+      case 3: top = kept - 3 - below(2); break;
+      case 4: top = kept - 5 - below(4); break;
+      case 5: top = kept - 9 - below(8); break;
+      case 6: top = kept - 17 - below(std::max(1, kept - 18)); break;
+      case 7: top = 1; break;
+      case 8:
+      case 9: top = 0; break;
+      default: break;
+    }
+    top = std::max(top, 0);
+    if (all_alike_ && top >= kept + 2) return solved_by_lanes(top);
+    int64_t sum = (int64_t{1} << top) | static_cast<int64_t>(s_.rng.next() & low_mask(top));
+    // Of subnormal results more is dropped.
+    const int dropped = std::min(top, std::max(top - s_.fd.fraction_bits, s_.fd.least_bit() - (top_ - s_.kept_bits)));
+    if (dropped > 0 && !s_.rng.one_in(8)) {
+      const auto mask = static_cast<int64_t>(low_mask(dropped)), half = int64_t{1} << (dropped - 1);
+      const auto draw = static_cast<int64_t>(s_.rng.next());
+      const int64_t rest[] = {0, 1, draw & (half - 1), half - 1, half, half + 1, half | (draw & mask), mask};
+      sum = (sum & ~mask) | (rest[below(8)] & mask);
+    }
+    return s_.coin() ? -sum : sum;
+  }
+
+  /// The least or greatest subnormal result, the least normal one, the greatest, or beside it; 0 where the units of the
+  /// sum do not hold it.
+  int64_t end_of_range() {
+    const FormatFields& fd = s_.fd;
+    const int unit = top_ - s_.kept_bits;
+    const uint64_t one = uint64_t{1} << fd.fraction_bits;
+    const std::pair<uint64_t, int> ends[] = {{1, fd.least_bit()},
+                                             {one - 1, fd.least_bit()},
+                                             {one, fd.least_bit()},
+                                             {2 * one - 1, fd.emax() - fd.fraction_bits}};
+    const auto [significand, last] = ends[top_ > (fd.emin() + fd.emax()) / 2 ? 3 : below(3)];
+    const int left = last - unit;
+    if (left < 0 || left + fd.fraction_bits + 1 > most_aligned_bits) return 0;
+    return static_cast<int64_t>(significand << left) +
+           (left > 0 && s_.coin() ? s_.rng.between(-1, 1) << std::max(0, left - 2) : 0);
+  }
+
+  /// What lanes that are great alike make, and of c what is left to a sum of so many bits.
+  int64_t solved_by_lanes(int top) {
+    const int64_t sum = s_.aligned_sum(0, s_.k, top_), least = int64_t{1} << top;
+    return negative_ ? std::min(sum, -least) : std::max(sum, least);
+  }
+
+  template <class Digit>
+  void scales(Digit digit, bool specials, bool solved) {
+    if (!op_.has_scales() || solved) return;
+    const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
+    const auto code = [&](const FormatFields& f, int kind) -> uint64_t {
+      const uint64_t one = uint64_t(f.bias) << f.fraction_bits, greatest = f.greatest_magnitude();
+      switch (kind) {
+        case 0: return 0;
+        case 1: return one;
+        case 2: return greatest;
+        case 3: return specials && f.has_nan() ? f.encode_nan() : one;
+        case 4:
+          return one - 1 - s_.rng.below(static_cast<uint32_t>(s_.coin() ? std::min<uint64_t>(one - 1, 8) : one - 1));
+        default:
+          return one + 1 +
+                 s_.rng.below(
+                     static_cast<uint32_t>(s_.coin() ? std::min<uint64_t>(greatest - one - 1, 8) : greatest - one - 1));
+      }
+    };
+    const auto exponent = [](const FormatFields& f, uint64_t encoding) {
+      const Number n = decode(f, encoding);
+      return n.cls == NumberClass::finite ? n.scale_exponent : 0;
+    };
+    scale_.resize(static_cast<size_t>(op_.scales()));
+    const int reference = below(op_.scales());
+    const bool alike = s_.coin();
+    int total = 0;
+    for (int i = 0; i < op_.scales(); ++i) {
+      const int block = (reference + i) % op_.scales();
+      const uint64_t first = code(fs, digit(s_.k + 2 + 2 * block) % 6);
+      uint64_t second = code(ft, digit(s_.k + 3 + 2 * block) % 6);
+      // So that lanes of other blocks meet those of this one.
+      if (i > 0 && alike)
+        second = encode_near(ft, false, std::clamp(total - exponent(fs, first), ft.emin(), ft.emax()), 0);
+      s_.set_scale(3, block, first);
+      s_.set_scale(4, block, second);
+      scale_[static_cast<size_t>(block)] = exponent(fs, first) + exponent(ft, second);
+      if (i == 0) total = scale_[static_cast<size_t>(block)];
+    }
+  }
+
+  const Op& op_;
+  SweepCase& s_;
+  std::vector<Wanted> wanted_;
+  std::vector<int> scale_;
+  int top_ = 0;
+  bool negative_ = false, all_alike_ = false;  ///< lanes have one sign, and most are great
+  bool all_ones_ = false;                      ///< fractions, of those that are
+};
+
+}  // namespace
+
+void DatapathSweeps::add_states() {
+  const auto plain = std::make_shared<std::vector<Wanted>>(lane_states(false));
+  const auto all = std::make_shared<std::vector<Wanted>>(lane_states(true));
+  const int columns = op_.k + 2 + 2 * (op_.has_scales() ? op_.scales() : 0);
+  const auto base = static_cast<uint64_t>(prime_from(std::max(columns, static_cast<int>(all->size()))));
+  const uint64_t pass = base * base;
+  static constexpr struct {
+    bool specials, solved;
+  } phases[] = {{false, false}, {false, true}, {true, false}, {false, false}, {true, false}, {false, true}};
+  const uint64_t phases_of_all = std::size(phases) * (op_.has_scales() ? 2 : 1);  // scales have levels of their own
+  add_dot(
+      "states", pass * phases_of_all,
+      [op = op_, plain, all, base, pass](SweepCase& s, uint64_t n) {
+        const auto [specials, solved] = phases[n / pass % std::size(phases)];
+        const uint64_t x = n % pass % base, y = n % pass / base;
+        const auto digit = [&](int column) { return static_cast<int>((x + y * static_cast<uint64_t>(column)) % base); };
+        StateCase(op, s).make(specials ? *all : *plain, specials, solved, digit);
+      },
+      pass);
+}
+
+}  // namespace mmafuzz
