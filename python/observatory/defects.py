@@ -45,11 +45,11 @@ def _call(operation: str) -> str:
 
 def rows(observatory: dict, quantizers: dict) -> list[Row]:
     found = [_row("observatory", one["name"], one["library"], one["version"], NOUNS[one["table"]], [one["operation"], *one["also"]],
-                  title(one).split(": ", 1)[1], one["class"], *upstream(one["upstream"])) for one in observatory["divergences"]]  # fmt: skip
+                  f"{title(one).split(': ', 1)[1]}: {one['reason']}", one["class"], *upstream(one["upstream"])) for one in observatory["divergences"]]  # fmt: skip
     found += [_of_past(one, observatory) for one in observatory["past"] if one["kind"]]
     for function in quantizers["functions"]:
         found += [_row("quantizers", one["name"], function["library"], function["version"], "block quantizer", [function["call"]],
-                       one["sentence"], one["verdict"], *upstream(one["upstream"])) for one in function["findings"]]  # fmt: skip
+                       one["sentence"].replace("`", ""), one["verdict"], *upstream(one["upstream"])) for one in function["findings"]]  # fmt: skip
     return sorted(found, key=lambda row: (row.words["verdict"][0] != "defect", row.library.lower()))
 
 

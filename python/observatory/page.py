@@ -62,8 +62,8 @@ _OF_PROCESSES = "ends the process"
 def written(edition: dict) -> str:
     """The page, as Markdown."""
     heads = {"conversions": _CONVERSIONS, "arithmetic": _ARITHMETIC, "products": _PRODUCTS}
-    return "\n".join([_HEAD.format(**edition), *(_coverage(head, name, edition["covered"][name]) for name, head in heads.items()),
-                      _divergences(edition), _past(edition["past"]), _declined(edition["declined"])])  # fmt: skip
+    return "\n".join([_HEAD.format(**edition), _divergences(edition), _past(edition["past"]),
+                      *(_coverage(head, name, edition["covered"][name]) for name, head in heads.items()), _declined(edition["declined"])])  # fmt: skip
 
 
 def _tried(row: dict, table: str) -> str:
