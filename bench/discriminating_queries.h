@@ -15,7 +15,7 @@ struct PaperQuery {
   const char* name;
   const char* z3;        ///< 4.8.9, the paper's
   const char* cvc5;      ///< 1.0.2, the paper's
-  const char* z3_again;  ///< 4.8.12 on the authors' published encoding, one core like that of docs/performance.md
+  const char* z3_again;  ///< 4.8.12 on the authors' published encoding, one core (docs/notes/2026-11-21-rates.md)
 };
 
 // Times: table 4 (AMD EPYC 7502P, 1.5 GHz, 6 hours at most), then z3 4.8.12 on pyxis-roc/tensor_core_semantics,

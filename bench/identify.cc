@@ -126,7 +126,7 @@ T greatest(const std::vector<T>& values) {
   return values.empty() ? T{} : *std::max_element(values.begin(), values.end());
 }
 
-/// A row of the table, which is Markdown: docs/identify.md holds it.
+/// A row of the table, which is Markdown: docs/notes/2026-11-23-identify.md holds it.
 void add_row(MeasuredRows& table, const std::string& name, std::string_view named, size_t open, size_t dots,
              size_t rounds, uint64_t held, double seconds) {
   table.add({{"box", name},

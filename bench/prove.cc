@@ -1,5 +1,5 @@
-// mmafuzz bench prove: the tables of docs/proofs.md. First the queries of Valpey et al., table 4, beside the times that
-// they print; then what is proven of the rows.
+// mmafuzz bench prove: the tables of docs/proofs.md and its note. First the queries of Valpey et al., table 4, beside
+// the times that they print; then what is proven of the rows.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -5,7 +5,8 @@
 
 namespace mmafuzz {
 
-/// Prints the table of docs/proofs.md, a question a line. False where an answer is not the one that the page states.
+/// Prints the table of docs/notes/2026-11-23-proofs.md, a question a line. False where an answer is not the one that it
+/// states.
 bool print_corrected_products(prove::Solvers& solvers, double seconds);
 
 }  // namespace mmafuzz

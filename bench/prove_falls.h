@@ -7,8 +7,8 @@
 
 namespace mmafuzz {
 
-/// Prints the table of docs/proofs.md, a row a line. False where a bound is not proven or is not the one that the page
-/// states.
+/// Prints the table of docs/notes/2026-11-23-proofs.md, a row a line. False where a bound is not proven or is not the
+/// one that it states.
 bool print_falls(prove::Solvers& solvers, const std::string& units, double seconds);
 
 /// Looks on so many cases of each row for a greater fall than the proven one. False where there is one.

@@ -1,6 +1,6 @@
 // mmafuzz bench ozaki-widths: which widths of slices each unit sums exactly, checked from both sides: at the derived
-// width no slice product of a search is inexact, at one bit more a witness is found. The table of docs/ozaki.md is this
-// command's output.
+// width no slice product of a search is inexact, at one bit more a witness is found. docs/notes/2026-11-22-ozaki.md
+// holds this command's output.
 #include <fmt/core.h>
 
 #include <algorithm>

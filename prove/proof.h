@@ -1,6 +1,6 @@
 // A proof in steps. Two formulas are walked stage by stage; what is proven equal at one stage is one thing for the
 // later stages, and may be anything there that its invariants allow. So no step needs more than a few addends, and the
-// last step is the question itself (docs/proofs.md, "How a proof is put together").
+// last step is the question itself (README.md).
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-"""docs/json.md against what mmafuzz prints: the keys of a section and their types, no more and no less."""
+"""docs/json.schema.json against what mmafuzz prints: the keys of a definition and their types, no more and no less."""
 import importlib.machinery
 import importlib.util
 import json
@@ -12,16 +12,19 @@ KINDS = {"text": str, "integer": int, "true or false": bool, "list of text": str
 
 
 def generator(source):
-    """ci/json-schema as a module."""
-    loader = importlib.machinery.SourceFileLoader("json_schema", source + "/ci/json-schema")
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("json_schema", loader))
+    """ci/json-keys as a module."""
+    loader = importlib.machinery.SourceFileLoader("json_keys", source + "/ci/json-keys")
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("json_keys", loader))
     loader.exec_module(module)
     return module
 
 
+def schema_of(source):
+    return json.load(open(source + "/docs/json.schema.json", encoding="utf-8"))
+
+
 def sections(source):
-    page = open(source + "/docs/json.md", encoding="utf-8").read()
-    return {title: rows for title, _, rows in generator(source).sections(page)}
+    return {title: rows for title, _, rows in generator(source).sections(schema_of(source))}
 
 
 def places(value, path=""):
@@ -70,7 +73,7 @@ CHECK = "import json, jsonschema, sys\n" \
 def refusals(source, samples, spoiled):
     """What a validator that is not ours says to (name of a definition, value): empty where the schema takes them all and refuses
     the spoiled one. Where there is none, that is printed."""
-    schema = json.load(open(source + "/docs/json.schema.json", encoding="utf-8"))
+    schema = schema_of(source)
     for python in (source + "/build/venv/bin/python", sys.executable):
         if not os.path.exists(python) or subprocess.run([python, "-c", "import jsonschema"], capture_output=True, check=False).returncode:
             continue

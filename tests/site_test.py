@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Builds the site of ci/site and checks it: each row of the catalogue is on one arithmetic page and once in the table, every local
-link leads somewhere, nothing is loaded from elsewhere, no machine's path is on a page, and the filters pass the right rows (with node).
+"""Builds the site of ci/site and checks it: each row of the catalogue is on one arithmetic page and once in the table, each
+divergence of corpus/libraries is once in the table of defects and has its place, each key of the JSON schema is on its page, every
+local link leads somewhere, nothing is loaded from elsewhere, no machine's path is on a page, and the filters pass the right rows
+(with node).
 
 Usage: site_test.py MMAFUZZ SOURCE. Exit code 77 without Sphinx, MyST or Furo."""
 import collections
@@ -8,6 +10,7 @@ import html.parser
 import importlib.util
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -19,14 +22,19 @@ class Page(html.parser.HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.ids, self.links, self.loaded, self.rows, self.text = set(), [], [], [], path.read_text(encoding="utf-8")
+        self.fields = []
         self.feed(self.text)
 
     def handle_starttag(self, tag, pairs):
         given = dict(pairs)
         self.ids.add(given.get("id"))
         target = given.get("href") or given.get("src")
-        if tag == "tr" and "data-kernel" in given:
+        if tag == "tr" and any(name.startswith("data-") for name in given):
             self.rows.append({name.removeprefix("data-"): value for name, value in pairs})
+        if tag == "a" and self.rows:
+            self.rows[-1].setdefault("link", target)
+        if tag == "form" and given.get("id") == "filters":
+            self.fields = given["data-fields"].split(",")
         if tag in ("link", "script", "img", "iframe") and target:
             self.loaded.append(target)
         if target and not target.startswith("data:"):
@@ -58,13 +66,56 @@ QUERIES = {
 }
 
 
-def filtered(script, rows, lines):
-    """How many rows pass each query: as the script says, and as the catalogue does."""
-    given = [{**line, "text": (row["name"] + " " + " ".join(row["gpus"])).lower()} for row, line in zip(rows, lines)]
+DEFECTS = {
+    "": lambda one: True,
+    "library=torch&operation=torch.matmul": lambda one: one["library"] == "torch" and any(re.match("torch.matmul[ ,]", o) for o in one["operations"]),
+    "operation=block+quantizer&verdict=choice": lambda one: one["page"] == "quantizers" and one["verdict"] == "choice",
+    "verdict=IEEE+754+or+OCP+says+otherwise": lambda one: one["verdict"] == "IEEE 754 or OCP says otherwise",
+    "upstream=open": lambda one: one["upstream"].startswith("open "),
+    "upstream=fixed&library=onnx": lambda one: one["upstream"].startswith("fixed") and one["library"] == "onnx",
+    "library=none_such": lambda one: False,
+}
+
+
+def divergences(source):
+    """Of corpus/libraries, by the ends of their links; defects of the past count as fixed."""
+    observatory, quantizers = (json.loads(pathlib.Path(source, f"corpus/libraries/{name}.json").read_text(encoding="utf-8"))
+                               for name in ("observatory", "quantizers"))
+    found = {f"docs/observatory.html#{one['name']}": {**one, "operations": [one["operation"], *one["also"]], "verdict": one["class"]}
+             for one in observatory["divergences"]}
+    found |= {"docs/observatory.html#past-" + re.sub("[^a-z0-9]+", "-", one["tracker"].lower()):
+              {**one, "operations": [one["operation"]], "verdict": "defect", "upstream": "fixed"} for one in observatory["past"]}
+    found |= {f"docs/quantizers_of_libraries.html#{one['name']}":
+              {**one, "library": function["library"], "operations": [function["call"]], "page": "quantizers"}
+              for function in quantizers["functions"] for one in function["findings"]}
+    return {link: {"page": "observatory", **one} for link, one in found.items()}
+
+
+def filtered(script, queries, fields, lines, rows):
+    """Which rows pass each query: as the script says of the lines of a table, and as is wanted of what they stand for."""
     asked = f"""const {{passes}} = require({json.dumps(str(script))});
-        console.log(JSON.stringify({json.dumps(list(QUERIES))}.map(q => {json.dumps(given)}.map(r => passes(r, new URLSearchParams(q))))));"""
+        const lines = {json.dumps(lines)}, fields = {json.dumps(fields)};
+        console.log(JSON.stringify({json.dumps(list(queries))}.map(q => lines.map(r => passes(r, new URLSearchParams(q), fields)))));"""
     said = json.loads(subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=True).stdout)
-    return [f"the filter {query!r} passes other rows" for (query, wanted), got in zip(QUERIES.items(), said) if got != list(map(wanted, rows))]
+    return [f"the filter {query!r} passes other rows" for (query, wanted), got in zip(queries.items(), said) if got != list(map(wanted, rows))]
+
+
+def wrong_defects(table, source):
+    """Each divergence is once in the table; broken_links says whether its place is there."""
+    links = [line["link"] for line in table.rows]
+    wanted = divergences(source)
+    wrong = [f"the table of defects has {links.count(link)} times {link}" for link in wanted if links.count(link) != 1]
+    return wrong + [f"the table of defects has {link}" for link in links if link not in wanted]
+
+
+def missing_keys(page, source):
+    """Keys of the schema of --json that the page has not."""
+    schema = json.loads(pathlib.Path(source, "docs/json.schema.json").read_text(encoding="utf-8"))
+    missing = [one["title"] for one in schema["$defs"].values() if f">{one['title']}<" not in page.text]
+    for one in schema["$defs"].values():
+        keys = one.get("items", one).get("properties", {})
+        missing += [f"{one['title']}: {key}" for key in keys if f'<span class="pre">{key}</span>' not in page.text]
+    return [f"docs/json.html has no {what}" for what in missing]
 
 
 def main(program, source):
@@ -89,13 +140,19 @@ def main(program, source):
                 errors.append(f"{row['name']}: on {places[0]} pages and {places[1]} times in the table")
         if len(table.rows) != len(rows):
             errors.append(f"the table has {len(table.rows)} rows, the catalogue {len(rows)}")
+        defects = pages[out / "defects.html"]
+        errors += wrong_defects(defects, source) + missing_keys(pages[out / "docs/json.html"], source)
         if shutil.which("node") and not errors:
             by_name = sorted(rows, key=lambda row: table.text.index(f'.html">{row["name"].removeprefix("model:")}</a>'))
-            errors += filtered(out / "_static/catalogue.js", by_name, table.rows)
+            lines = [{**line, "text": (row["name"] + " " + " ".join(row["gpus"])).lower()} for row, line in zip(by_name, table.rows)]
+            errors += filtered(out / "_static/table.js", QUERIES, table.fields, lines, by_name)
+            known = divergences(source)
+            errors += filtered(out / "_static/table.js", DEFECTS, defects.fields, [{**line, "text": ""} for line in defects.rows],
+                               [known[line["link"]] for line in defects.rows])
         elif not errors:
             print("no node: the filters were not asked")
         print("\n".join(errors[:40]))
-        print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values()):,} links, {len(rows)} rows: {len(errors)} problems")
+        print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values()):,} links, {len(rows)} rows, {len(defects.rows)} divergences: {len(errors)} problems")
     return 1 if errors else 0
 
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # findings, merge and promote as a user types them, and what replays the promoted. MMAFUZZ names the binary. The stores are
-# made by SQL as docs/store.md describes them, not by our own code. Prints each expectation that fails; ends with "N passed, N failed".
+# made by docs/store.sql, not by our own code. Prints each expectation that fails; ends with "N passed, N failed".
 set -u
 
 : "${MMAFUZZ:?set MMAFUZZ to the mmafuzz binary}"
@@ -56,8 +56,8 @@ ids() { python3 -c 'import json, sys; print(" ".join(b["id"] for b in json.load(
 id_of() { python3 ids.py "$1"; }
 
 cat >make_stores.py <<'END'
-# Stores as docs/store.md describes them, version 6; ids by their definition there.
-import re, sqlite3, sys
+# Stores as docs/store.md and docs/store.sql describe them; ids by their definition there.
+import sqlite3, sys
 
 def bucket_id(line):
     value = 0xCBF29CE484222325
@@ -65,8 +65,8 @@ def bucket_id(line):
         value = (value ^ byte) * 0x100000001B3 % 2**64
     return f"{value:016x}"[:10]
 
-def tables(document):  # the SQL that stands in docs/store.md
-    return "".join(re.findall(r"```sql\n(.*?)```", open(document).read(), re.S))
+def tables(document):  # docs/store.sql
+    return open(document).read()
 
 volta, hopper = "model:volta/mma.m8n8k4.f32.f16.f16.f32", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"
 dot = "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=4\n"
@@ -128,7 +128,7 @@ if __name__ == "__main__":
     make("recorded.store", "r", ["recording", "reference"], 5)
     open("ids.py", "w").write("import sys\nprint(%r[sys.argv[1]])\n" % {b[0]: bucket_id(line_of(b)) for b in BUCKETS})
 END
-python3 make_stores.py "$(dirname "$regressions")/../docs/store.md" || exit 1
+python3 make_stores.py "$(dirname "$regressions")/../docs/store.sql" || exit 1
 
 sql() { python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit()' "$@"; }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A survey against a false device: every fault is named, nothing stops the rest, the time limit holds, a killed
-survey is readable. Every survey.json has the keys that docs/json.md names.
+survey is readable. Every survey.json has the keys that docs/json.schema.json names.
 
 Usage: survey_test.py MMAFUZZ FALSE_DEVICE_CHILD SOURCE [kills]
 """

@@ -14,8 +14,8 @@ entries = re.findall(r"^\| ([a-z ]+) \| .+ \|(.*)\|$", glossary, re.M)[1:]
 words = [word for word, _ in entries]
 never = [phrase for _, phrases in entries for phrase in phrases.strip().split(", ") if phrase]
 
-texts = {page.name: page.read_text() for page in [source / "README.md", *(source / "docs").glob("*.md")]}
-texts["concepts.md"] = before
+texts = {str(page.relative_to(source)): page.read_text() for page in [source / "README.md", *(source / "docs").rglob("*.md")]}
+texts["docs/concepts.md"] = before
 with tempfile.TemporaryDirectory() as folder:
     subprocess.run([program, "help-pages", folder], check=True)
     texts |= {page.name: page.read_text() for page in pathlib.Path(folder).glob("man1/*")}

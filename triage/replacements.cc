@@ -43,7 +43,7 @@ DotModel exact_row(const DotModel& model, const Op& op) {
   return m;
 }
 
-/// Below it no nonzero product or c of a row without scales is aligned (docs/semantics.md, "A fused sum").
+/// Below it no nonzero product or c of a row without scales is aligned (docs/semantics.md, 1).
 int least_term_exponent(const DotModel& m) {
   const int below = m.product == ProductRule::normalized ? m.a.fraction_bits + m.b.fraction_bits : 0;
   return std::min(m.a.emin() + m.b.emin() - below, least_exponent_of_c(m, m.c) - m.c_guard_bits);

@@ -1,4 +1,5 @@
-// Rates of the dot units on one core, k=16 fp16 to fp32 unless named otherwise. docs/performance.md has the figures.
+// Rates of the dot units on one core, k=16 fp16 to fp32 unless named otherwise. docs/notes/2026-11-21-rates.md
+// has the figures.
 #include <benchmark/benchmark.h>
 
 #include <sstream>

@@ -1,4 +1,4 @@
-// The steps that error bounds are made of (docs/bounds.md, section 1): a value that a unit holds, known by what it
+// The steps that error bounds are made of (README.md, section 1): a value that a unit holds, known by what it
 // should be and by how far it may be from that; parts of it that are cut away; one rounding. Bounds are rounded upward
 // throughout.
 #pragma once

@@ -1,5 +1,5 @@
 // The bound of one case: the text of its kernel (arithmetic/kernels/README.md) over domains whose numbers are values
-// with bounds (docs/bounds.md has the derivations; the section numbers are its).
+// with bounds (README.md has the derivations; the section numbers are its).
 #include <optional>
 
 #include "arithmetic/evaluate_dot.h"

@@ -452,7 +452,7 @@ bool ResidueGemm::within_bound(const std::vector<uint64_t>& a, const std::vector
   const Up whole = product + cut, addend = Up::magnitude(op_.c, c), of_d = Up::power(-d.precision() + 1);
   Up rounding;
   if (plan_.sum != ResidueSum::exact) {
-    // docs/ozaki.md, "Reconstruction": the low halves, their sum, the product's two halves; three roundings of the
+    // oracles/gemm/README.md, "Residues": the low halves, their sum, the product's two halves; three roundings of the
     // rest.
     const int undone = -(scale_a + scale_b), p = exponent_of(constants_->product) + 1;
     const long r = constants_->residues, n_moduli = static_cast<long>(moduli_.size());

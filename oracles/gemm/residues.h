@@ -1,7 +1,7 @@
 // The Ozaki scheme II: a matrix product from products of residues. Rows of a and columns of b become integers by powers
 // of two; residues of these modulo several numbers are multiplied by a narrow unit without error; the Chinese remainder
 // theorem gives the integers' product (Ozaki, Uchino, Imamura, arXiv 2504.08009; on FP8 units arXiv 2603.10634).
-// docs/ozaki.md derives what may go wrong.
+// README.md derives what may go wrong.
 #pragma once
 
 #include <cstdint>  // first: MPFR declares its functions of intmax_t only then

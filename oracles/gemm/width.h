@@ -1,4 +1,4 @@
-// How many bits a slice may have so that a dot unit sums the products of two slices without error (docs/ozaki.md
+// How many bits a slice may have so that a dot unit sums the products of two slices without error (README.md
 // derives it).
 #pragma once
 

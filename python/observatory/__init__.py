@@ -1,2 +1,2 @@
-"""The observatory: what libraries compute against exact results. ci/observatory runs it, docs/observatory.md is its
-page."""
+"""The observatory: what libraries compute against exact results. ci/observatory runs it, corpus/libraries/ holds what it
+found."""

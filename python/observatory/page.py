@@ -1,33 +1,16 @@
-"""Writes docs/observatory.md from the results of runs."""
+"""Makes pages of an edition (edition.py), which is data: no library is needed, nor mmafuzz."""
 
 from __future__ import annotations
 
-import fnmatch
-import os
-import pathlib
-import platform
-
-from mmafuzz import product_kinds
-
-from .divergences import KINDS
-from .judgements import CONTRADICTION, DOCUMENTED, OPEN, STANDARD, UNJUDGED
-from .past import Release
-from .run import ENDS
-
-_CLASSES = (STANDARD, CONTRADICTION, UNJUDGED, DOCUMENTED, OPEN)
-#: Divergences of these classes are shown with a program.
-_SHOWN = (STANDARD, CONTRADICTION, UNJUDGED)
-#: What a row of each table is.
-_NOUNS = {"conversions": "conversion", "arithmetic": "operation", "products": "product"}
-#: Characters of a program that a person may want to read.
-_LONGEST_PROGRAM = 2000
+from .names import slug
 
 _HEAD = """# Observatory
 
-Conversions, arithmetic and matrix products of libraries that others use, against exact ones. The tables are in
-`python/observatory/`: `conversions.py`, `arithmetic.py` and `products.py` have a row for each operation, `judgements.py` says
-what each kind of divergence is, `past.py` has the old releases. `ci/observatory {minutes:g}` wrote this page. It compiles and runs every program that is shown
-here, and fails where one prints something else than the page says (`python -m observatory.programs docs/observatory.md`).
+Conversions, arithmetic and matrix products of libraries that others use, against exact ones. `corpus/libraries/observatory.json`
+has the data, which `ci/observatory {minutes:g}` found on {date}; it compiles and runs every program that is shown here, and
+fails where one prints something else than is said here. The tables are in `python/observatory/`: `conversions.py`,
+`arithmetic.py` and `products.py` have a row for each operation, `judgements.py` says what each kind of divergence is, `past.py` has
+the old releases.
 
 The machine: {machine}.
 
@@ -62,141 +45,118 @@ lie within the bound of any order of summation, and all are called twice.
 
 {rows}, {inputs:,} cases.
 """
-
-
-def machine() -> str:
-    """The processor and what of it matters to kernels."""
-    try:
-        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.machine()
-    name = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), platform.machine())
-    flags = next((x.split(":")[1].split() for x in lines if x.startswith("flags")), [])
-    said = [shown for flag, shown in (("avx2", "AVX2"), ("avx512f", "AVX-512"), ("avx512_bf16", "AVX-512 BF16"),
-                                      ("avx512_fp16", "AVX-512 FP16"), ("amx_tile", "AMX")) if flag in flags]  # fmt: skip
-    return f"{os.cpu_count()} cores of {name} ({', '.join(said)}), Python {platform.python_version()}"
-
-
-def written(tables: dict[str, list[dict]], old: list[tuple[Release, list[dict]]], minutes: float) -> str:
-    """The page, as Markdown. tables: the results of each table by its name."""
-    heads = {"conversions": _CONVERSIONS, "arithmetic": _ARITHMETIC, "products": _PRODUCTS}
-    parts = [_HEAD.format(minutes=minutes, machine=machine()),
-             *(_coverage(head, _NOUNS[name], tables.get(name, [])) for name, head in heads.items()),
-             _divergences(tables), _past(old), _declined([one for results in tables.values() for one in results])]  # fmt: skip
-    return "\n".join(parts)
-
-
-def _covered(result: dict, what: str) -> str:
-    if what == "product":
-        return f"{result['inputs']:,} cases"
-    if result["proven"]:
-        return f"exhaustive ({result['inputs']:,})"
-    return f"tested ({result['inputs']:,}{', cut' if result['cut'] else ''})"
-
-
-def _short(result: dict) -> str:
-    return ", ".join(dict.fromkeys(one["kind"] for one in result["findings"])) or "none"
-
-
-def _coverage(head: str, what: str, results: list[dict]) -> str:
-    ran = [one for one in results if not one["declined"]]
-    whole = [one for one in ran if one["inputs"] == 2**32]
-    proven = f"all 2^32 of {len(whole)} of them" if whole else "no source of 32 bits was tried whole"
-    cut = sum(one["cut"] for one in ran)
-    rows = f"{len(ran)} {what}s" + (f" ({cut} of them cut by the time)" if cut else "")
-    lines = [head.format(rows=rows, inputs=sum(one["inputs"] for one in ran), proven=proven),
-             f"| library | version | {what} | covered | kinds of divergence |", "|---|---|---|---|---|"]  # fmt: skip
-    for one in ran:
-        lines.append(f"| {one['library']} | {one['version']} | `{one['operation']}` | {_covered(one, what)} | {_short(one)} |")
-    return "\n".join(lines) + "\n"
-
-
-def _groups(results: list[dict]) -> list[tuple[dict, list[tuple[str, dict]]]]:
-    """Divergences of a library that share kind, class and reason: shown once, the simplest first."""
-    groups: dict[tuple, tuple[dict, list[tuple[str, dict]]]] = {}
-    for result in results:
-        for one in result["findings"]:
-            key = (result["library"], one["kind"], one["class"], one["reason"])
-            groups.setdefault(key, (result, []))[1].append((result["operation"], one))
-    return sorted(groups.values(), key=lambda group: _CLASSES.index(group[1][0][1]["class"]))
-
-
-def _divergences(tables: dict[str, list[dict]]) -> str:
-    lines = ["## Divergences\n"]
-    of_numbers = [*tables.get("conversions", []), *tables.get("arithmetic", [])]
-    for title, kinds, results in (("conversions and arithmetic", KINDS, of_numbers),
-                                  ("matrix products", product_kinds(), tables.get("products", []))):  # fmt: skip
-        shown = {one["kind"] for result in results for one in result["findings"]}
-        lines.append(f"Kinds of {title} that were found:\n" if shown else f"None of {title}.\n")
-        lines += [f"- *{kind}*: {text}" for kind, text in {**kinds, ENDS: "the process ends"}.items() if kind in shown]
-        lines += [""] if shown else []
-    sections = [(_NOUNS[name], *group) for name, results in tables.items() for group in _groups(results)]
-    for section in sorted(sections, key=lambda section: _CLASSES.index(section[2][0][1]["class"])):
-        lines += _section(*section)
-    return "\n".join(lines) + "\n"
-
-
-def _section(what: str, result: dict, members: list[tuple[str, dict]]) -> list[str]:
-    """Divergences of one library that are one: the simplest of them whole, the others by name."""
-    operation, one = members[0]
-    is_product = what == "product"
-    if is_product:  # the shortest program
-        operation, one = min(members, key=lambda member: len(member[1]["snippet"]))
-    through = f" (through {one['detail']})" if one["detail"] and what != "product" and one["kind"] != ENDS else ""
-    lines = [f"### {result['library']} {result['version']}: {one['kind']}{through}\n", f"**{one['class']}**: {one['reason']}."]
-    names = list(dict.fromkeys(name for name, _ in members))
-    count = f"1 {what}" if len(names) == 1 else f"{len(names)} {what}s"
-    if is_product:
-        lines.append(f"{count}; `{operation}` at {one['input']}: {one['expected']} is right, it gives {one['actual']}"
-                     + (f" ({one['detail']})." if one["detail"] else "."))  # fmt: skip
-    elif one["kind"] == ENDS:
-        lines.append(f"{count}; `{operation}` ends the process ({one['actual']}).")
-    else:
-        x, wanted, got = one["decimals"]
-        lines.append(f"{count}; of `{operation}` {one['count']:,} inputs. Its simplest input:\n")
-        lines += ["| | encoding | value |", "|---|---|---|", f"| input | `{one['input']}` | {x} |",
-                  f"| exact | `{one['expected']}` | {wanted} |", f"| library | `{one['actual']}` | {got} |"]  # fmt: skip
-    if one["class"] in _SHOWN and 0 < len(one["snippet"]) <= _LONGEST_PROGRAM:
-        language = "c" if one["snippet"].startswith(("#include", "//")) else "python"
-        lines += ["", f"```{language}", one["snippet"], "```"]
-    if len(names) > 1:
-        lines.append("\nAlso: " + ", ".join(f"`{name}`" for name in names if name != operation) + ".")
-    return [*lines, ""]
-
-
-def _past(old: list[tuple[Release, list[dict]]]) -> str:
-    lines = ["""## Defects of the past
+_PAST = """## Defects of the past
 
 The same tables on pinned old releases: the command is not told what to look for. Who wrote the tables had read the threads.
 *Told* is what of a thread went into the search: of products only those of the operation ran, and one kind of input, which all
 rows have now, was taken from a thread.
 
 | release | tracker | defect | told | operation | found | input | exact | library |
-|---|---|---|---|---|---|---|---|---|"""]
-    for release, results in old:
-        told = release.known or ("nothing" if release.rows == "*" else "the operation")
-        about = f"| {release.name} | {release.tracker} | {release.defect} | {told} |"
-        hits = [(r["operation"], f) for r in results if fnmatch.fnmatchcase(r["operation"], release.operation)
-                for f in r["findings"] if f["kind"] in release.kinds]  # fmt: skip
-        if not hits:
-            lines.append(f"{about} | not found | | | |")
-            continue
-        operation, one = hits[0]
-        if "decimals" in one:
-            shown = [f"`{one[key]}` = {value}" for key, value in zip(("input", "expected", "actual"), one["decimals"])]
-        else:
-            shown = [one["input"], one["expected"], one["actual"]]
-        lines.append(f"{about} `{operation}` | {one['kind']} | " + " | ".join(shown) + " |")
+|---|---|---|---|---|---|---|---|---|
+"""
+#: What a row of each table is, and several.
+NOUNS = {"conversions": "conversion", "arithmetic": "operation", "products": "product"}
+_OF_PROCESSES = "ends the process"
+
+
+def written(edition: dict) -> str:
+    """The page, as Markdown."""
+    heads = {"conversions": _CONVERSIONS, "arithmetic": _ARITHMETIC, "products": _PRODUCTS}
+    return "\n".join([_HEAD.format(**edition), _divergences(edition), _past(edition["past"]),
+                      *(_coverage(head, name, edition["covered"][name]) for name, head in heads.items()), _declined(edition["declined"])])  # fmt: skip
+
+
+def _tried(row: dict, table: str) -> str:
+    if table == "products":
+        return f"{row['inputs']:,} cases"
+    if row["proven"]:
+        return f"exhaustive ({row['inputs']:,})"
+    return f"tested ({row['inputs']:,}{', cut' if row['cut'] else ''})"
+
+
+def _coverage(head: str, table: str, rows: list[dict]) -> str:
+    whole = sum(one["inputs"] == 2**32 for one in rows)
+    proven = f"all 2^32 of {whole} of them" if whole else "no source of 32 bits was tried whole"
+    cut = sum(one["cut"] for one in rows)
+    count = f"{len(rows)} {NOUNS[table]}s" + (f" ({cut} of them cut by the time)" if cut else "")
+    lines = [head.format(rows=count, inputs=sum(one["inputs"] for one in rows), proven=proven),
+             f"| library | version | {NOUNS[table]} | covered | kinds of divergence |", "|---|---|---|---|---|"]  # fmt: skip
+    for one in rows:
+        kinds = ", ".join(one["kinds"]) or "none"
+        lines.append(f"| {one['library']} | {one['version']} | `{one['operation']}` | {_tried(one, table)} | {kinds} |")
     return "\n".join(lines) + "\n"
 
 
-def _declined(results: list[dict]) -> str:
-    """Operations of a library that are declined for one reason stand together."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for one in results:
-        if one["declined"]:
-            reasons.setdefault((one["library"], one["declined"]), []).append(one["operation"])
+def _divergences(edition: dict) -> str:
+    lines = ["## Divergences\n"]
+    for what, title in (("numbers", "conversions and arithmetic"), ("products", "matrix products")):
+        kinds = edition["kinds"][what]
+        lines.append(f"Kinds of {title} that were found:\n" if kinds else f"None of {title}.\n")
+        lines += [f"- *{kind}*: {text}" for kind, text in kinds.items()]
+        lines += [""] if kinds else []
+    for one in edition["divergences"]:
+        lines += _section(one)
+    return "\n".join(lines) + "\n"
+
+
+def upstream(text: str) -> tuple[str, str]:
+    """'open numpy/numpy#14788' as state and place; the state of what names none."""
+    state, _, place = text.partition(" ")
+    return state or "none named", place
+
+
+def title(one: dict) -> str:
+    is_product = one["table"] == "products"
+    through = f" (through {one['detail']})" if one["detail"] and not is_product and one["kind"] != _OF_PROCESSES else ""
+    return f"{one['library']} {one['version']}: {one['kind']}{through}"
+
+
+def _section(one: dict) -> list[str]:
+    """A divergence under its name, which stays in later editions."""
+    noun = NOUNS[one["table"]]
+    number = 1 + len(one["also"])
+    count = f"1 {noun}" if number == 1 else f"{number} {noun}s"
+    lines = [f"({one['name']})=\n### {title(one)}\n", f"**{one['class']}**: {one['reason']}."]
+    if one["table"] == "products":
+        lines.append(f"{count}; `{one['operation']}` at {one['input']}: {one['expected']} is right, it gives {one['actual']}"
+                     + (f" ({one['detail']})." if one["detail"] else "."))  # fmt: skip
+    elif one["kind"] == _OF_PROCESSES:
+        lines.append(f"{count}; `{one['operation']}` ends the process ({one['actual']}).")
+    else:
+        x, wanted, got = one["decimals"]
+        lines.append(f"{count}; of `{one['operation']}` {one['count']:,} inputs. Its simplest input:\n")
+        lines += ["| | encoding | value |", "|---|---|---|", f"| input | `{one['input']}` | {x} |",
+                  f"| exact | `{one['expected']}` | {wanted} |", f"| library | `{one['actual']}` | {got} |"]  # fmt: skip
+    if one["program"]:
+        lines += ["", f"```{language(one['program'])}", one["program"], "```"]
+    if one["also"]:
+        lines.append("\nAlso: " + ", ".join(f"`{name}`" for name in one["also"]) + ".")
+    return [*lines, ""]
+
+
+def language(program: str) -> str:
+    return "c" if program.startswith(("#include", "//")) else "python"
+
+
+def past_name(one: dict) -> str:
+    return slug(f"past {one['tracker']}")
+
+
+def _past(releases: list[dict]) -> str:
+    text = _PAST
+    for one in releases:
+        about = f"| <a id=\"{past_name(one)}\"></a>{one['release']} | {one['tracker']} | {one['defect']} | {one['told']} |"
+        if not one["kind"]:
+            text += f"{about} | not found | | | |\n"
+            continue
+        shown = [one["input"], one["expected"], one["actual"]]
+        if one["decimals"]:
+            shown = [f"`{code}` = {value}" for code, value in zip(shown, one["decimals"])]
+        text += f"{about} `{one['operation']}` | {one['kind']} | " + " | ".join(shown) + " |\n"
+    return text
+
+
+def _declined(declined: list[dict]) -> str:
     lines = ["## Declined\n", "| library | operations | reason |", "|---|---|---|"]
-    lines += [f"| {library} | {', '.join(f'`{name}`' for name in names)} | {reason} |"
-              for (library, reason), names in reasons.items()]  # fmt: skip
+    lines += [f"| {one['library']} | {', '.join(f'`{name}`' for name in one['operations'])} | {one['reason']} |" for one in declined]
     return "\n".join(lines) + "\n"

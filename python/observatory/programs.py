@@ -1,12 +1,13 @@
-"""Runs the programs of a page as its reader would: does each print what the page says that the library gives?
+"""Runs the programs of an edition as a reader of its page would: does each print what the page says that the library gives?
 
-  python -m observatory.programs docs/observatory.md
+  python -m observatory.programs corpus/libraries/observatory.json
 
 A program is declined, with the reason, where its library is absent here or has another version than the page says. Exit code 1
 where a program shows something else, 2 where none could be run."""
 
 from __future__ import annotations
 
+import json
 import math
 import pathlib
 import re
@@ -15,6 +16,7 @@ import sys
 import tempfile
 from typing import NamedTuple
 
+from . import page
 from .party import Declined, compiler_runtime
 
 #: Debian's folders of headers and libraries, and gcc's arguments, by the words that a section's library begins with.
@@ -49,16 +51,10 @@ class Program(NamedTuple):
         return found[1] if found else ""
 
 
-def programs_of(page: str) -> list[Program]:
+def programs_of(edition: dict) -> list[Program]:
     """The programs of a page, in its order."""
-    found = []
-    for section in re.split(r"^### ", page, flags=re.MULTILINE)[1:]:
-        title = section.splitlines()[0]
-        program = re.search(r"^```(c|python)\n(.*?)^```", section, flags=re.MULTILINE | re.DOTALL)
-        value = re.search(r"^\| library \| `(\w+)`", section, flags=re.MULTILINE) or re.search(r"it gives (\S+) \(", section)
-        if program and value:
-            found.append(Program(title, program[1], program[2], value[1]))
-    return found
+    return [Program(page.title(one), page.language(one["program"]), one["program"], one["actual"])
+            for one in edition["divergences"] if one["program"]]  # fmt: skip
 
 
 def prints(text: str, value: str) -> bool:
@@ -121,9 +117,9 @@ def _must_be(program: Program) -> None:
 
 
 def main() -> int:
-    page = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "docs/observatory.md")
+    edition = json.loads(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "corpus/libraries/observatory.json").read_text())
     count = {"shown": 0, "differ": 0, "declined": 0}
-    for program in programs_of(page.read_text()):
+    for program in programs_of(edition):
         try:
             text = printed(program)
         except Declined as reason:

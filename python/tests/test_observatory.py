@@ -14,10 +14,27 @@ import mmafuzz
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))  # behind the package that was built
 
-from observatory import arithmetic, conversions, inputs, page, party, products, programs, proofs, run  # noqa: E402
+from observatory import (  # noqa: E402
+    arithmetic,
+    conversions,
+    defects,
+    edition,
+    inputs,
+    judgements,
+    page,
+    party,
+    past,
+    products,
+    programs,
+    proofs,
+    quantizer_page,
+    quantizers,
+    run,
+)
 from observatory.divergences import KINDS, compare  # noqa: E402
 from observatory.inputs import converted  # noqa: E402
 from observatory.judgements import STANDARD, UNJUDGED, judged  # noqa: E402
+from observatory.names import slug  # noqa: E402
 
 
 def rounded_twice(codes):
@@ -127,7 +144,7 @@ def test_what_the_time_cut_says_so():
     result, _ = run.observe(row(call, "fp32", "e4m3"), time.monotonic() - 1)
     whole, _ = run.observe(row(call, "fp32", "e4m3"), time.monotonic() + 60, count=1 << 12)
     assert result.cut and not whole.cut and 0 < result.inputs < whole.inputs
-    text = page.written({"conversions": [vars(result), vars(whole)]}, [], 1)
+    text = page.written(edition.of({"conversions": [vars(result), vars(whole)]}, [], 1))
     assert f"tested ({result.inputs:,}, cut)" in text and "2 conversions (1 of them cut by the time)" in text
     assert f"tested ({whole.inputs:,})" in text
 
@@ -297,33 +314,63 @@ def test_what_nobody_judged_says_so():
 
 def test_the_page_shows_a_divergence_with_its_program():
     result, *_ = run.observe(row(ties_away, "fp32", "e4m3"), time.monotonic() + 5, count=1 << 12)
-    text = page.written({"conversions": [vars(result)]}, [], 1)
+    text = page.written(edition.of({"conversions": [vars(result)]}, [], 1))
     one = result.findings[0]
     assert f"x = {one['input']}" in text and one["class"] in text
     assert f"| exact | `{one['expected']}` |" in text and f"| library | `{one['actual']}` |" in text
 
 
+def program_of(text, value, version=np.__version__, table="conversions"):
+    one = {"table": table, "library": "numpy", "version": version, "kind": "x", "detail": "", "actual": value, "program": text}
+    [program] = programs.programs_of({"divergences": [one, {**one, "program": ""}]})
+    return program
+
+
 def test_a_program_of_the_page_shows_what_the_page_says_or_is_named():
-    version = np.__version__
-    section = "### numpy {}: x\n\n| | |\n| library | `{}` | |\n\n```python\nimport numpy as np\n{}\n```\n"
-    right = "print(np.float32(1), hex(np.float32(1).view(np.uint32)))"
-    for case, shows in ((section.format(version, "0x3f800000", right), True),
-                        (section.format(version, "0x3f800001", right), False),
-                        (section.format(version, "0x3f800000", "print('nothing')"), False),
-                        (section.format(version, "0x3f800000", right + "; raise SystemExit(3)"), False)):  # fmt: skip
-        [one] = programs.programs_of("# A page\n" + case)
-        assert programs.prints(programs.printed(one), one.value) is shows
-    product = section.format(version, "x", "print(np.float32('nan'))  # 0.0 is right").replace("| library | `x` |", "it gives nan (1 of 1)")
-    [one] = programs.programs_of(product)
-    assert programs.prints(programs.printed(one), "nan") and not programs.prints(programs.printed(one), "0.0")
-    [old] = programs.programs_of(section.format("0.1", "0x3f800000", right))
+    right = "import numpy as np\nprint(np.float32(1), hex(np.float32(1).view(np.uint32)))"
+    for value, text, shows in (("0x3f800000", right, True), ("0x3f800001", right, False), ("0x3f800000", "print('nothing')", False),
+                               ("0x3f800000", right + "; raise SystemExit(3)", False)):  # fmt: skip
+        assert programs.prints(programs.printed(program_of(text, value)), value) is shows
+    product = program_of("import numpy as np\nprint(np.float32('nan'))  # 0.0 is right", "nan", table="products")
+    assert programs.prints(programs.printed(product), "nan") and not programs.prints(programs.printed(product), "0.0")
     with pytest.raises(party.Declined, match="the page has 0.1"):
-        programs.printed(old)
+        programs.printed(program_of(right, "0x3f800000", version="0.1"))
 
 
-def test_the_page_that_is_written_keeps_its_programs():
-    text = (pathlib.Path(__file__).parents[2] / "docs/observatory.md").read_text()
-    assert len(programs.programs_of(text)) == text.count("```") // 2 > 0
+def the_edition():
+    return json.loads((pathlib.Path(__file__).parents[2] / "corpus/libraries/observatory.json").read_text())
+
+
+def test_the_page_of_the_edition_has_each_divergence_once_with_its_program():
+    kept = the_edition()
+    text = page.written(kept)
+    names = [one["name"] for one in kept["divergences"]]
+    assert len(names) == len(set(names)) > 50 and all(name == slug(name) for name in names)
+    assert all(text.count(f"\n({name})=\n### ") == 1 for name in names)
+    assert len(programs.programs_of(kept)) == text.count("```") // 2 > 0
+
+
+def test_the_edition_says_what_is_judged_today():
+    kept = the_edition()
+    for one in kept["divergences"]:
+        found = judgements.judgement_of(one["library"], one["kind"], one["class"], one["reason"])
+        assert found, f"{one['name']}: judgements.py has other words"
+        assert one["upstream"] == found.upstream, one["name"]
+        assert one["name"].endswith(slug(f"{one['kind']} {found.name}")), one["name"]
+        if one["table"] != "products":  # whose judgements depend on the case
+            assert judged(one["library"], one["operation"], one["kind"]) == (one["class"], one["reason"]), one["name"]
+    assert [one["release"] for one in kept["past"]] == [release.name for release in past.RELEASES]
+
+
+def test_the_edition_is_consistent():
+    kept = the_edition()
+    covered = {(one["library"], one["operation"]): one["kinds"] for rows in kept["covered"].values() for one in rows}
+    told = {}
+    for one in kept["divergences"]:
+        for operation in (one["operation"], *one["also"]):
+            told.setdefault((one["library"], operation), set()).add(one["kind"])
+    assert told == {key: set(kinds) for key, kinds in covered.items() if kinds}
+    assert {kind for kinds in kept["kinds"].values() for kind in kinds} == {one["kind"] for one in kept["divergences"]}
 
 
 @pytest.mark.parametrize("one", [r for r in conversions.table() if r.library in ("libgcc", "compiler-rt 14", "compiler-rt 19")],
@@ -356,7 +403,7 @@ def test_products_that_run_are_searched_and_others_declined():
     assert wrong.findings and wrong.findings[0]["kind"] == "wrong integer" and wrong.inputs
     assert not right.findings and not right.declined and right.inputs
     assert declined.declined == "nowhere"
-    text = page.written({"products": [vars(one) for one in (wrong, right, declined)]}, [], 1)
+    text = page.written(edition.of({"products": [vars(one) for one in (wrong, right, declined)]}, [], 1))
     assert "m=1 n=1 k=1" in text and "nowhere" in text and "x = 1" in text
 
 
@@ -461,3 +508,37 @@ def test_a_table_of_proofs_that_cannot_be_read_is_an_empty_one(tmp_path, capsys,
     assert kept.of(one, result_of(one)) is None and said.count("\n") == 1 and str(file) in said
     kept.keep(one, result_of(one, "tie"))
     assert proofs.Proofs(file, "a machine").of(one, result_of(one)) and not capsys.readouterr().err
+
+
+def test_the_answers_of_quantizers_say_what_is_judged_today():
+    kept = json.loads((pathlib.Path(__file__).parents[2] / "corpus/libraries/quantizers.json").read_text())
+    text = quantizer_page.written(kept)
+    findings = [(function, one) for function in kept["functions"] for one in function["findings"]]
+    names = [one["name"] for _, one in findings]
+    assert len(names) == len(set(names)) > 50 and all(name == slug(name) and text.count(f'<a id="{name}">') == 1 for name in names)
+    assert [list(one) for one in quantizers.LEFT_OUT] == kept["not_asked"]
+    assert sum(len(function["elements"]) for function in kept["functions"]) == len(quantizers.ROWS)
+    for function, one in findings:
+        rows = [row for row in quantizers.ROWS if (row.package, row.call, row.op) == (function["library"], function["call"], function["op"])]
+        judged = [j for row in rows for j in row.judged if (j.verdict, j.sentence) == (one["verdict"], one["sentence"])]
+        assert judged, f"{one['name']}: quantizers.py has other words"
+        assert one["upstream"] in {j.upstream for j in judged}, one["name"]
+        assert one["program"] is None or one["verdict"] == quantizers.DEFECT and one["printed"]
+
+
+def test_the_table_of_defects_has_each_divergence_with_the_end_of_its_link():
+    quantized = json.loads((pathlib.Path(__file__).parents[2] / "corpus/libraries/quantizers.json").read_text())
+    kept = the_edition()
+    rows = defects.rows(kept, quantized)
+    pages = {"docs/observatory": page.written(kept), "docs/quantizers_of_libraries": quantizer_page.written(quantized)}
+    assert len(rows) == len({(row.page, row.name) for row in rows})
+    assert all(f"\n({row.name})=\n" in pages[row.page] or f'<a id="{row.name}">' in pages[row.page] for row in rows)
+    found = len(kept["divergences"]) + len(kept["past"]) + sum(len(function["findings"]) for function in quantized["functions"])
+    assert len(rows) == found > 100
+    assert {row.upstream for row in rows} <= {"open", "fixed", "known", "none named"}
+    assert all(word and "," not in word for row in rows for words in row.words.values() for word in words)
+    old = next(row for row in rows if row.place.startswith("numpy/numpy#12721"))
+    assert (old.upstream, old.version) == ("fixed", "1.15.4")
+    for result in kept["covered"]["conversions"]:  # as if the newest release still had it
+        result["kinds"].append("rounded wrong")
+    assert next(row for row in defects.rows(kept, quantized) if row.place == "numpy/numpy#12721").upstream == "known"
