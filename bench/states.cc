@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <thread>
 
 #include "bench/bench.h"
 #include "bench/measured_rows.h"
@@ -11,7 +12,7 @@
 #include "oracles/models/model_rows.h"
 #include "plan/registry.h"
 #include "search/datapath_sweeps.h"
-#include "search/state_pairs.h"
+#include "search/walked_states.h"
 
 namespace mmafuzz {
 namespace {
@@ -19,23 +20,12 @@ namespace {
 struct StatesOptions {
   std::string unit, op;
   uint64_t seed = 1;
-  int missing = 20, wrong = 0;
+  int missing = 20;
 };
 
 /// The walk of states over one row.
 StatePairs walked(const Op& op, const DotModel& model, uint64_t seed) {
-  StatePairs states(op, model);
-  const DatapathSweeps sweeps(op, corner_hints(&model), seed);
-  Batch batch(op);
-  batch.resize(1);
-  for (const DatapathSweeps::Part& part : sweeps.parts()) {
-    if (part.name != "states") continue;
-    for (uint64_t n = 0; n < part.length; ++n) {
-      sweeps.make(part.first + n, batch, 0);
-      states.add(batch, 0);
-    }
-  }
-  return states;
+  return walked_states(op, model, DatapathSweeps(op, corner_hints(&model), seed), UINT64_MAX);
 }
 
 double percent(const StatePairs::Count& c) { return c.possible ? 100.0 * double(c.met) / double(c.possible) : 100; }
@@ -74,7 +64,7 @@ void show_all(const StatesOptions& options) {
     if (!row.op.a.fields().integer && seen.insert(to_text(row.op) + custom_name(row.model, row.op)).second)
       rows.push_back(&row);
   std::vector<Row> all(rows.size());
-  in_parallel(2, rows.size(), [&](size_t i) {
+  in_parallel(std::max(1u, std::thread::hardware_concurrency()), rows.size(), [&](size_t i) {
     const StatePairs states = walked(rows[i]->op, rows[i]->model, options.seed);
     all[i] = {rows[i]->name(), to_text(rows[i]->op),          states.levels(), states.pairs(), states.triples(),
               states.cases(),  states.contradictions().size()};

@@ -21,6 +21,7 @@
 #include "oracles/properties/properties.h"
 #include "search/any_op.h"
 #include "search/parallel_search.h"
+#include "search/walked_states.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -138,6 +139,20 @@ void print_matrix(const Comparison& field, uint64_t cases,
   }
 }
 
+/// What the walk of states has met on each unit that is a row.
+void print_states(const Comparison& field, uint64_t seed, uint64_t cases) {
+  const std::vector<StatesOfUnit> all = states_of_search(field, seed, cases);
+  if (all.empty()) return;
+  size_t width = 4;
+  for (const StatesOfUnit& one : all) width = std::max(width, one.unit.size());
+  fmt::print("\nstates met by the walk, of those that may be (docs/search.md)\n{:{}} {:>9} {:>14} {:>22} {:>18}\n",
+             "unit", width, "cases", "levels", "pairs", "triples");
+  const auto share = [](const StatePairs::Count& c) { return fmt::format("{} of {}", c.met, c.possible); };
+  for (const auto& [unit, states] : all)
+    fmt::print("{:{}} {:>9} {:>14} {:>22} {:>18}\n", unit, width, states.cases(), share(states.levels()),
+               share(states.pairs()), share(states.triples()));
+}
+
 nlohmann::json to_json(const Findings& total) {
   nlohmann::json list = nlohmann::json::array();
   for (const auto& [key, entry] : total.buckets) {
@@ -193,7 +208,7 @@ struct FuzzOptions {
   double time = 0;
   unsigned threads = 0;
   std::string fail_on = "contract";
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, states = false;
 };
 
 /// The closing lines, and the exit code.
@@ -234,6 +249,7 @@ int run_any(const FuzzOptions& options, Clock::time_point start, double time, un
 int run_fuzz(const FuzzOptions& options) {
   const bool any = std::find(options.ops.begin(), options.ops.end(), "any") != options.ops.end();
   if (options.cases && options.time > 0 && !any) throw BadInput("give --cases or --time, not both");
+  if (options.states && (any || options.json)) throw BadInput("--states is a table of named ops, not with --json");
   if (options.op_count && !any) throw BadInput("--ops counts the ops of --op any");
   const bool bounded = options.cases || options.time > 0 || any;
   const double time = options.time > 0 ? options.time : bounded ? 1e9 : default_seconds;
@@ -265,6 +281,7 @@ int run_fuzz(const FuzzOptions& options) {
     merger.end_progress();
     const auto differing = merger.take_differing();
     if (!options.json) print_matrix(fields[i], merger.total().cases - before, differing);
+    if (options.states) print_states(fields[i], options.seed, merger.total().cases - before);
   }
   return finish(options, merger);
 }
@@ -297,6 +314,8 @@ void add_fuzz(Arguments& app, int& status) {
       ->check(one_of({"contract", "accuracy", "semantic"}));
   sub->add_flag("--json", options->json, "print one JSON object at the end");
   sub->add_flag("-q,--quiet", options->quiet, "print semantic divergences only as counts");
+  sub->add_flag("--states", options->states,
+                "after each op, which pairs of the datapath's levels its walk has met (docs/search.md)");
   add_rows_option(*sub);
   sub->footer(
       "Same seed and --cases N: the same findings on any number of threads. --time cannot promise that.\n"

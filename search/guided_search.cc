@@ -57,6 +57,15 @@ uint64_t GuidedSearch::mixed_rounds(uint64_t rounds) const {
   return rounds - rounds / rounds_of_kinds - (rounds + rounds_of_kinds / 2) / rounds_of_kinds;
 }
 
+uint64_t GuidedSearch::sharers_of(size_t focus) const {
+  return static_cast<uint64_t>(std::count(sweeps_.begin(), sweeps_.end(), sweeps_[focus]));
+}
+
+uint64_t GuidedSearch::walked(size_t focus, uint64_t cases, uint64_t chunk_cases) const {
+  const uint64_t rounds = cases / (chunk_cases * focuses_.size());
+  return settings_.sweeps ? mixed_rounds(rounds) * chunk_cases * sharers_of(focus) / sweep_share : 0;
+}
+
 GuidedSearch::Origin GuidedSearch::origin(uint64_t chunk, size_t index, CounterRng& rng) const {
   const size_t focus = static_cast<size_t>(chunk % focuses_.size());
   const bool keeps_any = !known_[focus].reached.empty();
@@ -102,12 +111,9 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
   const DatapathSweeps& sweeps = *sweeps_[focus];
   Batch plain(op_);
   // Focus units of the same hints share one walk; each takes its turn in a round of chunks.
-  uint64_t sharers = 0, turn = 0;
-  for (size_t other = 0; other < focuses_.size(); ++other) {
-    if (sweeps_[other] != sweeps_[focus]) continue;
-    if (other < focus) ++turn;
-    ++sharers;
-  }
+  const uint64_t sharers = sharers_of(focus),
+                 turn = static_cast<uint64_t>(
+                     std::count(sweeps_.begin(), sweeps_.begin() + static_cast<ptrdiff_t>(focus), sweeps_[focus]));
   const uint64_t length = chunk ? first / chunk : count;  // of every chunk but the last
   const uint64_t round =
       mixed_rounds(settings_.earlier) + mixed_rounds(chunk / focuses_.size()) * focuses_.size() * length;

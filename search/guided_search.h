@@ -69,6 +69,11 @@ class GuidedSearch {
   const Op& op() const { return op_; }
   size_t focus_count() const { return focuses_.size(); }
   const std::string& focus_unit(size_t focus) const { return focuses_[focus].unit; }
+  const DotModel* focus_model(size_t focus) const { return focuses_[focus].model; }
+  const DatapathSweeps& focus_sweeps(size_t focus) const { return *sweeps_[focus]; }
+  /// How many cases of its walk a focus unit has seen, its own or of others that share it, after whole rounds of chunks
+  /// of so many cases in all.
+  uint64_t walked(size_t focus, uint64_t cases, uint64_t chunk_cases = 1024) const;
   /// Features reached by one focus unit, with their hits.
   uint64_t hits(size_t focus, int feature) const { return known_[focus].hits[static_cast<size_t>(feature)]; }
   size_t reached(size_t focus) const { return known_[focus].reached.size(); }
@@ -98,6 +103,8 @@ class GuidedSearch {
   /// relative of the one before, begun anew every sequence_length cases.
   enum class Round : uint8_t { mixed, quiet, sequence };
   Round round_of(uint64_t chunk) const;
+  /// How many focus units share the walk of one, itself among them.
+  uint64_t sharers_of(size_t focus) const;
   /// Of so many rounds, those that sweep.
   uint64_t mixed_rounds(uint64_t rounds) const;
 

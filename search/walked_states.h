@@ -1,0 +1,25 @@
+// What the walk of states has met, as far as a search went along it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "search/comparison.h"
+#include "search/state_pairs.h"
+
+namespace mmafuzz {
+
+class DatapathSweeps;
+
+/// The first cases of a walk through an op's states as a row has them; all of them where there are no more.
+StatePairs walked_states(const Op& op, const DotModel& model, const DatapathSweeps& sweeps, uint64_t cases);
+
+struct StatesOfUnit {
+  std::string unit;
+  StatePairs states;
+};
+/// Of each unit of a comparison that is a row of floating-point numbers, or claims to equal one, after that many cases
+/// of a guided search from this seed. The walk is made again: it is a function of its seed.
+std::vector<StatesOfUnit> states_of_search(const Comparison& field, uint64_t seed, uint64_t cases);
+
+}  // namespace mmafuzz

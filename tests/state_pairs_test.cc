@@ -1,0 +1,117 @@
+// What the walk of states meets: counted again with arithmetic of this file's own, and against the rules of what may
+// be.
+#include "search/state_pairs.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <tuple>
+
+#include "oracles/models/model_rows.h"
+#include "plan/request.h"
+#include "search/datapath_sweeps.h"
+#include "search/structured_generator.h"
+#include "search/walked_states.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr uint64_t all_cases = UINT64_MAX;
+
+StatePairs walked(const ModelRow& row, const Op& op, uint64_t cases = all_cases) {
+  return walked_states(op, row.model, DatapathSweeps(op, corner_hints(&row.model), 1), cases);
+}
+
+/// The exponent field's weight; nothing (a number beyond all) of zeros, infinities and NaNs. Subnormal numbers have the
+/// least one.
+int exponent(uint64_t code, int exponent_bits, int fraction_bits) {
+  const int top = (1 << exponent_bits) - 1, bias = top >> 1;
+  const int field = static_cast<int>(code >> fraction_bits) & top;
+  const uint64_t fraction = code & ((uint64_t{1} << fraction_bits) - 1);
+  if (field == top || (field == 0 && fraction == 0)) return -10000;
+  return (field ? field : 1) - bias;
+}
+
+/// docs/search.md: 0, 1, 2, 3-4, 5-8, 9-16, 17 to F-2, F-1, F, F+1, F+2, beyond.
+int place(int below, int f) {
+  if (below > f + 2) return 12;
+  if (below >= f - 1) return 8 + below - (f - 1);
+  const int ends[] = {0, 1, 2, 4, 8, 16};
+  for (int i = 0; i < 6; ++i)
+    if (below <= ends[i]) return 1 + i;
+  return 7;
+}
+
+TEST(StatePairs, PlacesAreThoseOfTheOperands) {
+  const ModelRow& row = *find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32");
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
+  const DatapathSweeps sweeps(op, corner_hints(&row.model), 1);
+  std::set<std::tuple<int, int, int, int>> met;
+  Batch batch(op);
+  batch.resize(1);
+  for (const DatapathSweeps::Part& part : sweeps.parts()) {
+    if (part.name != "states") continue;
+    for (uint64_t n = 0; n < part.length; ++n) {
+      sweeps.make(part.first + n, batch, 0);
+      int e[5], p[5], greatest = -10000;
+      for (int i = 0; i < 5; ++i) {
+        const int x =
+            i < 4 ? exponent(batch.inputs()[0].get(0, i), 5, 10) : exponent(batch.inputs()[2].get(0, 0), 8, 23);
+        const int y = i < 4 ? exponent(batch.inputs()[1].get(0, i), 5, 10) : 0;
+        e[i] = x == -10000 || y == -10000 ? -10000 : x + y;
+        greatest = std::max(greatest, e[i]);
+      }
+      for (int i = 0; i < 5; ++i) p[i] = e[i] == -10000 ? 0 : place(greatest - e[i], 25);
+      for (int i = 0; i < 5; ++i)
+        for (int j = i + 1; j < 5; ++j) met.insert({i, p[i], j, p[j]});
+    }
+  }
+  const StatePairs::Count counted = walked(row, op).pairs(DatapathState::Kind::place, DatapathState::Kind::place);
+  EXPECT_EQ(counted.met, met.size());
+  EXPECT_EQ(counted.met, counted.possible);
+}
+
+TEST(StatePairs, OfTwoAddendsOneIsGreatest) {
+  const ModelRow& row = *find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32");
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=1");
+  const StatePairs::Count pairs = walked(row, op).pairs(DatapathState::Kind::place, DatapathState::Kind::place);
+  // No product: c is greatest, or there is none. The greatest product: c at each of 12 places, or none. A lower one: c.
+  EXPECT_EQ(pairs.possible, 2u + 13 + 11);
+  EXPECT_EQ(pairs.met, pairs.possible);
+}
+
+TEST(StatePairs, NothingIsMetThatIsRuledOut) {
+  size_t rows = 0, number = 0;
+  for (const ModelRow& row : model_rows()) {
+    if (row.op.a.fields().integer || number++ % 24) continue;
+    StatePairs states = walked(row, row.op, 8000);
+    const StructuredGenerator generator(row.op, 3);
+    Batch batch(row.op);
+    batch.resize(1);
+    for (uint64_t n = 0; n < 4000; ++n) {
+      generator.draw(n, batch, 0);
+      states.add(batch, 0);
+    }
+    EXPECT_EQ(states.contradictions(), std::vector<std::string>()) << row.name();
+    ++rows;
+  }
+  EXPECT_GT(rows, 10u);
+}
+
+TEST(StatePairs, TheWalkMeetsAlmostAll) {
+  for (const char* name : {"hopper/mma.m16n8k16.f32.f16.f16.f32", "cdna3/mfma.32x32x16.f32.e4m3fnuz.e4m3fnuz.f32",
+                           "volta/mma.m8n8k4.f32.f16.f16.f32"}) {
+    const ModelRow* row = find_model_row(name);
+    ASSERT_TRUE(row) << name;
+    const StatePairs states = walked(*row, row->op);
+    const StatePairs::Count levels = states.levels(), pairs = states.pairs(), triples = states.triples();
+    EXPECT_GE(levels.met * 100, levels.possible * 98) << name;
+    EXPECT_GE(pairs.met * 100, pairs.possible * 97) << name;
+    EXPECT_GE(triples.met * 100, triples.possible * 85) << name;
+    EXPECT_LT(walked(*row, row->op, 100).pairs().met, pairs.met) << name;
+    EXPECT_EQ(states.unmet(SIZE_MAX).size(), pairs.possible - pairs.met) << name;
+  }
+}
+
+}  // namespace
+}  // namespace mmafuzz
