@@ -130,6 +130,7 @@ class StateCase {
   /// The greatest exponent. Subnormal factors, or a subnormal c, are as great as they are.
   int choose_top(bool solved) {
     const int turn = below(s_.k + 1);
+    const int scale = scale_of(s_.any_lane());  // a draw of its own: operands of + have no order
     if (s_.rng.one_in(solved ? 8 : 3)) {
       for (int i = 0; i <= s_.k; ++i) {
         const int lane = (i + turn) % (s_.k + 1);
@@ -146,14 +147,13 @@ class StateCase {
     if (all_alike_ && few < s_.kept_bits && s_.coin()) return s_.greatest_exponent() + below(2);
     if (!solved && few < s_.kept_bits && is_live(wanted_.back()) && !s_.rng.one_in(4)) {
       const int cut = s_.coin() ? s_.kept_bits - s_.fa.fraction_bits - s_.fb.fraction_bits - 2 : 0;
-      return s_.rng.between(s_.least_exponent() + cut, s_.greatest_exponent() + s_.kept_bits + 5) +
-             scale_of(s_.any_lane());
+      return s_.rng.between(s_.least_exponent() + cut, s_.greatest_exponent() + s_.kept_bits + 5) + scale;
     }
     switch (below(6)) {
-      case 0: return s_.rng.between(s_.least_exponent(), s_.greatest_exponent()) + scale_of(s_.any_lane());
+      case 0: return s_.rng.between(s_.least_exponent(), s_.greatest_exponent()) + scale;
       case 1: return s_.coin() ? s_.fd.emin() + s_.rng.between(-s_.kept_bits, 4) : s_.fd.emax() - s_.rng.between(0, 3);
       case 2: return s_.rng.between(s_.fc.emin(), s_.fc.emax());
-      default: return s_.middle_exponent(s_.kept_bits / 2) + scale_of(s_.any_lane());
+      default: return s_.middle_exponent(s_.kept_bits / 2) + scale;
     }
   }
 

@@ -1,4 +1,5 @@
 // The unit `ozaki:dgemm.cublas`: what cuBLAS's emulation of FP64 computes.
+#include "core/function_unit.h"
 #include "oracles/families.h"
 #include "oracles/gemm/cublas_emulation.h"
 #include "oracles/gemm/scheme_parameters.h"
