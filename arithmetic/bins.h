@@ -63,6 +63,17 @@ MMAFUZZ_HD inline int value_kind(const Number& n) {
   }
 }
 
+/// Classes of a scale: zero or least, one, greatest, NaN, below one, above one.
+MMAFUZZ_HD inline int scale_kind(const FormatFields& f, uint64_t encoding) {
+  const uint64_t code = encoding & ~f.sign_bit(), one = uint64_t(f.bias) << f.fraction_bits;
+  return code == 0                        ? 0
+         : code == one                    ? 1
+         : code == f.greatest_magnitude() ? 2
+         : is_special(f, code)            ? 3
+         : code < one                     ? 4
+                                          : 5;
+}
+
 /// 1, 2, 3-4, 5-8, ... as 0, 1, 2, 3, ...
 MMAFUZZ_HD inline int log_class(int n) { return n <= 1 ? 0 : fast_bit_length(static_cast<uint64_t>(n - 1)); }
 MMAFUZZ_HD inline int capped(int n, int greatest) { return n < greatest ? n : greatest; }
@@ -83,14 +94,15 @@ MMAFUZZ_HD inline int depth_class(int depth, int f) {
 }
 
 /// What fell off below 2^unit: nothing, only the lowest bit, less than half of the unit, half, more, all bits.
-MMAFUZZ_HD inline int lost_class(uint64_t significand, int exponent, int unit) {
+template <class Word>
+MMAFUZZ_HD int lost_class(Word significand, int exponent, int unit) {
   const int dropped = unit - exponent;
   if (dropped <= 0) return 0;
-  if (dropped >= 64) return significand == 0 ? 0 : significand == 1 ? 1 : 2;
-  const uint64_t rest = significand & low_mask(dropped), half = uint64_t{1} << (dropped - 1);
+  if (dropped >= static_cast<int>(8 * sizeof(Word))) return significand == 0 ? 0 : significand == 1 ? 1 : 2;
+  const Word all = (Word{1} << dropped) - 1, rest = significand & all, half = Word{1} << (dropped - 1);
   if (rest == 0) return 0;
   if (rest == half) return 3;
-  if (rest == low_mask(dropped)) return 5;
+  if (rest == all) return 5;
   if (rest == 1) return 1;
   return rest < half ? 2 : 4;
 }
@@ -266,20 +278,9 @@ class BinTrace {
                                                                                                          : 1)));
     }
   }
-  /// Scales: zero or least, one, greatest, NaN, below one, above one.
   MMAFUZZ_HD void scales(int operand, const FormatFields& f, const uint64_t* values) {
     const int n = (in_.k + m_.scale_block - 1) / m_.scale_block;
-    const uint64_t one = uint64_t(f.bias) << f.fraction_bits;
-    for (int i = 0; i < n; ++i) {
-      const uint64_t s = values[i] & ~f.sign_bit();
-      const int kind = s == 0                        ? 0
-                       : s == one                    ? 1
-                       : s == f.greatest_magnitude() ? 2
-                       : is_special(f, s)            ? 3
-                       : s < one                     ? 4
-                                                     : 5;
-      sink_.hit(bins::Container::at(operand, kind));
-    }
+    for (int i = 0; i < n; ++i) sink_.hit(bins::Container::at(operand, bins::scale_kind(f, values[i])));
   }
 
   MMAFUZZ_HD_CALL void aligned_sum(const Step& s, int position) {

@@ -45,7 +45,9 @@ struct KernelTraits {
   /// A block is one sum: what the order of its products could change is no rounding.
   MMAFUZZ_HD constexpr bool adds_blocks_at_once() const { return carried == Carried::each_block && !in_operations(); }
   MMAFUZZ_HD constexpr bool is_fused_sum() const { return cuts_with_c() && carried == Carried::each_block; }
-  /// Like that, but that terms are cut by their sign.
+  /// Addends are cut below one greatest exponent: all of a sum, or those of a stage.
+  MMAFUZZ_HD constexpr bool aligns() const { return additions == Additions::cut || floors(); }
+  /// Like a fused sum, but that terms are cut by their sign.
   MMAFUZZ_HD constexpr bool floors() const { return additions == Additions::floored; }
   MMAFUZZ_HD constexpr bool in_groups() const { return products == Products::in_groups; }
   MMAFUZZ_HD constexpr bool of_fp16() const { return products == Products::of_fp16; }

@@ -20,7 +20,7 @@ namespace {
 struct StatesOptions {
   std::string unit, op;
   uint64_t seed = 1;
-  int missing = 20;
+  size_t missing = 20;
 };
 
 /// The walk of states over one row.
@@ -47,13 +47,13 @@ void show_row(const StatesOptions& options) {
   fmt::print("pairs {} of {}, {:.3f} %; triples {} of {}, {:.3f} %; after {} cases\n", pairs.met, pairs.possible,
              percent(pairs), triples.met, triples.possible, percent(triples), states.cases());
   for (const std::string& level : states.unmet_levels()) fmt::print("level not met: {}\n", level);
-  for (const std::string& pair : states.unmet(static_cast<size_t>(options.missing))) fmt::print("not met: {}\n", pair);
+  for (const std::string& pair : states.unmet(options.missing)) fmt::print("not met: {}\n", pair);
   for (const std::string& pair : states.contradictions()) fmt::print("wrongly ruled out: {}\n", pair);
 }
 
 void show_all(const StatesOptions& options) {
   struct Row {
-    std::string name, op;
+    std::string name;
     StatePairs::Count levels, pairs, triples;
     uint64_t cases = 0;
     size_t wrong = 0;
@@ -66,8 +66,8 @@ void show_all(const StatesOptions& options) {
   std::vector<Row> all(rows.size());
   in_parallel(std::max(1u, std::thread::hardware_concurrency()), rows.size(), [&](size_t i) {
     const StatePairs states = walked(rows[i]->op, rows[i]->model, options.seed);
-    all[i] = {rows[i]->name(), to_text(rows[i]->op),          states.levels(), states.pairs(), states.triples(),
-              states.cases(),  states.contradictions().size()};
+    all[i] = {rows[i]->name(),  states.levels(), states.pairs(),
+              states.triples(), states.cases(),  states.contradictions().size()};
   });
   std::stable_sort(all.begin(), all.end(),
                    [](const Row& x, const Row& y) { return percent(x.pairs) < percent(y.pairs); });
@@ -82,9 +82,14 @@ void show_all(const StatesOptions& options) {
 void add_bench_states(Arguments& bench, int& status) {
   auto options = std::make_shared<StatesOptions>();
   Arguments* sub = bench.add_subcommand("states", "Pairs of the datapath's levels that the walk of states meets");
-  sub->add_option("--unit", options->unit, "only this row, in detail (with --op)");
-  sub->add_option("--op", options->op, "the row's op");
-  sub->add_option("--missing", options->missing, "pairs to print that were not met")->capture_default_str();
+  Argument* unit = sub->add_option("--unit", options->unit, "only this row, in detail");
+  Argument* op = sub->add_option("--op", options->op, "the row's op");
+  unit->needs(op);
+  op->needs(unit);
+  sub->add_option("--missing", options->missing, "of one row, pairs to print that were not met")
+      ->capture_default_str()
+      ->check(unsigned_number())
+      ->needs(unit);
   sub->add_option("--seed", options->seed, "seed of the walk")->capture_default_str()->check(unsigned_number());
   sub->footer("Example: mmafuzz bench states");
   sub->callback([options, &status] {

@@ -142,7 +142,10 @@ void print_matrix(const Comparison& field, uint64_t cases,
 /// What the walk of states has met on each unit that is a row.
 void print_states(const Comparison& field, uint64_t seed, uint64_t cases) {
   const std::vector<StatesOfUnit> all = states_of_search(field, seed, cases);
-  if (all.empty()) return;
+  if (all.empty()) {
+    fmt::print("\nno walk of states: it is of dots of floating-point numbers, on rows\n");
+    return;
+  }
   size_t width = 4;
   for (const StatesOfUnit& one : all) width = std::max(width, one.unit.size());
   fmt::print("\nstates met by the walk, of those that may be (docs/search.md)\n{:{}} {:>9} {:>14} {:>22} {:>18}\n",

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 #include "arithmetic/bins.h"
 #include "arithmetic/evaluate_dot.h"
-#include "search/cut_class.h"
 
 namespace mmafuzz {
 namespace {
@@ -38,17 +38,8 @@ const std::vector<KindText>& texts() {
        {"+zero", "-zero", "least_subnormal", "subnormal", "greatest_subnormal", "least_normal", "normal", "greatest",
         "infinity", "nan"}},
   };
-  static_assert(DatapathState::kinds == 13);
+  if (all.size() != DatapathState::kinds) throw std::logic_error("texts of the factors of a state");
   return all;
-}
-
-int scale_level(const FormatFields& f, uint64_t encoding) {
-  const uint64_t code = encoding & ~f.sign_bit(), one = uint64_t(f.bias) << f.fraction_bits;
-  if (code == 0) return 0;
-  if (code == one) return 1;
-  if (code == f.greatest_magnitude()) return 2;
-  if (is_special(f, code)) return 3;
-  return code < one ? 4 : 5;
 }
 
 }  // namespace
@@ -59,11 +50,13 @@ const std::vector<const char*>& DatapathState::levels_of(Kind kind) {
 }
 
 DatapathState::DatapathState(const Op& op, const DotModel& model)
-    : op_(op), model_(model), limits_(std::make_shared<Limits>(op, model)), one_(op) {
-  const CornerHints hints = corner_hints(&model);
-  kept_ = hints.fraction_bits;
-  block_ = hints.block > 1 ? std::min(hints.block, op.k) : op.k;
-  aligns_ = traits_of(model).additions == KernelTraits::Additions::cut || traits_of(model).floors();
+    : op_(op),
+      model_(model),
+      limits_(std::make_shared<Limits>(op, model)),
+      one_(op),
+      aligns_(traits_of(model).aligns()),
+      kept_(limits_->kept()),
+      block_(limits_->block()) {
   for (int lane = 0; lane <= op.k; ++lane) {
     of_lane_.push_back(factors_.size());
     add(Kind::a, lane);
@@ -117,14 +110,14 @@ class DatapathState::Trace {
 
   void sum(const Step& step) {
     const bool aligned = step.kind != Step::Kind::exact_sum;
-    int greatest = INT32_MIN / 2, lost = 0;
+    int greatest = none, lost = 0;
     for (int i = 0; i < step.count; ++i) {
       const Addend& t = step.addend[i];
       if (t.significand == 0) continue;
       greatest = std::max(greatest, aligned ? t.scale_exponent : leading(t));
       if (aligned && t.lost) lost = std::max(lost, t.kept == 0 ? 2 : 1);
     }
-    if (greatest == INT32_MIN / 2) return;
+    if (greatest == none) return;
     set(Kind::lost, lost);
     if (!aligned || !step.aligned) return of_result(step, greatest);
     const uint64_t magnitude = step.sum < 0 ? 0 - static_cast<uint64_t>(step.sum) : static_cast<uint64_t>(step.sum);
@@ -140,7 +133,7 @@ class DatapathState::Trace {
     const bool first_zero = x.significand == 0 || (fma && factor.significand == 0),
                second_zero = added.significand == 0;
     if (first_zero && second_zero) return;
-    const int none = INT32_MIN / 2, first = first_zero ? none : leading(x) + (fma ? leading(factor) : 0),
+    const int first = first_zero ? none : leading(x) + (fma ? leading(factor) : 0),
               second = second_zero ? none : leading(added);
     of_result(step, std::max(first, second));
   }
@@ -172,11 +165,10 @@ void DatapathState::set(Kind kind, int level) {
 const std::vector<uint8_t>& DatapathState::look(const Batch& batch, size_t index) {
   const DotOperands& in = one_.load(batch, index);
   std::fill(now_.begin(), now_.end(), uint8_t{0});
-  for (int block = 0; of_scales_ + 2 * static_cast<size_t>(block) < of_sum_; ++block) {
-    now_[of_scales_ + 2 * static_cast<size_t>(block)] =
-        static_cast<uint8_t>(scale_level(model_.scale_a, in.scale_a[block]));
-    now_[of_scales_ + 2 * static_cast<size_t>(block) + 1] =
-        static_cast<uint8_t>(scale_level(model_.scale_b, in.scale_b[block]));
+  for (size_t block = 0; of_scales_ + 2 * block < of_sum_; ++block) {
+    uint8_t* of = now_.data() + of_scales_ + 2 * block;
+    of[0] = static_cast<uint8_t>(bins::scale_kind(model_.scale_a, in.scale_a[block]));
+    of[1] = static_cast<uint8_t>(bins::scale_kind(model_.scale_b, in.scale_b[block]));
   }
   for (int first = 0; first < op_.k; first += block_) {
     const int end = std::min(first + block_, op_.k);
@@ -220,7 +212,7 @@ const std::vector<uint8_t>& DatapathState::look(const Batch& batch, size_t index
 void DatapathState::put(uint8_t* of, const Term& t, int greatest) const {
   if (!t.significand) return;
   of[0] = static_cast<uint8_t>(1 + bins::shift_class(greatest - t.exponent, kept_));
-  if (aligns_) of[2] = static_cast<uint8_t>(cut_class(t.significand, greatest - kept_ - t.last));
+  if (aligns_) of[2] = static_cast<uint8_t>(bins::lost_class(t.significand, t.last, greatest - kept_));
 }
 
 DatapathState::Term DatapathState::product(const Number& x, const Number& y, const DotOperands& in, int lane) const {

@@ -23,7 +23,7 @@ class DatapathState {
   /// is of the model's last step. Units whose steps are not cut at a greatest exponent have neither `cut`, `greatest`,
   /// `size` nor `lost`.
   enum class Kind : uint8_t { a, b, place, sign, cut, scale_a, scale_b, greatest, size, lost, rest, last, result };
-  static constexpr int kinds = 13;
+  static constexpr int kinds = static_cast<int>(Kind::result) + 1;
   static const char* name_of(Kind kind);
   static const std::vector<const char*>& levels_of(Kind kind);
 
@@ -42,6 +42,9 @@ class DatapathState {
     Limits(const Op& op, const DotModel& model);
     bool possible(const Factor& factor, int level) const;
     bool possible(const Factor& first, int level, const Factor& second, int other) const;
+    /// F, and how many products are aligned together.
+    int kept() const { return kept_; }
+    int block() const { return block_; }
 
    private:
     struct Range {
@@ -54,8 +57,6 @@ class DatapathState {
     int spread(int lane, int other) const;
     int highest_above(int lane, int besides) const;
     bool is_dead(const Factor& f, int level) const;
-    bool possible_value(const FormatFields& f, int level) const;
-    bool excludes(const Factor& f, int x, const Factor& g, int y) const;
     bool c_may_stand(bool normal, int place) const;
     bool in_one_lane(const Factor& f, int x, const Factor& g, int y) const;
     bool beside_each_other(const Factor& f, int x, const Factor& g, int y) const;
@@ -123,8 +124,8 @@ class DatapathState {
   std::vector<size_t> of_lane_;  ///< by lane, its first factor
   size_t of_sum_ = 0, of_scales_ = 0;
   std::array<size_t, kinds> of_kind_{};  ///< of the sum, its place among the factors
-  bool aligns_ = false;
-  int levels_ = 0, kept_ = 0, block_ = 0;
+  bool aligns_;
+  int levels_ = 0, kept_, block_;
   std::vector<uint8_t> now_;
 };
 

@@ -72,8 +72,8 @@ class GuidedSearch {
   const DotModel* focus_model(size_t focus) const { return focuses_[focus].model; }
   const DatapathSweeps& focus_sweeps(size_t focus) const { return *sweeps_[focus]; }
   /// How many cases of its walk a focus unit has seen, its own or of others that share it, after whole rounds of chunks
-  /// of so many cases in all.
-  uint64_t walked(size_t focus, uint64_t cases, uint64_t chunk_cases = 1024) const;
+  /// of that many cases each.
+  uint64_t walked(size_t focus, uint64_t cases, uint64_t chunk_cases) const;
   /// Features reached by one focus unit, with their hits.
   uint64_t hits(size_t focus, int feature) const { return known_[focus].hits[static_cast<size_t>(feature)]; }
   size_t reached(size_t focus) const { return known_[focus].reached.size(); }

@@ -8,7 +8,6 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t chunk_cases = 1024;
 constexpr uint64_t greatest_epoch = 64;  ///< chunks between two lessons; the first epochs are shorter
 
 struct Chunk {

@@ -8,6 +8,9 @@
 
 namespace mmafuzz {
 
+/// Cases of a chunk; the last one of a search may have fewer.
+inline constexpr size_t chunk_cases = 1024;
+
 struct SearchLimits {
   uint64_t seed = 1, cases = 0;
   std::chrono::steady_clock::time_point deadline;

@@ -53,7 +53,7 @@ std::pair<int, int> shifts_of(int shift_class, int f) {
 /// unaligned_sum()).
 bool steps_rule_out(const KernelTraits& kernel, int bin) {
   using namespace bins;
-  if (kernel.additions == KernelTraits::Additions::cut || kernel.floors()) return false;
+  if (kernel.aligns()) return false;
   const bool in_ieee_steps = kernel.in_operations();
   const bool adds_to_c = in_ieee_steps || kernel.c == KernelTraits::Joining::last;  // by an operation
   std::array<int, 5> at = {};

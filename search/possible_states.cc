@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "arithmetic/bins.h"
-#include "search/cut_class.h"
 #include "search/datapath_state.h"
 #include "search/possible_bins.h"
 
@@ -46,7 +45,7 @@ DatapathState::Limits::Limits(const Op& op, const DotModel& model) : op_(op), mo
     for (int place = 1; place < 13; ++place) {
       const Range range = shifts(place);
       for (int shift = range.least; shift <= std::min({range.most, kept_ + 9, most_shift}); ++shift) {
-        const int cut = cut_class(significand, shift + own_bits - kept_);
+        const int cut = bins::lost_class(significand, -own_bits, shift - kept_);
         cuts[place] |= static_cast<uint8_t>(1u << cut);
         at[cut] = {std::min(at[cut].least, shift), std::max(at[cut].most, shift == kept_ + 9 ? most_shift : shift)};
       }
@@ -135,13 +134,11 @@ unsigned DatapathState::Limits::all_cuts(int lane, int place) const {
   return of[0][0][place] | of[0][1][place] | of[1][0][place] | of[1][1][place];
 }
 
-bool DatapathState::Limits::possible_value(const FormatFields& f, int level) const { return !lacks(f, level); }
-
 bool DatapathState::Limits::possible(const Factor& f, int x) const {
   const bool is_c = f.lane == op_.k;
   switch (f.kind) {
-    case Kind::a: return possible_value(is_c ? model_.c : model_.a, x);
-    case Kind::b: return possible_value(model_.b, x);
+    case Kind::a: return !lacks(is_c ? model_.c : model_.a, x);
+    case Kind::b: return !lacks(model_.b, x);
     case Kind::place: {
       if (x == 0) return true;
       const Range range = shifts(x);
@@ -162,11 +159,9 @@ bool DatapathState::Limits::possible(const Factor& f, int x) const {
       return x != 3 || s.has_nan();
     }
     case Kind::greatest: return x != 4 || block_ > 1;
-    case Kind::lost:
-      return x == 0 || traits_of(model_).additions == KernelTraits::Additions::cut || traits_of(model_).floors();
+    case Kind::lost: return x == 0 || traits_of(model_).aligns();
     case Kind::rest: {
-      const bool is_whole = traits_of(model_).additions == KernelTraits::Additions::cut || traits_of(model_).floors();
-      return is_whole || x < 2 || x == 3 || x == 5 || x == 7;  // guard and sticky tell no more
+      return traits_of(model_).aligns() || x < 2 || x == 3 || x == 5 || x == 7;  // guard and sticky tell no more
     }
     case Kind::result:
       if (x == 8) return model_.d.has_infinity();
@@ -426,8 +421,8 @@ int DatapathState::Limits::others_above(int lane) const {
 /// What c leaves open where a product stands so far below it that no other one leads.
 bool DatapathState::Limits::is_other_result(const Factor& f, int x, const Factor& g, int y) const {
   const double products = products_below_c(f, x);
-  const int last = std::max(model_.c.fraction_bits + 0, std::min(standing(f, x).most, far / 2) + others_above(f.lane) +
-                                                            model_.a.fraction_bits + model_.b.fraction_bits);
+  const int last = std::max<int>(model_.c.fraction_bits, std::min(standing(f, x).most, far / 2) + others_above(f.lane) +
+                                                             model_.a.fraction_bits + model_.b.fraction_bits);
   switch (g.kind) {
     case Kind::size: return y == 0 || (y == 1 ? products >= 1 : products >= 0.5 || (y >= 11 ? y <= 12 : y == 2));
     case Kind::rest: return last >= kept_ || (y != 2 && y != 4 && y != 6 && y != 8);

@@ -103,25 +103,25 @@ std::vector<std::string> StatePairs::unmet_levels() const {
   return list;
 }
 
-StatePairs::Count StatePairs::pairs(Kind first, Kind second) const {
+template <class Counts>
+StatePairs::Count StatePairs::count_pairs(Counts counts) const {
   Count count;
   each_pair([&](const Factor& f, int x, const Factor& g, int y, bool met) {
-    if (!(f.kind == first && g.kind == second) && !(f.kind == second && g.kind == first)) return;
-    if (!state_.possible(f, x, g, y)) return;
+    if (!counts(f, g) || !state_.possible(f, x, g, y)) return;
     ++count.possible;
     count.met += met;
   });
   return count;
 }
 
-StatePairs::Count StatePairs::pairs() const {
-  Count count;
-  each_pair([&](const Factor& f, int x, const Factor& g, int y, bool met) {
-    if (!state_.possible(f, x, g, y)) return;
-    ++count.possible;
-    count.met += met;
+StatePairs::Count StatePairs::pairs(Kind first, Kind second) const {
+  return count_pairs([&](const Factor& f, const Factor& g) {
+    return (f.kind == first && g.kind == second) || (f.kind == second && g.kind == first);
   });
-  return count;
+}
+
+StatePairs::Count StatePairs::pairs() const {
+  return count_pairs([](const Factor&, const Factor&) { return true; });
 }
 
 StatePairs::Count StatePairs::triples() const {

@@ -36,9 +36,12 @@ class StatePairs {
  private:
   bool met(size_t level, size_t other) const { return rows_[level * words_ + other / 64] >> (other % 64) & 1; }
   bool met(size_t level) const { return met(level, level); }
-  /// Calls each(first factor, level, second factor, level, whether it was met) for all pairs that may be.
+  /// Calls each(first factor, level, second factor, level, whether it was met) for all pairs of levels that were met.
   template <class Each>
   void each_pair(Each each) const;
+  /// Of the pairs of factors for which counts(first, second).
+  template <class Counts>
+  Count count_pairs(Counts counts) const;
   std::string text(const DatapathState::Factor& f, int level) const;
 
   DatapathState state_;

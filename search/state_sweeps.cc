@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "search/cut_class.h"
+#include "arithmetic/bins.h"
 #include "search/datapath_sweeps.h"
 #include "search/sweep_case.h"
 
@@ -237,7 +237,7 @@ class StateCase {
       }
       p = of(bits_a, x.subnormal, p);
       q = of(bits_b, y.subnormal, q);
-      if (p == 0 || q == 0 || cut_class(static_cast<uint128>(p) * q, dropped) != level) continue;
+      if (p == 0 || q == 0 || bins::lost_class(static_cast<uint128>(p) * q, 0, dropped) != level) continue;
       s_.set_a(lane, with_low_bits(s_.fa, s_.a(lane), bits_a, p));
       s_.set_b(lane, with_low_bits(s_.fb, s_.b(lane), bits_b, q));
       return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "search/focuses.h"
+#include "search/parallel_search.h"
 
 namespace mmafuzz {
 namespace {
@@ -36,7 +37,7 @@ std::vector<StatesOfUnit> states_of_search(const Comparison& field, uint64_t see
     const DotModel* model = search.focus_model(focus);
     if (!model) continue;
     const DatapathSweeps& sweeps = search.focus_sweeps(focus);
-    const uint64_t walked = search.walked(focus, cases), first = part_named(sweeps, "states").first;
+    const uint64_t walked = search.walked(focus, cases, chunk_cases), first = part_named(sweeps, "states").first;
     all.push_back(
         {search.focus_unit(focus), walked_states(field.op(), *model, sweeps, walked - std::min(walked, first))});
   }

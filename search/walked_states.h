@@ -19,7 +19,7 @@ struct StatesOfUnit {
   StatePairs states;
 };
 /// Of each unit of a comparison that is a row of floating-point numbers, or claims to equal one, after that many cases
-/// of a guided search from this seed. The walk is made again: it is a function of its seed.
+/// of search_in_parallel from this seed. The walk is made again: it is a function of its seed.
 std::vector<StatesOfUnit> states_of_search(const Comparison& field, uint64_t seed, uint64_t cases);
 
 }  // namespace mmafuzz
