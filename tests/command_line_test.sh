@@ -589,6 +589,12 @@ bad_call "unknown unit 'nothing'; nearest: " fuzz --cases 100 --op "$dot16" --un
 bad_call "unknown format 'fp17'" fuzz --cases 100 --op 'dot a=fp17 b=fp16 c=fp32 d=fp32 k=4'
 bad_call "declines: " fuzz --cases 100 --op "$dot16" --units ieee
 bad_call "--cases" fuzz --cases 0
+good fuzz --op "$dot16" --units "$hopper" --cases 250000 --states --quiet
+expect "what the walk of states has met" [ "$(sed -n '/^states met/,/^$/p' out | awk '/^model:/ {print ($2 > 0), ($3 > 0), ($3 <= $5), ($6 > 0), ($6 <= $8)}')" = "1 1 1 1 1" ]
+good fuzz --op 'convert from=fp32 to=fp16' --cases 1000 --states --quiet
+expect "or that there is none" has out "no walk of states"
+bad_call "not with --json" fuzz --op "$dot16" --cases 100 --states --json
+bad_call "not with --json" fuzz --op any --cases 100 --states
 bad_call "--cases" fuzz --cases many
 bad_call "--threads" fuzz --cases 100 --threads 0
 bad_call "--seed" fuzz --cases 100 --seed -1

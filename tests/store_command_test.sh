@@ -207,6 +207,11 @@ bad "requires --set" findings tuesday.store --note x
 
 # ---- merge ----
 good merge all.store monday.store tuesday.store
+tables_of() { python3 -c 'import sqlite3, sys; [print(*(" ".join(str(x).split()) for x in row)) for row in sqlite3.connect(sys.argv[1]).execute("SELECT type, name, sql FROM sqlite_master WHERE sql NOT NULL ORDER BY type, name")]' "$1"; }
+tables_of all.store >ours
+tables_of monday.store >documented
+expect "a store that we make has the tables of docs/store.sql" [ "$(wc -l <ours)" -gt 12 ]
+expect "and no others" cmp -s ours documented
 expect "the sum" has out "all.store: 8 buckets (8 more) of 2 campaigns (2 more)"
 good merge all.store tuesday.store monday.store all.store
 expect "nothing twice" has out "all.store: 8 buckets (0 more) of 2 campaigns (0 more)"
