@@ -15,7 +15,8 @@ class OneChain {
   using Code = uint64_t;
   struct Real {
     Number number;
-    uint64_t encoding;
+    uint64_t encoding;  ///< of an operand that is a NaN, made quiet in the operations' format
+    bool is_signalling = false;
   };
   /// What a tree knows of its operands when c joins.
   struct Seen {
@@ -40,46 +41,49 @@ class OneChain {
   MMAFUZZ_HD Real zero() const { return real(0); }
   /// The number of an encoding of the operations' format.
   MMAFUZZ_HD Real real(uint64_t encoding) const { return {decode(core_.d, encoding), encoding}; }
-  MMAFUZZ_HD Number a(int i) const { return read(m_.a, in_.a[i]); }
-  MMAFUZZ_HD Number b(int i) const { return read(m_.b, in_.b[i]); }
+  MMAFUZZ_HD Real a(int i) const { return operand(m_.a, in_.a[i]); }
+  MMAFUZZ_HD Real b(int i) const { return operand(m_.b, in_.b[i]); }
   /// Exact: the format of the operations holds c.
   MMAFUZZ_HD Real addend(uint64_t code) const {
-    const Number c = read(c_format_, code);
-    return is_wider() ? real(convert_number(core_.d, c, rule_).encoding) : Real{c, code};
+    const Real c = operand(c_format_, code);
+    return is_wider() ? real(convert_number(core_.d, c.number, rule_).encoding) : c;
   }
 
-  MMAFUZZ_HD Real fma(const Number& x, const Number& y, const Real& z) const {
-    const Number term[3] = {x, y, z.number};
-    return result(Step::Kind::ieee_fma, term, 3, ieee_fma(core_.d, x, y, z.number, rule_));
+  MMAFUZZ_HD Real fma(const Real& x, const Real& y, const Real& z) const {
+    const Real* const abc[3] = {&x, &y, &z};
+    return result(Step::Kind::ieee_fma, abc, ieee_fma(core_.d, x.number, y.number, z.number, rule_));
   }
-  MMAFUZZ_HD Real multiply(const Number& x, const Number& y) const {
-    const Number term[2] = {x, y};
-    return result(Step::Kind::ieee_multiply, term, 2, ieee_multiply(core_.d, x, y, rule_));
+  MMAFUZZ_HD Real multiply(const Real& x, const Real& y) const {
+    const Real* const abc[3] = {&x, &y, nullptr};
+    return result(Step::Kind::ieee_multiply, abc, ieee_multiply(core_.d, x.number, y.number, rule_));
   }
+  /// The left and the right one of a pair.
   MMAFUZZ_HD_CALL Real add(const Real& x, const Real& y) const {
-    const Number term[2] = {x.number, y.number};
-    return result(Step::Kind::ieee_add, term, 2, ieee_add(core_.d, x.number, y.number, rule_));
+    const Real* const abc[3] = {&x, &y, nullptr};
+    return result(Step::Kind::ieee_add, abc, ieee_add(core_.d, x.number, y.number, rule_));
   }
 
   /// Product i of a tree, under the row's rule for what overflows.
   MMAFUZZ_HD Real product(int i, Seen& seen) const {
-    const Number term[2] = {a(i), b(i)};
-    Rounded r = ieee_multiply(core_.d, term[0], term[1], rule_);
-    const Exact exact = exact_product(to_exact(term[0]), to_exact(term[1]));
+    const Real x = a(i), y = b(i);
+    Rounded r = ieee_multiply(core_.d, x.number, y.number, rule_);
+    const Exact exact = exact_product(to_exact(x.number), to_exact(y.number));
     seen.operands.add(exact.cls, exact.negative);
     if (exact.cls == NumberClass::finite && (r.flags & flag::overflow)) {
       seen.overflowed = true;
       if (m_.product_overflow != ProductOverflow::none)
         r.encoding = core_.d.encode_infinity(r.negative && m_.product_overflow == ProductOverflow::infinity);
     }
-    return result(Step::Kind::ieee_multiply, term, 2, r);
+    const Real* const abc[3] = {&x, &y, nullptr};
+    return result(Step::Kind::ieee_multiply, abc, r);
   }
   /// c and the products' sum; where an overflow yields to them, infinities and NaNs of operands decide.
   MMAFUZZ_HD Real joined(const Real& c, const Real& sum, Seen& seen) const {
     seen.operands.add(c.number.cls, c.number.negative);
     if (m_.overflow_rank == OverflowRank::below_operands && seen.overflowed && seen.operands.any())
       return real(seen.operands.result(m_.d, m_.nan));
-    return add(c, sum);
+    const Real* const abc[3] = {&sum, nullptr, &c};
+    return result(Step::Kind::ieee_add, abc, ieee_add(core_.d, c.number, sum.number, rule_));
   }
 
   MMAFUZZ_HD uint64_t stored(const Real& x) const {
@@ -91,14 +95,36 @@ class OneChain {
   MMAFUZZ_HD bool has_rounded_products() const { return traits_of(m_).products == KernelTraits::Products::rounded; }
   MMAFUZZ_HD bool is_wider() const { return traits_of(m_).of_fp32(); }
 
-  /// Subnormal results become zeros where flushed, NaN is the row's.
-  MMAFUZZ_HD Real result(Step::Kind kind, const Number* term, int count, const Rounded& r) const {
-    const uint64_t encoding = decode(core_.d, r.encoding).cls == NumberClass::nan ? core_.nan : flush_result(core_, r);
+  MMAFUZZ_HD Real operand(const FormatFields& f, uint64_t code) const {
+    const Number n = read(f, code);
+    if (m_.nan_from == NanFrom::constant) return {n, code};
+    const NanOperand nan = nan_operand(core_.d, f, n, code);
+    return {n, nan.is_nan ? nan.quiet : code, nan.is_signalling};
+  }
+  MMAFUZZ_HD uint64_t nan_of(const Real* const* abc) const {
+    if (m_.nan_from == NanFrom::constant) return core_.nan;
+    NanOperand operand[3];
+    for (int i = 0; i < 3; ++i)
+      if (abc[i]) operand[i] = {abc[i]->number.cls == NumberClass::nan, abc[i]->is_signalling, abc[i]->encoding};
+    const bool invalid = abc[1] && is_invalid_product(abc[0]->number, abc[1]->number);
+    return nan_result(m_.nan_from, operand, invalid, core_.nan);
+  }
+
+  /// Subnormal results become zeros where flushed, NaN is what the row says.
+  MMAFUZZ_HD Real result(Step::Kind kind, const Real* const* abc, const Rounded& r) const {
+    const uint64_t encoding =
+        decode(core_.d, r.encoding).cls == NumberClass::nan ? nan_of(abc) : flush_result(core_, r);
     if constexpr (Trace::enabled) {
       step_.kind = kind;
-      step_.count = count;
+      step_.count = 0;
       step_.aligned = false;
-      for (int i = 0; i < count; ++i) step_.addend[i] = addend_of(term[i], Addend::Source::partial_sum, i);
+      // Of a sum and c, c stands first.
+      const int turn = abc[1] ? 0 : 2;
+      for (int i = 0; i < 3; ++i)
+        if (const Real* x = abc[(i + turn) % 3]) {
+          step_.addend[step_.count] = addend_of(x->number, Addend::Source::partial_sum, step_.count);
+          ++step_.count;
+        }
       step_.rounded = r;
       step_.result = encoding;
       trace_(step_);

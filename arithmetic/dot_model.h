@@ -97,6 +97,20 @@ enum class NanOfC : uint8_t {
   quieted,   ///< c's own, with its sign and payload
 };
 
+/// Which NaN an IEEE operation of a chain, a tree or a rounded sum gives: the row's own, or the first among its
+/// operands in an order, made quiet. The left one of a pair is its a, the right one its b; beside c a sum of products
+/// is a.
+enum class NanFrom : uint8_t {
+  constant,
+  a_b_c,
+  a_c_b,  ///< POWER10
+  b_a_c,
+  b_c_a,  ///< FP64 of Hopper
+  c_a_b,
+  c_b_a,
+  signalling_c_a_b,  ///< signalling ones first; a quiet c yields to infinity * 0 (Arm ARM, FPMulAdd, FPProcessNaNs3)
+};
+
 enum class ZeroOperands : uint8_t { kept, positive };  ///< sign that a zero in a, b or c reads on CDNA2 (N6)
 
 /// What the first product of a chain of fma_then_add joins.
@@ -149,7 +163,8 @@ struct DotModel {
   OutputVia output_via = OutputVia::direct;
   UnderflowSign underflow_sign = UnderflowSign::kept;
   ZeroSign zero_sign = ZeroSign::positive;
-  uint64_t nan = 0;  ///< encoding of every NaN result
+  uint64_t nan = 0;  ///< encoding of every NaN result that is no operand's
+  NanFrom nan_from = NanFrom::constant;
   SpecialScope special_scope = SpecialScope::block;
   LowBits low_bits = LowBits::ignored;
   Subnormals subnormals = Subnormals::kept;

@@ -59,7 +59,10 @@ class OneExactDot {
     rule.rounding = m_.output_rounding;
     rule.overflow = m_.overflow;
     const Rounded r = ieee_add(m_.d, c, sum, rule);
-    const uint64_t encoding = decode(m_.d, r.encoding).cls == NumberClass::nan ? m_.nan : flush_result(m_, r);
+    const bool is_nan = decode(m_.d, r.encoding).cls == NumberClass::nan;
+    const NanOperand abc[3] = {
+        nan_operand(m_.d, m_.d, sum, sum_code), {}, nan_operand(m_.d, is_own ? c_format_ : m_.d, c, c_code)};
+    const uint64_t encoding = is_nan ? nan_result(m_.nan_from, abc, false, m_.nan) : flush_result(m_, r);
     if constexpr (Trace::enabled) {
       step_.kind = Step::Kind::ieee_add;
       step_.count = 2;
@@ -82,7 +85,7 @@ class OneExactDot {
     const bool special = sum.specials.any();
     Rounded r;
     if (special) {
-      r.encoding = sum.specials.result(m_.d, m_.nan);
+      r.encoding = sum.specials.result(m_.d, m_.nan_from == NanFrom::constant ? m_.nan : nan_of(first, n));
     } else {
       RoundingRule rule;
       rule.rounding = m_.output_rounding;
@@ -105,6 +108,25 @@ class OneExactDot {
   }
 
   MMAFUZZ_HD Product product(int i) const { return scaled_product(m_, in_, i); }
+
+  /// The NaN that a block of products gives where it gives one: as if the last were multiplied and each before it
+  /// joined by an FMA (POWER10: QEMU's xvf16ger2).
+  MMAFUZZ_HD uint64_t nan_of(int first, int n) const {
+    NanOperand abc[3];
+    Number sum = decode(m_.d, 0);
+    for (int i = first + n - 1; i >= first; --i) {
+      const Number x = read_operand(m_, read_as(m_, m_.a), in_.a[i]), y = read_operand(m_, read_as(m_, m_.b), in_.b[i]);
+      abc[0] = nan_operand(m_.d, m_.a, x, in_.a[i]);
+      abc[1] = nan_operand(m_.d, m_.b, y, in_.b[i]);
+      const Exact p = exact_product(to_exact(x), to_exact(y));
+      const bool meets_opposite =
+          p.cls == NumberClass::infinity && sum.cls == NumberClass::infinity && p.negative != sum.negative;
+      if (p.cls == NumberClass::nan || abc[2].is_nan || meets_opposite)
+        abc[2] = {true, false, nan_result(m_.nan_from, abc, is_invalid_product(x, y), m_.nan)};
+      if (p.cls == NumberClass::infinity) sum.cls = p.cls, sum.negative = p.negative;
+    }
+    return abc[2].is_nan ? abc[2].quiet : m_.nan;
+  }
 
   const DotModel& m_;
   const DotOperands& in_;

@@ -33,6 +33,21 @@ struct SpecialTerms {
   }
 };
 
+/// A NaN of f as a quiet one of d: the sign stays, and so do the payload's first bits.
+MMAFUZZ_HD inline uint64_t quieted(const FormatFields& d, const FormatFields& f, uint64_t code) {
+  const bool negative = (code & f.in_container(f.sign_bit())) != 0;
+  const uint64_t payload = (code >> f.ignored_low_bits) & f.fraction_mask();
+  const int up = d.fraction_bits - f.fraction_bits;
+  return d.encode_infinity(negative) | d.in_container(up >= 0 ? payload << up : payload >> -up) |
+         (d.encode_nan() & d.in_container(d.fraction_mask()));
+}
+
+/// Infinity * 0.
+MMAFUZZ_HD inline bool is_invalid_product(const Number& x, const Number& y) {
+  return (x.cls == NumberClass::infinity && y.cls == NumberClass::zero) ||
+         (y.cls == NumberClass::infinity && x.cls == NumberClass::zero);
+}
+
 /// The same where NaNs have ranks: a factor's NaN first, then an invalid operation of products, then c's NaN, then c's
 /// infinity against theirs.
 struct RankedSpecials {
@@ -41,7 +56,7 @@ struct RankedSpecials {
   MMAFUZZ_HD void add_product(const Number& x, const Number& y) {
     nan |= x.cls == NumberClass::nan || y.cls == NumberClass::nan;
     const bool x_infinite = x.cls == NumberClass::infinity, y_infinite = y.cls == NumberClass::infinity;
-    invalid |= (x_infinite && y.cls == NumberClass::zero) || (y_infinite && x.cls == NumberClass::zero);
+    invalid |= is_invalid_product(x, y);
     if (x_infinite || y_infinite) (x.negative != y.negative ? minus_infinity : plus_infinity) = true;
   }
   MMAFUZZ_HD uint64_t result(const DotModel& m, const FormatFields& c_format, const Number& c, uint64_t c_code) const {
@@ -53,15 +68,46 @@ struct RankedSpecials {
                minus = minus_infinity || (c_infinite && c.negative);
     return plus && minus ? m.invalid_nan : m.d.encode_infinity(minus);
   }
-  /// A NaN of f as a quiet one of d: the sign stays, and so do the payload's first bits.
-  MMAFUZZ_HD static uint64_t quieted(const FormatFields& d, const FormatFields& f, uint64_t code) {
-    const bool negative = (code & f.in_container(f.sign_bit())) != 0;
-    const uint64_t payload = (code >> f.ignored_low_bits) & f.fraction_mask();
-    const int up = d.fraction_bits - f.fraction_bits;
-    return d.encode_infinity(negative) | d.in_container(up >= 0 ? payload << up : payload >> -up) |
-           (d.encode_nan() & d.in_container(d.fraction_mask()));
-  }
 };
+
+/// An operand of an IEEE operation where its NaN may be the result (NanFrom).
+struct NanOperand {
+  bool is_nan = false, is_signalling = false;
+  uint64_t quiet = 0;  ///< in the operation's format
+};
+
+MMAFUZZ_HD inline NanOperand nan_operand(const FormatFields& d, const FormatFields& f, const Number& n, uint64_t code) {
+  if (n.cls != NumberClass::nan) return {};
+  return {true, (code >> f.ignored_low_bits >> (f.fraction_bits - 1) & 1) == 0, quieted(d, f, code)};
+}
+
+/// Place 0 to 2 of an order: 0 is a, 1 is b, 2 is c.
+MMAFUZZ_HD constexpr int operand_at(NanFrom rule, int place) {
+  switch (rule) {
+    case NanFrom::a_c_b: return place == 0 ? 0 : 3 - place;
+    case NanFrom::b_a_c: return place == 2 ? 2 : 1 - place;
+    case NanFrom::b_c_a: return (place + 1) % 3;
+    case NanFrom::c_a_b:
+    case NanFrom::signalling_c_a_b: return (place + 2) % 3;
+    case NanFrom::c_b_a: return 2 - place;
+    case NanFrom::a_b_c:
+    case NanFrom::constant: break;
+  }
+  return place;
+}
+
+/// The NaN that an operation on a, b and c gives where its result is one.
+MMAFUZZ_HD inline uint64_t nan_result(NanFrom rule, const NanOperand* abc, bool product_is_invalid, uint64_t own) {
+  if (rule == NanFrom::constant) return own;
+  if (rule == NanFrom::signalling_c_a_b) {
+    for (int place = 0; place < 3; ++place)
+      if (const NanOperand& x = abc[operand_at(rule, place)]; x.is_signalling) return x.quiet;
+    if (product_is_invalid) return own;
+  }
+  for (int place = 0; place < 3; ++place)
+    if (const NanOperand& x = abc[operand_at(rule, place)]; x.is_nan) return x.quiet;
+  return own;
+}
 
 /// A product as the kernels align it.
 struct Product {

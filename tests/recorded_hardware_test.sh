@@ -27,11 +27,13 @@ for bits in 24 26; do
   fi
 done
 while read -r row override of; do
-  if "$MMAFUZZ" check --unit "model:$row?$override" "$root/corpus/recorded/$of.cases.gz" >/dev/null; then
+  if "$MMAFUZZ" check --skip-declined --unit "model:$row?$override" "$root/corpus/recorded/$of.cases.gz" >/dev/null; then
     echo "$override agrees with $of, too"
     exit 1
   fi
 done <<'EOF'
+hopper/mma.m8n8k4.f64.f64.f64.f64 nan_from=a_b_c h200.mma
+hopper/mma.m8n8k4.f64.f64.f64.f64 nan_from=b_a_c h200.mma
 rdna3/v_dot2.1x1x2.f32.f16.f16.f32 cut=floor w7900.v_dot2.fp16-fp32
 rdna3/v_dot2.1x1x2.f32.bf16.bf16.f32 subnormals=kept w7900.v_dot2.bf16-fp32
 rdna3/v_dot2.1x1x2.f32.bf16.bf16.f32 nan_of_c=replaced w7900.v_dot2.bf16-fp32

@@ -94,8 +94,8 @@ class BoundChains : public BoundDomain {
     zero->fits_d = true;
     return zero;
   }
-  Operand a(int i) const { return {i, read_.a(i).significand == 0 && decode(m_.a, in_.a[i]).significand != 0}; }
-  Operand b(int i) const { return {i, read_.b(i).significand == 0 && decode(m_.b, in_.b[i]).significand != 0}; }
+  Operand a(int i) const { return {i, read_.a(i).number.significand == 0 && decode(m_.a, in_.a[i]).significand != 0}; }
+  Operand b(int i) const { return {i, read_.b(i).number.significand == 0 && decode(m_.b, in_.b[i]).significand != 0}; }
   Real addend(const Value& code) const {
     const Value c = read_c(true, code);
     c->fits_d |= traits_of(m_).of_fp32();

@@ -2,6 +2,7 @@
 // per Highway target, after exact_lanes-inl.h and integer_dots-inl.h; compiled without contraction.
 #include <bit>
 #include <limits>
+#include <type_traits>
 
 #if defined(MMAFUZZ_ORACLES_LANES_HOST_DOTS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMAFUZZ_ORACLES_LANES_HOST_DOTS_INL_H
@@ -205,6 +206,68 @@ class LaneBfloatChains : public LaneChains<DF32> {
 
   bool flushes_;
 };
+
+/// One of these domains where operations hand on the NaNs of operands (NanFrom).
+template <class Base>
+class HandsNansOn : public Base {
+ public:
+  using Numbers = typename Base::Numbers;
+  using Seen = typename Base::Seen;
+
+  template <class T>
+  HWY_INLINE HandsNansOn(const DotModel& m, const T* a, const T* b) : Base(m, a, b), rule_(m.nan_from) {}
+
+  HWY_INLINE Numbers fma(Numbers x, Numbers y, Numbers z) const { return of(Base::fma(x, y, z), x, y, z, true); }
+  HWY_INLINE Numbers add(Numbers x, Numbers y) const { return of(Base::add(x, y), x, y, this->zero(), false); }
+  HWY_INLINE Numbers product(int i, Seen& seen) const {
+    return of(Base::product(i, seen), this->a(i), this->b(i), this->zero(), true);
+  }
+  HWY_INLINE Numbers joined(Numbers c, Numbers sum, Seen& seen) const {
+    return of(Base::joined(c, sum, seen), sum, this->zero(), c, false);
+  }
+
+ private:
+  /// A result of a, b and c, of which the missing ones are zeros.
+  HWY_INLINE Numbers of(Numbers r, Numbers a, Numbers b, Numbers c, bool multiplies) const {
+    const hn::DFromV<decltype(r.v)> d;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const auto is_nan = hn::IsNaN(r.v);
+    if (hn::AllFalse(d, is_nan)) [[likely]]
+      return r;
+    const bool wide = sizeof(hn::TFromD<decltype(d)>) == 8;
+    const auto quiet = hn::BitCast(d, hn::Set(du, hn::TFromD<decltype(du)>(uint64_t{1} << (wide ? 51 : 22))));
+    const auto own = hn::BitCast(d, hn::Set(du, hn::TFromD<decltype(du)>(own_nan(wide))));
+    const Numbers* const abc[3] = {&a, &b, &c};
+    auto nan = own;
+    for (int place = 2; place >= 0; --place) {
+      const auto x = abc[operand_at(rule_, place)]->v;
+      nan = hn::IfThenElse(hn::IsNaN(x), hn::Or(x, quiet), nan);
+    }
+    if (rule_ == NanFrom::signalling_c_a_b) {
+      const auto zero = hn::Zero(d);
+      const auto invalid =
+          hn::Or(hn::And(hn::IsInf(a.v), hn::Eq(b.v, zero)), hn::And(hn::Eq(a.v, zero), hn::IsInf(b.v)));
+      if (multiplies) nan = hn::IfThenElse(invalid, own, nan);
+      for (int place = 2; place >= 0; --place) {
+        const auto x = abc[operand_at(rule_, place)]->v;
+        const auto is_quiet = hn::Ne(hn::BitCast(du, hn::And(x, quiet)), hn::Zero(du));
+        nan = hn::IfThenElse(hn::AndNot(hn::RebindMask(d, is_quiet), hn::IsNaN(x)), hn::Or(x, quiet), nan);
+      }
+    }
+    return {hn::IfThenElse(is_nan, nan, r.v)};
+  }
+  /// The row's own NaN as a number of the lanes.
+  HWY_INLINE uint64_t own_nan(bool wide) const {
+    const DotModel& m = this->model();
+    if (wide) return m.nan;
+    const uint64_t sign = m.nan >> (m.d.width - 1) & 1;
+    return sign << 31 | 0x7f800000 | (m.nan & m.d.fraction_mask()) << (23 - m.d.fraction_bits);
+  }
+
+  NanFrom rule_;
+};
+template <bool Hands, class Base>
+using WithNans = std::conditional_t<Hands, HandsNansOn<Base>, Base>;
 
 /// The scales of a window of dots, as products of both: lane j of scale s at [s * lanes + j].
 struct ScaleWindow {

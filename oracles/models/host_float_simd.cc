@@ -28,32 +28,32 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// One instruction of each kernel: run() makes the sum of c. Bit j of its answer: dot j needs the scalar kernel.
 struct NumbersOnly {
   explicit NumbersOnly(const DotModel& model) : m(model) {}
+  /// Whether lanes give the NaNs of nan_from; else dots that have one are lost.
+  static constexpr bool hands_nans_on = false;
   /// What a kernel needs of a window beside its numbers.
   void load(const Batch&, size_t, size_t, int, int, int) {}
 
   const DotModel& m;
 };
 
+template <bool Hands>
 struct FmaChain : NumbersOnly {
   using NumbersOnly::NumbersOnly;
+  static constexpr bool hands_nans_on = Hands;
   template <class V, class T>
   HWY_INLINE uint64_t run(size_t, const T* a, const T* b, V& c) const {
-    using D = hn::DFromV<V>;
-    c = fma_chain(LaneChains<D>(m, a, b), typename LaneChains<D>::Numbers{c}).v;
+    using Lanes = LaneChains<hn::DFromV<V>>;
+    c = fma_chain(WithNans<Hands, Lanes>(m, a, b), typename Lanes::Numbers{c}).v;
     return 0;
   }
 };
-struct HalfFmaChain : NumbersOnly {
+/// Of fp16 and bf16.
+template <bool Hands, class Lanes>
+struct NarrowFmaChain : NumbersOnly {
   using NumbersOnly::NumbersOnly;
+  static constexpr bool hands_nans_on = Hands;
   HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
-    c = fma_chain(LaneHalfChains(m, a, b), {c}).v;
-    return 0;
-  }
-};
-struct BfloatFmaChain : NumbersOnly {
-  using NumbersOnly::NumbersOnly;
-  HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
-    c = fma_chain(LaneBfloatChains(m, a, b), {c}).v;
+    c = fma_chain(WithNans<Hands, Lanes>(m, a, b), {c}).v;
     return 0;
   }
 };
@@ -65,18 +65,21 @@ struct FmaThenAdd : NumbersOnly {
   }
 };
 /// Without rules for subnormal numbers and zeros.
+template <bool Hands>
 struct PlainTree : NumbersOnly {
   using NumbersOnly::NumbersOnly;
+  static constexpr bool hands_nans_on = Hands;
   HWY_INLINE uint64_t run(size_t, const double* a, const double* b, VF64& c) const {
-    c = ieee_tree(LaneChains<DF64>(m, a, b), {c}).v;
+    c = ieee_tree(WithNans<Hands, LaneChains<DF64>>(m, a, b), {c}).v;
     return 0;
   }
 };
-template <bool Flushes>
+template <bool Hands, bool Flushes>
 struct IeeeTree : NumbersOnly {
   using NumbersOnly::NumbersOnly;
+  static constexpr bool hands_nans_on = Hands;
   HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
-    c = ieee_tree(LaneTrees<Flushes>(m, a, b), {c}).v;
+    c = ieee_tree(WithNans<Hands, LaneTrees<Flushes>>(m, a, b), {c}).v;
     return 0;
   }
 };
@@ -90,6 +93,7 @@ struct OddTree : NumbersOnly {
 template <bool Narrow, bool ThenAdds>
 struct ExactSums : ScaleWindow {
   using ScaleWindow::ScaleWindow;
+  static constexpr bool hands_nans_on = false;
   HWY_INLINE uint64_t run(size_t at, const float* a, const float* b, VF32& c) const {
     const LaneExactDots<Narrow> dots(*this, at, a, b);
     c = (ThenAdds ? sum_then_add(dots, {c}) : exact_sum(dots, {c})).v;
@@ -98,6 +102,7 @@ struct ExactSums : ScaleWindow {
 };
 struct TwoStageSums : TwoStageWindow {
   using TwoStageWindow::TwoStageWindow;
+  static constexpr bool hands_nans_on = false;
   HWY_INLINE uint64_t run(size_t at, const float* a, const float* b, VF32& c) const {
     c = two_stage_sum(LaneTwoStageDots(model, a, b, products, at), {c}).v;
     return 0;
@@ -113,11 +118,26 @@ HWY_INLINE const T* ordered(const DotModel& m, const T* x, size_t lanes, T* to) 
   return to;
 }
 
-/// The codes in d of numbers that fp32 holds, and of bf16 and fp32 that d does.
-HWY_INLINE V32 codes_of(const DotModel& m, VF32 x) {
+/// The codes in d of numbers that fp32 holds, and of bf16 and fp32 that d does; every NaN is the row's.
+HWY_INLINE V32 codes_of_numbers(const DotModel& m, VF32 x) {
   if (m.d == fp16_fields) return fp16_bits(x, m.nan);
   if (m.d == fp32_fields) return canonical_bits(x, m.nan);
   return hn::ShiftRight<16>(canonical_bits(x, m.nan << 16));
+}
+
+/// The same; a NaN keeps its sign and payload where the row hands those of operands on.
+HWY_INLINE V32 codes_of(const DotModel& m, VF32 x) {
+  const V32 codes = codes_of_numbers(m, x);
+  if (m.nan_from == NanFrom::constant) return codes;
+  const D32 d;
+  const V32 bits = hn::BitCast(d, x);
+  const auto masked = [&](int down, uint64_t mask) HWY_ATTR {
+    return hn::And(hn::ShiftRightSame(bits, down), hn::Set(d, static_cast<uint32_t>(mask)));
+  };
+  const V32 of_number =
+      hn::Or(masked(32 - m.d.width, m.d.sign_bit()), masked(23 - m.d.fraction_bits, m.d.fraction_mask()));
+  const V32 nan = hn::Or(of_number, hn::Set(d, static_cast<uint32_t>(m.d.encode_infinity(false))));
+  return hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), nan, codes);
 }
 
 /// Elements that are loaded at once: of as many whole instructions as fit.
@@ -156,6 +176,7 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
       }
     }
     if (m.d == fp32_fields) code = codes_of(m, sum);
+    if (m.nan_from != NanFrom::constant && !Lanes::hands_nans_on) lost |= mask_bits(DF32(), hn::IsNaN(sum));
     store_words(code, dots, first, results);
     for (lost &= low_mask(int(dots)); lost; lost &= lost - 1) {
       const size_t j = first + size_t(std::countr_zero(lost));
@@ -211,27 +232,37 @@ HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& result
         Lanes(m).run(at, ordered(m, x + at, lanes, x_in_order), ordered(m, y + at, lanes, y_in_order), sum);
       }
     }
-    const auto bits = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(sum)), hn::Set(du, m.nan), hn::BitCast(du, sum));
+    auto bits = hn::BitCast(du, sum);
+    if (!Lanes::hands_nans_on) bits = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(sum)), hn::Set(du, m.nan), bits);
     HWY_ALIGN uint64_t result[max_lanes / 2];
     hn::Store(bits, du, result);
     std::memcpy(results.data() + 8 * first, result, 8 * dots);
   }
 }
 
+/// Trees and chains whose operations give numbers of d.
+template <bool Hands>
+void run_operations(const DotModel& m, const Batch& batch, Column& results) {
+  if (traits_of(m).additions == KernelTraits::Additions::in_pairs) {
+    m.d.width == 64                       ? run_fp64<PlainTree<Hands>>(m, batch, results)
+    : m.output_rounding == Rounding::odd  ? run_fp32<OddTree>(m, batch, results)
+    : m.subnormals == Subnormals::flushed ? run_fp32<IeeeTree<Hands, true>>(m, batch, results)
+                                          : run_fp32<IeeeTree<Hands, false>>(m, batch, results);
+  } else {
+    m.d.width == 64      ? run_fp64<FmaChain<Hands>>(m, batch, results)
+    : m.d == fp16_fields ? run_fp32<NarrowFmaChain<Hands, LaneHalfChains>>(m, batch, results)
+    : m.d == bf16_fields ? run_fp32<NarrowFmaChain<Hands, LaneBfloatChains>>(m, batch, results)
+                         : run_fp32<FmaChain<Hands>>(m, batch, results);
+  }
+}
+
 bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
   const KernelTraits traits = traits_of(m);
-  if (traits.additions == KernelTraits::Additions::in_pairs) {
-    m.d.width == 64                       ? run_fp64<PlainTree>(m, batch, results)
-    : m.output_rounding == Rounding::odd  ? run_fp32<OddTree>(m, batch, results)
-    : m.subnormals == Subnormals::flushed ? run_fp32<IeeeTree<true>>(m, batch, results)
-                                          : run_fp32<IeeeTree<false>>(m, batch, results);
-  } else if (traits.of_fp32()) {
+  if (traits.of_fp32()) {
     run_fp32<FmaThenAdd>(m, batch, results);
-  } else if (traits.in_operations()) {
-    m.d.width == 64      ? run_fp64<FmaChain>(m, batch, results)
-    : m.d == fp16_fields ? run_fp32<HalfFmaChain>(m, batch, results)
-    : m.d == bf16_fields ? run_fp32<BfloatFmaChain>(m, batch, results)
-                         : run_fp32<FmaChain>(m, batch, results);
+  } else if (traits.additions == KernelTraits::Additions::in_pairs || traits.in_operations()) {
+    m.nan_from == NanFrom::constant ? run_operations<false>(m, batch, results)
+                                    : run_operations<true>(m, batch, results);
   } else if (traits.c == KernelTraits::Joining::second_stage) {
     run_fp32<TwoStageSums>(m, batch, results);
   } else {
@@ -265,7 +296,8 @@ namespace {
 
 /// What all have in common: the host's own rounding and NaN, d in its registers.
 bool is_of_the_host(const DotModel& m) {
-  return m.output_rounding == Rounding::nearest_even && m.low_bits != LowBits::rounded &&
+  const bool tells_signalling = m.nan_from == NanFrom::constant || m.low_bits != LowBits::nan_payload;
+  return m.output_rounding == Rounding::nearest_even && m.low_bits != LowBits::rounded && tells_signalling &&
          decode(m.d, m.nan).cls == NumberClass::nan;
 }
 

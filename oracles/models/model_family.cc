@@ -155,10 +155,14 @@ class RowFamily final : public Family {
     } else {
       unit = std::make_unique<ModelUnit>(*model, op);
       // An overridden row is a mutant and promises nothing. A k that is padded is not the same dot for a chain of
-      // operations: a last -0 becomes +0.
+      // operations: a last -0 becomes +0. Where operands hand NaNs on, which one comes depends on their places.
+      const bool tells_nans_apart = model->nan_from != NanFrom::constant && op.nan == NanPolicy::exact;
       if (row && parts.settings.empty())
-        for (const Claim& claim : row->claims)
-          if (claim.property != "equals_model" || op.k % row->op.k == 0) claims.push_back(claim);
+        for (const Claim& claim : row->claims) {
+          const bool equals = claim.property == "equals_model";
+          if (tells_nans_apart && (equals || claim.property == "swap_operands")) continue;
+          if (!equals || op.k % row->op.k == 0) claims.push_back(claim);
+        }
     }
     return named(std::move(unit), name, std::move(claims));
   }

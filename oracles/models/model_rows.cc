@@ -137,13 +137,14 @@ std::string custom_name(const DotModel& model, const Op& op) {
 }
 
 void RowList::fma_chain(const char* arch, const char* instruction, const std::vector<const char*>& shapes,
-                        const std::string& type, const char* source) {
+                        const std::string& type, const char* source, const NanRule& nan) {
   for (const char* shape : shapes) {
     ModelRow row = start_row(arch, instruction, shape, type + "." + type + "." + type + "." + type);
     row.model.kernel = Kernel::fma_chain;
     row.model.output_rounding = Rounding::nearest_even;
     row.model.overflow = Overflow::by_rounding;
-    row.model.nan = row.op.d.fields().encode_nan();
+    row.model.nan = nan.own ? nan.own : row.op.d.fields().encode_nan();
+    row.model.nan_from = nan.from;
     row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
                             "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
     row.claims.push_back({"equals_model", "ieee:fma"});

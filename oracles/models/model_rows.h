@@ -52,6 +52,12 @@ std::string custom_name(const DotModel& model, const Op& op);
 ModelRow start_row(std::string arch, std::string instruction, std::string shape, std::string types);
 
 /// Collects one vendor's rows.
+/// What a row of IEEE operations makes of NaNs; `own` 0: the format's.
+struct NanRule {
+  NanFrom from = NanFrom::constant;
+  uint64_t own = 0;
+};
+
 class RowList {
  public:
   void add(ModelRow row, const char* source) {
@@ -60,7 +66,7 @@ class RowList {
   }
   /// Rows of IEEE FMA chains, all operands of one type.
   void fma_chain(const char* arch, const char* instruction, const std::vector<const char*>& shapes,
-                 const std::string& type, const char* source);
+                 const std::string& type, const char* source, const NanRule& nan = {});
   std::vector<ModelRow> take() { return std::move(rows_); }
 
  private:

@@ -1,8 +1,8 @@
 // Dot products and outer products of Arm's, IBM's and RISC-V's processors. Sources: the Arm Architecture Reference
 // Manual (DDI 0487, shared pseudocode BFDotAdd, FPDot, FPDotAdd, FPMulAdd; SME: DDI 0616), the Power ISA 3.1
 // (chapter 7.6.3, VSX Matrix-Multiply Assist), the RISC-V Unprivileged ISA (Zvfbfwma). All with the processor's default
-// modes: to nearest even, subnormal numbers kept, one default NaN (Arm: FPCR.DN = 1, which its matrix instructions
-// always have).
+// modes: to nearest even, subnormal numbers kept. NaNs of operands are handed on (Arm: FPCR.DN = 0), but for Arm's
+// outer and widening dot products, which have one NaN, and RISC-V, which has one for all.
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -23,13 +23,14 @@ class CpuRows : public RowList {
   }
 
   /// Two products summed exactly and rounded, then added to c.
-  void pairs(const char* arch, const char* instruction, const char* shape, const std::string& type,
-             const char* source) {
+  void pairs(const char* arch, const char* instruction, const char* shape, const std::string& type, const char* source,
+             NanFrom nan = NanFrom::constant) {
     ModelRow row = started(arch, instruction, shape, "f32." + type + "." + type + ".f32");
     DotModel& m = row.model;
     m.kernel = Kernel::sum_then_add;
     m.block = 2;
     m.zero_sign = ZeroSign::ieee;
+    m.nan_from = nan;
     add(std::move(row), source);
   }
 
@@ -48,6 +49,7 @@ class CpuRows : public RowList {
   void tree(const char* instruction, const std::string& type, const char* source) {
     ModelRow row = started("arm", instruction, "k2", type + "." + type + "." + type + "." + type);
     row.model.kernel = Kernel::ieee_tree;
+    row.model.nan_from = NanFrom::signalling_c_a_b;
     add(std::move(row), source);
   }
 
@@ -63,9 +65,11 @@ class CpuRows : public RowList {
       }
   }
 
-  void fma(const char* arch, const char* instruction, const std::string& types, const char* source) {
+  void fma(const char* arch, const char* instruction, const std::string& types, const char* source,
+           NanFrom nan = NanFrom::constant) {
     ModelRow row = started(arch, instruction, "k1", types);
     row.model.kernel = Kernel::fma_chain;
+    row.model.nan_from = nan;
     if (types[0] == types.substr(4)[0]) row.claims.push_back({"equals_model", "ieee:fma"});
     add(std::move(row), source);
   }
@@ -86,6 +90,7 @@ class CpuRows : public RowList {
 
 std::vector<ModelRow> other_cpu_rows() {
   CpuRows rows;
+  constexpr NanFrom arm = NanFrom::signalling_c_a_b, power = NanFrom::a_c_b;
   rows.to_odd("bfdot", "k2");
   rows.to_odd("bfmmla", "k4");
   rows.to_odd("bfmopa", "k2");
@@ -99,8 +104,8 @@ std::vector<ModelRow> other_cpu_rows() {
   rows.tree("fmmla", "f32", "Arm ARM, FPMatMulAdd");
   rows.tree("fmmla", "f64", "Arm ARM, FPMatMulAdd");
   for (const char* type : {"f16", "f32", "f64", "bf16"})
-    rows.fma("arm", "fmla", std::string(type) + "." + type + "." + type + "." + type, "Arm ARM, FPMulAdd");
-  rows.fma("arm", "fmlal", "f32.f16.f16.f32", "Arm ARM, FPMulAddH");
+    rows.fma("arm", "fmla", std::string(type) + "." + type + "." + type + "." + type, "Arm ARM, FPMulAdd", arm);
+  rows.fma("arm", "fmlal", "f32.f16.f16.f32", "Arm ARM, FPMulAddH", arm);
   const char* const fp8 = "Arm ARM, A1.5.5 and FP8DotAddFP, with FPMR.LSCALE = 0 and OSM = 0";
   rows.fp8("fdot", "k4", "f32", fp8);
   rows.fp8("fdot", "k2", "f16", fp8);
@@ -110,13 +115,13 @@ std::vector<ModelRow> other_cpu_rows() {
   rows.fp8("fmmla", "k4", "f16", fp8);
   rows.fp8("fmlall", "k1", "f32", fp8);
   rows.fp8("fmlal", "k1", "f16", fp8);
-  rows.fma("arm", "bfmlal", "f32.bf16.bf16.f32", "Arm ARM, BFMulAdd");
+  rows.fma("arm", "bfmlal", "f32.bf16.bf16.f32", "Arm ARM, BFMulAdd", arm);
   rows.fma("arm", "fmopa", "f32.f32.f32.f32", "Arm ARM, FPMulAdd (SME)");
   rows.fma("arm", "fmopa", "f64.f64.f64.f64", "Arm ARM, FPMulAdd (SME)");
-  rows.pairs("power10", "xvf16ger2pp", "k2", "f16", "Power ISA 3.1, xvf16ger2pp");
-  rows.pairs("power10", "xvbf16ger2pp", "k2", "bf16", "Power ISA 3.1, xvbf16ger2pp");
-  rows.fma("power10", "xvf32gerpp", "f32.f32.f32.f32", "Power ISA 3.1, xvf32gerpp");
-  rows.fma("power10", "xvf64gerpp", "f64.f64.f64.f64", "Power ISA 3.1, xvf64gerpp");
+  rows.pairs("power10", "xvf16ger2pp", "k2", "f16", "Power ISA 3.1, xvf16ger2pp", power);
+  rows.pairs("power10", "xvbf16ger2pp", "k2", "bf16", "Power ISA 3.1, xvbf16ger2pp", power);
+  rows.fma("power10", "xvf32gerpp", "f32.f32.f32.f32", "Power ISA 3.1, xvf32gerpp", power);
+  rows.fma("power10", "xvf64gerpp", "f64.f64.f64.f64", "Power ISA 3.1, xvf64gerpp", power);
   rows.fma("riscv", "vfwmaccbf16", "f32.bf16.bf16.f32", "RISC-V Unprivileged ISA, Zvfbfwma");
   return rows.take();
 }

@@ -63,7 +63,9 @@ std::vector<Parameter> make_parameters() {
       {"underflow_sign", "sign of a nonzero sum that rounds to zero", Words{"kept", "positive"}, 0, 0, false, MMAFUZZ_MEMBER(underflow_sign)},
       {"zero_sign", "sign of an exactly zero sum", Words{"positive", "any_negative", "ieee"}, 0, 0, false,
        MMAFUZZ_MEMBER(zero_sign)},
-      {"nan", "encoding of every NaN result", {}, 0, 0, true, MMAFUZZ_MEMBER(nan)},
+      {"nan", "encoding of every NaN result that is no operand's", {}, 0, 0, true, MMAFUZZ_MEMBER(nan)},
+      {"nan_from", "which operand's NaN an operation gives, made quiet, or nan",
+       Words{"constant", "a_b_c", "a_c_b", "b_a_c", "b_c_a", "c_a_b", "c_b_a", "signalling_c_a_b"}, 0, 0, false, MMAFUZZ_MEMBER(nan_from)},
       {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope)},
       {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits)},
       {"subnormals", "subnormal operands and results", Words{"kept", "flushed", "flushed_signed", "flushed_of_fp32"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals)},
@@ -249,6 +251,16 @@ std::string contradiction_in(const DotModel& model) {
       return "subnormals=flushed_of_fp32 needs operands of fewer exponents than fp32's";
     if (!is_of_fp32(model.c) || !is_of_fp32(model.d) || std::min(model.a.emin(), model.b.emin()) < fp32_fields.emin())
       return "subnormals=flushed_of_fp32 needs a c and a d with fp32's exponents, and no wider operands";
+  }
+  if (model.nan_from != NanFrom::constant) {
+    for (const FormatFields* f : {&model.a, &model.b, &model.c, &model.d})
+      if (f->specials != Specials::ieee) return "nan_from needs formats whose NaNs have payloads as IEEE 754's do";
+    if (model.scale_block) return "nan_from is not known of operations with scales";
+    if (kernel.products == KernelTraits::Products::rounded &&
+        (model.nan_from == NanFrom::a_c_b || model.nan_from == NanFrom::c_b_a))
+      return "this kernel has no operation on a, b and c: nan_from=a_c_b is a_b_c here, and c_b_a is b_c_a";
+    if (model.overflow_rank == OverflowRank::below_operands)
+      return "nan_from says which NaN an operation gives, overflow_rank=below_operands what all operands do";
   }
   if (model.output_via == OutputVia::fp32_nearest && !kernel.floors())
     return "output_via=fp32_nearest is known of kernel=floored_sum";

@@ -197,6 +197,37 @@ std::optional<uint64_t> special_result(const DotModel& model, std::span<const Te
   return std::nullopt;
 }
 
+/// A NaN with its quiet bit set.
+uint64_t quiet(const FormatFields& d, const NanBits& nan) {
+  const uint64_t payload = static_cast<uint64_t>((nan.payload << d.fraction_bits) >> 64);
+  return d.encode_infinity(nan.negative) | d.in_container(payload | uint64_t{1} << (d.fraction_bits - 1));
+}
+
+/// The NaN of an operation on a, b and c (section 8): FPProcessNaNs3 and FPMulAdd of the Arm ARM, or the first one
+/// there is in the row's order.
+uint64_t nan_of_operands(const DotModel& model, const std::optional<NanBits>& a, const std::optional<NanBits>& b,
+                         const std::optional<NanBits>& c, bool product_is_invalid) {
+  std::vector<const std::optional<NanBits>*> order;
+  switch (model.nan_from) {
+    case NanFrom::constant: return model.nan;
+    case NanFrom::a_b_c: order = {&a, &b, &c}; break;
+    case NanFrom::a_c_b: order = {&a, &c, &b}; break;
+    case NanFrom::b_a_c: order = {&b, &a, &c}; break;
+    case NanFrom::b_c_a: order = {&b, &c, &a}; break;
+    case NanFrom::c_b_a: order = {&c, &b, &a}; break;
+    case NanFrom::c_a_b: order = {&c, &a, &b}; break;
+    case NanFrom::signalling_c_a_b:
+      for (const auto* x : {&c, &a, &b})
+        if (*x && !(*x)->quiet) return quiet(model.d, **x);
+      if (product_is_invalid) return model.nan;
+      order = {&c, &a, &b};
+      break;
+  }
+  for (const auto* x : order)
+    if (*x) return quiet(model.d, **x);
+  return model.nan;
+}
+
 bool any_special(std::span<const Term> terms) {
   return std::any_of(terms.begin(), terms.end(), [](const Term& t) { return t.special(); });
 }
@@ -337,8 +368,7 @@ uint64_t grouped_sum(const DotModel& model, const Instruction& instruction, cons
 
 /// The result that infinities and NaNs decide: a factor's NaN, then inf * 0 or opposite infinities among the products,
 /// then c's NaN made quiet, then infinities.
-std::optional<uint64_t> ranked_special(const DotModel& model, std::span<const Term> products, const Term& c,
-                                       const Accumulator& stored) {
+std::optional<uint64_t> ranked_special(const DotModel& model, std::span<const Term> products, const Term& c) {
   bool factor_nan = false, invalid = false, infinity[2] = {false, false};
   for (const Term& p : products) {
     (p.invalid ? invalid : factor_nan) |= p.kind == Kind::nan;
@@ -348,12 +378,7 @@ std::optional<uint64_t> ranked_special(const DotModel& model, std::span<const Te
   if (invalid || (infinity[0] && infinity[1])) return model.invalid_nan;
   if (c.kind == Kind::nan) {
     if (model.nan_of_c == NanOfC::replaced) return model.nan;
-    const FormatFields& f = *stored.format;
-    const cpp_int fraction = (stored.encoding >> f.ignored_low_bits) & low_mask(f.fraction_bits);
-    const cpp_int wide = (fraction << 64) >> f.fraction_bits;  // the payload as a fraction of 2^64
-    const uint64_t payload = static_cast<uint64_t>((wide << model.d.fraction_bits) >> 64);
-    return model.d.encode_infinity(c.negative) |
-           model.d.in_container(payload | uint64_t{1} << (model.d.fraction_bits - 1));
+    return quiet(model.d, *c.nan);
   }
   if (c.kind == Kind::infinity) infinity[c.negative] = true;
   if (infinity[0] && infinity[1]) return model.invalid_nan;
@@ -388,7 +413,7 @@ uint64_t floored_sum(const DotModel& model, const Instruction& instruction, cons
   for (size_t first = 0; first < all.size(); first += block) {
     const auto products = all.subspan(first, std::min(block, all.size() - first));
     const Term c = read_accumulator(model, stored);
-    if (const auto special = ranked_special(model, products, c, stored)) {
+    if (const auto special = ranked_special(model, products, c)) {
       stored = {*special, &model.d};
       continue;
     }
@@ -455,8 +480,12 @@ Rounded ieee_round(const DotModel& model, const Term& exact, Rounding mode) {
 
 Term read_result(const DotModel& model, uint64_t encoding) { return decode(model.d, encoding, LowBits::ignored); }
 
-Term tree_operation(const DotModel& model, const Term& exact) {
-  return read_result(model, flush_result(model, ieee_round(model, exact, model.output_rounding).encoding));
+using SomeNan = std::optional<NanBits>;
+
+/// The result of an operation on a, b and c, of which there may be less.
+uint64_t operation(const DotModel& model, const Term& exact, const SomeNan& a, const SomeNan& b, const SomeNan& c) {
+  if (exact.kind == Kind::nan) return nan_of_operands(model, a, b, c, exact.invalid);
+  return flush_result(model, ieee_round(model, exact, model.output_rounding).encoding);
 }
 
 uint64_t tree_step(const DotModel& model, std::span<const Term> block, const Term& c) {
@@ -464,17 +493,20 @@ uint64_t tree_step(const DotModel& model, std::span<const Term> block, const Ter
   const auto overflows = [&](const Term& p) { return ieee_round(model, p, model.output_rounding).overflow; };
   const bool replace = model.product_overflow != ProductOverflow::none;
   if (const auto decided = overflow_products(model, level, c, replace, overflows)) return *decided;
-  for (Term& p : level) p = tree_operation(model, p);
+  for (Term& p : level) p = read_result(model, operation(model, p, p.factor[0], p.factor[1], {}));
   while (level.size() > 1) {
     Terms next;
     for (size_t i = 0; i < level.size(); i += 2) {
-      const Term pair = i + 1 < level.size() ? exact_add(level[i], level[i + 1], model.output_rounding) : level[i];
-      next.push_back(tree_operation(model, pair));
+      if (i + 1 == level.size()) {
+        next.push_back(level[i]);
+        continue;
+      }
+      const Term &left = level[i], &right = level[i + 1], pair = exact_add(left, right, model.output_rounding);
+      next.push_back(read_result(model, operation(model, pair, left.nan, right.nan, {})));
     }
     level = next;
   }
-  const Term sum = exact_add(c, level[0], model.output_rounding);
-  return flush_result(model, ieee_round(model, sum, model.output_rounding).encoding);
+  return operation(model, exact_add(c, level[0], model.output_rounding), level[0].nan, {}, c.nan);
 }
 
 /// m8n8k4 of fp16 without a tensor core, from the machine code (ptxas 13.0.88, sm_90; sm_80 to sm_120 alike).
@@ -516,8 +548,9 @@ uint64_t fma_chain(const DotModel& model, const Instruction& instruction, const 
   Term c = read_accumulator(model, accumulator);
   uint64_t result = 0;
   for (const Term& product : instruction.all_scaled()) {
-    const Term sum = exact_add(c, product, model.output_rounding);
-    result = flush_result(model, ieee_round(model, sum, model.output_rounding).encoding);
+    Term sum = exact_add(c, product, model.output_rounding);
+    sum.invalid = product.invalid;
+    result = operation(model, sum, product.factor[0], product.factor[1], c.nan);
     c = read_accumulator(model, {result, &model.d});
   }
   return result;
@@ -539,7 +572,6 @@ uint64_t exact_step(const DotModel& model, std::span<const Term> products, const
 /// each other, rounded, before that.
 uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
   const auto finished = [&](const Term& t) {
-    if (t.kind == Kind::nan) return model.nan;
     if (t.kind == Kind::infinity) return model.d.encode_infinity(t.negative);
     if (t.is_zero()) return model.d.encode_zero(t.negative);
     return flush_sum(model, value_of(t), round_output(model, value_of(t)));
@@ -547,14 +579,29 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
   const auto sum_of = [&](std::span<const Term> products) {
     Term none;  // of all signs: what joins the products decides
     none.negative = products[0].negative;
-    if (const auto special = special_result(model, products, none)) return *special;
+    if (const auto special = special_result(model, products, none)) {
+      if (decode(model.d, *special, LowBits::ignored).kind != Kind::nan) return *special;
+      // QEMU's xvf16ger2: the last product, then FMAs of those before it.
+      Term t = none;
+      uint64_t result = model.nan;
+      for (size_t i = products.size(); i-- > 0;) {
+        const Term& p = products[i];
+        const SomeNan of_sum = t.nan;
+        t = exact_add(t, p, model.output_rounding);
+        if (t.kind != Kind::nan) continue;
+        result = nan_of_operands(model, p.factor[0], p.factor[1], of_sum, p.invalid);
+        t = decode(model.d, result, LowBits::ignored);
+      }
+      return result;
+    }
     Dyadic exact;
     for (const Term& p : products) exact = exact + value_of(p);
     return exact.units == 0 ? model.d.encode_zero(zero_sum_is_negative(model, products, none))
                             : finished({Kind::finite, exact.units < 0, abs(exact.units), exact.weight, 0});
   };
   const auto plus = [&](const Term& x, uint64_t sum) {
-    return finished(exact_add(x, decode(model.d, sum, LowBits::ignored), model.output_rounding));
+    const Term y = decode(model.d, sum, LowBits::ignored), total = exact_add(x, y, model.output_rounding);
+    return total.kind == Kind::nan ? nan_of_operands(model, y.nan, {}, x.nan, false) : finished(total);
   };
   const Terms all = instruction.all_scaled();
   const std::span<const Term> products(all);

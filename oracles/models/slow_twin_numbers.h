@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/multiprecision/cpp_int.hpp>
+#include <optional>
 
 #include "arithmetic/dot_model.h"
 
@@ -22,6 +23,12 @@ struct Dyadic {
 
 enum class Kind { zero, finite, infinity, nan };
 
+/// What a NaN holds beside being one.
+struct NanBits {
+  bool negative = false, quiet = false;
+  cpp_int payload = 0;  ///< its fraction, the first bit being 2^63
+};
+
 /// A decoded operand or an exact product: (-1)^negative * magnitude * 2^weight, and the exponent it is aligned by.
 struct Term {
   Kind kind = Kind::zero;
@@ -29,7 +36,9 @@ struct Term {
   cpp_int magnitude = 0;
   int weight = 0;
   int exponent = exponent_of_zero;
-  bool invalid = false;  ///< a NaN that an operation made of numbers
+  bool invalid = false;              ///< a NaN that an operation made of numbers
+  std::optional<NanBits> nan;        ///< of an operand
+  std::optional<NanBits> factor[2];  ///< of a product: those of its factors
 
   bool special() const { return kind == Kind::infinity || kind == Kind::nan; }
   bool is_zero() const { return kind == Kind::zero; }
@@ -91,7 +100,13 @@ inline Term decode(const FormatFields& f, uint64_t encoding, LowBits low_bits, b
   Term t;
   t.negative = f.sign == SignField::present && ((bits >> (f.fraction_bits + f.exponent_bits)) & 1);
   if (!all_ones_is_number) {
-    if (is_nan(f, t.negative, exponent, fraction)) return t.kind = Kind::nan, t;
+    if (is_nan(f, t.negative, exponent, fraction)) {
+      t.kind = Kind::nan;
+      const uint64_t stored = encoding >> f.ignored_low_bits & low_mask(f.fraction_bits);
+      const cpp_int payload = (cpp_int(stored) << 64) >> f.fraction_bits;
+      t.nan = {t.negative, payload >> 63 != 0, payload};
+      return t;
+    }
     const bool top = exponent == low_mask(f.exponent_bits);
     if (f.specials == Specials::ieee && top) return t.kind = Kind::infinity, t;
     if (f.specials == Specials::top_infinity && top && fraction == low_mask(f.fraction_bits))
@@ -124,6 +139,8 @@ inline Term multiply(const Term& x, const Term& y) {
   Term p;
   p.negative = x.negative != y.negative;
   p.exponent = x.exponent + y.exponent;
+  p.factor[0] = x.nan;
+  p.factor[1] = y.nan;
   if (x.kind == Kind::nan || y.kind == Kind::nan || (x.special() && y.is_zero()) || (y.special() && x.is_zero())) {
     p.kind = Kind::nan;
     p.invalid = x.kind != Kind::nan && y.kind != Kind::nan;

@@ -1,8 +1,8 @@
 // Dot products of x86 processors, as published: chains and trees of IEEE operations. Sources: [SDM] Intel 64 and IA-32
 // Architectures Software Developer's Manual, vol. 2; [AMD] AMD64 Architecture Programmer's Manual, vol. 4; [ISE] Intel
 // Architecture Instruction Set Extensions Programming Reference; [ACE] AI Compute Extensions, version 1 (x86 Ecosystem
-// Advisory Group, 2026), as Bochs transcribes it. NaN results carry the payload of an operand there, which one encoding
-// cannot say: the rows hold for ops with nan=any.
+// Advisory Group, 2026), as Bochs transcribes it. NaN results carry the payload of an operand there; which one depends
+// on the order in which a compiler gives the operands: the rows hold for ops with nan=any.
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {

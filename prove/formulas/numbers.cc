@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arithmetic/specials.h"
+
 namespace mmafuzz::prove {
 
 int signed_width(int64_t least, int64_t greatest) {
@@ -203,6 +205,40 @@ SpecialTerms specials_of(Expressions& in, const std::vector<Number>& terms) {
 
 Expression SpecialTerms::result(const FormatFields& d, uint64_t encoded_nan) const {
   return choose(nan | (up & down), nan.of().constant(d.width, Bits(encoded_nan)), infinity_of(d, down));
+}
+
+Expression is_invalid_product(const Number& x, const Number& y) {
+  return (x.infinite & y.zero) | (x.zero & y.infinite);
+}
+
+Expression quieted(const FormatFields& d, const FormatFields& f, Expression code) {
+  Expressions& in = code.of();
+  const int shift = f.ignored_low_bits, more = d.fraction_bits - f.fraction_bits;
+  const Expression payload = extract(code, shift + f.fraction_bits - 1, shift);
+  const Expression fraction = more >= 0 ? append_zeros(payload, more) : extract(payload, f.fraction_bits - 1, -more);
+  const Expression sign = f.has_sign() ? bit(code, shift + f.exponent_bits + f.fraction_bits) : in.number(1, 0);
+  const Expression all =
+      append_zeros(concat(sign, concat(in.number(d.exponent_bits, 0), fraction)), d.ignored_low_bits);
+  return all | in.number(all.width(), static_cast<int64_t>(d.encode_nan()));
+}
+
+NanTerm nan_term(const FormatFields& d, const FormatFields& f, const Number& n, Expression code) {
+  return {n.nan, n.nan & ~bit(code, f.ignored_low_bits + f.fraction_bits - 1), quieted(d, f, code)};
+}
+
+Expression nan_result(NanFrom rule, const NanTerm* abc, Expression product_is_invalid, Expression own) {
+  Expression result = own;
+  if (rule == NanFrom::constant) return result;
+  const auto where = [&](Expression mask, const NanTerm& x) {
+    if (!mask.is_none()) result = choose(mask, x.quiet, result);
+  };
+  for (int place = 2; place >= 0; --place) where(abc[operand_at(rule, place)].nan, abc[operand_at(rule, place)]);
+  if (rule == NanFrom::signalling_c_a_b) {
+    result = choose(product_is_invalid, own, result);
+    for (int place = 2; place >= 0; --place)
+      where(abc[operand_at(rule, place)].signalling, abc[operand_at(rule, place)]);
+  }
+  return result;
 }
 
 Expression zero_is_negative(const DotModel& m, Expressions& in, const std::vector<Number>& terms) {

@@ -42,6 +42,21 @@ struct SpecialTerms {
 };
 SpecialTerms specials_of(Expressions& in, const std::vector<Number>& terms);
 
+/// Infinity * 0.
+Expression is_invalid_product(const Number& x, const Number& y);
+
+/// A NaN of f as a quiet one of d: the sign stays, and so do the payload's first bits.
+Expression quieted(const FormatFields& d, const FormatFields& f, Expression code);
+
+/// An operand of an IEEE operation where its NaN may be the result (NanFrom). None: it is no NaN, no signalling one.
+struct NanTerm {
+  Expression nan, signalling, quiet;
+};
+/// A number of f and its encoding, in an operation whose results are of d.
+NanTerm nan_term(const FormatFields& d, const FormatFields& f, const Number& n, Expression code);
+/// The NaN that an operation on a, b and c gives where its result is one.
+Expression nan_result(NanFrom rule, const NanTerm* abc, Expression product_is_invalid, Expression own);
+
 /// Whether a sum that is exactly zero is negative.
 Expression zero_is_negative(const DotModel& model, Expressions& in, const std::vector<Number>& terms);
 

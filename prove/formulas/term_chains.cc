@@ -11,35 +11,56 @@ TermChains::TermChains(const DotModel& m, const Operands& x, const FormatFields&
 }
 
 TermChains::Real TermChains::addend(Code code) const {
-  const Number c = read(c_format_, code);
-  if (!is_wider()) return {c, code};
-  return real(ieee_rounded({rules_.format, rules_.rounding, rules_.nan}, c));
+  const Real c = operand(c_format_, code);
+  return is_wider() ? real(ieee_rounded({rules_.format, rules_.rounding, rules_.nan}, c.number)) : c;
 }
 
-TermChains::Real TermChains::result(const std::string& name, Expression encoding) const {
+TermChains::Real TermChains::operand(const FormatFields& f, Expression code) const {
+  const Number n = read(f, code);
+  if (m_.nan_from == NanFrom::constant || code.is_none()) return {n, code};
+  const NanTerm nan = nan_term(rules_.format, f, n, code);
+  return {n, nan.quiet, nan.signalling};
+}
+
+TermChains::Real TermChains::result(const std::string& name, Expression encoding, const Real* a, const Real* b,
+                                    const Real* c) const {
+  if (m_.nan_from != NanFrom::constant) {
+    const auto operand_of = [&](const Real* x) {
+      return x ? NanTerm{x->number.nan, x->signalling, x->encoding} : NanTerm{};
+    };
+    const NanTerm abc[3] = {operand_of(a), operand_of(b), operand_of(c)};
+    const Expression invalid = a && b ? is_invalid_product(a->number, b->number) : constant(1, 0);
+    const Expression nan =
+        nan_result(m_.nan_from, abc, invalid, constant(rules_.format.width, static_cast<int64_t>(rules_.nan)));
+    encoding = choose(decoded(rules_.format, encoding).nan, nan, encoding);
+  }
   note({name, {encoding}});
   return real(encoding);
 }
 
-TermChains::Real TermChains::fma(const Number& x, const Number& y, const Real& z) const {
-  const Number p = product_of(x, y);
+TermChains::Real TermChains::fma(const Real& x, const Real& y, const Real& z) const {
+  const Number p = product_of(x.number, y.number);
   note("product", p, {}, {p.zero});
-  return result("step", ieee_sum(rules_, p, z.number, &stages_));
+  return result("step", ieee_sum(rules_, p, z.number, &stages_), &x, &y, &z);
 }
 
-TermChains::Real TermChains::multiply(const Number& x, const Number& y) const {
-  return result("product", ieee_rounded(rules_, product_of(x, y)));
+TermChains::Real TermChains::multiply(const Real& x, const Real& y) const {
+  return result("product", ieee_rounded(rules_, product_of(x.number, y.number)), &x, &y, nullptr);
 }
 
 TermChains::Real TermChains::add(const Real& x, const Real& y) const {
-  // Like a product of its factors, a sum is one expression whatever the order of its two addends.
+  return result("sum", sum_of(x, y), &x, &y, nullptr);
+}
+
+Expression TermChains::sum_of(const Real& x, const Real& y) const {
   const bool swaps = y.encoding.index() < x.encoding.index();
   const Number &first = (swaps ? y : x).number, &second = (swaps ? x : y).number;
-  return result("sum", ieee_sum(rules_, first, second));
+  return ieee_sum(rules_, first, second);
 }
 
 TermChains::Real TermChains::product(int i, Seen& seen) const {
-  const Number p = product_of(a(i), b(i));
+  const Real x = a(i), y = b(i);
+  const Number p = product_of(x.number, y.number);
   seen.operands.push_back(p);
   Expression encoding = ieee_rounded(rules_, p);
   if (m_.product_overflow != ProductOverflow::none || m_.overflow_rank != OverflowRank::equal) {
@@ -52,11 +73,11 @@ TermChains::Real TermChains::product(int i, Seen& seen) const {
     if (m_.product_overflow == ProductOverflow::positive_infinity)
       encoding = choose(overflows, infinity_of(m_.d, constant(1, 0)), encoding);
   }
-  return result("product " + std::to_string(i), encoding);
+  return result("product " + std::to_string(i), encoding, &x, &y, nullptr);
 }
 
 TermChains::Real TermChains::joined(const Real& c, const Real& sum, Seen& seen) const {
-  const Real joint = add(c, sum);
+  const Real joint = result("sum", sum_of(c, sum), &sum, nullptr, &c);
   if (m_.overflow_rank != OverflowRank::below_operands) return joint;
   seen.operands.push_back(c.number);
   const SpecialTerms special = specials_of(in_, seen.operands);

@@ -11,7 +11,8 @@ class TermChains : public TermDomain {
  public:
   struct Real {
     Number number;
-    Expression encoding;
+    Expression encoding;         ///< of an operand where nan_from hands NaNs on: its NaN's, made quiet in d's format
+    Expression signalling = {};  ///< none: it is not
   };
   /// What a tree knows of its operands when c joins.
   struct Seen {
@@ -24,10 +25,12 @@ class TermChains : public TermDomain {
   Real zero() const { return real(constant(rules_.format.width, 0)); }
   /// The number of an encoding of the operations' format.
   Real real(Expression encoding) const { return {decoded(rules_.format, encoding), encoding}; }
+  Real a(int i) const { return operand(read_as(m_, m_.a), x_.a[size_t(i)]); }
+  Real b(int i) const { return operand(read_as(m_, m_.b), x_.b[size_t(i)]); }
   Real addend(Code code) const;
 
-  Real fma(const Number& x, const Number& y, const Real& z) const;
-  Real multiply(const Number& x, const Number& y) const;
+  Real fma(const Real& x, const Real& y, const Real& z) const;
+  Real multiply(const Real& x, const Real& y) const;
   Real add(const Real& x, const Real& y) const;
 
   /// Product i of a tree, under the row's rule for what overflows.
@@ -39,7 +42,11 @@ class TermChains : public TermDomain {
 
  private:
   bool is_wider() const { return traits_of(m_).of_fp32(); }
-  Real result(const std::string& name, Expression encoding) const;
+  Real operand(const FormatFields& f, Expression code) const;
+  /// Like a product of its factors, a sum is one expression whatever the order of its two addends.
+  Expression sum_of(const Real& x, const Real& y) const;
+  /// The operations' result, whose NaN is what the row says of a, b and c; there may be less of them.
+  Real result(const std::string& name, Expression encoding, const Real* a, const Real* b, const Real* c) const;
 
   IeeeRules rules_;
 };

@@ -176,7 +176,7 @@ TermDots::Code TermDots::ranked_result(int first, int last, bool is_own, Code co
   for (int i = first; i < last; ++i) {
     const Number x = a(i), y = b(i), p = product_of(x, y);
     nan = nan | x.nan | y.nan;
-    invalid = invalid | (x.infinite & y.zero) | (x.zero & y.infinite);
+    invalid = invalid | is_invalid_product(x, y);
     up = up | (p.infinite & ~p.negative);
     down = down | (p.infinite & p.negative);
   }
@@ -188,16 +188,7 @@ TermDots::Code TermDots::ranked_result(int first, int last, bool is_own, Code co
   const auto encoding = [&](uint64_t bits) { return constant(m_.d.width, static_cast<int64_t>(bits)); };
   Expression result = choose(up & down, encoding(m_.invalid_nan), infinity_of(m_.d, down));
   Expression of_c = encoding(m_.nan);
-  if (m_.nan_of_c == NanOfC::quieted && !code.is_none() && f.fraction_bits > 0) {
-    const int shift = f.ignored_low_bits;
-    const Expression payload = extract(code, shift + f.fraction_bits - 1, shift);
-    const int more = m_.d.fraction_bits - f.fraction_bits;
-    const Expression fraction = more >= 0 ? append_zeros(payload, more) : extract(payload, f.fraction_bits - 1, -more);
-    const Expression sign = f.has_sign() ? bit(code, shift + f.exponent_bits + f.fraction_bits) : no;
-    const Expression all =
-        append_zeros(concat(sign, concat(constant(m_.d.exponent_bits, 0), fraction)), m_.d.ignored_low_bits);
-    of_c = all | encoding(m_.d.encode_nan());
-  }
+  if (m_.nan_of_c == NanOfC::quieted && !code.is_none() && f.fraction_bits > 0) of_c = quieted(m_.d, f, code);
   result = choose(c.nan, of_c, result);
   result = choose(invalid, encoding(m_.invalid_nan), result);
   result = choose(nan, encoding(m_.nan), result);

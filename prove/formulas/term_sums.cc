@@ -40,13 +40,40 @@ TermExactDots::Code TermExactDots::rounded(Sum& sum, int, int, bool is_own, Code
 
 TermExactDots::Code TermExactDots::added(bool is_own, Code c, Code sum) const {
   const IeeeRules rules{m_.d, m_.output_rounding, m_.nan, m_.subnormals, m_.overflow};
-  const Expression result = ieee_sum(rules, read(c_format(is_own), c), decoded(m_.d, sum), &stages_);
+  const Number of_c = read(c_format(is_own), c), of_sum = decoded(m_.d, sum);
+  Expression result = ieee_sum(rules, of_c, of_sum, &stages_);
+  if (m_.nan_from != NanFrom::constant) {
+    const NanTerm abc[3] = {nan_term(m_.d, m_.d, of_sum, sum), {}, nan_term(m_.d, c_format(is_own), of_c, c)};
+    result = choose(decoded(m_.d, result).nan, nan_result(m_.nan_from, abc, constant(1, 0), own_nan()), result);
+  }
   note({"result", {result}});
   return result;
 }
 
-TermExactDots::Code TermExactDots::rounded(const Sum& sum, int, int) const {
-  return rounded_between(sum, least_bit_of_products(m_), beyond_products(m_));
+TermExactDots::Code TermExactDots::rounded(const Sum& sum, int first, int n) const {
+  const Expression result = rounded_between(sum, least_bit_of_products(m_), beyond_products(m_));
+  return m_.nan_from == NanFrom::constant ? result : choose(decoded(m_.d, result).nan, nan_of(first, n), result);
+}
+
+Expression TermExactDots::own_nan() const { return constant(m_.d.width, static_cast<int64_t>(m_.nan)); }
+
+Expression TermExactDots::nan_of(int first, int n) const {
+  const Expression no = constant(1, 0);
+  Expression up = no, down = no;
+  NanTerm abc[3];
+  abc[2] = {no, no, own_nan()};
+  for (int i = first + n - 1; i >= first; --i) {
+    const Number x = a(i), y = b(i), p = product_of(x, y);
+    abc[0] = nan_term(m_.d, m_.a, x, x_.a[size_t(i)]);
+    abc[1] = nan_term(m_.d, m_.b, y, x_.b[size_t(i)]);
+    const Expression meets_opposite = p.infinite & choose(p.negative, up, down);
+    const Expression is_nan = p.nan | abc[2].nan | meets_opposite;
+    const Expression nan = nan_result(m_.nan_from, abc, is_invalid_product(x, y), own_nan());
+    abc[2] = {is_nan, no, choose(is_nan, nan, own_nan())};
+    up = up | (p.infinite & ~p.negative);
+    down = down | (p.infinite & p.negative);
+  }
+  return abc[2].quiet;
 }
 
 TermExactDots::Code TermExactDots::rounded_between(const Sum& sum, int least, int most) const {

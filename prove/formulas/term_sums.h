@@ -23,6 +23,9 @@ class TermExactDots : public TermDomain {
  private:
   /// Every term is a multiple of 2^least below 2^most.
   Code rounded_between(const Sum& sum, int least, int most) const;
+  Expression own_nan() const;
+  /// The NaN that a block of products gives where it gives one (OneExactDot::nan_of).
+  Expression nan_of(int first, int n) const;
 };
 
 class TermTwoStageDots : public TermDomain {
