@@ -67,6 +67,7 @@ class Identifier {
 
   void run() {
     if (asker_ && !ask(first_questions(op()))) return end_early();
+    know_nans();
     if (evidence_.size() == 0) {
       id_.reason = "no case was answered";
       return finish(IdentifyVerdict::too_few);
@@ -76,7 +77,7 @@ class Identifier {
         id_.reason = "the same case was answered in two ways: the unit is no function of the case";
         return finish(IdentifyVerdict::no_fit);
       }
-      if (nans_differ(evidence_) && fitting_plain().empty() && name_but_for_nans()) return;
+      if (nans_differ(evidence_) && fitting_plain().empty() && !hands_nans_on() && name_but_for_nans()) return;
       if (!find_row()) {
         if (give_up_rows()) continue;
         return;
@@ -109,10 +110,7 @@ class Identifier {
     settings_.progress("round " + std::to_string(asker_->rounds() + 1) + ": " + std::to_string(questions.cases.size()) +
                        " cases");
     const bool all = asker_->ask(questions, first, evidence_);
-    for (size_t i = 0; i < evidence_.size(); ++i) {
-      const uint64_t answer = evidence_.answer(i);
-      if (!op().d.fields().integer && decode(op().d.fields(), answer).cls == NumberClass::nan) space_.add_nan(answer);
-    }
+    know_nans();
     const size_t asked_for = questions.cases.size(), unanswered = asker_->unanswered();
     if (all && unanswered > asked_for / 2 && first == 0) {
       id_.reason =
@@ -120,6 +118,13 @@ class Identifier {
       return false;
     }
     return all;
+  }
+
+  void know_nans() {
+    for (size_t i = 0; i < evidence_.size(); ++i) {
+      const uint64_t answer = evidence_.answer(i);
+      if (!op().d.fields().integer && decode(op().d.fields(), answer).cls == NumberClass::nan) space_.add_nan(answer);
+    }
   }
 
   static constexpr uint64_t but_for_nans_verified = 1 << 17;
@@ -493,11 +498,44 @@ class Identifier {
     return false;
   }
 
+  static bool is_exact_or_rounded(const DotModel& m) {
+    const KernelTraits::Additions additions = traits_of(m).additions;
+    return additions != KernelTraits::Additions::cut && additions != KernelTraits::Additions::floored;
+  }
+  static bool reads_nan_from(const DotModel& m) { return find_parameter("nan_from")->used_by(m.kernel); }
+
+  /// One of these rows that gives all answers under a rule for NaNs becomes the row.
+  bool take_with_nan_rule(const std::vector<DotModel>& rows) {
+    const Parameter &rule = *find_parameter("nan_from"), &own = *find_parameter("nan");
+    for (const DotModel& m : rows) {
+      if (!reads_nan_from(m)) continue;
+      for (const int64_t from : space_.values(rule))
+        for (const int64_t nan : space_.values(own)) {
+          std::optional<DotModel> with = with_value(m, rule, from);
+          if (with) with = with_value(*with, own, nan);
+          if (!with || !evidence_.fits(*with)) continue;
+          take(*with);
+          return true;
+        }
+    }
+    return false;
+  }
+
+  /// Whether the row that stands, or one of the catalogue, gives all answers with the NaNs of operands.
+  bool hands_nans_on() {
+    if (row_ && evidence_.fits(*row_)) return true;
+    std::vector<DotModel> starts;
+    for (const Kernel kernel : space_.kernels())
+      for (const DotModel& start : space_.starts(kernel)) starts.push_back(start);
+    return take_with_nan_rule(starts);
+  }
+
   /// Rows of most kernels give one NaN; where the answers hold several, what is the unit if any NaN is as good as any
   /// other?
   bool name_but_for_nans() {
     if (tried_without_nans_ || op().nan == NanPolicy::any) return false;
     tried_without_nans_ = true;
+    if (asker_ && ask(nan_questions(op())) && hands_nans_on()) return false;
     Op any = op();
     any.nan = NanPolicy::any;
     Identification numbers(any);
@@ -512,10 +550,23 @@ class Identifier {
     }
     if (numbers.verdict != IdentifyVerdict::identified) return false;
     if (numbers.model && find_parameter("invalid_nan")->used_by(numbers.model->kernel)) return false;
-    if (asker_) asker_->ask(nan_questions(any), 0, numbers.evidence);
+    if (numbers.model) {
+      // Kernels that are one function but for the NaNs.
+      std::vector<DotModel> rows = {*numbers.model};
+      const HypothesisSpace of_any(any);
+      Fit fit(of_any, numbers.evidence, settings_.seed);
+      for (const Kernel kernel : of_any.kernels()) {
+        DotModel m = custom_model(any);
+        m.kernel = kernel;
+        if (!reads_nan_from(m) || kernel == numbers.model->kernel || !is_exact_or_rounded(*numbers.model)) continue;
+        const Fit::Candidate candidate = fit.best_of(kernel, budget() / 16);
+        if (candidate.mismatches == 0) rows.push_back(candidate.model);
+      }
+      if (take_with_nan_rule(rows)) return false;
+    }
     const bool in_catalogue = !numbers.nearest.empty() && numbers.nearest_differs.empty();
-    id_.reason = "equal to " + (in_catalogue ? numbers.nearest : numbers.name) +
-                 " but for the NaNs: " + nan_rule(numbers.evidence);
+    id_.reason =
+        "equal to " + (in_catalogue ? numbers.nearest : numbers.name) + " but for the NaNs: " + nan_rule(evidence_);
     finish(IdentifyVerdict::no_fit);
     return true;
   }

@@ -1,6 +1,7 @@
 #include "identify/space.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "arithmetic/counter_rng.h"
 #include "arithmetic/evaluate_dot.h"
@@ -21,7 +22,8 @@ std::vector<std::vector<int>> blocks_of(const DotModel& m) {
 }
 
 /// Whether a block's sum does not depend on the order of its products.
-bool sums_without_order(const DotModel& m) {
+bool sums_without_order(const DotModel& m, NanPolicy nan) {
+  if (m.nan_from != NanFrom::constant && nan == NanPolicy::exact) return false;
   const auto reads = [&](const char* parameter) { return find_parameter(parameter)->used_by(m.kernel); };
   return traits_of(m).adds_blocks_at_once() && !(reads("odd_even") && m.odd_even) &&
          !(reads("first_sum") && m.first_sum > 1);
@@ -141,7 +143,13 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
     return "an instruction has no more than " + std::to_string(m.k) + " products";
   if (is_called(p, "k") && products_per_call(m) == products_per_call(*other) && op_.k % m.k == 0 && op_.k % value == 0)
     return "blocks are chained the same way within an instruction and between two";
-  if (is_called(p, "order") && sums_without_order(m) && blocks_of(m) == blocks_of(*other))
+  const auto has_order_of_other = [&] {
+    for (int i = 0; i < m.k; ++i)
+      if (product_at(m, i) != product_at(*other, i)) return false;
+    return true;
+  };
+  if (is_called(p, "order") && has_order_of_other()) return "the products of an instruction stand in the same order";
+  if (is_called(p, "order") && sums_without_order(m, op_.nan) && blocks_of(m) == blocks_of(*other))
     return "the same products meet in every block";
   if (is_called(p, "chain_join") && m.k <= m.block) return "an instruction has one chain or block";
   const bool one_step = op_.k <= m.k && m.k <= m.block && traits.is_fused_sum();
@@ -163,7 +171,18 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
     const int now = least[static_cast<size_t>(p.get(m))], then = least[static_cast<size_t>(value)];
     if (now == then && (m.c == m.d || m.d.emin() == m.c.emin())) return "the formats' least exponents are the same";
   }
-  if ((p.hexadecimal || is_called(p, "nan_of_c")) && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
+  const bool is_of_nans = p.hexadecimal || is_called(p, "nan_of_c") || is_called(p, "nan_from");
+  if (is_of_nans && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
+  // A sum has an a and a c, a product an a and a b.
+  const bool has_fmas = traits.carried == KernelTraits::Carried::each_product || steps(m) > 1;
+  const auto ranks = [](NanFrom rule) {
+    int place[3];
+    for (int i = 0; i < 3; ++i) place[operand_at(rule, i)] = i;
+    return std::tuple(rule == NanFrom::constant, rule == NanFrom::signalling_c_a_b, place[0] < place[1],
+                      place[0] < place[2]);
+  };
+  if (is_called(p, "nan_from") && !has_fmas && ranks(m.nan_from) == ranks(other->nan_from))
+    return "b and c never meet in one operation";
   if (is_called(p, "zero_exponent") && m.zero_rule == ZeroRule::operand)
     return "zero terms read the exponents of their factors";
   // A complement takes a unit of the sum from a zero, too, and the floor is that unit.
