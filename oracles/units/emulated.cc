@@ -15,6 +15,7 @@
 #include "core/shell.h"
 #include "core/unit_name.h"
 #include "oracles/families.h"
+#include "oracles/models/model_rows.h"
 #include "oracles/units/process_unit.h"
 
 namespace mmafuzz {
@@ -40,20 +41,18 @@ const Machine machines[] = {
      "qemu-user gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross"},
 };
 
-/// What a unit claims to be. Those that hand on the NaN of an operand claim it of ops with nan=any.
+/// What a unit claims to be.
 struct EmulatedInstruction {
-  const char *name, *row;
-  bool has_one_nan;
-  const char* source;
+  const char *name, *row, *source;
 };
 constexpr EmulatedInstruction emulated_instructions[] = {
-    {"arm/bfdot", "arm/bfdot.k2.f32.bf16.bf16.f32", true, "BFDOT with FPCR.EBF = 0"},
-    {"arm/bfmmla", "arm/bfmmla.k4.f32.bf16.bf16.f32", true, "BFMMLA with FPCR.EBF = 0"},
-    {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", false, "BFMLALB"},
-    {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", true, "SME's FMOPA of fp16"},
-    {"power10/xvf16ger2pp", "power10/xvf16ger2pp.k2.f32.f16.f16.f32", false, "xvf16ger2pp"},
-    {"power10/xvbf16ger2pp", "power10/xvbf16ger2pp.k2.f32.bf16.bf16.f32", false, "xvbf16ger2pp"},
-    {"power10/xvf32gerpp", "power10/xvf32gerpp.k1.f32.f32.f32.f32", false, "xvf32gerpp"},
+    {"arm/bfdot", "arm/bfdot.k2.f32.bf16.bf16.f32", "BFDOT with FPCR.EBF = 0"},
+    {"arm/bfmmla", "arm/bfmmla.k4.f32.bf16.bf16.f32", "BFMMLA with FPCR.EBF = 0"},
+    {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALB"},
+    {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", "SME's FMOPA of fp16"},
+    {"power10/xvf16ger2pp", "power10/xvf16ger2pp.k2.f32.f16.f16.f32", "xvf16ger2pp"},
+    {"power10/xvbf16ger2pp", "power10/xvbf16ger2pp.k2.f32.bf16.bf16.f32", "xvbf16ger2pp"},
+    {"power10/xvf32gerpp", "power10/xvf32gerpp.k1.f32.f32.f32.f32", "xvf32gerpp"},
 };
 
 const EmulatedInstruction* find_emulated(std::string_view path) {
@@ -147,6 +146,17 @@ class EmulatedFamily final : public Family {
     return all;
   }
 
+  std::vector<std::string> searched_by_default(const Op& op) const override {
+    std::vector<std::string> names;
+    for (const EmulatedInstruction& one : emulated_instructions) {
+      const Op& own = find_model_row(one.row)->op;
+      const bool takes = op.kind == own.kind && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
+                         !op.has_scales() && op.k % own.k == 0;
+      if (takes && missing_for(machine_of(one)).empty()) names.push_back(std::string("emulated:") + one.name);
+    }
+    return names;
+  }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {
     const UnitName name(text);
     const EmulatedInstruction* one = find_emulated(name.path);
@@ -164,8 +174,7 @@ class EmulatedFamily final : public Family {
     command.push_back(*program);
     Result<std::unique_ptr<Unit>> unit = bind_process(text, command, default_timeout, false, op);
     if (unit) {
-      const bool holds = one->has_one_nan || op.nan == NanPolicy::any;
-      (*unit)->describe(text, holds ? claims(*one) : std::vector<Claim>{});
+      (*unit)->describe(text, claims(*one));
     }
     return unit;
   }
