@@ -171,8 +171,7 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
     const int now = least[static_cast<size_t>(p.get(m))], then = least[static_cast<size_t>(value)];
     if (now == then && (m.c == m.d || m.d.emin() == m.c.emin())) return "the formats' least exponents are the same";
   }
-  const bool is_of_nans = p.hexadecimal || is_called(p, "nan_of_c") || is_called(p, "nan_from");
-  if (is_of_nans && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
+  if (is_of_nans(p) && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
   // A sum has an a and a c, a product an a and a b.
   const bool has_fmas = traits.carried == KernelTraits::Carried::each_product || steps(m) > 1;
   const auto ranks = [](NanFrom rule) {

@@ -129,6 +129,11 @@ const std::vector<Parameter>& parameters() {
   return all;
 }
 
+bool is_of_nans(const Parameter& p) {
+  const std::string_view name = p.name;
+  return p.hexadecimal || name == "nan_of_c" || name == "nan_from";
+}
+
 const Parameter* find_parameter(std::string_view name) {
   for (const Parameter& p : parameters())
     if (name == p.name) return &p;

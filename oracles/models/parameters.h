@@ -26,6 +26,9 @@ struct Parameter {
 /// All parameters in their fixed, documented order.
 const std::vector<Parameter>& parameters();
 
+/// Whether it says only which NaN comes out: where any NaN is as good as any other, it shows nowhere.
+bool is_of_nans(const Parameter& p);
+
 const Parameter* find_parameter(std::string_view name);
 
 /// The value as it is written after `=`.
