@@ -32,7 +32,7 @@ class BatchWorker {
       : options_(options),
         target_(target_named(options.target)),
         op_(op_from_text(options.op)),
-        comparison_(op_, units_of(options.units, op_), registry(), properties_of(target_)),
+        comparison_(op_, units_of(target_, options.units, op_), registry(), properties_of(target_)),
         guided_(op_, focuses_of(comparison_), options.seed, {.earlier = options.earlier}),
         log_(options.segment),
         corpus_(options.corpus, op_, options.files) {

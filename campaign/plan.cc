@@ -72,16 +72,17 @@ void check_rows(const std::vector<std::string>& units, const std::vector<Op>& op
 }
 
 /// Whether the units can be searched on this op; otherwise why not. Also notes whether one of this machine is held to
-/// what it claims to equal.
-std::string refusal(const FuzzTarget& target, const std::vector<std::string>& units, const Op& op, bool& checks_claim) {
+/// what it claims to equal, processes only where they were asked for.
+std::string refusal(const FuzzTarget& target, const std::vector<std::string>& units, const Op& op, bool were_named,
+                    bool& checks_claim) {
   if (units.empty()) return "no unit evaluates '" + to_text(op) + "'";
   bool any_property = false;
   for (const std::string& name : units) {
     Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
     if (!unit) return "unit " + name + " declines '" + to_text(op) + "': " + unit.refusal().reason;
-    for (const Claim& claim : (*unit)->claims())
-      checks_claim |=
-          target.compares_units() && is_of_this_machine((*unit)->role()) && claim.property == "equals_model";
+    const Role role = (*unit)->role();
+    if (target.compares_units() && is_of_this_machine(role) && (were_named || role != Role::plugin))
+      checks_claim |= (*unit)->claim("equals_model") != nullptr;
     for (const Property* property : properties_of(target))
       any_property |= static_cast<bool>(BoundProperty::bind(*property, **unit, op, registry()));
   }
@@ -247,9 +248,9 @@ Plan make_plan(const PlanRequest& asked) {
       fields.push_back({target, {}, Engine::batch, "", false});
     for (const Op& op : ops_of(*target, request)) {
       bool checks_claim = false;
-      const std::string why = lacks_row(request.units, op)
-                                  ? "no row of the named units is for '" + to_text(op) + "'"
-                                  : refusal(*target, units_of(request.units, op), op, checks_claim);
+      const std::string why = lacks_row(request.units, op) ? "no row of the named units is for '" + to_text(op) + "'"
+                                                           : refusal(*target, units_of(*target, request.units, op), op,
+                                                                     !request.units.empty(), checks_claim);
       if (why.empty()) fields.push_back({target, op, Engine::batch, "", checks_claim});
       else if (reason.empty()) reason = why;
       any_op |= why.empty();

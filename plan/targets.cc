@@ -5,6 +5,7 @@
 #include "core/words.h"
 #include "oracles/properties/properties.h"
 #include "plan/default_fields.h"
+#include "plan/registry.h"
 #include "plan/request.h"
 
 namespace mmafuzz {
@@ -92,6 +93,13 @@ std::vector<std::string> target_names(bool (*which)(const FuzzTarget&)) {
   for (const FuzzTarget& target : fuzz_targets())
     if (which(target)) names.push_back(target.name);
   return names;
+}
+
+std::vector<std::string> units_of(const FuzzTarget& target, const std::vector<std::string>& patterns, const Op& op) {
+  std::vector<std::string> units = units_of(patterns, op);
+  if (patterns.empty() && !target.compares_units())
+    std::erase_if(units, [](const std::string& name) { return registry().role_of(name) == Role::plugin; });
+  return units;
 }
 
 const FuzzTarget& target_named(const std::string& name) {
