@@ -4,7 +4,7 @@ divergence of corpus/libraries is once in the table of defects and has its place
 local link leads somewhere, nothing is loaded from elsewhere, no machine's path is on a page, and the filters pass the right rows
 (with node).
 
-Usage: site_test.py MMAFUZZ SOURCE. Exit code 77 without Sphinx, MyST or Furo."""
+Usage: site_test.py MMAFUZZ SOURCE SITE, a folder that is made. Exit code 77 without Sphinx, MyST or Furo."""
 import collections
 import html.parser
 import importlib.util
@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import urllib.parse
 
 
@@ -118,41 +117,40 @@ def missing_keys(page, source):
     return [f"docs/json.html has no {what}" for what in missing]
 
 
-def main(program, source):
+def main(program, source, out):
     if not all(map(importlib.util.find_spec, ("sphinx", "myst_parser", "furo"))):
         print("no Sphinx, MyST or Furo here: skipped")
         return 77
     run = [program, "catalogue", "--json", "--corpus", f"{source}/corpus"]
     rows = json.loads(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
-    with tempfile.TemporaryDirectory() as name:
-        out = pathlib.Path(name).resolve() / "site"
-        subprocess.run([sys.executable, f"{source}/ci/site", program, "-o", out], check=True)
-        pages = {path: Page(path) for path in out.rglob("*.html")}
-        errors = list(broken_links(pages))
-        here = str(pathlib.Path(source).resolve())
-        errors += [f"{path} has a path of this machine" for path, page in pages.items() if here in page.text or name in page.text]
-        on_pages = collections.Counter(row["name"] for row in rows for path, page in pages.items()
-                                       if path.parent.name == "catalogue" and f'>{row["name"]}</span></code></p></td>' in page.text)
-        table = pages[out / "catalogue.html"]
-        for row in rows:
-            places = on_pages[row["name"]], table.text.count(f'.html">{row["name"].removeprefix("model:")}</a>')
-            if places != (1, 1):
-                errors.append(f"{row['name']}: on {places[0]} pages and {places[1]} times in the table")
-        if len(table.rows) != len(rows):
-            errors.append(f"the table has {len(table.rows)} rows, the catalogue {len(rows)}")
-        defects = pages[out / "defects.html"]
-        errors += wrong_defects(defects, source) + missing_keys(pages[out / "docs/json.html"], source)
-        if shutil.which("node") and not errors:
-            by_name = sorted(rows, key=lambda row: table.text.index(f'.html">{row["name"].removeprefix("model:")}</a>'))
-            lines = [{**line, "text": (row["name"] + " " + " ".join(row["gpus"])).lower()} for row, line in zip(by_name, table.rows)]
-            errors += filtered(out / "_static/table.js", QUERIES, table.fields, lines, by_name)
-            known = divergences(source)
-            errors += filtered(out / "_static/table.js", DEFECTS, defects.fields, [{**line, "text": ""} for line in defects.rows],
-                               [known[line["link"]] for line in defects.rows])
-        elif not errors:
-            print("no node: the filters were not asked")
-        print("\n".join(errors[:40]))
-        print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values()):,} links, {len(rows)} rows, {len(defects.rows)} divergences: {len(errors)} problems")
+    out = pathlib.Path(out).resolve()
+    subprocess.run([sys.executable, f"{source}/ci/site", program, "-o", out], check=True)
+    pages = {path: Page(path) for path in out.rglob("*.html")}
+    errors = list(broken_links(pages))
+    here = str(pathlib.Path(source).resolve())
+    errors += [f"{path} has a path of this machine" for path, page in pages.items() if here in page.text]
+    on_pages = collections.Counter(row["name"] for row in rows for path, page in pages.items()
+                                   if path.parent.name == "catalogue" and f'>{row["name"]}</span></code></p></td>' in page.text)
+    table = pages[out / "catalogue.html"]
+    for row in rows:
+        places = on_pages[row["name"]], table.text.count(f'.html">{row["name"].removeprefix("model:")}</a>')
+        if places != (1, 1):
+            errors.append(f"{row['name']}: on {places[0]} pages and {places[1]} times in the table")
+    if len(table.rows) != len(rows):
+        errors.append(f"the table has {len(table.rows)} rows, the catalogue {len(rows)}")
+    defects = pages[out / "defects.html"]
+    errors += wrong_defects(defects, source) + missing_keys(pages[out / "docs/json.html"], source)
+    if shutil.which("node") and not errors:
+        by_name = sorted(rows, key=lambda row: table.text.index(f'.html">{row["name"].removeprefix("model:")}</a>'))
+        lines = [{**line, "text": (row["name"] + " " + " ".join(row["gpus"])).lower()} for row, line in zip(by_name, table.rows)]
+        errors += filtered(out / "_static/table.js", QUERIES, table.fields, lines, by_name)
+        known = divergences(source)
+        errors += filtered(out / "_static/table.js", DEFECTS, defects.fields, [{**line, "text": ""} for line in defects.rows],
+                           [known[line["link"]] for line in defects.rows])
+    elif not errors:
+        print("no node: the filters were not asked")
+    print("\n".join(errors[:40]))
+    print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values()):,} links, {len(rows)} rows, {len(defects.rows)} divergences: {len(errors)} problems")
     return 1 if errors else 0
 
 
