@@ -54,6 +54,7 @@ function startPage() {
   function columns() {
     const probe = document.createElement("code");
     probe.textContent = "0".repeat(100);
+    probe.style.whiteSpace = "pre";
     at("command").append(probe);
     const width = probe.getBoundingClientRect().width / 100;
     probe.remove();
@@ -84,7 +85,7 @@ function startPage() {
     try {
       const explained = known && fields.question === "explain" && !words.includes("--json");
       const text = known ? await run(words, columns()) : {out: "", error: `this page has no '${fields.question}'`, code: 2};
-      const parts = explained && text.code === 0 ? {json: JSON.parse((await run([...words, "--json"])).out), svg: (await run([...words, "--svg"])).out} : {};
+      const parts = explained && text.code === 0 ? {json: JSON.parse((await run([...words, "--json"])).out), svg: (await run([...words, "--svg", "--width", String(columns())])).out} : {};
       put(text, made, parts);
     } catch (broken) {
       if (broken.message !== "superseded") throw broken;
@@ -104,6 +105,7 @@ function startPage() {
     at("picture").replaceChildren(...(drawn ? [document.importNode(drawn.documentElement, true)] : []));
     at("picture").hidden = !drawn;
     at("text").textContent = out;
+    at("text").classList.toggle("wraps", !drawn);
     at("details").hidden = !out;
     if (!drawn) at("details").open = true;
     const shown = out.split("\n").filter(text => text.startsWith("    mmafuzz explain ")).map(text => shellWords(text).slice(1));

@@ -22,6 +22,7 @@ STATE = """JSON.stringify({hash: location.hash, verdict: document.getElementById
   version: document.getElementById('version').textContent, units: document.querySelectorAll('#units option').length,
   steps: document.querySelectorAll('#steps a').length, busy: document.getElementById('busy').textContent !== '' ||
   document.body.classList.contains('stale'),
+  drawn: document.getElementById('picture').scrollWidth - document.getElementById('picture').clientWidth,
   wide: document.documentElement.scrollWidth - innerWidth, ground: getComputedStyle(document.body).backgroundColor,
   loaded: performance.getEntriesByType('resource').map(r => r.name).filter(n => !/^(data|blob):/.test(n))})"""
 
@@ -103,6 +104,7 @@ def main():
                     browser.call("Page.navigate", url=page.as_uri() + words)
                     state, _ = browser.state(lambda s: s["text"])
                     check(f"{name} at {width} pixels is not wider", state["wide"] <= 0, state)
+                    check(f"the picture at {width} pixels is not wider", state["drawn"] <= 0, state)
                     check("nothing is loaded", not state["loaded"], state)
                     grounds.add((scheme, state["ground"]))
                     found = browser.accessibility()
