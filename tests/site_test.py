@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Builds the site of ci/site and checks it: each row of the catalogue is on one arithmetic page and once in the table, each
-divergence of corpus/libraries is once in the table of defects and has its place, each key of the JSON schema is on its page, every
-local link leads somewhere, nothing is loaded from elsewhere, no machine's path is on a page, and the filters pass the right rows
-(with node).
+divergence of corpus/libraries is once in the table of defects and has its place, each key of the JSON schema, each known fact,
+subcommand, format and public name of the Python package is on its page, every local link leads somewhere, nothing is loaded from
+elsewhere, no machine's path is on a page, and the filters pass the right rows (with node).
 
 Usage: site_test.py MMAFUZZ SOURCE SITE, a folder that is made. Exit code 77 without Sphinx, MyST or Furo."""
 import collections
+import html
 import html.parser
 import importlib.util
 import json
@@ -51,7 +52,7 @@ def broken_links(pages):
             target = (path.parent / urllib.parse.unquote(url.path)).resolve() if url.path else path
             if not target.is_file():
                 yield f"{path}: no {link}"
-            elif target in pages and url.fragment and urllib.parse.unquote(url.fragment) not in pages[target].ids:
+            elif target in pages and target.name != "bits.html" and url.fragment and urllib.parse.unquote(url.fragment) not in pages[target].ids:
                 yield f"{path}: no place {link}"
 
 
@@ -117,6 +118,20 @@ def missing_keys(page, source):
     return [f"docs/json.html has no {what}" for what in missing]
 
 
+def missing_words(pages, program, source):
+    """Known facts, subcommands, formats and public names of the package that their pages have not."""
+    facts = [line.split("\t") for name in ("differences", "properties") for line in pathlib.Path(source, f"corpus/knowledge/{name}.facts").read_text().splitlines()]
+    package = pathlib.Path(source, "python/mmafuzz/__init__.py").read_text()
+    listed = {"differences": [html.escape(f[0]) for f in facts if len(f) == 6 and f[1] == "seen"],
+              "commands": re.findall(r"^  (\w+) ", subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout.split("Subcommands:")[1], re.M),
+              "formats": re.findall(r"^(\S+) ", subprocess.run([program, "list", "formats"], capture_output=True, text=True, check=True).stdout, re.M),
+              "docs/python": [f"mmafuzz.{name}" for name in re.findall(r'^    "(\w+)",$', package, re.M)]}
+    for page, words in listed.items():
+        if len(words) < 20:
+            yield f"only {len(words)} words are wanted of {page}"
+        yield from (f"{page}.html has no {word}" for word in words if f">{word}<" not in pages[page].text)
+
+
 def main(program, source, out):
     if not all(map(importlib.util.find_spec, ("sphinx", "myst_parser", "furo"))):
         print("no Sphinx, MyST or Furo here: skipped")
@@ -139,6 +154,7 @@ def main(program, source, out):
     if len(table.rows) != len(rows):
         errors.append(f"the table has {len(table.rows)} rows, the catalogue {len(rows)}")
     defects = pages[out / "defects.html"]
+    errors += missing_words({name: pages[out / f"{name}.html"] for name in ("differences", "commands", "formats", "docs/python")}, program, source)
     errors += wrong_defects(defects, source) + missing_keys(pages[out / "docs/json.html"], source)
     if shutil.which("node") and not errors:
         by_name = sorted(rows, key=lambda row: table.text.index(f'.html">{row["name"].removeprefix("model:")}</a>'))
