@@ -2,7 +2,7 @@
 """Builds the site of ci/site and checks it: each row of the catalogue is on one arithmetic page and once in the table, each
 divergence of corpus/libraries is once in the table of defects and has its place, each key of the JSON schema, each known fact,
 subcommand, format and public name of the Python package is on its page, every local link leads somewhere, nothing is loaded from
-elsewhere, no machine's path is on a page, and the filters pass the right rows (with node).
+elsewhere, no machine's path is on a page, what strangers ask is answered on the first page behind a row of the start page, and the filters pass the right rows (with node).
 
 Usage: site_test.py MMAFUZZ SOURCE SITE, a folder that is made. Exit code 77 without Sphinx, MyST or Furo."""
 import collections
@@ -118,6 +118,45 @@ def missing_keys(page, source):
     return [f"docs/json.html has no {what}" for what in missing]
 
 
+# What strangers ask: words of a row of the start page's table, and what the first page that the row leads to must say.
+QUESTIONS = {
+    "How are unit, claim": "What a unit promises: the properties that it guarantees",
+    "What differs between H100 and A100": "block=8~16 (products that are added at once) and fraction_bits=24~25 (bits kept in alignment)",
+    "How many bits does a unit keep": "Hopper wgmma FP8 32 13 -133, -21",
+    "the scale of the whole tensor": "tensor=fp32 adds the scale of the whole tensor, NVFP4's second one: it is an operand of each case",
+    "compared with silicon": "hopper h100, h200, h800, h20, gh200 43 43 (",
+    "sources contradict each other": "point parameter default the other reading",
+    "What does a minute without findings say": "A green search says nothing of more than four alignments at once",
+    "How do I add a row": "a row (an instruction of a family that is there) one line in its maker's file in oracles/models/",
+    "add a row, a format": "a format one line in core/format.cc",
+    "a format, a property": "a property a file in oracles/properties/, one line in properties.def.h",
+    "How is a case made small": "Triage makes a case simpler in steps of a fixed order",
+    "How are inputs chosen": "One case in two is the next one of a walk",
+    "What does proven mean": "by an SMT solver, on all inputs of a domain",
+    "what does upstream say": "Upstream is what the library's tracker says",
+    "Slurm, many machines": "ci/cluster/submit starts a job array",
+    "I have a GPU and ten minutes": "mmafuzz survey -o first --time 300",
+    "GitHub, GitLab": "are for the repository of a unit of your own",
+    "File formats: cases": "mmafuzz-cases 1",
+    "NumPy, C++": "mmafuzz.fuzz_product fuzz_product(",
+    "How do I cite it": "A minor version may change rows",
+}
+
+
+def text_of(page):
+    return " ".join(html.unescape(re.sub("<[^>]*>", "", re.sub(r"</(td|th|h\d|pre|p|div|summary)>", r" \g<0>", page.text))).replace("¶", "").split())
+
+
+def unanswered(pages, out):
+    """Questions that the first page behind the start page's row does not answer."""
+    rows = re.findall(r"<tr.*?</tr>", pages[out / "index.html"].text, re.S)
+    for words, answer in QUESTIONS.items():
+        links = [link for row in rows if words in " ".join(html.unescape(re.sub("<[^>]*>", "", row)).split()) for link in re.findall('href="([^"]*)"', row)]
+        page = links and pages.get((out / links[0].split("#")[0]).resolve())
+        if not page or answer not in text_of(page):
+            yield f"'{words}': the first page opened, {links[:1]}, has not: {answer}"
+
+
 def missing_words(pages, program, source):
     """Known facts, subcommands, formats and public names of the package that their pages have not."""
     facts = [line.split("\t") for name in ("differences", "properties") for line in pathlib.Path(source, f"corpus/knowledge/{name}.facts").read_text().splitlines()]
@@ -155,6 +194,7 @@ def main(program, source, out):
         errors.append(f"the table has {len(table.rows)} rows, the catalogue {len(rows)}")
     defects = pages[out / "defects.html"]
     errors += missing_words({name: pages[out / f"{name}.html"] for name in ("differences", "commands", "formats", "docs/python")}, program, source)
+    errors += unanswered(pages, out)
     errors += wrong_defects(defects, source) + missing_keys(pages[out / "docs/json.html"], source)
     if shutil.which("node") and not errors:
         by_name = sorted(rows, key=lambda row: table.text.index(f'.html">{row["name"].removeprefix("model:")}</a>'))
