@@ -77,6 +77,14 @@ def walk(browser, page, check):
     browser.write("number", "0.1")
     state, _ = browser.state(lambda s: "2e66" in s["text"])
     check("a number in all formats", "&list&formats&0.1" in state["hash"], state)
+    browser.value("[...document.querySelectorAll('#numbers button')].find(b => b.title.startsWith('fp16 bit 0 ')).click()")
+    state, _ = browser.state(lambda s: "fp16:2e67" in s["hash"])
+    check("a bit that is clicked is turned", "0.100036621" in state["text"] and state["number"] == "fp16:2e67", state)
+    browser.value("[...document.querySelectorAll('#numbers button')].find(b => b.title.startsWith('fp16 bit 15 sign')).click()")
+    state, _ = browser.state(lambda s: "fp16:ae67" in s["hash"])
+    check("and so is the sign", "-0.100036621" in state["text"], state)
+    browser.value("history.back()")
+    browser.state(lambda s: s["number"] == "fp16:2e67")
     return seconds
 
 
