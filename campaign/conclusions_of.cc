@@ -20,10 +20,16 @@ std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::
 
 std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::vector<std::string>& units,
                                                    const CampaignProgress& progress) {
-  return expectations_of(plan, units, [&](const Assignment& assignment) {
+  std::map<std::string, Expectation> expected = expectations_of(plan, units, [&](const Assignment& assignment) {
     const auto share = progress.shares.find(assignment.name());
     return share != progress.shares.end() && (share->second.cases || share->second.inputs);
   });
+  // fill_holes looks at ops for which the search had no time: what their rows imply is possible, too.
+  for (auto& [name, expectation] : expectations_of(plan, units)) {
+    expectation.must = false;
+    expected.emplace(name, expectation);
+  }
+  return expected;
 }
 
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder) {

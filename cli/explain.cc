@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/page_link.h"
 #include "cli/run_files.h"
 #include "cli/terminal.h"
 #include "core/json_text.h"
@@ -14,10 +13,12 @@
 #include "plan/named_rows.h"
 #include "plan/typed_case.h"
 #include "plan/unit_alias.h"
+#include "plan/version.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_json.h"
 #include "triage/explain/explanation_svg.h"
 #include "triage/explain/explanation_text.h"
+#include "triage/report/page_address.h"
 #include "triage/triage.h"
 
 namespace mmafuzz::cli {
@@ -29,6 +30,7 @@ struct ExplainOptions {
   std::vector<std::string> cases, words;
   std::vector<uint64_t> lines;
   bool sequence = false, json = false, svg = false, link = false;
+  uint64_t width = 100;
 };
 
 /// Colour and width of standard output; a file gets neither colour nor columns side by side unless COLUMNS asks for
@@ -121,6 +123,9 @@ void add_explain(Arguments& app, int& status) {
                                 "print a picture; two units stand on common columns, and a mark "
                                 "where they first differ")
                       ->excludes(json);
+  sub->add_option("--width", options->width, "characters of a line of --svg; below 80, digits stand below exponents")
+      ->check(in_range(40, 1000))
+      ->needs(svg);
   sub->add_flag("--link", options->link, "print a link to the page bits.html of the web site (docs/contributing.md)")
       ->excludes(json)
       ->excludes(svg);
@@ -209,8 +214,9 @@ void add_explain(Arguments& app, int& status) {
       throw BadInput(options->file + ": no case" +
                      (wanted.empty() ? "" : " at line " + std::to_string(wanted.front())));
     if (options->json) fmt::print("{}", json_text(explanation_json(explanation)));
-    else if (options->svg) fmt::print("{}\n", explanation_svg(explanation));
-    else if (options->link) fmt::print("{}\n", page_link(words_of_call(*options, explanation)));
+    else if (options->svg) fmt::print("{}\n", explanation_svg(explanation, static_cast<size_t>(options->width)));
+    else if (options->link)
+      fmt::print("{}\n", "bits.html" + page_address(version_number(), words_of_call(*options, explanation)));
     else fmt::print("{}", explanation_text(explanation, style_of_output()));
     AnswerCounts answers;
     for (const ExplainedCase& one : explanation.cases)

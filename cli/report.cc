@@ -12,12 +12,13 @@ namespace mmafuzz::cli {
 
 void add_report(Arguments& app, int& status) {
   struct Options {
-    std::string store, html, junit, sarif, json, knowledge = default_knowledge_folder();
+    std::string store, html, bits, junit, sarif, json, knowledge = default_knowledge_folder();
   };
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("report", "Turn a findings store into one HTML page, JUnit XML, SARIF or JSON");
   sub->add_option("store", options->store, "findings store")->required();
   sub->add_option("-o,--output", options->html, "HTML page to write");
+  sub->add_option("--bits", options->bits, "address of the page bits.html (ci/bits): facts link to their cases there");
   sub->add_option("--junit", options->junit, "JUnit XML file to write");
   sub->add_option("--sarif", options->sarif, "SARIF 2.1.0 file to write, a result for each fact");
   sub->add_option("--json", options->json, "JSON file to write");
@@ -28,7 +29,8 @@ void add_report(Arguments& app, int& status) {
       throw BadInput("report needs an output: -o, --junit, --sarif or --json");
     const ReportData data = read_report_data(options->store);
     if (!options->html.empty())
-      write_output(options->html, html_report(data, Knowledge(options->knowledge), registry()));
+      write_output(options->html,
+                   html_report(data, Knowledge(options->knowledge), registry(), options->bits, version_number()));
     if (!options->junit.empty()) write_output(options->junit, junit_report(data, Knowledge(options->knowledge)));
     if (!options->sarif.empty())
       write_output(options->sarif, sarif_report(data, Knowledge(options->knowledge), version_text()));

@@ -29,9 +29,22 @@ function wordsOfFields({question, units, op, cases, number, rest}) {
     ...(question === "explain" ? cases.filter(Boolean).flatMap(one => ["--case", one]) : [])];
 }
 
+/// The formats of a list: name, bits, and how many of them are exponent and fraction.
+function formatsOf(list) {
+  return new Map([...list.matchAll(/^(\S+) +(\d+) bits(?:: (\d+) exponent, (\d+) fraction)?/gm)].map(
+      ([, name, bits, exponent, fraction]) => [name, {bits: +bits, exponent: +(exponent || 0), fraction: +(fraction || bits)}]));
+}
+/// An encoding with one bit, counted from the lowest, turned.
+const turned = (encoding, bit) => (BigInt("0x" + encoding) ^ (1n << BigInt(bit))).toString(16).padStart(encoding.length, "0");
+/// What a bit is; tf32 stands in the upper bits of its encoding, whose others are no part of the number.
+function partOf({bits, exponent, fraction}, bit) {
+  const below = bits === 32 && fraction === 10 ? 13 : 0;
+  return bit < below ? "" : bit < below + fraction ? "fraction" : bit < below + fraction + exponent ? "exponent" : "sign";
+}
+
 function startPage() {
   const form = at("form").elements;
-  let version = "", rest = [], module, worker, waiting = new Map(), asked = 0, edited = null, timer = 0;
+  let version = "", rest = [], formats = new Map(), module, worker, waiting = new Map(), asked = 0, edited = null, timer = 0;
 
   function begin() {
     if (worker) worker.terminate();
@@ -54,12 +67,33 @@ function startPage() {
   function columns() {
     const probe = document.createElement("code");
     probe.textContent = "0".repeat(100);
+    probe.style.whiteSpace = "pre";
     at("command").append(probe);
     const width = probe.getBoundingClientRect().width / 100;
     probe.remove();
     return Math.max(40, Math.floor(document.querySelector("main").clientWidth / (width || 8)) - 6);
   }
   const line = text => Object.assign(document.createElement("div"), {textContent: text});
+
+  /// A number in all formats, each bit a button that turns it.
+  function numbers(out) {
+    const focused = document.activeElement.title;
+    at("numbers").replaceChildren(...[...out.matchAll(/^(\S+) +([0-9a-f]+)  (.*)$/gm)].filter(([, name]) => formats.has(name)).map(([, name, encoding, value]) => {
+      const format = formats.get(name), row = line("");
+      const bits = [...Array(format.bits).keys()].reverse().map(bit => {
+        const part = partOf(format, bit), one = BigInt("0x" + encoding) >> BigInt(bit) & 1n;
+        const button = Object.assign(document.createElement(part ? "button" : "span"), {textContent: one, className: part, title: `${name} bit ${bit} ${part}`});
+        if (part) button.setAttribute("aria-pressed", one === 1n);
+        if (part) button.type = "button";
+        button.onclick = part && (() => { form.number.value = `${name}:${turned(encoding, bit)}`; go(null); });
+        return button;
+      });
+      row.append(Object.assign(document.createElement("b"), {textContent: name}), ...bits, Object.assign(line(`${encoding}  ${value}`), {className: "value"}));
+      return row;
+    }));
+    const again = focused && [...at("numbers").querySelectorAll("button")].find(button => button.title === focused);
+    if (again) again.focus();
+  }
 
   /// The call of the address: into the form, through the module, onto the page.
   async function show(fill = true) {
@@ -84,7 +118,7 @@ function startPage() {
     try {
       const explained = known && fields.question === "explain" && !words.includes("--json");
       const text = known ? await run(words, columns()) : {out: "", error: `this page has no '${fields.question}'`, code: 2};
-      const parts = explained && text.code === 0 ? {json: JSON.parse((await run([...words, "--json"])).out), svg: (await run([...words, "--svg"])).out} : {};
+      const parts = explained && text.code === 0 ? {json: JSON.parse((await run([...words, "--json"])).out), svg: (await run([...words, "--svg", "--width", String(columns())])).out} : {};
       put(text, made, parts);
     } catch (broken) {
       if (broken.message !== "superseded") throw broken;
@@ -103,9 +137,11 @@ function startPage() {
     const drawn = svg && new DOMParser().parseFromString(svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" '), "image/svg+xml");
     at("picture").replaceChildren(...(drawn ? [document.importNode(drawn.documentElement, true)] : []));
     at("picture").hidden = !drawn;
+    numbers(form.question.value === "list" && formats.size ? out : "");
     at("text").textContent = out;
+    at("text").classList.toggle("wraps", !drawn);
     at("details").hidden = !out;
-    if (!drawn) at("details").open = true;
+    if (!drawn) at("details").open = !at("numbers").hasChildNodes();
     const shown = out.split("\n").filter(text => text.startsWith("    mmafuzz explain ")).map(text => shellWords(text).slice(1));
     at("steps").replaceChildren(...shown.flatMap((words, i) => [
       Object.assign(document.createElement("a"), {href: hashOf([version, ...words]), textContent: `steps of witness ${i + 1}`}), " "]));
@@ -155,9 +191,10 @@ function startPage() {
     module = await WebAssembly.compile(await unpacked.arrayBuffer());
     begin();
     version = (await run(["--version"])).out.trim();
+    formats = formatsOf((await run(["list", "formats"])).out);
     await show();
     await offerNames();
   })().catch(broken => { at("message").textContent = `This browser cannot run the page: ${broken.message}`; });
 }
-if (typeof document === "undefined") module.exports = {wordsOf, hashOf, shellWord, shellWords, fieldsOf, wordsOfFields};
+if (typeof document === "undefined") module.exports = {formatsOf, partOf, turned, wordsOf, hashOf, shellWord, shellWords, fieldsOf, wordsOfFields};
 else startPage();

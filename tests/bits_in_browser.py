@@ -5,13 +5,13 @@ reloads: the bits, the verdict, the address and the form must follow, nothing is
 Writes screenshots beside the page. Usage: bits_in_browser.py [PAGE, default build/bits/bits.html]. Exit code 77 without page or
 chromium."""
 import json
-import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
+
+from chromium import SCHEMES, WIDTHS, Browser
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STATE = """JSON.stringify({hash: location.hash, verdict: document.getElementById('verdict').textContent,
@@ -22,57 +22,12 @@ STATE = """JSON.stringify({hash: location.hash, verdict: document.getElementById
   version: document.getElementById('version').textContent, units: document.querySelectorAll('#units option').length,
   steps: document.querySelectorAll('#steps a').length, busy: document.getElementById('busy').textContent !== '' ||
   document.body.classList.contains('stale'),
+  drawn: document.getElementById('picture').scrollWidth - document.getElementById('picture').clientWidth,
   wide: document.documentElement.scrollWidth - innerWidth, ground: getComputedStyle(document.body).backgroundColor,
   loaded: performance.getEntriesByType('resource').map(r => r.name).filter(n => !/^(data|blob):/.test(n))})"""
 
 
-class Browser:
-    """Chromium, spoken to through pipes."""
-
-    def __init__(self, profile):
-        here_in, there_out = os.pipe()
-        there_in, here_out = os.pipe()
-
-        def connect():
-            os.dup2(there_in, 3)
-            os.dup2(there_out, 4)
-            os.set_inheritable(3, True)
-            os.set_inheritable(4, True)
-
-        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-pipe",
-                   "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={profile}", "about:blank"]
-        self.process = subprocess.Popen(command, preexec_fn=connect, close_fds=False,  # noqa: PLW1509
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(there_in)
-        os.close(there_out)
-        self.reader, self.writer, self.count, self.session, self.events = os.fdopen(here_in, "rb"), os.fdopen(here_out, "wb"), 0, None, []
-        self.rest = b""
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(domain + ".enable")
-
-    def call(self, method, **parameters):
-        self.count += 1
-        message = {"id": self.count, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        self.writer.write(json.dumps(message).encode() + b"\0")
-        self.writer.flush()
-        while True:
-            while b"\0" not in self.rest:
-                self.rest += os.read(self.reader.fileno(), 1 << 20)
-            line, self.rest = self.rest.split(b"\0", 1)
-            answer = json.loads(line)
-            if answer.get("id") == self.count:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']}")
-                return answer["result"]
-            self.events.append(answer)
-
-    def value(self, expression):
-        return self.call("Runtime.evaluate", expression=expression, awaitPromise=True)["result"].get("value")
-
+class Page(Browser):
     def state(self, wanted, seconds=20):
         """The page's state once `wanted` holds, and how long that took."""
         begin = time.monotonic()
@@ -83,18 +38,6 @@ class Browser:
             if time.monotonic() - begin > seconds:
                 raise RuntimeError(f"waited in vain; the page is at {state}")
             time.sleep(0.02)
-
-    def write(self, field, text):
-        self.value(f"document.querySelector('[name={field}]').focus(); document.querySelector('[name={field}]').select()")
-        self.call("Input.insertText", text=text)
-
-    def picture(self, path):
-        import base64
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]))
-
-    def end(self):
-        self.call("Browser.close")
-        self.process.wait(30)
 
 
 def walk(browser, page, check):
@@ -134,6 +77,14 @@ def walk(browser, page, check):
     browser.write("number", "0.1")
     state, _ = browser.state(lambda s: "2e66" in s["text"])
     check("a number in all formats", "&list&formats&0.1" in state["hash"], state)
+    browser.value("[...document.querySelectorAll('#numbers button')].find(b => b.title.startsWith('fp16 bit 0 ')).click()")
+    state, _ = browser.state(lambda s: "fp16:2e67" in s["hash"])
+    check("a bit that is clicked is turned", "0.100036621" in state["text"] and state["number"] == "fp16:2e67", state)
+    browser.value("[...document.querySelectorAll('#numbers button')].find(b => b.title.startsWith('fp16 bit 15 sign')).click()")
+    state, _ = browser.state(lambda s: "fp16:ae67" in s["hash"])
+    check("and so is the sign", "-0.100036621" in state["text"], state)
+    browser.value("history.back()")
+    browser.state(lambda s: s["number"] == "fp16:2e67")
     return seconds
 
 
@@ -150,30 +101,32 @@ def main():
             print(f"FAILED: {what}\n  {json.dumps(state)[:2000]}")
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        browser = Browser(profile)
+        browser = Page(profile)
         seconds = walk(browser, page, check)
         grounds = set()
-        for width in (400, 1400):
-            for scheme in ("light", "dark"):
-                browser.call("Emulation.setDeviceMetricsOverride", width=width, height=1200, deviceScaleFactor=1, mobile=False)
-                browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        for width in WIDTHS:
+            for scheme in SCHEMES:
+                browser.look(width, scheme)
                 for name, words in {"explain": "", "why": "#0.2.0&why&a100&h100", "number": "#0.2.0&list&formats&0.1"}.items():
                     browser.call("Page.navigate", url="about:blank")
                     browser.call("Page.navigate", url=page.as_uri() + words)
                     state, _ = browser.state(lambda s: s["text"])
                     check(f"{name} at {width} pixels is not wider", state["wide"] <= 0, state)
+                    check(f"the picture at {width} pixels is not wider", state["drawn"] <= 0, state)
                     check("nothing is loaded", not state["loaded"], state)
                     grounds.add((scheme, state["ground"]))
+                    found = browser.accessibility()
+                    check(f"{name} at {width} pixels, {scheme}: axe", not found, found)
                     browser.picture(page.with_name(f"{name}-{width}-{scheme}.png"))
         check("colours follow the scheme", len(grounds) == 2, sorted(grounds))
         browser.call("Emulation.setScriptExecutionDisabled", value=True)
         browser.call("Page.navigate", url=page.as_uri())
         time.sleep(0.5)
         browser.picture(page.with_name("without-scripts-1400.png"))
-        said = [e for e in browser.events if e["method"] in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")]
-        asked = [e["params"]["request"]["url"] for e in browser.events if e["method"] == "Network.requestWillBeSent"]
-        check("the console is empty", not said, said)
-        check("no request leaves", all(url.startswith(("file:", "data:", "blob:", "about:")) for url in asked), [url[:80] for url in asked])
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+        check("a planted picture without words is seen", not browser.blind(), "")
+        complaints = browser.complaints()
+        check("the console is empty, and no request leaves", not complaints, complaints)
         browser.end()
     print(f"{len(failed)} failed; the first answer after {seconds:.2f} s")
     return 1 if failed else 0

@@ -52,6 +52,19 @@ TEST(FillHoles, BreaksPropertiesThatNobodyClaims) {
               IsSupersetOf({"monotone_in_c/fused_sum"}));
 }
 
+/// What it finds on an op for which the search had no time is what the rows say, and no contradiction.
+TEST(FillHoles, WhatItFindsMayBe) {
+  const std::vector<std::string> units = {"model:volta/*", "model:hopper/mma.m16n8k16*"};
+  const Plan plan = make_plan({{"dot_models"}, {half_dot, half_result}, units, {"batch"}, {}, 0, 0, 1});
+  ASSERT_EQ(plan.assignments.size(), 2u);
+  CampaignProgress progress;
+  progress.shares[plan.assignments[0].name()].cases = 1;
+  const std::map<std::string, Expectation> expected = expectations_of(plan, units, progress);
+  for (const auto& [name, expectation] : expectations_of(plan, units)) EXPECT_TRUE(expected.count(name)) << name;
+  EXPECT_TRUE(expected.at("fraction_bits=23~25").must) << "of both ops";
+  EXPECT_FALSE(expected.at("zero_exponent=-21~-19").must) << "of the op that was not searched";
+}
+
 TEST(FillHoles, DoesNotDependOnThreads) {
   const std::vector<std::string> units = {"exact", "ieee:fma", "model:turing/*"};
   EXPECT_EQ(filled("dot_metamorphic", half_dot, units, 1).facts, filled("dot_metamorphic", half_dot, units, 3).facts);

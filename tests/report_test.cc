@@ -16,6 +16,7 @@
 #include "search/structured_generator.h"
 #include "triage/explain/markup.h"
 #include "triage/facts/facts.h"
+#include "triage/report/page_address.h"
 #include "triage/report/report.h"
 
 namespace mmafuzz {
@@ -139,6 +140,16 @@ TEST(Report, ACellOfAUnitLeadsToTheFactsOfItsRow) {
   EXPECT_EQ(cells(), 2u);
 }
 
+TEST(Report, AFactLinksToItsCaseInThePageOfBits) {
+  const std::string without = html_report(campaign(), {}, registry());
+  EXPECT_THAT(without, Not(HasSubstr("in the page of bits")));
+  const std::string page = html_report(campaign(), {}, registry(), "../bits.html", "1.2.3");
+  EXPECT_THAT(page, HasSubstr("<a href=\"../bits.html#1.2.3&amp;explain&amp;--units&amp;"));
+  EXPECT_EQ(page_address("1.2.3", {"explain", "a100", "1.5 0.1 | 2 | +0"}),
+            "#1.2.3&explain&a100&1.5+0.1+%7C+2+%7C+%2B0");
+  EXPECT_THAT(page, HasSubstr("&amp;--op&amp;dot+a="));
+}
+
 TEST(Report, WhatIsNotTriagedIsNotGreen) {
   ReportData data = campaign();
   data.buckets.clear();
@@ -157,6 +168,7 @@ TEST(Report, EveryFactIsThereWithItsBits) {
   for (const Fact& fact : facts_of(campaign().buckets)) {
     const size_t found = page.find("<h3>" + escaped(fact.name) + "</h3>", at);
     ASSERT_NE(found, std::string::npos) << fact.name;  // contradictions first
+    EXPECT_THAT(page, HasSubstr("id=\"" + escaped(fact.name) + "\""));
     at = found;
   }
   EXPECT_THAT(page, HasSubstr("truncated fused sum"));

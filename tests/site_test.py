@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Builds the site of ci/site and checks it: each row of the catalogue is on one arithmetic page and once in the table, each
-divergence of corpus/libraries is once in the table of defects and has its place, each key of the JSON schema is on its page, every
-local link leads somewhere, nothing is loaded from elsewhere, no machine's path is on a page, and the filters pass the right rows
-(with node).
+divergence of corpus/libraries is once in the table of defects and has its place, each key of the JSON schema, each known fact,
+subcommand, format and public name of the Python package is on its page, every local link leads somewhere, nothing is loaded from
+elsewhere, no machine's path is on a page, what strangers ask is answered on the first page behind a row of the start page, and the filters pass the right rows (with node).
 
-Usage: site_test.py MMAFUZZ SOURCE. Exit code 77 without Sphinx, MyST or Furo."""
+Usage: site_test.py MMAFUZZ SOURCE SITE, a folder that is made. Exit code 77 without Sphinx, MyST or Furo."""
 import collections
+import html
 import html.parser
 import importlib.util
 import json
@@ -14,7 +15,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import urllib.parse
 
 
@@ -52,7 +52,7 @@ def broken_links(pages):
             target = (path.parent / urllib.parse.unquote(url.path)).resolve() if url.path else path
             if not target.is_file():
                 yield f"{path}: no {link}"
-            elif target in pages and url.fragment and urllib.parse.unquote(url.fragment) not in pages[target].ids:
+            elif target in pages and target.name != "bits.html" and url.fragment and urllib.parse.unquote(url.fragment) not in pages[target].ids:
                 yield f"{path}: no place {link}"
 
 
@@ -118,41 +118,95 @@ def missing_keys(page, source):
     return [f"docs/json.html has no {what}" for what in missing]
 
 
-def main(program, source):
+# What strangers ask: words of a row of the start page's table, and what the first page that the row leads to must say.
+QUESTIONS = {
+    "How are unit, claim": "What a unit promises: the properties that it guarantees",
+    "What differs between H100 and A100": "block=8~16 (products that are added at once) and fraction_bits=24~25 (bits kept in alignment)",
+    "How many bits does a unit keep": "Hopper wgmma FP8 32 13 -133, -21",
+    "the scale of the whole tensor": "tensor=fp32 adds the scale of the whole tensor, NVFP4's second one: it is an operand of each case",
+    "compared with silicon": "hopper h100, h200, h800, h20, gh200 43 43 (",
+    "sources contradict each other": "point parameter default the other reading",
+    "What does a minute without findings say": "A green search says nothing of more than four alignments at once",
+    "How do I add a row": "a row (an instruction of a family that is there) one line in its maker's file in oracles/models/",
+    "add a row, a format": "a format one line in core/format.cc",
+    "a format, a property": "a property a file in oracles/properties/, one line in properties.def.h",
+    "How is a case made small": "Triage makes a case simpler in steps of a fixed order",
+    "How are inputs chosen": "One case in two is the next one of a walk",
+    "What does proven mean": "by an SMT solver, on all inputs of a domain",
+    "what does upstream say": "Upstream is what the library's tracker says",
+    "Slurm, many machines": "ci/cluster/submit starts a job array",
+    "I have a GPU and ten minutes": "mmafuzz survey -o first --time 300",
+    "GitHub, GitLab": "are for the repository of a unit of your own",
+    "File formats: cases": "mmafuzz-cases 1",
+    "NumPy, C++": "mmafuzz.fuzz_product fuzz_product(",
+    "How do I cite it": "A minor version may change rows",
+}
+
+
+def text_of(page):
+    return " ".join(html.unescape(re.sub("<[^>]*>", "", re.sub(r"</(td|th|h\d|pre|p|div|summary)>", r" \g<0>", page.text))).replace("¶", "").split())
+
+
+def unanswered(pages, out):
+    """Questions that the first page behind the start page's row does not answer."""
+    rows = re.findall(r"<tr.*?</tr>", pages[out / "index.html"].text, re.S)
+    for words, answer in QUESTIONS.items():
+        links = [link for row in rows if words in " ".join(html.unescape(re.sub("<[^>]*>", "", row)).split()) for link in re.findall('href="([^"]*)"', row)]
+        page = links and pages.get((out / links[0].split("#")[0]).resolve())
+        if not page or answer not in text_of(page):
+            yield f"'{words}': the first page opened, {links[:1]}, has not: {answer}"
+
+
+def missing_words(pages, program, source):
+    """Known facts, subcommands, formats and public names of the package that their pages have not."""
+    facts = [line.split("\t") for name in ("differences", "properties") for line in pathlib.Path(source, f"corpus/knowledge/{name}.facts").read_text().splitlines()]
+    package = pathlib.Path(source, "python/mmafuzz/__init__.py").read_text()
+    listed = {"differences": [html.escape(f[0]) for f in facts if len(f) == 6 and f[1] == "seen"],
+              "commands": re.findall(r"^  (\w+) ", subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout.split("Subcommands:")[1], re.M),
+              "formats": re.findall(r"^(\S+) ", subprocess.run([program, "list", "formats"], capture_output=True, text=True, check=True).stdout, re.M),
+              "docs/python": [f"mmafuzz.{name}" for name in re.findall(r'^    "(\w+)",$', package, re.M)]}
+    for page, words in listed.items():
+        if len(words) < 20:
+            yield f"only {len(words)} words are wanted of {page}"
+        yield from (f"{page}.html has no {word}" for word in words if f">{word}<" not in pages[page].text)
+
+
+def main(program, source, out):
     if not all(map(importlib.util.find_spec, ("sphinx", "myst_parser", "furo"))):
         print("no Sphinx, MyST or Furo here: skipped")
         return 77
     run = [program, "catalogue", "--json", "--corpus", f"{source}/corpus"]
     rows = json.loads(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
-    with tempfile.TemporaryDirectory() as name:
-        out = pathlib.Path(name).resolve() / "site"
-        subprocess.run([sys.executable, f"{source}/ci/site", program, "-o", out], check=True)
-        pages = {path: Page(path) for path in out.rglob("*.html")}
-        errors = list(broken_links(pages))
-        here = str(pathlib.Path(source).resolve())
-        errors += [f"{path} has a path of this machine" for path, page in pages.items() if here in page.text or name in page.text]
-        on_pages = collections.Counter(row["name"] for row in rows for path, page in pages.items()
-                                       if path.parent.name == "catalogue" and f'>{row["name"]}</span></code></p></td>' in page.text)
-        table = pages[out / "catalogue.html"]
-        for row in rows:
-            places = on_pages[row["name"]], table.text.count(f'.html">{row["name"].removeprefix("model:")}</a>')
-            if places != (1, 1):
-                errors.append(f"{row['name']}: on {places[0]} pages and {places[1]} times in the table")
-        if len(table.rows) != len(rows):
-            errors.append(f"the table has {len(table.rows)} rows, the catalogue {len(rows)}")
-        defects = pages[out / "defects.html"]
-        errors += wrong_defects(defects, source) + missing_keys(pages[out / "docs/json.html"], source)
-        if shutil.which("node") and not errors:
-            by_name = sorted(rows, key=lambda row: table.text.index(f'.html">{row["name"].removeprefix("model:")}</a>'))
-            lines = [{**line, "text": (row["name"] + " " + " ".join(row["gpus"])).lower()} for row, line in zip(by_name, table.rows)]
-            errors += filtered(out / "_static/table.js", QUERIES, table.fields, lines, by_name)
-            known = divergences(source)
-            errors += filtered(out / "_static/table.js", DEFECTS, defects.fields, [{**line, "text": ""} for line in defects.rows],
-                               [known[line["link"]] for line in defects.rows])
-        elif not errors:
-            print("no node: the filters were not asked")
-        print("\n".join(errors[:40]))
-        print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values()):,} links, {len(rows)} rows, {len(defects.rows)} divergences: {len(errors)} problems")
+    out = pathlib.Path(out).resolve()
+    subprocess.run([sys.executable, f"{source}/ci/site", program, "-o", out], check=True)
+    pages = {path: Page(path) for path in out.rglob("*.html")}
+    errors = list(broken_links(pages))
+    here = str(pathlib.Path(source).resolve())
+    errors += [f"{path} has a path of this machine" for path, page in pages.items() if here in page.text]
+    on_pages = collections.Counter(row["name"] for row in rows for path, page in pages.items()
+                                   if path.parent.name == "catalogue" and f'>{row["name"]}</span></code></p></td>' in page.text)
+    table = pages[out / "catalogue.html"]
+    for row in rows:
+        places = on_pages[row["name"]], table.text.count(f'.html">{row["name"].removeprefix("model:")}</a>')
+        if places != (1, 1):
+            errors.append(f"{row['name']}: on {places[0]} pages and {places[1]} times in the table")
+    if len(table.rows) != len(rows):
+        errors.append(f"the table has {len(table.rows)} rows, the catalogue {len(rows)}")
+    defects = pages[out / "defects.html"]
+    errors += missing_words({name: pages[out / f"{name}.html"] for name in ("differences", "commands", "formats", "docs/python")}, program, source)
+    errors += unanswered(pages, out)
+    errors += wrong_defects(defects, source) + missing_keys(pages[out / "docs/json.html"], source)
+    if shutil.which("node") and not errors:
+        by_name = sorted(rows, key=lambda row: table.text.index(f'.html">{row["name"].removeprefix("model:")}</a>'))
+        lines = [{**line, "text": (row["name"] + " " + " ".join(row["gpus"])).lower()} for row, line in zip(by_name, table.rows)]
+        errors += filtered(out / "_static/table.js", QUERIES, table.fields, lines, by_name)
+        known = divergences(source)
+        errors += filtered(out / "_static/table.js", DEFECTS, defects.fields, [{**line, "text": ""} for line in defects.rows],
+                           [known[line["link"]] for line in defects.rows])
+    elif not errors:
+        print("no node: the filters were not asked")
+    print("\n".join(errors[:40]))
+    print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values()):,} links, {len(rows)} rows, {len(defects.rows)} divergences: {len(errors)} problems")
     return 1 if errors else 0
 
 

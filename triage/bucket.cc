@@ -24,19 +24,28 @@ std::string Bucket::id() const {
   return std::string(digits, 10);
 }
 
-std::string reproduction_command(const Bucket& bucket, const std::string& program) {
-  std::string units, op, cases;
+std::vector<std::string> reproduction_words(const Bucket& bucket) {
+  std::string units, op;
+  std::vector<std::string> cases;
   for (const std::string& unit : bucket.key.units) units += (units.empty() ? "" : ",") + unit;
   for (size_t at = 0; at < bucket.witness.size();) {
     const size_t end = std::min(bucket.witness.find('\n', at), bucket.witness.size());
     const std::string line = bucket.witness.substr(at, end - at);
     at = end + 1;
     if (line.starts_with("op ")) op = line.substr(3);
-    else if (!op.empty() && !line.empty() && line[0] != '#') cases += " --case " + shell_word(line);
+    else if (!op.empty() && !line.empty() && line[0] != '#') cases.insert(cases.end(), {"--case", line});
   }
-  if (cases.empty()) return "";
-  if (is_of_sequence(bucket.cause)) cases += " --sequence";
-  return program + " explain --units " + shell_word(units) + " --op " + shell_word(op) + cases;
+  if (cases.empty()) return {};
+  if (is_of_sequence(bucket.cause)) cases.push_back("--sequence");
+  std::vector<std::string> words = {"explain", "--units", units, "--op", op};
+  words.insert(words.end(), cases.begin(), cases.end());
+  return words;
+}
+
+std::string reproduction_command(const Bucket& bucket, const std::string& program) {
+  std::string command;
+  for (const std::string& word : reproduction_words(bucket)) command += " " + shell_word(word);
+  return command.empty() ? "" : program + command;
 }
 
 bool is_minimized(const Bucket& b) { return !b.witness.empty() && b.witness.find(as_found) == std::string::npos; }

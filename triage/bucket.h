@@ -57,6 +57,8 @@ struct Bucket {
   std::string id() const;
 };
 
+/// The words of a call that shows the witness, without the program's name; none without a witness.
+std::vector<std::string> reproduction_words(const Bucket& bucket);
 /// "mmafuzz explain --units ... --op ... --case ...": shows the witness, wherever it is typed. Empty without a witness.
 std::string reproduction_command(const Bucket& bucket, const std::string& program = "mmafuzz");
 

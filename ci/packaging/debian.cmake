@@ -27,3 +27,6 @@ endforeach()
 # cpack writes such a script beside the trigger; it does no harm.
 file(WRITE ${CPACK_TEMPORARY_DIRECTORY}/library${CPACK_PACKAGING_INSTALL_PREFIX}/share/lintian/overrides/${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME}
   "${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME}: maintscript-calls-ldconfig\n")
+# The web site is one with its scripts: it is read from disk, also where no Sphinx is.
+file(WRITE ${CPACK_TEMPORARY_DIRECTORY}/dev${CPACK_PACKAGING_INSTALL_PREFIX}/share/lintian/overrides/libmmafuzz-dev
+  "libmmafuzz-dev: embedded-javascript-library *\nlibmmafuzz-dev: zero-byte-file-in-doc-directory *\n")

@@ -125,7 +125,7 @@ def _section(one: dict) -> list[str]:
     else:
         x, wanted, got = one["decimals"]
         lines.append(f"{count}; of `{one['operation']}` {one['count']:,} inputs. Its simplest input:\n")
-        lines += ["| | encoding | value |", "|---|---|---|", f"| input | `{one['input']}` | {x} |",
+        lines += ["| of | encoding | value |", "|---|---|---|", f"| input | `{one['input']}` | {x} |",
                   f"| exact | `{one['expected']}` | {wanted} |", f"| library | `{one['actual']}` | {got} |"]  # fmt: skip
     if one["program"]:
         lines += ["", f"```{language(one['program'])}", one["program"], "```"]

@@ -13,11 +13,12 @@ namespace {
 
 constexpr int character = 8, digit = 9, row_height = 18,
               left = 8;  ///< pixels; digits stand wider, for the point between them
-constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = exponent_x + 62, sign_x = shift_x + 56,
-              grid_x = sign_x + 12;
+constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = exponent_x + 62, behind_shift = shift_x + 56;
 constexpr int widest_grid = 96;  ///< digits; units whose grids lie farther apart are not drawn on common columns
 constexpr size_t most_fallen_drawn = 32;  ///< digits shown of what fell off
 constexpr size_t longest_line = 92;       ///< characters of a line of parameters
+constexpr size_t narrowest_wide =
+    80;  ///< of a picture with the digits beside the exponents; in others they stand below
 constexpr const char* fallen_ink = "var(--fallen,#c0392b)";
 constexpr const char* carry_ink = "var(--carry,#9a6700)";
 
@@ -38,11 +39,33 @@ struct Columns {
         bottom = std::min(bottom, t.fallen_top - static_cast<int>(std::min(t.fallen.size(), most_fallen_drawn)));
       }
   }
-  int x(int exponent) const { return grid_x + (top - exponent) * digit; }
 };
 
 class Drawing {
  public:
+  /// `width` is in characters.
+  explicit Drawing(size_t width)
+      : narrow(width < narrowest_wide),
+        sign_x(narrow ? source_x + 28 : behind_shift),
+        longest_(narrow ? width : longest_line + 2) {}
+
+  const bool narrow;
+  const int sign_x;
+
+  int digit_x(const Columns& columns, int exponent) const { return sign_x + 12 + (columns.top - exponent) * digit; }
+
+  /// Words in rows of their own, as many as they need where the picture is narrow.
+  void rows(int x, const std::string& words, const std::string& attributes = "", bool always = false) {
+    const size_t most = narrow || always ? longest_ - static_cast<size_t>(x / character) : words.size();
+    for (size_t begin = 0; begin < words.size();) {
+      size_t end = words.size();
+      if (end - begin > most) end = words.rfind(' ', begin + most);
+      if (end == std::string::npos || end <= begin) end = std::min(words.find(' ', begin + 1), words.size());
+      text(x, words.substr(begin, end - begin), attributes);
+      next_row();
+      begin = end + 1;
+    }
+  }
   void text(int x, const std::string& words, const std::string& attributes = "") {
     body_ += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>", x, y_, attributes.empty() ? "" : " " + attributes,
                          escaped(words));
@@ -70,12 +93,12 @@ class Drawing {
                          fallen_ink);
     width_ = std::max(width_, x + width + left);
   }
-  /// Behind the row that is drawn next.
-  void mark() {
+  /// Behind the rows that are drawn next.
+  void mark(int rows = 1) {
     body_ += fmt::format(
         "<rect x=\"0\" y=\"{0}\" width=\"100%\" height=\"{1}\" style=\"fill:{2}\" opacity=\".13\"><title>first "
         "difference</title></rect><path d=\"M{3} {0}m0 4l7 5l-7 5z\" style=\"fill:{2}\"/>",
-        y_ - 13, row_height, fallen_ink, left);
+        y_ - 13, rows * row_height, fallen_ink, left);
   }
   void point(int x) { body_ += fmt::format("<circle cx=\"{}.5\" cy=\"{}\" r=\"1.4\"/>", x - 1, y_); }
   void next_row(int height = row_height) { y_ += height; }
@@ -91,16 +114,19 @@ class Drawing {
 
  private:
   std::string body_;
+  size_t longest_;
   int width_ = 320, y_ = row_height;
 };
 
 void draw_grid_digits(Drawing& drawing, const Columns& columns, const ExplainedStep& step, bool negative,
                       const std::string& bits, int carries) {
-  if (bits.find('1') != std::string::npos) drawing.text(sign_x, negative ? "-" : "+");
+  if (bits.find('1') != std::string::npos) drawing.text(drawing.sign_x, negative ? "-" : "+");
   const size_t carried = static_cast<size_t>(carries);
-  drawing.digits(columns.x(top_of(step)), bits.substr(0, carried), carry_ink);
-  drawing.digits(columns.x(top_of(step) - carries), bits.substr(carried));
-  drawing.point(columns.x(step.greatest_exponent) + digit);
+  drawing.digits(drawing.digit_x(columns, top_of(step)), bits.substr(0, carried), carry_ink);
+  drawing.digits(drawing.digit_x(columns, top_of(step) - carries), bits.substr(carried));
+  drawing.point(drawing.digit_x(columns, step.greatest_exponent) + digit);
+  if (drawing.narrow)
+    drawing.line(drawing.digit_x(columns, end_of(step)) + digit, drawing.y() - 13, drawing.y() + 5, fallen_ink);
 }
 
 void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& step, const ExplainedAddend& t,
@@ -114,18 +140,22 @@ void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& 
   } else {
     drawing.text(exponent_x, fmt::format("2^{}", t.exponent));
     drawing.text(shift_x, fmt::format(">> {}", t.shift));
+    if (drawing.narrow) {
+      drawing.text(sum_x, t.sum_so_far);
+      drawing.next_row();
+    }
     // Bits that an inner stage dropped lie above the end of the grid: they replace the zeros that took their place.
     const int kept = t.lost ? std::min(top_of(step) - t.fallen_top, static_cast<int>(t.kept.size()))
                             : static_cast<int>(t.kept.size());
     draw_grid_digits(drawing, columns, step, t.kept_negative, t.kept.substr(0, static_cast<size_t>(std::max(0, kept))),
                      0);
     if (t.lost) {
-      drawing.digits(columns.x(t.fallen_top), t.fallen.substr(0, most_fallen_drawn), fallen_ink);
+      drawing.digits(drawing.digit_x(columns, t.fallen_top), t.fallen.substr(0, most_fallen_drawn), fallen_ink);
       if (t.fallen.size() > most_fallen_drawn)
-        drawing.text(columns.x(t.fallen_top) + static_cast<int>(most_fallen_drawn) * digit, "...");
+        drawing.text(drawing.digit_x(columns, t.fallen_top) + static_cast<int>(most_fallen_drawn) * digit, "...");
     }
   }
-  if (step.grid) drawing.text(sum_x, t.sum_so_far);
+  if (step.grid && !(drawing.narrow && t.finite)) drawing.text(sum_x, t.sum_so_far);
   drawing.next_row();
 }
 
@@ -135,26 +165,28 @@ void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& colum
   if (step.grid)
     title += fmt::format("; greatest exponent {}{}, {} bits below it", step.greatest_exponent,
                          step.floor_decided ? " (read by a zero term)" : "", step.grid_fraction_bits);
-  drawing.text(left + 8, title);
-  drawing.next_row();
-  const int sum_x = step.grid ? columns.x(columns.bottom) + 4 * digit : 0;
+  drawing.rows(left + 8, title);
+  const int sum_x = drawing.narrow ? behind_shift
+                    : step.grid    ? drawing.digit_x(columns, columns.bottom) + 4 * digit
+                                   : 0;
   if (step.grid) {
     drawing.text(sum_x, "sum so far", "opacity=\".7\"");
-    drawing.text(columns.x(end_of(step)) + digit + 3, "cut", "opacity=\".7\"");
+    if (!drawing.narrow) drawing.text(drawing.digit_x(columns, end_of(step)) + digit + 3, "cut", "opacity=\".7\"");
     drawing.next_row();
   }
   const int first_row = drawing.y();
   for (size_t i = 0; i < step.addends.size(); ++i) {
-    if (marked == i) drawing.mark();
+    if (marked == i) drawing.mark(drawing.narrow && step.grid && step.addends[i].finite ? 2 : 1);
     draw_addend(drawing, columns, step, step.addends[i], sum_x);
   }
   if (step.grid) {
     if (marked == step.addends.size()) drawing.mark();
     drawing.text(source_x, "sum");
     draw_grid_digits(drawing, columns, step, step.sum_negative, step.sum, step.carries);
-    drawing.line(columns.x(end_of(step)) + digit, first_row - row_height, drawing.y() + 4, fallen_ink);
+    if (!drawing.narrow)
+      drawing.line(drawing.digit_x(columns, end_of(step)) + digit, first_row - row_height, drawing.y() + 4, fallen_ink);
     if (step.carries)
-      drawing.text(columns.x(end_of(step)) + 2 * digit,
+      drawing.text(drawing.digit_x(columns, end_of(step)) + 2 * digit,
                    fmt::format("{} carry bit{}", step.carries, step.carries == 1 ? "" : "s"),
                    fmt::format("style=\"fill:{}\"", carry_ink));
     drawing.next_row();
@@ -171,25 +203,16 @@ void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& colum
   if (step.rounds)
     result += fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky));
   if (marked && *marked >= step.addends.size() + (step.grid ? 1 : 0)) drawing.mark();
-  drawing.text(source_x, result);
-  if (step.folded) {
-    drawing.next_row();
-    drawing.text(left + 8, step.folded_text());
-  }
-  drawing.next_row(row_height + 6);
+  drawing.rows(source_x, result);
+  if (step.folded) drawing.rows(left + 8, step.folded_text());
+  drawing.next_row(6);
 }
 
 void draw_unit(Drawing& drawing, const ExplainedUnit& unit, const std::vector<Columns>& common, size_t marked_step,
                std::optional<size_t> marked_row) {
   drawing.text(left, unit.name, "font-weight=\"700\"");
   drawing.next_row();
-  for (size_t begin = 0; begin < unit.parameters.size();) {
-    size_t end = unit.parameters.size();
-    if (end - begin > longest_line) end = unit.parameters.rfind(' ', begin + longest_line);
-    drawing.text(left + 8, unit.parameters.substr(begin, end - begin), "opacity=\".75\"");
-    drawing.next_row();
-    begin = end + 1;
-  }
+  drawing.rows(left + 8, unit.parameters, "opacity=\".75\"", true);
   for (size_t i = 0; i < unit.steps.size(); ++i) {
     Columns columns = common[i];
     if (unit.steps[i].grid && columns.top - columns.bottom > widest_grid) {
@@ -204,43 +227,36 @@ void draw_unit(Drawing& drawing, const ExplainedUnit& unit, const std::vector<Co
     if (unit.ulps) result += fmt::format("  error {:.4g} ulp", *unit.ulps);
     if (unit.flags) result += fmt::format("  flags {:02x}", *unit.flags);
     if (!unit.neighbour.empty()) result += "  (" + unit.neighbour + ")";
-    drawing.text(left + 8, result, "font-weight=\"700\"");
-    drawing.next_row();
+    drawing.rows(left + 8, result, "font-weight=\"700\"");
   }
-  if (!unit.no_answer.empty()) {
-    drawing.text(left + 8, result);
-    drawing.next_row();
-  }
+  if (!unit.no_answer.empty()) drawing.rows(left + 8, result);
   drawing.next_row(10);
 }
 
 /// The exact result between its neighbours.
 void draw_rounding(Drawing& drawing, const ExplainedRounding& r) {
   for (size_t i = 0; i < r.operands.size(); ++i) {
-    drawing.text(left, fmt::format("operand {}  {}", i, r.operands[i].to_string()));
-    drawing.next_row();
+    drawing.rows(left, fmt::format("operand {}  {}", i, r.operands[i].to_string()));
   }
   if (!r.exact) {
-    drawing.text(left, "lower      " + r.lower.to_string());
-    drawing.next_row();
-    drawing.text(left, "upper      " + r.upper.to_string());
-    drawing.next_row();
+    drawing.rows(left, "lower      " + r.lower.to_string());
+    drawing.rows(left, "upper      " + r.upper.to_string());
     if (!r.lower.decimal.empty() && !r.upper.decimal.empty()) {
       drawing.text(left, "lower");
-      drawing.number_line(left + 56, 320, r.position);
-      drawing.text(left + 388, "upper");
+      const int length = drawing.narrow ? 200 : 320;
+      drawing.number_line(left + 56, length, r.position);
+      drawing.text(left + 68 + length, "upper");
       drawing.next_row(row_height + 4);
     }
   }
-  drawing.text(left, "rounding   " + r.decision);
-  drawing.next_row();
-  drawing.text(left, "asked for  " + r.reference);
-  drawing.next_row(row_height + 8);
+  drawing.rows(left, "rounding   " + r.decision);
+  drawing.rows(left, "asked for  " + r.reference);
+  drawing.next_row(8);
 }
 
 }  // namespace
 
-std::string explanation_svg(const Explanation& explanation) {
+std::string explanation_svg(const Explanation& explanation, size_t width) {
   std::vector<Columns> common;  // of the i-th step of every unit
   for (const ExplainedCase& one : explanation.cases)
     for (const ExplainedUnit& unit : one.units)
@@ -248,7 +264,7 @@ std::string explanation_svg(const Explanation& explanation) {
         common.resize(std::max(common.size(), i + 1));
         if (unit.steps[i].grid) common[i].cover(unit.steps[i]);
       }
-  Drawing drawing;
+  Drawing drawing(width);
   for (size_t i = 0; i < explanation.cases.size(); ++i) {
     const ExplainedCase& one = explanation.cases[i];
     if (explanation.cases.size() > 1) {

@@ -11,6 +11,7 @@
 #include "triage/explain/markup.h"
 #include "triage/explain/number_text.h"
 #include "triage/facts/conclusions_text.h"
+#include "triage/report/page_address.h"
 #include "triage/report/report_page.h"
 #include "triage/report/report_sections.h"
 
@@ -90,9 +91,23 @@ PageData results_of(const Bucket& bucket, const Registry& registry) {
   return list;
 }
 
-PageData fact_data(const Fact& fact, size_t number, const Registry& registry) {
+/// Where the page of bits is, and the version that its links name.
+struct PageOfBits {
+  std::string address, version;
+};
+
+/// A fact's place on the page goes by its name, so that a link into a report holds for the next one. An id has no
+/// blanks, and a percent sign in an address is not itself.
+std::string anchor_of(const Fact& fact) {
+  std::string anchor = fact.name;
+  std::replace_if(
+      anchor.begin(), anchor.end(), [](char ch) { return ch == ' ' || ch == '%'; }, '_');
+  return anchor;
+}
+
+PageData fact_data(const Fact& fact, const Registry& registry, const PageOfBits& bits) {
   PageData data;
-  data.set("number", std::to_string(number));
+  data.set("anchor", anchor_of(fact));
   data.set("name", fact.name);
   data.set("severity", name_of(fact.severity));
   data.set("sentence", sentence(fact));
@@ -119,12 +134,16 @@ PageData fact_data(const Fact& fact, size_t number, const Registry& registry) {
     data.set("witness", fact.best.witness);
     data.set("results", results_of(fact.best, registry));
   }
-  if (const std::string command = reproduction_command(fact.best); !command.empty()) data.set("command", command);
+  if (const std::string command = reproduction_command(fact.best); !command.empty()) {
+    data.set("command", command);
+    if (!bits.address.empty())
+      data.set("bits", bits.address + page_address(bits.version, reproduction_words(fact.best)));
+  }
   return data;
 }
 
 /// Facts in their lists, as many with their pictures as fit into `room` bytes.
-void add_facts(const Conclusions& all, const Registry& registry, size_t room, PageData& page) {
+void add_facts(const Conclusions& all, const Registry& registry, size_t room, const PageOfBits& bits, PageData& page) {
   struct List {
     const char *id, *title, *meaning;
     const std::vector<Fact>& facts;
@@ -141,7 +160,8 @@ void add_facts(const Conclusions& all, const Registry& registry, size_t room, Pa
     PageData facts(PageData::type::list);
     for (const Fact& fact : list.facts) {
       if (shown >= facts_shown) break;
-      PageData one = fact_data(fact, shown++, registry);
+      ++shown;
+      PageData one = fact_data(fact, registry, bits);
       std::string reason;
       const bool has_witness = !fact.best.witness.empty();
       const std::string svg = !has_witness || room == 0 ? "" : explanation_of(fact.best, registry, reason);
@@ -179,14 +199,15 @@ std::string rendered(const PageData& page) {
 
 }  // namespace
 
-std::string html_report(const ReportData& data, const Knowledge& knowledge, const Registry& registry) {
+std::string html_report(const ReportData& data, const Knowledge& knowledge, const Registry& registry,
+                        const std::string& bits, const std::string& version) {
   const Conclusions all = conclude(data.buckets, knowledge, {});
   FactsOfBuckets numbers;
   std::vector<int64_t> first_seen;
   for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
     for (const Fact& fact : *list) {
       if (first_seen.size() < facts_shown)
-        for (const std::string& id : fact.buckets) numbers[id].push_back(first_seen.size());
+        for (const std::string& id : fact.buckets) numbers[id].emplace_back(first_seen.size(), anchor_of(fact));
       first_seen.push_back(fact.first_seen);
     }
   PageData page;
@@ -196,9 +217,9 @@ std::string html_report(const ReportData& data, const Knowledge& knowledge, cons
   add_charts(data, page);
   add_trends(data, page);
   add_campaigns(data, first_seen, page);
-  add_facts(all, registry, 0, page);
+  add_facts(all, registry, 0, {bits, version}, page);
   const size_t without_pictures = rendered(page).size();
-  add_facts(all, registry, greatest_page - std::min(greatest_page, without_pictures), page);
+  add_facts(all, registry, greatest_page - std::min(greatest_page, without_pictures), {bits, version}, page);
   return rendered(page);
 }
 

@@ -11,8 +11,10 @@ namespace mmafuzz {
 inline constexpr size_t greatest_page = 950000;
 
 /// One self-contained HTML page that loads nothing: facts, units against units, coverage, time. The registry evaluates
-/// the witnesses for their pictures.
-std::string html_report(const ReportData& data, const Knowledge& knowledge, const Registry& registry);
+/// the witnesses for their pictures. `bits`, unless empty, is the address of the page bits.html, `version` what its
+/// links say they are of: each fact then has one.
+std::string html_report(const ReportData& data, const Knowledge& knowledge, const Registry& registry,
+                        const std::string& bits = "", const std::string& version = "");
 
 /// JUnit XML: a test case for each property and unit pair; contract divergences and contradictions are failures. A
 /// store does not know what the rows of its campaigns rule out.

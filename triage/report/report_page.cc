@@ -75,7 +75,7 @@ dt{color:var(--quiet)}dd{margin:0}
 <p class="search"><label for="search">Show facts with</label> <input id="search" type="search" size="28" placeholder="a unit, format or parameter"> <span id="shown" class="quiet" role="status"></span></p>
 {{#sections}}<details class="section" id="{{id}}"{{#open}} open{{/open}}><summary><h2>{{title}}</h2></summary>
 <p class="quiet">{{meaning}}</p>
-{{#facts}}<article class="bucket {{severity}}" id="fact{{number}}">
+{{#facts}}<article class="bucket {{severity}}" id="{{anchor}}">
 <header><h3>{{name}}</h3><span class="pill">{{severity}}</span></header>
 <p>{{sentence}}</p>
 <p class="quiet">{{evidence}}</p>
@@ -87,7 +87,7 @@ dt{color:var(--quiet)}dd{margin:0}
 {{/svg}}{{#no_explanation}}<p class="quiet">{{no_explanation}}</p>
 {{/no_explanation}}<details><summary>Witness, units and ops</summary>
 {{#witness}}<pre tabindex="0">{{witness}}</pre>
-{{/witness}}{{#command}}<p><code>{{command}}</code> <button type="button" class="copy">Copy</button></p>
+{{/witness}}{{#command}}<p><code>{{command}}</code> <button type="button" class="copy">Copy</button>{{#bits}} <a href="{{bits}}">in the page of bits</a>{{/bits}}</p>
 {{/command}}<p class="quiet">Units: <span class="mono">{{units}}</span></p><p class="quiet">Ops: <span class="mono">{{ops}}</span></p>
 {{#when}}<p class="quiet">{{when}}</p>
 {{/when}}</details></article>
@@ -97,7 +97,7 @@ dt{color:var(--quiet)}dd{margin:0}
 <p class="quiet">Share of compared cases on which two units differ. Searches look for differences, so shares are not frequencies. A share leads to the facts behind it.</p>
 {{#matrices}}<details><summary class="mono">{{op}}</summary>
 <div class="scroll" tabindex="0"><table class="heat"><thead><tr><td></td>{{#columns}}<th class="number" title="{{name}}">{{number}}</th>{{/columns}}<td></td></tr></thead><tbody>
-{{#rows}}<tr><th class="number">{{number}}</th>{{#cells}}<td class="cell"{{#heat}} style="background:rgba(var(--heat),{{heat}})"{{/heat}} title="{{title}}">{{#first_fact}}<a href="#fact{{first_fact}}" data-facts="{{facts}}">{{share}}</a>{{/first_fact}}{{^first_fact}}{{share}}{{/first_fact}}</td>{{/cells}}<th class="unit mono" colspan="{{span}}">{{name}}</th></tr>
+{{#rows}}<tr><th class="number">{{number}}</th>{{#cells}}<td class="cell"{{#heat}} style="background:rgba(var(--heat),{{heat}})"{{/heat}} title="{{title}}">{{#first_fact}}<a href="#{{first_fact}}" data-facts="{{facts}}">{{share}}</a>{{/first_fact}}{{^first_fact}}{{share}}{{/first_fact}}</td>{{/cells}}<th class="unit mono" colspan="{{span}}">{{name}}</th></tr>
 {{/rows}}</tbody></table></div><p class="behind" role="status"></p></details>
 {{/matrices}}{{#not_drawn}}<p class="quiet">Too many to draw; the JSON report has them: {{not_drawn}}</p>
 {{/not_drawn}}{{/has_pairs}}
@@ -145,16 +145,17 @@ search.addEventListener('input', () => {
   if (words.length) for (const section of document.querySelectorAll('.section')) section.open = true;
 });
 const unfold = at => { for (; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true; };
-const go = link => unfold(document.querySelector(link.getAttribute('href')));
+const go = link => unfold(document.getElementById(link.getAttribute('href').slice(1)));
+if (location.hash) unfold(document.getElementById(decodeURIComponent(location.hash.slice(1))));
 for (const link of document.querySelectorAll('a[data-facts]'))
   link.addEventListener('click', event => {
     event.preventDefault();
     const list = link.closest('details').querySelector('.behind');
     list.textContent = 'Facts behind ' + link.textContent + ': ';
-    for (const number of link.dataset.facts.split(' ')) {
+    for (const name of link.dataset.facts.split(' ')) {
       const to = document.createElement('a');
-      to.href = '#fact' + number;
-      to.textContent = document.querySelector(to.getAttribute('href') + ' h3').textContent;
+      to.href = '#' + name;
+      to.textContent = document.getElementById(name).querySelector('h3').textContent;
       to.addEventListener('click', () => go(to));
       list.append(list.childElementCount ? ', ' : '', to);
     }

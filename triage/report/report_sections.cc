@@ -73,7 +73,8 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
     sum.differing += pair.differing;
   }
   if (matrices.empty()) return;
-  std::map<std::tuple<std::string, std::string, std::string>, std::set<size_t>> behind;  // by op and pair
+  std::map<std::tuple<std::string, std::string, std::string>, std::set<std::pair<size_t, std::string>>>
+      behind;  // by op and pair
   for (const Bucket& b : data.buckets) {
     const auto found = facts.find(b.id());
     if (b.key.units.size() != 2 || found == facts.end()) continue;
@@ -81,7 +82,7 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
     behind[{b.key.op, first, second}].insert(found->second.begin(), found->second.end());
   }
   const auto facts_behind = [&](const std::string& op, const std::string& unit, const std::string& other) {
-    std::set<size_t> all;
+    std::set<std::pair<size_t, std::string>> all;
     const auto with_claimed = [&](const std::string& name) {
       std::vector<std::string> names = {name};
       const auto [begin, end] = claimed.equal_range({op, name});
@@ -122,9 +123,11 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
         PageData cell = object(
             {{"share", share_text(share)}, {"title", fmt::format("{} of {}", counted(differing), counted(compared))}});
         if (differing) cell.set("heat", fmt::format("{:.2f}", heat(share)));
-        if (const std::set<size_t> shown = facts_behind(op, unit, other); !shown.empty()) {
-          cell.set("first_fact", std::to_string(*shown.begin()));
-          cell.set("facts", fmt::format("{}", fmt::join(shown, " ")));
+        std::vector<std::string> anchors;
+        for (const auto& [place, anchor] : facts_behind(op, unit, other)) anchors.push_back(anchor);
+        if (!anchors.empty()) {
+          cell.set("first_fact", anchors.front());
+          cell.set("facts", fmt::format("{}", fmt::join(anchors, " ")));
         } else {
           cell.set("first_fact", PageData(PageData::type::bool_false));  // names of the page around it are not meant
         }

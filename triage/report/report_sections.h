@@ -17,8 +17,9 @@ std::string counted(uint64_t n);
 /// "2026-11-21 14:00 UTC".
 std::string date_text(int64_t seconds_since_1970);
 
-/// Numbers of the facts of a page, from 0, that a bucket counts for; none of a fact that is not on the page.
-using FactsOfBuckets = std::map<std::string, std::vector<size_t>>;
+/// Anchors of the facts of a page that a bucket counts for, each behind its number from 0; none of a fact that is not
+/// on the page.
+using FactsOfBuckets = std::map<std::string, std::vector<std::pair<size_t, std::string>>>;
 
 void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData& page);
 void add_coverage(const ReportData& data, PageData& page);
