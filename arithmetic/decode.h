@@ -32,6 +32,12 @@ MMAFUZZ_HD_CALL inline Number decode_uncommon(const FormatFields& f, uint64_t en
     n.scale_exponent = n.significand ? fast_bit_length(n.significand) - 1 : 0;
     return n;
   }
+  if (f.shared_bias) {
+    n.cls = NumberClass::finite;
+    n.significand = 1;
+    n.exponent = n.scale_exponent = -static_cast<int>(encoding);
+    return n;
+  }
   const uint64_t code = encoding >> f.ignored_low_bits;
   const uint64_t fraction = code & f.fraction_mask();
   const int field = static_cast<int>((code >> f.fraction_bits) & uint64_t(f.top_exponent_field()));

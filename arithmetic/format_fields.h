@@ -61,8 +61,9 @@ struct FormatFields {
   SignField sign = SignField::present;
   Specials specials = Specials::ieee;
   SubnormalRule subnormals = SubnormalRule::gradual;
-  uint32_t policy = 0;   ///< bits of namespace policy
-  bool integer = false;  ///< s8, u32, ...: two's complement or unsigned integers of `width` bits
+  uint32_t policy = 0;       ///< bits of namespace policy
+  bool integer = false;      ///< s8, u32, ...: two's complement or unsigned integers of `width` bits
+  bool shared_bias = false;  ///< b stands for 2^-b: the exponent bias that a block of CFloat numbers shares
 
   friend bool operator==(const FormatFields&, const FormatFields&) = default;
 

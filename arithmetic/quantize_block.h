@@ -19,6 +19,21 @@ MMAFUZZ_HD inline Number greatest_element(const FormatFields& f) {
   return n;
 }
 
+/// The place of a positive scale among those of its format, the least one's is 0.
+MMAFUZZ_HD constexpr uint64_t scale_rank(const FormatFields& f, uint64_t code) {
+  return f.shared_bias ? low_mask(f.width) - code : code >> f.ignored_low_bits;
+}
+MMAFUZZ_HD constexpr uint64_t scale_at(const FormatFields& f, uint64_t rank) {
+  return f.shared_bias ? low_mask(f.width) - rank : f.in_container(rank);
+}
+MMAFUZZ_HD constexpr uint64_t greatest_scale_rank(const FormatFields& f) {
+  return f.shared_bias ? low_mask(f.width) : f.greatest_magnitude();
+}
+/// The exponent of the least power of two of a scale without a fraction.
+MMAFUZZ_HD constexpr int least_power(const FormatFields& f) {
+  return f.shared_bias ? -static_cast<int>(low_mask(f.width)) : f.emin();
+}
+
 /// Where a scale of powers of two goes up: amax at `significand` * 2^exponent or beyond asks for 2^0 at least, twice as
 /// much for 2^1, and so on.
 struct ScaleStep {
@@ -89,15 +104,16 @@ MMAFUZZ_HD inline Number jammed_quotient(const Number& x, uint64_t divisor, int 
 }
 
 MMAFUZZ_HD inline uint64_t power_of_two_scale(const FormatFields& scale, const ScaleStep& step, const Number& amax) {
-  if (amax.significand == 0) return 0;
+  if (amax.significand == 0) return scale_at(scale, 0);
   const int length = fast_bit_length(amax.significand);
   const uint64_t significand = amax.significand << (64 - length);
   int exponent = amax.exponent - (64 - length) - step.exponent;
   const bool odd = ((exponent + scale.bias) & 1) != 0;
   const bool at_step = step.at == ScaleStep::At::included || (step.at == ScaleStep::At::to_even && !odd);
   if (significand < step.significand || (significand == step.significand && !at_step)) --exponent;
-  exponent = larger(scale.emin(), smaller(exponent, scale.emax()));
-  return static_cast<uint64_t>(exponent + scale.bias);
+  const int least = least_power(scale);
+  exponent = larger(least, smaller(exponent, scale.emax()));
+  return scale_at(scale, static_cast<uint64_t>(exponent - least));
 }
 
 }  // namespace detail

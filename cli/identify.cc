@@ -25,7 +25,7 @@ struct IdentifyOptions {
   IdentifySettings settings;
   OrderSettings order_settings;
   uint64_t verify = 0;
-  bool json = false, brief = false, order = false, saves = false;
+  bool json = false, brief = false, order = false, saves = false, every_number = false;
 };
 
 int exit_code_of(IdentifyVerdict verdict) {
@@ -120,9 +120,12 @@ int run_quantizer(const IdentifyOptions& options, const Op& op) {
   if (options.order || options.saves || !options.ask.empty())
     throw BadInput("--order, --save and --ask are of dots; a quantizer has none");
   if (op.rounding == Rounding::stochastic) throw BadInput("identify asks quantizers that round without chance");
+  if (options.every_number && op.a.fields().width > 32)
+    throw BadInput("--every-number: " + op.a.name() + " has too many numbers");
   constexpr uint64_t drawn_by_default = 1 << 15;
-  const QuantizerIdentification id = identify_quantizer(
-      *bind_or_fail(options.unit, op), op, options.verify ? options.verify : drawn_by_default, options.settings.seed);
+  const QuantizerIdentification id =
+      identify_quantizer(*bind_or_fail(options.unit, op), op, options.verify ? options.verify : drawn_by_default,
+                         options.settings.seed, options.every_number);
   if (options.json) fmt::print("{}", json_text(identification_json(id)));
   else fmt::print("{}", identification_text(id));
   if (id.unanswered == id.asked) return exit_unknown;
@@ -136,6 +139,7 @@ int run_identify(const IdentifyOptions& options) {
   if (options.op.empty()) throw BadInput("identify needs an op, as in --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
   const Op op = op_from_text(options.op);
   if (op.kind == OpKind::quantize) return run_quantizer(options, op);
+  if (options.every_number) throw BadInput("--every-number is of a quantizer");
   if (op.kind != OpKind::dot) throw BadInput("identify asks dots and quantizers; '" + to_text(op) + "' is neither");
   if (options.saves) check_can_save(options.save, options.name, op);
   const bool adds_floats = !op.a.fields().integer && !op.has_scales();
@@ -176,6 +180,7 @@ void add_identify(Arguments& app, int& status) {
   sub->add_option("--svg", options->svg, "with --order: draw the tree");
   sub->add_option("--replay", options->order_settings.verify, "with --order: random vectors (default 100000)")
       ->check(unsigned_number());
+  sub->add_flag("--every-number", options->every_number, "of a quantizer: ask every number, alone in a block");
   sub->add_flag("--brief", options->brief, "print the answer without the steps");
   sub->add_flag("--json", options->json, "print JSON");
   add_rows_option(*sub);

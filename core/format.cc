@@ -198,6 +198,11 @@ Result<Format> parse_format(std::string_view text) {
     bias_text = text.substr(colon + 1);
     text = text.substr(0, colon);
   }
+  if (whole == "bias") {
+    FormatFields fields = make(6, 0, 0, 0, Specials::none, SignField::absent, SubnormalRule::absent);
+    fields.shared_bias = true;
+    return Format(whole, fields);
+  }
   for (const Row& row : rows) {
     if (text != row.name) continue;
     FormatFields fields = row.fields;

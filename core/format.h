@@ -31,6 +31,7 @@ class Format {
 
 /// Parses a format's name (docs/case-text.md), with `:<bias>` for the configurable formats and, for Tesla's, switches
 /// after `?` separated by commas (docs/cfloat.md). An unknown name or switch or a bias outside 0..63 is refused.
+/// `bias`, the bias that CFloat numbers share, is a format of scales alone.
 Result<Format> parse_format(std::string_view name);
 
 /// The format of that name; the name must be known (for constants in code).

@@ -117,6 +117,7 @@ class AttributeWords {
     with(name, required, [&](std::string_view text) -> std::string {
       Result<Format> parsed = parse_format(text);
       if (!parsed) return parsed.refusal().reason;
+      if (parsed->fields().shared_bias && name != "scale") return name + "=bias: a shared bias is a scale";
       out = *parsed;
       return {};
     });
@@ -252,7 +253,9 @@ std::string reason_against_blocks(const Op& op) {
   if (codes.fields().policy & ~(policy::no_inexact | policy::any_nan_invalid))
     return other + codes.name() + ": elements are of a format without switches";
   if (!codes.fields().has_sign()) return other + codes.name() + ": elements have a sign";
-  if (scale.integer || scale.exponent_bits == 0)
+  if (scale.shared_bias && (codes.fields().policy == 0 || codes.fields().bias != 0))
+    return "scale=bias is what CFloat numbers share: " + other + "cfloat8_1_4_3:0, cfloat8_1_5_2:0 or shp:0";
+  if (!scale.shared_bias && (scale.integer || scale.exponent_bits == 0))
     return "scale=" + op.scale_a.name() + ": a scale needs an exponent, as e8m0, e4m3 and fp32 have it";
   if (scale.fraction_bits > 23) return "scale=" + op.scale_a.name() + ": scales have at most 24 significant bits";
   if (op.has_tensor_scale()) {
@@ -262,8 +265,7 @@ std::string reason_against_blocks(const Op& op) {
     if (scale.fraction_bits == 0)
       return "tensor= belongs to scales with a fraction, as NVFP4's e4m3; scale=" + op.scale_a.name() + " has none";
   }
-  if (op.rounding == Rounding::stochastic && (!quantizes || scale.fraction_bits > 0))
-    return "round=stochastic belongs to quantize with a scale of powers of two";
+  if (op.rounding == Rounding::stochastic && !quantizes) return "round=stochastic belongs to quantize";
   if (!quantizes) return "";
   if (!takes_scale(op.scale_rule, scale))
     return std::string("rule=") + name_of(op.scale_rule) + " gives powers of two, and scale=" + op.scale_a.name() +

@@ -7,12 +7,15 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/block_case.h"
 #include "core/case_text.h"
 #include "core/counted.h"
 #include "arithmetic/corner_encodings.h"
+#include "core/host_number.h"
 #include "core/json_version.h"
 #include "core/property.h"
 #include "search/datapath_sweeps.h"
@@ -106,6 +109,17 @@ struct ScaleReading {
   std::function<uint64_t(const Batch&, size_t)> of;
   std::optional<ScaleStep> step;
 };
+
+std::string steps_text(int64_t moved) {
+  return counted(static_cast<uint64_t>(std::abs(moved)), "step") + (moved < 0 ? " low" : " high");
+}
+
+/// The scale so many steps above the one of a reading, within the format.
+uint64_t moved_scale(const FormatFields& f, uint64_t code, int64_t moved) {
+  if (decode(f, code).cls == NumberClass::nan) return code;
+  const auto rank = static_cast<int64_t>(scale_rank(f, code)) + moved;
+  return scale_at(f, static_cast<uint64_t>(std::clamp<int64_t>(rank, 0, int64_t(greatest_scale_rank(f)))));
+}
 /// A reading of a code under the unit's own scale.
 struct ElementReading {
   QuantizerReading told;
@@ -172,8 +186,8 @@ std::vector<ScaleReading> scale_readings(const Op& op) {
       const int emax = greatest.exponent + fast_bit_length(greatest.significand) - 1;
       const float exponent = recipe.of(amax_of(op, batch, i), greatest_of(op.d.fields()), emax);
       const FormatFields& scale = op.scale_a.fields();
-      const auto least = static_cast<float>(scale.emin()), most = static_cast<float>(scale.emax());
-      return static_cast<uint64_t>(static_cast<int>(std::clamp(exponent, least, most)) + scale.bias);
+      const auto least = static_cast<float>(least_power(scale)), most = static_cast<float>(scale.emax());
+      return scale_at(scale, static_cast<uint64_t>(std::clamp(exponent, least, most) - least));
     };
     all.push_back(std::move(reading));
   }
@@ -255,6 +269,53 @@ std::vector<ElementReading> element_readings(const Op& op) {
   return all;
 }
 
+/// x / scale before it is rounded, whatever does not fit jammed into the last bit. All are finite, the scales not zero.
+Number quotient_of(const Number& x, const Number& scale, const Number& tensor) {
+  return detail::jammed_quotient(x, scale.significand * tensor.significand, scale.exponent + tensor.exponent);
+}
+
+/// The codes of quotients that are rounded, or cut, to so many bits of fraction first: what a narrower format does on
+/// the way, or a unit that does not look at the last bits.
+ElementReading narrowed_reading(const FormatFields& element, const FormatFields& from, int bits, bool cut) {
+  ElementReading reading;
+  reading.told.name =
+      fmt::format("round=nearest_even of x / scale {} to {} bits of fraction", cut ? "cut" : "rounded", bits);
+  reading.told.meaning = cut          ? "what is below them is not looked at"
+                         : bits == 7  ? "as bf16 does"
+                         : bits == 10 ? "as fp16 does"
+                                      : "rounded twice";
+  reading.told.is_recipe = true;
+  reading.of = [=](uint64_t code, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
+    const Number x = decode(from, code);
+    if (x.cls != NumberClass::finite || scale.cls != NumberClass::finite)
+      return block_element(element, x, scale, tensor, {}).encoding;
+    const FormatFields narrow = ieee_fields(11, bits);
+    RoundingRule rule;
+    rule.rounding = cut ? Rounding::toward_zero : Rounding::nearest_even;
+    const Number y = decode(narrow, convert_number(narrow, quotient_of(x, scale, tensor), rule).encoding);
+    return block_element(element, y, detail::one_as_number(), detail::one_as_number(), {}).encoding;
+  };
+  return reading;
+}
+
+/// The codes of quotients that never leave their binade: what would round up to a power of two takes the code before.
+ElementReading within_binade_reading(const FormatFields& element, const FormatFields& from) {
+  ElementReading reading;
+  reading.told.name = "round=nearest_even within the binade";
+  reading.told.meaning = "what would round up to a power of two takes the number before it";
+  reading.told.is_recipe = true;
+  reading.of = [=](uint64_t code, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
+    const Number x = decode(from, code);
+    const uint64_t plain = block_element(element, x, scale, tensor, {}).encoding;
+    if (x.cls != NumberClass::finite || scale.cls != NumberClass::finite) return plain;
+    const Number y = quotient_of(x, scale, tensor), rounded = decode(element, plain);
+    const int binade = y.exponent + fast_bit_length(y.significand) - 1;
+    const bool left = rounded.cls == NumberClass::finite && binade >= element.emin() && rounded.scale_exponent > binade;
+    return left ? plain - element.in_container(1) : plain;
+  };
+  return reading;
+}
+
 /// Every step of every rule, every rounding of an element, specials alone and among numbers, and drawn blocks.
 Batch questions(const Op& op, uint64_t drawn, uint64_t seed) {
   Batch batch(op);
@@ -289,25 +350,28 @@ Batch questions(const Op& op, uint64_t drawn, uint64_t seed) {
 class Asking {
  public:
   Asking(const Unit& unit, const Op& op, uint64_t verify, uint64_t seed)
-      : op_(op), cases_(questions(op, verify, seed)), scales_(scale_readings(op)), elements_(element_readings(op)) {
+      : unit_(unit), op_(op), cases_(op), scales_(scale_readings(op)), elements_(element_readings(op)) {
     id_.unit = unit.name();
     id_.op = op;
-    unit.run(cases_, outcomes_);
-    id_.asked = cases_.size();
-    for (size_t i = 0; i < cases_.size(); ++i) {
-      kinds_.push_back(kind_of(i));
-      if (!outcomes_.has_answer(i) || outcomes_.has_failed(i)) ++id_.unanswered;
-      else ++id_.of_kind[static_cast<int>(kinds_[i])];
-    }
+    ask(questions(op, verify, seed));
   }
 
-  QuantizerIdentification run() {
-    for (ScaleReading& reading : scales_) judge_scale(reading);
-    for (ElementReading& reading : elements_) judge_elements(reading);
-    const auto by_differences = [](const auto& x, const auto& y) { return x.told.differing < y.told.differing; };
-    std::stable_sort(scales_.begin(), scales_.end(), by_differences);
-    std::stable_sort(elements_.begin(), elements_.end(), by_differences);
+  QuantizerIdentification run(bool every_number) {
+    judge();
+    if (!scales_.empty() && scales_.front().told.differing) add_moved_scales();
+    if (!elements_.empty() && elements_.front().told.differing) add_narrowed_elements();
+    if (has_best()) {
+      const std::vector<Class> classes = classes_of_numbers();
+      if (!classes.empty()) ask(ends_of(classes));
+      judge();
+      id_.one.classes = has_best() ? classes.size() : 0;
+      if (has_best() && every_number && !classes.empty()) ask_every_number(classes);
+    }
     note_equal_rules();
+    if (!scales_.empty() && scales_.front().told.differing)
+      scales_.front().told.how = how_scales_differ(scales_.front());
+    if (!elements_.empty() && elements_.front().told.differing)
+      elements_.front().told.how = how_codes_differ(elements_.front());
     if (!scales_.empty()) add_exceptions_of_scale();
     if (!elements_.empty()) add_exceptions_of_codes();
     add_signs_of_zeros();
@@ -317,6 +381,289 @@ class Asking {
   }
 
  private:
+  /// Puts blocks to the unit, and keeps them with its answers.
+  void ask(const Batch& more) {
+    Outcomes outcomes;
+    unit_.run(more, outcomes);
+    const size_t first = cases_.size();
+    for (size_t i = 0; i < more.size(); ++i) cases_.append(more, i);
+    if (first == 0) outcomes_.results = Column(op_.result().format, op_.result().count);
+    outcomes_.results.resize(cases_.size());
+    std::memcpy(outcomes_.results.data() + first * outcomes_.results.stride(), outcomes.results.data(),
+                more.size() * outcomes_.results.stride());
+    outcomes_.answered.resize(cases_.size(), 1);
+    outcomes_.failed.resize(cases_.size(), 0);
+    for (size_t i = 0; i < more.size(); ++i) {
+      outcomes_.answered[first + i] = outcomes.has_answer(i);
+      outcomes_.failed[first + i] = outcomes.has_failed(i);
+      kinds_.push_back(kind_of(first + i));
+      if (!has_answer(first + i)) ++id_.unanswered;
+      else ++id_.of_kind[static_cast<int>(kinds_[first + i])];
+    }
+    id_.asked = cases_.size();
+  }
+
+  void judge() {
+    for (ScaleReading& reading : scales_) judge_scale(reading);
+    for (ElementReading& reading : elements_) judge_elements(reading);
+    sort_readings();
+  }
+  void sort_readings() {
+    const auto by_differences = [](const auto& x, const auto& y) { return x.told.differing < y.told.differing; };
+    std::stable_sort(scales_.begin(), scales_.end(), by_differences);
+    std::stable_sort(elements_.begin(), elements_.end(), by_differences);
+  }
+  /// Whether a reading of each side fits every ordinary block.
+  bool has_best() const {
+    return !scales_.empty() && !elements_.empty() && scales_.front().told.compared &&
+           scales_.front().told.differing + elements_.front().told.differing == 0;
+  }
+
+  /// How many steps the unit's scale is above a reading's on ordinary blocks: the commonest answer, with its count.
+  std::pair<int64_t, uint64_t> commonest_move(const ScaleReading& reading) const {
+    const FormatFields& f = op_.scale_a.fields();
+    std::map<int64_t, uint64_t> counts;
+    for (size_t i = 0; i < cases_.size(); ++i)
+      if (has_answer(i) && kinds_[i] == BlockKind::ordinary)
+        ++counts[static_cast<int64_t>(scale_rank(f, given_scale(i))) -
+                 static_cast<int64_t>(scale_rank(f, reading.of(cases_, i)))];
+    std::pair<int64_t, uint64_t> most{0, 0};
+    for (const auto& [moved, count] : counts)
+      if (count > most.second) most = {moved, count};
+    return most;
+  }
+  /// Of rules whose scales are mostly so many steps beside the unit's, the one that is nearest.
+  void add_moved_scales() {
+    std::optional<ScaleReading> best;
+    uint64_t agreeing = scales_.front().told.compared - scales_.front().told.differing;
+    for (const ScaleReading& reading : scales_) {
+      const auto [moved, count] = commonest_move(reading);
+      if (moved == 0 || std::abs(moved) > 4 || count <= agreeing) continue;
+      agreeing = count;
+      best = reading;
+      best->step.reset();
+      best->told = {};
+      best->told.name = reading.told.name + ", " + steps_text(moved);
+      best->told.meaning = reading.told.meaning;
+      best->of = [of = reading.of, moved = moved, f = op_.scale_a.fields()](const Batch& batch, size_t i) {
+        return moved_scale(f, of(batch, i), moved);
+      };
+    }
+    if (!best) return;
+    judge_scale(*best);
+    scales_.push_back(std::move(*best));
+    sort_readings();
+  }
+  /// The nearest of the ways to a code that lose bits of x / scale.
+  void add_narrowed_elements() {
+    const FormatFields &element = op_.d.fields(), &from = op_.a.fields();
+    std::vector<ElementReading> family;
+    if (!element.integer) family.push_back(within_binade_reading(element, from));
+    const int least = element.integer ? 1 : element.fraction_bits + 1;
+    for (int bits = least; bits <= 23; ++bits)
+      for (const bool cut : {false, true}) family.push_back(narrowed_reading(element, from, bits, cut));
+    uint64_t least_differing = elements_.front().told.differing;
+    std::optional<ElementReading> best;
+    for (ElementReading& reading : family) {
+      judge_elements(reading, least_differing);
+      if (reading.told.differing >= least_differing) continue;
+      least_differing = reading.told.differing;
+      best = reading;
+    }
+    if (!best) return;
+    judge_elements(*best);
+    elements_.push_back(std::move(*best));
+    sort_readings();
+  }
+
+  /// Magnitudes from `first` to `last` that alone in a block have one scale and one code.
+  struct Class {
+    uint64_t first, last;
+    uint64_t scale, code;
+  };
+  /// What the readings that fit give a magnitude, alone in a block; neither ever falls where the magnitude rises.
+  Class one_number(Batch& one, uint64_t magnitude) const {
+    const FormatFields& from = op_.a.fields();
+    one.inputs()[0].set(0, 0, from.in_container(magnitude));
+    Class c{magnitude, magnitude, scales_.front().of(one, 0), 0};
+    const uint64_t tensor = op_.has_tensor_scale() ? one.inputs()[1].get(0) : 0;
+    const Number t = op_.has_tensor_scale() ? decode(op_.scale_b.fields(), tensor) : detail::one_as_number();
+    c.code =
+        elements_.front().of(from.in_container(magnitude), decode(op_.scale_a.fields(), c.scale), c.scale, t, tensor);
+    return c;
+  }
+  void split(Batch& one, const Class& low, const Class& high, std::vector<Class>& classes) const {
+    if (classes.size() > most_classes) return;
+    if (low.scale == high.scale && low.code == high.code) {
+      classes.back().last = high.last;
+      return;
+    }
+    if (low.last + 1 == high.first) {
+      classes.push_back(high);
+      return;
+    }
+    const Class middle = one_number(one, low.last + (high.first - low.last) / 2);
+    split(one, low, middle, classes);
+    split(one, middle, high, classes);
+  }
+  /// Every class of finite magnitudes; none where they are too many.
+  std::vector<Class> classes_of_numbers() const {
+    Batch one = empty_blocks(1);
+    const Class zero = one_number(one, 0), greatest = one_number(one, op_.a.fields().greatest_magnitude());
+    std::vector<Class> classes = {zero};
+    split(one, zero, greatest, classes);
+    if (classes.size() > most_classes) classes.clear();
+    return classes;
+  }
+  Batch empty_blocks(size_t count) const {
+    Batch blocks(op_);
+    blocks.resize(count);
+    for (size_t i = 0; i < count; ++i) {
+      for (int lane = 0; lane < op_.k; ++lane) blocks.inputs()[0].set(i, lane, op_.a.fields().encode_zero(false));
+      if (op_.has_tensor_scale()) blocks.inputs()[1].set(i, 0, encode_near(op_.scale_b.fields(), false, 0, 0));
+    }
+    return blocks;
+  }
+  /// Both ends of each class, of both signs, each class in another lane.
+  Batch ends_of(const std::vector<Class>& classes) const {
+    Batch blocks = empty_blocks(4 * classes.size());
+    const FormatFields& from = op_.a.fields();
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const Class& c = classes[i / 4];
+      const uint64_t sign = i % 2 ? from.sign_bit() : 0;
+      if (c.first == 0 && sign && !from.has_negative_zero()) continue;  // the code of -0 is a NaN's
+      blocks.inputs()[0].set(i, static_cast<int>(i / 4 % static_cast<size_t>(op_.k)),
+                             from.in_container((i % 4 < 2 ? c.first : c.last) | sign));
+    }
+    return blocks;
+  }
+  /// Each magnitude of both signs, alone in a block, some blocks at a time.
+  void ask_every_number(const std::vector<Class>& classes) {
+    constexpr uint64_t each = 1 << 15;
+    const FormatFields& from = op_.a.fields();
+    const uint64_t count = from.greatest_magnitude();
+    Batch blocks = empty_blocks(each);
+    Outcomes outcomes;
+    size_t of = 0;
+    for (const uint64_t sign : {uint64_t{0}, from.sign_bit()})
+      for (uint64_t first = of = 0; first <= count; first += each) {
+        if (first + each > count + 1) blocks = empty_blocks(count + 1 - first);
+        else if (blocks.size() != each) blocks = empty_blocks(each);
+        for (size_t i = 0; i < blocks.size(); ++i)
+          if (const uint64_t magnitude = first + i; magnitude || !sign || from.has_negative_zero())
+            blocks.inputs()[0].set(i, 0, from.in_container(magnitude | sign));
+        unit_.run(blocks, outcomes);
+        for (size_t i = 0; i < blocks.size(); ++i) {
+          while (classes[of].last < first + i) ++of;
+          compare_one(classes[of], blocks, i, outcomes);
+        }
+      }
+    id_.one.every_number = true;
+  }
+  void compare_one(const Class& expected, const Batch& blocks, size_t i, const Outcomes& outcomes) {
+    if (!outcomes.has_answer(i) || outcomes.has_failed(i)) return;
+    OneLiveElement& one = id_.one;
+    ++one.compared;
+    const FormatFields &element = op_.d.fields(), &from = op_.a.fields();
+    const uint64_t scale = outcomes.results.get(i, 0), code = outcomes.results.get(i, 1),
+                   x = blocks.inputs()[0].get(i, 0);
+    uint64_t wanted = expected.code;
+    if (decode(from, x).negative)
+      wanted = element.integer ? (~wanted + 1) & element.container_mask()
+                               : wanted | element.in_container(element.sign_bit());
+    if (element.minus_zero_is_nan() && is_zero(element, expected.code)) wanted = expected.code;
+    if (same_result(op_, scale, expected.scale, 0) && same_code(code, wanted)) return;
+    if (one.differing++) return;
+    one.against = {decimal(op_.a, x) + " in lane 0", case_line(blocks, i),
+                   number_text(op_.scale_a, scale) + ", " + number_text(op_.d, code),
+                   number_text(op_.scale_a, expected.scale) + ", " + number_text(op_.d, wanted)};
+  }
+
+  /// "1.125, 1.25", or "1.5 to 1.75" of many.
+  static std::string values_text(const std::set<double>& values) {
+    std::string text;
+    if (values.size() > 4) return fmt::format("{:.9g} to {:.9g}", *values.begin(), *values.rbegin());
+    for (const double x : values) text += (text.empty() ? "" : ", ") + fmt::format("{:.9g}", x);
+    return text;
+  }
+  /// The sentence of where a unit's scale is not a reading's: by how much it is beside it, and amax's significands.
+  std::string how_scales_differ(const ScaleReading& reading) const {
+    const FormatFields &f = op_.scale_a.fields(), &from = op_.a.fields();
+    std::map<int64_t, std::set<double>> where;
+    std::map<int64_t, uint64_t> counts;
+    std::vector<std::pair<double, int64_t>> all;
+    for (size_t i = 0; i < cases_.size(); ++i) {
+      if (!has_answer(i) || kinds_[i] != BlockKind::ordinary) continue;
+      double amax = 0;
+      for (int lane = 0; lane < op_.k; ++lane)
+        amax = std::max(amax, std::fabs(to_double(from, cases_.inputs()[0].get(i, lane))));
+      int exponent;
+      const double significand = 2 * std::frexp(amax, &exponent);
+      const int64_t moved = static_cast<int64_t>(scale_rank(f, given_scale(i))) -
+                            static_cast<int64_t>(scale_rank(f, reading.of(cases_, i)));
+      all.emplace_back(significand, moved);
+      if (moved) where[moved].insert(significand), ++counts[moved];
+    }
+    return sentence(where, counts, all, "amax's significand", steps_text);
+  }
+  /// The same of codes, by the quotients.
+  std::string how_codes_differ(const ElementReading& reading) const {
+    const FormatFields &element = op_.d.fields(), &from = op_.a.fields();
+    std::map<int64_t, std::set<double>> where;
+    std::map<int64_t, uint64_t> counts;
+    std::vector<std::pair<double, int64_t>> all;
+    for (size_t i = 0; i < cases_.size(); ++i) {
+      const Number scale = decode(op_.scale_a.fields(), given_scale(i));
+      if (!has_answer(i) || kinds_[i] != BlockKind::ordinary || scale.cls != NumberClass::finite) continue;
+      const uint64_t tensor_code = op_.has_tensor_scale() ? cases_.inputs()[1].get(i) : 0;
+      const Number tensor =
+          op_.has_tensor_scale() ? decode(op_.scale_b.fields(), tensor_code) : detail::one_as_number();
+      const double divisor = to_double(op_.scale_a.fields(), given_scale(i)) *
+                             (op_.has_tensor_scale() ? to_double(op_.scale_b.fields(), tensor_code) : 1);
+      for (int lane = 0; lane < op_.k; ++lane) {
+        const uint64_t x = cases_.inputs()[0].get(i, lane);
+        const uint64_t wanted = reading.of(x, scale, given_scale(i), tensor, tensor_code),
+                       given = outcomes_.results.get(i, 1 + lane);
+        const bool same = same_code(wanted, given);
+        // By magnitude: codes of numbers rise with them.
+        const auto size = [&](uint64_t code) {
+          return element.integer ? std::abs(sign_extended(element, code))
+                                 : static_cast<int64_t>((code & ~element.in_container(element.sign_bit())) >>
+                                                        element.ignored_low_bits);
+        };
+        const int64_t moved = same ? 0 : size(given) - size(wanted);
+        const double y = std::fabs(to_double(from, x)) / divisor;
+        all.emplace_back(y, moved);
+        if (!same) where[moved].insert(y), ++counts[moved];
+      }
+    }
+    return sentence(where, counts, all, "x / scale", [](int64_t moved) {
+      return moved == 0 ? std::string("another sign")
+                        : counted(static_cast<uint64_t>(std::abs(moved)), "code") + (moved < 0 ? " low" : " high");
+    });
+  }
+  template <class Moved>
+  static std::string sentence(const std::map<int64_t, std::set<double>>& where,
+                              const std::map<int64_t, uint64_t>& counts,
+                              const std::vector<std::pair<double, int64_t>>& all, const char* what, Moved moved_text) {
+    std::vector<int64_t> order;
+    for (const auto& [moved, count] : counts) order.push_back(moved);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return counts.at(x) > counts.at(y); });
+    std::string text;
+    for (size_t i = 0; i < order.size() && i < 3; ++i) {
+      const std::set<double>& values = where.at(order[i]);
+      uint64_t beside = 0;  // others there
+      for (const auto& [value, moved] : all)
+        beside += moved != order[i] &&
+                  (values.size() > 4 ? value >= *values.begin() && value <= *values.rbegin() : values.contains(value));
+      text += fmt::format("{}it is {} where {} is {}, on {}{} there", i ? "; " : "", moved_text(order[i]), what,
+                          values_text(values), beside ? fmt::format("{} of ", counts.at(order[i])) : "all ",
+                          counts.at(order[i]) + beside);
+    }
+    if (order.size() > 3) text += fmt::format("; and otherwise in {} more ways", order.size() - 3);
+    return text;
+  }
+
   BlockKind kind_of(size_t i) const {
     const FormatFields &from = op_.a.fields(), &scale = op_.scale_a.fields();
     bool any = false, normal = false, greatest = false;
@@ -338,10 +685,10 @@ class Asking {
     Op plain = op_;
     plain.scale_rule = scale.fraction_bits ? ScaleRule::nearest : ScaleRule::floor;
     plain.via = Format();
-    const uint64_t code = QuantizedBlock(plain).scale(cases_, i);
+    const uint64_t rank = scale_rank(scale, QuantizedBlock(plain).scale(cases_, i));
     const uint64_t margin = scale.fraction_bits ? uint64_t{2} << scale.fraction_bits : 2;
-    if (code < margin) return BlockKind::least_scale;
-    if (code + margin > scale.greatest_magnitude()) return BlockKind::greatest_scale;
+    if (rank < margin) return BlockKind::least_scale;
+    if (rank + margin > greatest_scale_rank(scale)) return BlockKind::greatest_scale;
     return BlockKind::ordinary;
   }
   bool has_answer(size_t i) const { return outcomes_.has_answer(i) && !outcomes_.has_failed(i); }
@@ -361,6 +708,7 @@ class Asking {
 
   void judge_scale(ScaleReading& reading) const {
     Simplest simplest;
+    forget(reading.told);
     for (size_t i = 0; i < cases_.size(); ++i) {
       if (!has_answer(i) || kinds_[i] != BlockKind::ordinary) continue;
       ++reading.told.compared;
@@ -398,14 +746,20 @@ class Asking {
     const FormatFields& element = op_.d.fields();
     return same_result(op_, x, y, 1) || (is_zero(element, x) && is_zero(element, y) && !element.integer);
   }
-  void judge_elements(ElementReading& reading) const {
+  static void forget(QuantizerReading& told) {
+    told.compared = told.differing = 0;
+    told.against.reset();
+  }
+  /// Stops where so many blocks differ: another reading is as near.
+  void judge_elements(ElementReading& reading, uint64_t enough = UINT64_MAX) const {
     Simplest simplest;
+    forget(reading.told);
     for (size_t i = 0; i < cases_.size(); ++i) {
       if (!has_answer(i) || kinds_[i] != BlockKind::ordinary) continue;
       ++reading.told.compared;
       if (differing_lane(reading, i) < 0) continue;
-      ++reading.told.differing;
-      offer(simplest, i);
+      if (++reading.told.differing >= enough) return;
+      if (enough == UINT64_MAX) offer(simplest, i);
     }
     if (simplest.at) reading.told.against = code_witness(reading, *simplest.at);
   }
@@ -522,6 +876,9 @@ class Asking {
     return -1;
   }
 
+  static constexpr size_t most_classes = size_t{1} << 17;
+
+  const Unit& unit_;
   const Op& op_;
   Batch cases_;
   Outcomes outcomes_;
@@ -538,6 +895,7 @@ std::string readings_text(const char* part, const std::vector<QuantizerReading>&
     const QuantizerReading& nearest = readings.front();
     text += fmt::format("{}: nothing fits; nearest is {}, which differs on {} of {} blocks\n", part, nearest.name,
                         nearest.differing, nearest.compared);
+    if (!nearest.how.empty()) text += "    " + nearest.how + "\n";
   }
   for (const QuantizerReading* reading : fit) {
     if (reading->is_recipe && !fit.front()->is_recipe) {
@@ -556,6 +914,21 @@ std::string readings_text(const char* part, const std::vector<QuantizerReading>&
   return text;
 }
 
+std::string one_text(const QuantizerIdentification& id) {
+  const OneLiveElement& one = id.one;
+  if (one.classes == 0) return "";
+  const std::string classes = counted(one.classes, "class");
+  if (!one.every_number)
+    return fmt::format("one live element: both ends asked of {} of numbers of one scale and one code{}\n", classes,
+                       id.exceptions.empty() ? ", which is every number if neither falls where the number rises"
+                                             : "; those below differ");
+  if (one.differing == 0)
+    return fmt::format("one live element: every number of {}, {} blocks in {}\n", id.op.a.name(), one.compared,
+                       classes);
+  return fmt::format("one live element: {} of {} numbers of {} differ: {} gives {}, not {}\n", one.differing,
+                     one.compared, id.op.a.name(), one.against->block, one.against->given, one.against->expected);
+}
+
 nlohmann::json witness_json(const BlockWitness& w) {
   return {{"block", w.block}, {"case", w.line}, {"given", w.given}, {"expected", w.expected}};
 }
@@ -569,6 +942,7 @@ nlohmann::json readings_json(const std::vector<QuantizerReading>& readings) {
                     {"differing", r.differing},
                     {"same_as", r.same_as}});
     if (r.against) list.back()["against"] = witness_json(*r.against);
+    if (!r.how.empty()) list.back()["how"] = r.how;
   }
   return list;
 }
@@ -602,9 +976,13 @@ bool QuantizerIdentification::has_name() const {
   return one_scale && !code.empty();
 }
 
-QuantizerIdentification identify_quantizer(const Unit& unit, const Op& op, uint64_t verify, uint64_t seed) {
+bool QuantizerIdentification::is_exact() const { return has_name() && exceptions.empty() && one.differing == 0; }
+
+QuantizerIdentification identify_quantizer(const Unit& unit, const Op& op, uint64_t verify, uint64_t seed,
+                                           bool every_number) {
   const auto start = std::chrono::steady_clock::now();
-  QuantizerIdentification id = Asking(unit, op, verify, seed).run();
+  // Of a narrow format, all are fewer than the other questions.
+  QuantizerIdentification id = Asking(unit, op, verify, seed).run(every_number || op.a.fields().width <= 16);
   id.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return id;
 }
@@ -622,6 +1000,7 @@ std::string identification_text(const QuantizerIdentification& id) {
     if (id.of_kind[kind]) text += fmt::format(", {} {}", id.of_kind[kind], name_of(static_cast<BlockKind>(kind)));
   if (id.unanswered) text += fmt::format(", {} without an answer", id.unanswered);
   text += "\n\n" + readings_text("scale", id.scales) + readings_text("codes", id.elements);
+  text += one_text(id);
   for (const QuantizerException& e : id.exceptions)
     text += fmt::format("except the {}{}, on {} of {}: {} gives {}, not {}\n", e.part,
                         e.kind == BlockKind::ordinary ? "" : std::string(" of blocks ") + name_of(e.kind), e.differing,
@@ -639,6 +1018,11 @@ nlohmann::json identification_json(const QuantizerIdentification& id) {
                           {"compared", e.compared},
                           {"differing", e.differing},
                           {"example", witness_json(e.example)}});
+  nlohmann::json one = {{"classes", id.one.classes},
+                        {"every_number", id.one.every_number},
+                        {"compared", id.one.compared},
+                        {"differing", id.one.differing}};
+  if (id.one.against) one["against"] = witness_json(*id.one.against);
   return {{"json_version", json_version},
           {"verdict", id.is_exact()   ? "identified"
                       : id.has_name() ? "identified with exceptions"
@@ -650,6 +1034,7 @@ nlohmann::json identification_json(const QuantizerIdentification& id) {
           {"blocks", kinds},
           {"scale", readings_json(id.scales)},
           {"codes", readings_json(id.elements)},
+          {"one_live_element", one},
           {"exceptions", exceptions},
           {"seconds", id.seconds}};
 }

@@ -32,6 +32,7 @@ struct QuantizerReading {
   std::optional<BlockWitness> against;   ///< the simplest block that rules it out
   bool is_recipe = false;                ///< of rounded steps; else one rounding of the exact value
   std::string same_as;                   ///< a reading that gives the same on every block of this op; empty: none
+  std::string how;                       ///< of the nearest where nothing fits: on which blocks it differs, and how
 };
 
 /// Blocks of a kind on which the unit does not do what the reading that fits the ordinary ones says.
@@ -42,6 +43,15 @@ struct QuantizerException {
   BlockWitness example;
 };
 
+/// What is known of blocks of one number: every number of the source's format, of both signs, alone among zeros.
+struct OneLiveElement {
+  /// Of numbers that have one scale and one code by the readings that fit: none if they are too many, or nothing fits.
+  uint64_t classes = 0;
+  bool every_number = false;             ///< each was asked; else both ends of each class
+  uint64_t compared = 0, differing = 0;  ///< where each was asked
+  std::optional<BlockWitness> against;   ///< the first that differs
+};
+
 struct QuantizerIdentification {
   std::string unit;
   Op op;
@@ -49,6 +59,7 @@ struct QuantizerIdentification {
   uint64_t of_kind[block_kind_count] = {};
   std::vector<QuantizerReading> scales, elements;  ///< that fit first, then by how little they differ
   std::vector<QuantizerException> exceptions;
+  OneLiveElement one;
   double seconds = 0;
 
   /// The readings that no ordinary block rules out.
@@ -56,12 +67,15 @@ struct QuantizerIdentification {
   /// Whether one reading of the scale (and those that are the same) and one of the codes fit.
   bool has_name() const;
   /// Whether they fit blocks of every kind.
-  bool is_exact() const { return has_name() && exceptions.empty(); }
+  bool is_exact() const;
 };
 
-/// Asks `unit`, bound to the quantize op, about every step of every rule, every rounding of an element, specials, and
-/// `verify` drawn blocks.
-QuantizerIdentification identify_quantizer(const Unit& unit, const Op& op, uint64_t verify, uint64_t seed);
+/// Asks `unit`, bound to the quantize op, about every step of every rule, every rounding of an element, specials,
+/// `verify` drawn blocks, and both ends of every class of numbers that have one scale and one code. The scale of a rule
+/// never falls where amax rises, and under one scale the code never does: what both ends of a class give, all between
+/// them give. A unit of which that is not known is proven by `every_number` alone: each number is asked.
+QuantizerIdentification identify_quantizer(const Unit& unit, const Op& op, uint64_t verify, uint64_t seed,
+                                           bool every_number = false);
 
 std::string identification_text(const QuantizerIdentification& id);
 nlohmann::json identification_json(const QuantizerIdentification& id);

@@ -785,7 +785,10 @@ quantize from=fp32 to=e2m1 block=32 scale=e8m0 tensor=fp32 special=nan_scale|bel
 quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale saturate=1|elements always saturate
 quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale ftz=1|has no ftz=
 quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale via=e4m3|a narrow IEEE format
-quantize from=fp32 to=e2m1 block=16 scale=e4m3 special=nan_scale round=stochastic|with a scale of powers of two
+dequantize from=e2m1 to=fp32 block=16 scale=e4m3 round=stochastic|belongs to quantize
+quantize from=fp32 to=e2m1 block=32 scale=bias special=elements|is what CFloat numbers share
+quantize from=fp32 to=cfloat8_1_4_3:0 block=32 scale=bias special=nan_scale|has none: special=elements
+quantize from=bias to=e2m1 block=32 scale=e8m0 special=elements|a shared bias is a scale
 quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale rule=round|rule= is floor
 dequantize from=e2m1 to=fp32 block=32 scale=e8m0 rule=floor|has no attribute
 quantize from=fp32 to=cfloat8_1_4_3:7?hole=tie_down block=8 scale=e8m0 special=nan_scale|without switches

@@ -54,6 +54,20 @@ def evaluated():
     return {**whole, "notes": typed["notes"], "cases": whole["cases"] + typed["cases"] + root["cases"]}
 
 
+def quantizers(source):
+    """What identify says of planted quantizers, as one object: of an exception, of no reading, of one number."""
+    said = {}
+    for name, numbers in (("zero_block_scale_one", "fp32"), ("signed_amax", "fp32"), ("upper_half_truncated", "fp32"),
+                          ("one_number_off", "bf16")):
+        one = json.loads(output_of(
+            "identify", "--json", "--unit", f"python:{source}/tests/planted_quantizers.py:{name}", "--op",
+            f"quantize from={numbers} to=e2m1 block=8 scale=e8m0 special=nan_scale", "--verify", "64"))
+        for key in ("scale", "codes", "exceptions"):
+            one[key] += said.get(key, [])
+        said = one
+    return said
+
+
 def accurate(folder):
     """A product of 2 x 3 and 3 x 2 in fp16: exact, and in FP8 with one scale a row."""
     cases = folder + "/product.cases"
@@ -184,9 +198,7 @@ with tempfile.TemporaryDirectory() as folder:
         "list --json": json.loads(output_of("list", "--json", "--units", "model:*mxf4*")),
         "catalogue --json": json.loads(output_of("catalogue", "--json", "--corpus", source + "/corpus")),
         "identify --json": identified,
-        "identify --json of a quantizer": json.loads(output_of(
-            "identify", "--json", "--unit", f"python:{source}/tests/planted_quantizers.py:zero_block_scale_one", "--op",
-            "quantize from=fp32 to=e2m1 block=4 scale=e8m0 special=nan_scale", "--verify", "64")),
+        "identify --json of a quantizer": quantizers(source),
         "prove --json": proofs(folder),
         "check --json": json.loads(output_of("check", "--json", "--unit", "exact", source + "/corpus/examples/three_generations.cases")),
         "explain --json": explanations(),

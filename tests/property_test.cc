@@ -162,7 +162,7 @@ TEST(EveryExample, BreaksAndKeeps) {
       "survives_detour",      "correctly_rounded", "exact_slices",     "gemm_error_bound", "gemm_specials",
       "inner_permutation",    "matrix_scaling",    "tile_permutation", "answers",          "scale_of_rule",
       "no_saturation",        "half_step",         "monotone_codes",   "zero_block",       "power_of_two_shift",
-      "permuted_codes",       "requantized"};
+      "permuted_codes",       "requantized",       "tensor_shift"};
   for (const auto& property : all_properties())
     EXPECT_NE(seen.contains(property->name()), elsewhere.contains(property->name())) << property->name();
   EXPECT_EQ(seen.size() + elsewhere.size(), all_properties().size()) << "a name of no property";

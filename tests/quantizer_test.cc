@@ -207,17 +207,21 @@ TEST(Dequantizers, MultiplyAndRoundOnce) {
       }
 }
 
-/// What a property says of a unit on drawn blocks.
-size_t broken(const char* property, const Unit& unit, const Op& op) {
-  const Result<BoundProperty> bound = BoundProperty::bind(*find_property(property), unit, op, registry());
+/// How often a property is broken by a unit.
+size_t broken(const char* property, const Unit& unit, const Batch& batch) {
+  const Result<BoundProperty> bound = BoundProperty::bind(*find_property(property), unit, batch.op(), registry());
   if (!bound) return 0;
-  Batch batch;
-  StructuredGenerator(op, 8).fill(0, case_count(2000, 200000), batch);
   Outcomes outcomes;
   unit.run(batch, outcomes);
   size_t failed = 0;
   bound->check(batch, outcomes, [&](const Divergence&, uint64_t count) { failed += count; });
   return failed;
+}
+/// The same on drawn blocks.
+size_t broken(const char* property, const Unit& unit, const Op& op) {
+  Batch batch(op);
+  StructuredGenerator(op, 8).fill(0, case_count(2000, 200000), batch);
+  return broken(property, unit, batch);
 }
 
 TEST(QuantizerProperties, HoldForTheUnitsThatClaimThem) {
@@ -234,6 +238,83 @@ TEST(QuantizerProperties, HoldForTheUnitsThatClaimThem) {
           EXPECT_EQ(broken(claim.property.c_str(), *unit, op), 0u) << claim.property << " of " << to_text(op);
         }
       }
+}
+
+/// Ops of every combination of these words; by day every `stride`-th of them, no multiple of which is a word's period.
+template <class See>
+void each_op(size_t stride, See see) {
+  const std::vector<std::string> words[] = {
+      {"from=fp32", "from=bf16", "from=fp16", "from=fp64", "from=tf32", "from=e5m2", "from=e4m3", "from=binary8p3se",
+       "from=s8", "from=uhp"},
+      {"to=e4m3",
+       "to=e5m2",
+       "to=e2m3",
+       "to=e3m2",
+       "to=e2m1",
+       "to=s8",
+       "to=e4m3fnuz",
+       "to=e5m2fnuz",
+       "to=binary8p2se",
+       "to=binary8p5se",
+       "to=binary8p7sf",
+       "to=fp16",
+       "to=bf16",
+       "to=cfloat8_1_4_3:7",
+       "to=cfloat8_1_4_3:0",
+       "to=cfloat8_1_5_2:0?denormal=gradual",
+       "to=shp:0",
+       "to=uhp",
+       "to=fp32",
+       "to=u8",
+       "to=e8m0"},
+      {"block=1", "block=3", "block=16", "block=32"},
+      {"scale=e8m0", "scale=e4m3", "scale=ue4m3", "scale=e5m2", "scale=e4m3fnuz", "scale=binary8p4se", "scale=e2m1",
+       "scale=cfloat8_1_4_3:7", "scale=uhp", "scale=fp16", "scale=bf16", "scale=tf32", "scale=fp32", "scale=fp64",
+       "scale=bias", "scale=s8"},
+      {"", "tensor=fp32", "tensor=bf16", "tensor=e4m3"},
+      {"rule=floor", "rule=ceil", "rule=even", "rule=threshold", "rule=nearest_log2", "rule=rceil", "rule=nearest"},
+      {"special=nan_scale", "special=elements"},
+      {"round=nearest_even", "round=nearest_away", "round=toward_zero", "round=odd", "round=up",
+       "round=stochastic seed=3 random_bits=5 threshold=nearest", "round=stochastic seed=3 random_bits=31"},
+      {"", "via=bf16", "via=fp16"}};
+  size_t all = 1;
+  for (const auto& word : words) all *= word.size();
+  for (size_t n = 0; n < all; n += stride) {
+    std::string text = "quantize";
+    size_t rest = n;
+    for (const auto& word : words) {
+      const std::string& chosen = word[rest % word.size()];
+      rest /= word.size();
+      if (!chosen.empty()) text += " " + chosen;
+    }
+    size_t column;
+    see(text, parse_op(text, column));
+  }
+}
+
+// What is accepted is honoured by both texts, and they keep what they claim; what is not has a line that says why.
+TEST(Quantizers, KeepTheirClaimsInEveryCombination) {
+  size_t accepted = 0, declined = 0;
+  each_op(case_count(2003, 211), [&](const std::string& text, const Result<Op>& op) {
+    if (!op) {
+      ++declined;
+      EXPECT_EQ(op.refusal().reason.find('\n'), std::string::npos) << text;
+      EXPECT_GT(op.refusal().reason.size(), 20u) << text;
+      return;
+    }
+    ++accepted;
+    Batch batch(*op);
+    StructuredGenerator(*op, 7).fill(0, 250, batch);
+    const std::string name = std::string("quantizer:") + name_of(op->scale_rule);
+    expect_agreement(*op, batch, name);
+    const auto unit = bind_or_fail(name, *op);
+    for (const Claim& claim : unit->claims()) {
+      if (claim.property == "equals_model") continue;
+      EXPECT_EQ(broken(claim.property.c_str(), *unit, batch), 0u) << claim.property << " of " << text;
+    }
+  });
+  EXPECT_GT(accepted, 500u);
+  EXPECT_GT(declined, 500u);
 }
 
 /// A quantizer with a flaw: what it changes in the results of a case.
@@ -284,6 +365,11 @@ const BrokenProperty broken_properties[] = {
      [](const Batch&, size_t i, Column& r) {
        if (r.get(i, 0) % 2) r.set(i, 1, r.get(i, 1) ^ 1);
      }},
+    // The block's scale without the tensor's.
+    {"tensor_shift",
+     [](const Batch& batch, size_t i, Column& r) {
+       if (batch.inputs()[1].get(i) >= 0x40000000) r.set(i, 0, r.get(i, 0) + 1);
+     }},
     {"permuted_codes", [](const Batch&, size_t i, Column& r) { r.set(i, 4, r.get(i, 4) & 0xe); }},
     {"requantized",
      [](const Batch&, size_t i, Column& r) {
@@ -292,8 +378,10 @@ const BrokenProperty broken_properties[] = {
 };
 
 TEST(QuantizerProperties, EachIsBrokenByAFlaw) {
-  const Op op = quantize_op("e2m1", "special=nan_scale rule=rceil", 8);
+  const Op plain = quantize_op("e2m1", "special=nan_scale rule=rceil", 8);
+  const Op of_two_scales = op_from_text("quantize from=fp32 to=e2m1 block=8 scale=e4m3 tensor=fp32 special=nan_scale");
   for (const BrokenProperty& one : broken_properties) {
+    const Op& op = std::string(one.property) == "tensor_shift" ? of_two_scales : plain;
     const Flawed unit(one.flaw);
     EXPECT_GT(broken(one.property, unit, op), 0u) << one.property;
   }

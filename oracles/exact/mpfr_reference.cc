@@ -192,6 +192,10 @@ void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
                                : mpfr_set_uj(x, encoding, MPFR_RNDN));
     return;
   }
+  if (f.shared_bias) {
+    must_be_exact(mpfr_set_ui_2exp(x, 1, -static_cast<long>(encoding), MPFR_RNDN));
+    return;
+  }
   const uint64_t code = encoding >> f.ignored_low_bits;
   const uint64_t fraction = code & low_mask(f.fraction_bits);
   const uint64_t field = code >> f.fraction_bits & low_mask(f.exponent_bits);

@@ -247,11 +247,13 @@ class PowerOfTwoShift final : public Property {
 
  protected:
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
-    const FormatFields &from = of.op().a.fields(), &scale = of.op().scale_a.fields();
-    const Number s = decode(scale, of.result);
+    const FormatFields &from = of.op().a.fields(), &scale = of.op().scale_a.fields(), &via = of.op().via.fields();
     const uint64_t least = scale.fraction_bits == 0 ? 0 : uint64_t{2} << scale.fraction_bits;
-    const uint64_t twice = of.result + (uint64_t{1} << scale.fraction_bits);
-    if (s.cls != NumberClass::finite || of.result <= least || twice >= scale.greatest_magnitude()) return std::nullopt;
+    const uint64_t rank = scale_rank(scale, of.result);
+    if (decode(scale, of.result).cls != NumberClass::finite || rank <= least ||
+        twice(scale, rank) >= greatest_scale_rank(scale))
+      return std::nullopt;
+    int top = from.subnormal_bit() - 1;  // the leading bit of amax
     for (int i = 0; i < of.op().k; ++i) {
       const uint64_t encoding = of.cases.inputs()[0].get(of.index, i);
       const Number n = decode(from, encoding);
@@ -261,15 +263,55 @@ class PowerOfTwoShift final : public Property {
       x.exponent += 1;
       const Rounded r = round_exact(from, x, {});
       if (r.flags & (flag::inexact | flag::overflow)) return std::nullopt;
-      if (of.op().via.fields().width && n.subnormal) return std::nullopt;
+      top = std::max(top, n.exponent + fast_bit_length(n.significand) - 1);
       twin[0].inputs()[0].set(of.index, i, r.encoding);
     }
+    // Where amax passes through another format, its ends are away, too.
+    if (via.width && (top < via.emin() || top + 2 > via.emax())) return std::nullopt;
     return Twin{};
   }
   bool holds(const Pair& pair) const override {
-    const uint64_t step = uint64_t{1} << pair.op().scale_a.fields().fraction_bits;
-    return pair.after == pair.before + (pair.element == 0 ? step : 0);
+    const FormatFields& scale = pair.op().scale_a.fields();
+    if (pair.element > 0) return pair.after == pair.before;
+    return scale_rank(scale, pair.after) == twice(scale, scale_rank(scale, pair.before));
   }
+
+ private:
+  static uint64_t twice(const FormatFields& scale, uint64_t rank) {
+    return rank + (uint64_t{1} << scale.fraction_bits);
+  }
+};
+
+/// Twice the tensor's scale, and twice the numbers, leave the rest.
+class TensorShift final : public Property {
+ public:
+  const char* name() const override { return "tensor_shift"; }
+  const char* statement() const override {
+    return "under twice the tensor's scale, twice the numbers have the same scale and the same codes";
+  }
+  bool applies(const Op& op, const Unit&) const override {
+    return op.kind == OpKind::quantize && op.has_tensor_scale() && op.rounding != Rounding::stochastic &&
+           op.via.fields().width == 0;
+  }
+
+ protected:
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    for (size_t field = 0; field < 2; ++field) {
+      const FormatFields& f = of.op().input_format(field).fields();
+      for (int i = 0; i < of.cases.inputs()[field].count(); ++i) {
+        const Number n = decode(f, of.cases.inputs()[field].get(of.index, i));
+        if (!is_number(n) || (field == 1 && n.cls == NumberClass::zero)) return std::nullopt;
+        if (n.cls == NumberClass::zero) continue;
+        Exact x = to_exact(n);
+        x.exponent += 1;
+        const Rounded r = round_exact(f, x, {});
+        if (r.flags & (flag::inexact | flag::overflow)) return std::nullopt;
+        twin[0].inputs()[field].set(of.index, i, r.encoding);
+      }
+    }
+    return Twin{};
+  }
+  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after, pair.element); }
 };
 
 class PermutedCodes final : public Property {
@@ -302,6 +344,7 @@ std::vector<Claim> claims_of_quantizing(const Op& op) {
     if (holds) claims.push_back({name, ""});
   };
   claim(op.rounding != Rounding::stochastic, "monotone_codes");
+  claim(op.has_tensor_scale() && op.rounding != Rounding::stochastic && op.via.fields().width == 0, "tensor_shift");
   // A tie between two powers of two goes to the even code, which twice the numbers have not.
   const bool ties = op.scale_rule == ScaleRule::nearest && op.scale_a.fields().fraction_bits == 0;
   claim(op.rounding != Rounding::stochastic && !ties, "power_of_two_shift");
@@ -320,6 +363,7 @@ MMAFUZZ_MAKE(half_step, HalfStep)
 MMAFUZZ_MAKE(monotone_codes, MonotoneCodes)
 MMAFUZZ_MAKE(zero_block, ZeroBlock)
 MMAFUZZ_MAKE(power_of_two_shift, PowerOfTwoShift)
+MMAFUZZ_MAKE(tensor_shift, TensorShift)
 MMAFUZZ_MAKE(permuted_codes, PermutedCodes)
 MMAFUZZ_MAKE(requantized, Requantized)
 #undef MMAFUZZ_MAKE

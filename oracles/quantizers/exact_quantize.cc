@@ -211,9 +211,11 @@ class Quantizer final : public Unit {
       const bool truncated = mpfr_div(x.get(), x.get(), divisor.get(), MPFR_RNDZ) != 0;
       return round_mpfr(op_.scale_a, x.get(), rule, truncated).encoding;
     }
-    if (amax.is_zero()) return 0;
-    const int exponent = std::clamp(exponent_of(amax, elements_.greatest().value), s.emin(), s.emax());
-    return static_cast<uint64_t>(exponent + s.bias);
+    // A bias b of CFloat is 2^-b, b of 0 to 63.
+    const int least = s.shared_bias ? -63 : s.emin(), most = s.shared_bias ? 0 : s.emax();
+    const int exponent =
+        amax.is_zero() ? least : std::clamp(exponent_of(amax, elements_.greatest().value), least, most);
+    return static_cast<uint64_t>(s.shared_bias ? -exponent : exponent + s.bias);
   }
 
   /// The exponent of the power of two that the rule's text names.

@@ -115,8 +115,9 @@ std::vector<size_t> quantize_blocks(const QuantizeSimd& unit, const Batch& batch
     const std::optional<QuantizeSimd::Scale> chosen =
         amax < 0x7f800000u ? unit.scale_of(amax, op.has_tensor_scale() ? batch.inputs()[1].get(i) : 0) : std::nullopt;
     // 2^-e as a float; below the normal numbers it would be slow, and lose bits.
-    const int field =
-        chosen && scale.fraction_bits == 0 ? fp32_fields.bias - (static_cast<int>(chosen->code) - scale.bias) : 1;
+    const int field = chosen && scale.fraction_bits == 0
+                          ? fp32_fields.bias - (static_cast<int>(scale_rank(scale, chosen->code)) + least_power(scale))
+                          : 1;
     if (!chosen || field < 1 || field > 254) {
       left_out.push_back(i);
       continue;
