@@ -105,7 +105,7 @@ enum class NanFrom : uint8_t {
   a_b_c,
   a_c_b,  ///< POWER10
   b_a_c,
-  b_c_a,  ///< FP64 of Hopper
+  b_c_a,  ///< FP64 of NVIDIA
   c_a_b,
   c_b_a,
   signalling_c_a_b,  ///< signalling ones first; a quiet c yields to infinity * 0 (Arm ARM, FPMulAdd, FPProcessNaNs3)
