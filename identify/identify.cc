@@ -158,13 +158,19 @@ class Identifier {
     finish(IdentifyVerdict::too_few);
   }
 
+  /// Where searches for rows start: those of the catalogue first.
+  std::vector<DotModel> known_rows() const {
+    std::vector<DotModel> known;
+    for (const Kernel kernel : space_.kernels())
+      for (const DotModel& start : space_.starts(kernel)) known.push_back(start);
+    return known;
+  }
+
   /// A row that gives all answers: the one that stands, a row of the catalogue, or what a search finds.
   bool find_row() {
     if (space_.kernels().empty()) return false;
     if (row_ && evidence_.fits(*row_)) return true;
-    std::vector<DotModel> known;
-    for (const Kernel kernel : space_.kernels())
-      for (const DotModel& start : space_.starts(kernel)) known.push_back(start);
+    std::vector<DotModel> known = known_rows();
     // Alternatives that fitted before come first: one of them is the answer more often than not.
     known.insert(known.begin(), rivals_.begin(), rivals_.end());
     rivals_.clear();
@@ -502,13 +508,12 @@ class Identifier {
     const KernelTraits::Additions additions = traits_of(m).additions;
     return additions != KernelTraits::Additions::cut && additions != KernelTraits::Additions::floored;
   }
-  static bool reads_nan_from(const DotModel& m) { return find_parameter("nan_from")->used_by(m.kernel); }
 
   /// One of these rows that gives all answers under a rule for NaNs becomes the row.
   bool take_with_nan_rule(const std::vector<DotModel>& rows) {
     const Parameter &rule = *find_parameter("nan_from"), &own = *find_parameter("nan");
     for (const DotModel& m : rows) {
-      if (!reads_nan_from(m)) continue;
+      if (!rule.used_by(m.kernel)) continue;
       for (const int64_t from : space_.values(rule))
         for (const int64_t nan : space_.values(own)) {
           std::optional<DotModel> with = with_value(m, rule, from);
@@ -524,10 +529,7 @@ class Identifier {
   /// Whether the row that stands, or one of the catalogue, gives all answers with the NaNs of operands.
   bool hands_nans_on() {
     if (row_ && evidence_.fits(*row_)) return true;
-    std::vector<DotModel> starts;
-    for (const Kernel kernel : space_.kernels())
-      for (const DotModel& start : space_.starts(kernel)) starts.push_back(start);
-    return take_with_nan_rule(starts);
+    return take_with_nan_rule(known_rows());
   }
 
   /// Rows of most kernels give one NaN; where the answers hold several, what is the unit if any NaN is as good as any
@@ -555,10 +557,8 @@ class Identifier {
       std::vector<DotModel> rows = {*numbers.model};
       const HypothesisSpace of_any(any);
       Fit fit(of_any, numbers.evidence, settings_.seed);
-      for (const Kernel kernel : of_any.kernels()) {
-        DotModel m = custom_model(any);
-        m.kernel = kernel;
-        if (!reads_nan_from(m) || kernel == numbers.model->kernel || !is_exact_or_rounded(*numbers.model)) continue;
+      for (const Kernel kernel : is_exact_or_rounded(*numbers.model) ? of_any.kernels() : std::vector<Kernel>()) {
+        if (!find_parameter("nan_from")->used_by(kernel) || kernel == numbers.model->kernel) continue;
         const Fit::Candidate candidate = fit.best_of(kernel, budget() / 16);
         if (candidate.mismatches == 0) rows.push_back(candidate.model);
       }

@@ -579,6 +579,11 @@ class Asking {
                    number_text(op_.scale_a, expected.scale) + ", " + number_text(op_.d, wanted)};
   }
 
+  /// Where an answer stands, and how far it lies beside a reading's; none: it is the reading's.
+  struct Placed {
+    double value;
+    std::optional<int64_t> moved;
+  };
   /// "1.125, 1.25", or "1.5 to 1.75" of many.
   static std::string values_text(const std::set<double>& values) {
     std::string text;
@@ -589,9 +594,7 @@ class Asking {
   /// The sentence of where a unit's scale is not a reading's: by how much it is beside it, and amax's significands.
   std::string how_scales_differ(const ScaleReading& reading) const {
     const FormatFields &f = op_.scale_a.fields(), &from = op_.a.fields();
-    std::map<int64_t, std::set<double>> where;
-    std::map<int64_t, uint64_t> counts;
-    std::vector<std::pair<double, int64_t>> all;
+    std::vector<Placed> all;
     for (size_t i = 0; i < cases_.size(); ++i) {
       if (!has_answer(i) || kinds_[i] != BlockKind::ordinary) continue;
       double amax = 0;
@@ -601,17 +604,14 @@ class Asking {
       const double significand = 2 * std::frexp(amax, &exponent);
       const int64_t moved = static_cast<int64_t>(scale_rank(f, given_scale(i))) -
                             static_cast<int64_t>(scale_rank(f, reading.of(cases_, i)));
-      all.emplace_back(significand, moved);
-      if (moved) where[moved].insert(significand), ++counts[moved];
+      all.push_back({significand, moved ? std::optional(moved) : std::nullopt});
     }
-    return sentence(where, counts, all, "amax's significand", steps_text);
+    return sentence(all, "amax's significand", steps_text);
   }
   /// The same of codes, by the quotients.
   std::string how_codes_differ(const ElementReading& reading) const {
     const FormatFields &element = op_.d.fields(), &from = op_.a.fields();
-    std::map<int64_t, std::set<double>> where;
-    std::map<int64_t, uint64_t> counts;
-    std::vector<std::pair<double, int64_t>> all;
+    std::vector<Placed> all;
     for (size_t i = 0; i < cases_.size(); ++i) {
       const Number scale = decode(op_.scale_a.fields(), given_scale(i));
       if (!has_answer(i) || kinds_[i] != BlockKind::ordinary || scale.cls != NumberClass::finite) continue;
@@ -631,21 +631,21 @@ class Asking {
                                  : static_cast<int64_t>((code & ~element.in_container(element.sign_bit())) >>
                                                         element.ignored_low_bits);
         };
-        const int64_t moved = same ? 0 : size(given) - size(wanted);
-        const double y = std::fabs(to_double(from, x)) / divisor;
-        all.emplace_back(y, moved);
-        if (!same) where[moved].insert(y), ++counts[moved];
+        all.push_back(
+            {std::fabs(to_double(from, x)) / divisor, same ? std::nullopt : std::optional(size(given) - size(wanted))});
       }
     }
-    return sentence(where, counts, all, "x / scale", [](int64_t moved) {
+    return sentence(all, "x / scale", [](int64_t moved) {
       return moved == 0 ? std::string("another sign")
                         : counted(static_cast<uint64_t>(std::abs(moved)), "code") + (moved < 0 ? " low" : " high");
     });
   }
   template <class Moved>
-  static std::string sentence(const std::map<int64_t, std::set<double>>& where,
-                              const std::map<int64_t, uint64_t>& counts,
-                              const std::vector<std::pair<double, int64_t>>& all, const char* what, Moved moved_text) {
+  static std::string sentence(const std::vector<Placed>& all, const char* what, Moved moved_text) {
+    std::map<int64_t, std::set<double>> where;
+    std::map<int64_t, uint64_t> counts;
+    for (const auto& [value, moved] : all)
+      if (moved) where[*moved].insert(value), ++counts[*moved];
     std::vector<int64_t> order;
     for (const auto& [moved, count] : counts) order.push_back(moved);
     std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return counts.at(x) > counts.at(y); });
