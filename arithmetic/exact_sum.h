@@ -59,10 +59,14 @@ class OneExactDot {
     rule.rounding = m_.output_rounding;
     rule.overflow = m_.overflow;
     const Rounded r = ieee_add(m_.d, c, sum, rule);
-    const bool is_nan = decode(m_.d, r.encoding).cls == NumberClass::nan;
-    const NanOperand abc[3] = {
-        nan_operand(m_.d, m_.d, sum, sum_code), {}, nan_operand(m_.d, is_own ? c_format_ : m_.d, c, c_code)};
-    const uint64_t encoding = is_nan ? nan_result(m_.nan_from, abc, false, m_.nan) : flush_result(m_, r);
+    uint64_t encoding;
+    if (decode(m_.d, r.encoding).cls == NumberClass::nan) [[unlikely]] {
+      const NanOperand abc[3] = {
+          nan_operand(m_.d, m_.d, sum, sum_code), {}, nan_operand(m_.d, is_own ? c_format_ : m_.d, c, c_code)};
+      encoding = nan_result(m_.nan_from, abc, false, m_.nan);
+    } else {
+      encoding = flush_result(m_, r);
+    }
     if constexpr (Trace::enabled) {
       step_.kind = Step::Kind::ieee_add;
       step_.count = 2;

@@ -2,14 +2,12 @@
 #pragma once
 
 #include "fuzz_targets/number_target.h"
-#include "plan/targets.h"
 
 namespace mmafuzz {
 
 class ComparingTarget final : public NumberTarget {
  public:
-  ComparingTarget(const TargetOptions& options, const FuzzTarget& row)
-      : NumberTarget(options, ops_of(row), properties_of(row)) {}
+  ComparingTarget(const TargetOptions& options, const FuzzTarget& row) : NumberTarget(options, row) {}
 
  private:
   static constexpr uint64_t bound_share = 16;

@@ -39,10 +39,10 @@ Field::Field(const Op& op, const std::vector<std::string>& units, const Registry
   reached = ReachedBins(focuses.size());
 }
 
-NumberTarget::NumberTarget(const TargetOptions& options, const std::vector<Op>& ops, Comparison::Properties properties)
-    : options_(options), properties_(std::move(properties)), status_(options.status) {
-  for (const Op& op : options.ops.empty() ? ops : parse_ops(options.ops)) {
-    const std::vector<std::string> units = units_of(options.units, op);
+NumberTarget::NumberTarget(const TargetOptions& options, const FuzzTarget& row)
+    : options_(options), row_(row), properties_(properties_of(row)), status_(options.status) {
+  for (const Op& op : options.ops.empty() ? ops_of(row) : parse_ops(options.ops)) {
+    const std::vector<std::string> units = units_of(row, options.units, op);
     if (units.empty()) continue;
     fields_.push_back(std::make_unique<Field>(op, units, registry(), properties_));
   }
@@ -166,7 +166,7 @@ Field& NumberTarget::field_of(const Op& op) {
   for (auto* list : {&fields_, &others_})
     for (const std::unique_ptr<Field>& field : *list)
       if (field->comparison.op() == op) return *field;
-  const std::vector<std::string> units = units_of(options_.units, op);
+  const std::vector<std::string> units = units_of(row_, options_.units, op);
   if (units.empty()) throw std::runtime_error("no unit evaluates '" + to_text(op) + "'");
   others_.push_back(std::make_unique<Field>(op, units, registry(), properties_));
   return *others_.back();

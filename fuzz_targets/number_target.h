@@ -8,6 +8,7 @@
 #include "fuzz_targets/status_file.h"
 #include "fuzz_targets/target.h"
 #include "core/divergence_log.h"
+#include "plan/targets.h"
 #include "search/byte_codec.h"
 #include "search/comparison.h"
 #include "search/coverage.h"
@@ -53,8 +54,7 @@ class NumberTarget : public Target {
   void finish() override;
 
  protected:
-  /// `ops`: the target's own, if the options name none.
-  NumberTarget(const TargetOptions& options, const std::vector<Op>& ops, Comparison::Properties properties);
+  NumberTarget(const TargetOptions& options, const FuzzTarget& row);
 
   /// The target's checks on field.batch, whose field.outcomes are all units'. Divergences go to report().
   virtual void check(Field& field, size_t focus) = 0;
@@ -75,6 +75,7 @@ class NumberTarget : public Target {
   Field& field_of(const Op& op);
 
   TargetOptions options_;
+  const FuzzTarget& row_;
   Comparison::Properties properties_;
   std::vector<std::unique_ptr<Field>> fields_;  ///< of the ops that inputs name by number
   std::vector<std::unique_ptr<Field>> others_;  ///< of ops that only replayed files have

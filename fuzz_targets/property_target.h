@@ -3,14 +3,12 @@
 
 #include "fuzz_targets/number_target.h"
 #include "oracles/properties/properties.h"
-#include "plan/targets.h"
 
 namespace mmafuzz {
 
 class PropertyTarget final : public NumberTarget {
  public:
-  PropertyTarget(const TargetOptions& options, const FuzzTarget& row)
-      : NumberTarget(options, ops_of(row), properties_of(row)) {}
+  PropertyTarget(const TargetOptions& options, const FuzzTarget& row) : NumberTarget(options, row) {}
 
  private:
   bool compares_units() const override { return false; }
