@@ -141,8 +141,7 @@ class DeviceFamily final : public Family {
     std::vector<Claim> claims;
     const std::string model = claimed_model(i, on);
     const bool plain_sum = with->wgmma.scale_d && !with->wgmma.negate_a && !with->wgmma.negate_b;
-    const bool known_nan = i.op.nan == NanPolicy::exact || op.nan == NanPolicy::any;
-    if (!model.empty() && plain_sum && known_nan && op.k % i.op.k == 0) claims.push_back({"equals_model", model});
+    if (!model.empty() && plain_sum && op.k % i.op.k == 0) claims.push_back({"equals_model", model});
     unit->describe(name, std::move(claims));
     return std::unique_ptr<Unit>(std::move(unit));
   }

@@ -21,7 +21,6 @@ Instruction make(const std::string& prefix, const TileShape& shape, const std::s
   i.op.c = format_of_type(c);
   i.op.d = format_of_type(d);
   i.op.k = shape.k;
-  if (d == "f64") i.op.nan = NanPolicy::any;  // no source says which NaN an FP64 unit gives
   if (scale_block) {
     i.op.scale_a = i.op.scale_b = format_of_type(scale);
     i.op.scale_block = scale_block;
