@@ -98,7 +98,10 @@ std::vector<std::string> target_names(bool (*which)(const FuzzTarget&)) {
 std::vector<std::string> units_of(const FuzzTarget& target, const std::vector<std::string>& patterns, const Op& op) {
   std::vector<std::string> units = units_of(patterns, op);
   if (patterns.empty() && !target.compares_units())
-    std::erase_if(units, [](const std::string& name) { return registry().role_of(name) == Role::plugin; });
+    std::erase_if(units, [](const std::string& name) {
+      const Role role = registry().role_of(name);
+      return role == Role::plugin || role == Role::device;
+    });
   return units;
 }
 

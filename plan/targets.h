@@ -28,11 +28,11 @@ struct FuzzTarget {
 
 const std::vector<FuzzTarget>& fuzz_targets();
 
-/// Throws BadInput with the known names.
-/// The units that it searches on an op (units_of). Slow ones that nobody asked for, which QEMU runs, are compared with
-/// others and left out where single units are looked at: each claims to equal a row, whose properties are.
+/// The units that it searches on an op (units_of). Slow ones that nobody asked for, which QEMU or a GPU runs, are
+/// compared with others and left out where single units are looked at: each claims to equal a row, whose properties are.
 std::vector<std::string> units_of(const FuzzTarget& target, const std::vector<std::string>& patterns, const Op& op);
 
+/// Throws BadInput with the known names.
 const FuzzTarget& target_named(const std::string& name);
 
 /// The names of the targets that `which` picks.

@@ -124,6 +124,16 @@ class CoreFamily final : public Family {
             .saturate = true};
   }
 
+  std::vector<std::string> searched_by_default(const Op& op) const override {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < core_instructions().size(); ++i) {
+      const CoreInstruction& row = core_instructions()[i];
+      if (equals_its_reference(row) && find_core_instruction(row.unit, op) == static_cast<int>(i))
+        names.push_back(std::string(core_prefix) + row.unit);
+    }
+    return names;
+  }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (!UnitName(name).settings.empty())
       return invalid("unit " + name + ": a CUDA-core instruction has no parameters");

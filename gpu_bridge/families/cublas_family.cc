@@ -227,6 +227,14 @@ class CublasFamily final : public Family {
     return all;
   }
 
+  /// What claims something: a product is a call of its own, so the others would slow a search down for nothing.
+  std::vector<std::string> searched_by_default(const Op& op) const override {
+    std::vector<std::string> names;
+    for (const CublasRow& row : cublas_rows())
+      if (fits(row, op) && !claims(row, op, {}).empty()) names.push_back(std::string(cublas_prefix) + row.name);
+    return names;
+  }
+
   FamilyParameters parameters() const override {
     FamilyParameters all{"cublas:", {}};
     for (const CublasParameter& p : cublas_parameters) all.parameters.push_back({p.name, p.meaning, p.allowed()});

@@ -117,6 +117,13 @@ class DeviceFamily final : public Family {
     return all;
   }
 
+  std::vector<std::string> searched_by_default(const Op& op) const override {
+    std::vector<std::string> names;
+    for (const Instruction& i : instructions())
+      if (fits(i, op) && op.k % i.op.k == 0) names.push_back(std::string(device_prefix) + i.name);
+    return names;
+  }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     const UnitName parts(name);
     const int index = find_instruction(parts.path);
