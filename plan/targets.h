@@ -29,7 +29,8 @@ struct FuzzTarget {
 const std::vector<FuzzTarget>& fuzz_targets();
 
 /// The units that it searches on an op (units_of). Slow ones that nobody asked for, which QEMU or a GPU runs, are
-/// compared with others and left out where single units are looked at: each claims to equal a row, whose properties are.
+/// compared with others and left out where single units are looked at: each claims to equal a row, whose properties
+/// are looked at.
 std::vector<std::string> units_of(const FuzzTarget& target, const std::vector<std::string>& patterns, const Op& op);
 
 /// Throws BadInput with the known names.
