@@ -159,11 +159,27 @@ class Identifier {
   }
 
   /// Where searches for rows start: those of the catalogue first.
+  /// Rows of the catalogue that take these operands come first: two kernels can be one function of them.
   std::vector<DotModel> known_rows() const {
     std::vector<DotModel> known;
     for (const Kernel kernel : space_.kernels())
       for (const DotModel& start : space_.starts(kernel)) known.push_back(start);
+    std::stable_partition(known.begin(), known.end(), [&](const DotModel& m) {
+      return std::any_of(model_rows().begin(), model_rows().end(), [&](const ModelRow& row) {
+        return row.model.kernel == m.kernel && takes_operands(row) && differs_in_nothing(row.model, m);
+      });
+    });
     return known;
+  }
+
+  bool takes_operands(const ModelRow& row) const {
+    return row.op.a == op().a && row.op.b == op().b && row.op.c == op().c && row.op.d == op().d &&
+           row.op.scale_block == op().scale_block && (!op().has_scales() || row.op.scale_a == op().scale_a);
+  }
+
+  bool differs_in_nothing(const DotModel& x, const DotModel& y) const {
+    const std::vector<const Parameter*> parameters = space_.parameters_of(x.kernel);
+    return std::all_of(parameters.begin(), parameters.end(), [&](const Parameter* p) { return p->get(x) == p->get(y); });
   }
 
   /// A row that gives all answers: the one that stands, a row of the catalogue, or what a search finds.
@@ -675,12 +691,7 @@ class Identifier {
   void compare_with_catalogue() {
     size_t least = SIZE_MAX;
     for (const ModelRow& row : model_rows()) {
-      Op of_row = row.op;
-      of_row.k = op().k;
-      const bool formats = row.op.a == op().a && row.op.b == op().b && row.op.c == op().c && row.op.d == op().d &&
-                           row.op.scale_block == op().scale_block &&
-                           (!op().has_scales() || row.op.scale_a == op().scale_a);
-      if (!formats) continue;
+      if (!takes_operands(row)) continue;
       std::vector<std::string> differs;
       if (row.model.kernel != row_->kernel) {
         const Parameter& kernel = *find_parameter("kernel");

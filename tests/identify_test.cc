@@ -517,6 +517,16 @@ TEST(Identify, X87sDotIsFoundFromItsAnswers) {
   EXPECT_EQ(id.name, "extended:serial");
 }
 
+// One product a step, in fp16: an exact sum and a fused one of many bits are the same function. The row is named.
+TEST(Identify, OfKernelsThatAreOneFunctionTheRowsIsNamed) {
+  const Op op = dot_op("fp16", "fp16", "fp16", 8);
+  const std::unique_ptr<Unit> box = box_around(find_model_row("x86/fma.k1.f16.f16.f16.f16")->model);
+  const Identification id = identify(*box, op, quick());
+  EXPECT_EQ(id.verdict, IdentifyVerdict::identified);
+  EXPECT_EQ(id.nearest, "model:x86/fma.k1.f16.f16.f16.f16");
+  EXPECT_TRUE(id.nearest_differs.empty());
+}
+
 TEST(Questionnaire, NamesARowWithoutASecondRound) {
   // By default an op that few rows have.
   const ModelRow& row = *find_model_row(nightly() ? "volta/mma.m8n8k4.f32.f16.f16.f32" : "x86/dpps.k4.f32.f32.f32.f32");
