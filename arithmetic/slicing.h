@@ -6,10 +6,6 @@
 
 namespace mmafuzz {
 
-/// Products of one scale of which cuBLAS's emulation of FP64 is known to sum as its model does; longer sums may not fit
-/// s32.
-inline constexpr int longest_known_cublas_sum = 2048;
-
 /// Bits of a digit of a and of b.
 struct SliceWidths {
   int a = 0, b = 0;

@@ -144,6 +144,20 @@ def main(path: str, out: str) -> None:
         a, b = drawn(rng, (2, 3), 0.5), drawn(rng, (3, 2), 0.5)
         a[1, 1] = special
         record(a, b, np.ones((2, 2)), 1.0, 1.0, 55)
+    for m, n, k, bits in (
+        (1, 1, 65536, 200), (1, 2, 65000, 160), (1, 1, 131072, 79), (1024, 1024, 3000, 127), (1024, 1024, 4224, 79),
+        (1024, 1024, 6144, 55), (1024, 1024, 8192, 55), (1024, 1024, 8192, 79), (1024, 1024, 12288, 63),
+        (1024, 1024, 16384, 31), (1024, 1024, 40000, 55), (512, 512, 24576, 23), (384, 384, 57344, 15),
+    ):  # fmt: skip
+        # long sums, in groups and parts; the numbers come again and again, so that the file stays small
+        cublas.choose(bits)
+        a, b = np.zeros((m, k)), np.zeros((k, n))
+        row, column = (np.resize(drawn(rng, (1, 1021), 2.0), k) for _ in "ab")
+        a[0], b[:, 0] = row, column
+        d, retained = cublas.product(a, b, np.zeros((m, n)), 1.0, 0.0)
+        cases.append({"m": m, "n": n, "k": k, "rows": 1, "columns": 1, "bits": bits, "offset": 0, "alpha": 1.0, "beta": 0.0,
+                      "retained": retained})  # fmt: skip
+        values.extend((row, column, np.zeros(1), d[0, :1]))
     about = {"gpu": cublas.torch.cuda.get_device_name(), "cublas": cublas.version, "cases": cases}
     np.savez_compressed(out, about=json.dumps(about), values=np.concatenate(values).view(np.uint64))
     print(f"{len(cases)} products of {about['gpu']}, cuBLAS {cublas.version}")

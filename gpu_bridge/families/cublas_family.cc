@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstring>
 
-#include "arithmetic/slicing.h"
 #include "core/quoted.h"
 #include "core/words.h"
 #include "gpu_bridge/instructions/cublas_gemm.h"
@@ -259,9 +258,9 @@ class CublasFamily final : public Family {
   }
 
  private:
-  /// No model describes the others, nor longer sums.
+  /// No model describes the others.
   static std::vector<Claim> claims(const CublasRow& row, const Op& op, const CublasParameters& with) {
-    if (!is_fixed_point(row) || op.kind != OpKind::gemm || op.k > longest_known_cublas_sum) return {};
+    if (!is_fixed_point(row) || op.kind != OpKind::gemm) return {};
     return {{"equals_model", "ozaki:dgemm.cublas?bits=" + (with.bits ? std::to_string(with.bits) : "auto")}};
   }
 

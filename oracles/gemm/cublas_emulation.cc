@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "arithmetic/corner_encodings.h"
-#include "arithmetic/slicing.h"
 #include "core/function_unit.h"
 #include "core/host_number.h"
 #include "oracles/exact/exact_gemm.h"
@@ -21,6 +20,8 @@ using Part = CublasEmulation::Part;
 constexpr int tile = 128;             ///< of rows, columns and products along k
 constexpr int shortest_split = 1024;  ///< a shorter k is one part
 constexpr int most_parts = 32;        ///< of all tiles of the result together
+constexpr int longest_part = 64;      ///< tiles of 128 products; a part has fewer than twice as many
+constexpr int grouped = 32768;        ///< products of a diagonal's slices that are summed exactly together
 constexpr int span_block = 64;        ///< products that the estimate of the exponents' span takes together
 constexpr int bits_without_span = 54;
 
@@ -30,7 +31,7 @@ int tiles(int extent) { return (extent + tile - 1) / tile; }
 std::vector<Part> parts_of(const Op& op) {
   if (op.k < shortest_split) return {{0, op.k}};
   const int along_k = tiles(op.k), results = tiles(op.m) * tiles(op.n);
-  const int parts = std::min(along_k, (most_parts + results - 1) / results);
+  const int parts = std::max(std::min(along_k, (most_parts + results - 1) / results), along_k / longest_part);
   const int fewer = parts - along_k % parts;
   std::vector<Part> all;
   for (int part = 0, first = 0; part < parts; ++part) {
@@ -133,6 +134,9 @@ std::vector<int16_t> digits_of(const FormatFields& f, const Lines& m, Part part,
   return digits;
 }
 
+/// Pairs of slices of a diagonal that are summed exactly together.
+int pairs_at_once(Part part) { return grouped / part.length; }
+
 Lines rows_of(const Op& op, const std::vector<uint64_t>& a) { return {a.data(), op.m, size_t(op.k), 1}; }
 Lines columns_of(const Op& op, const std::vector<uint64_t>& b) { return {b.data(), op.n, 1, size_t(op.n)}; }
 
@@ -140,14 +144,6 @@ Lines columns_of(const Op& op, const std::vector<uint64_t>& b) { return {b.data(
 
 CublasEmulation::CublasEmulation(const CublasPlan& plan, const Op& op)
     : plan_(plan), op_(op), parts_(parts_of(op)), scalars_(op) {}
-
-std::string CublasEmulation::lacks(const Op& op) {
-  for (const Part& part : parts_of(op))
-    if (part.length > longest_known_cublas_sum)
-      return "how cuBLAS sums more than " + std::to_string(longest_known_cublas_sum) +
-             " products of one scale is not known: take a k of at most that";
-  return "";
-}
 
 std::optional<CublasEmulation::Cut> CublasEmulation::cut(const std::vector<uint64_t>& a,
                                                          const std::vector<uint64_t>& b) const {
@@ -180,17 +176,21 @@ void CublasEmulation::add_products(const GemmCase& one, const Cut& cut, double a
                                b = digits_of(op_.b.fields(), columns, parts_[p], cut.b[p], cut.slices);
     for (size_t i = 0; i < m; ++i)
       for (size_t j = 0; j < n; ++j) {
-        // Diagonals of slices, greatest first; what is beyond them is left out. Each sum is exact.
+        // Diagonals of slices, greatest first; what is beyond them is left out. Of each, as many pairs of slices as fit
+        // are summed exactly; one diagonal begins with a's first slice, the next one with b's.
+        const int pairs = pairs_at_once(parts_[p]);
         double sum = 0;
-        for (int diagonal = 0; diagonal < cut.slices; ++diagonal) {
-          int32_t whole = 0;
-          for (int of_a = 0; of_a <= diagonal; ++of_a) {
-            const int16_t* x = &a[(size_t(of_a) * m + i) * length];
-            const int16_t* y = &b[(size_t(diagonal - of_a) * n + j) * length];
-            for (size_t l = 0; l < length; ++l) whole += x[l] * y[l];
+        for (int diagonal = 0; diagonal < cut.slices; ++diagonal)
+          for (int first = 0; first <= diagonal; first += pairs) {
+            int32_t whole = 0;
+            for (int pair = first; pair <= std::min(diagonal, first + pairs - 1); ++pair) {
+              const int of_a = diagonal % 2 ? pair : diagonal - pair;
+              const int16_t* x = &a[(size_t(of_a) * m + i) * length];
+              const int16_t* y = &b[(size_t(diagonal - of_a) * n + j) * length];
+              for (size_t l = 0; l < length; ++l) whole += x[l] * y[l];
+            }
+            sum += times_power(whole, -8 * diagonal);
           }
-          sum += times_power(whole, -8 * diagonal);
-        }
         double& element = d[i * n + j];
         element = std::fma(alpha, std::ldexp(sum, cut.a[p][i] + cut.b[p][j] - 14), element);
       }
@@ -252,13 +252,15 @@ bool CublasEmulation::within_bound(const GemmCase& one, const Cut& cut, int row,
       sum_b += y;
       products += x * y;
     }
-    // Cut off: less than the last digit's weight. Left out: diagonals from s on. Rounded: s sums of at most
-    // 1.01 * length * 2^(a+b), and their scaling.
+    // Cut off: less than the last digit's weight. Left out: diagonals from s on. Rounded: a sum of at most
+    // 1.01 * length * 2^(a+b) for each group of a diagonal, and their scaling.
     error += Up::power(a - 7 - 8 * (s - 1)) * sum_b + Up::power(b - 7 - 8 * (s - 1)) * sum_a;
     for (int diagonal = s; diagonal <= 2 * s - 2; ++diagonal)
       error += Up::power(a + b - 8 * diagonal, static_cast<long>(2 * s - 1 - diagonal) * part.length);
+    long sums = 0;
+    for (int diagonal = 0; diagonal < s; ++diagonal) sums += diagonal / pairs_at_once(part) + 1;
     const Up size = Up::power(a + b, part.length) * (Up::power(0) + Up::power(-6));
-    error += Up::power(-53, s) * size + h;
+    error += Up::power(-53, sums) * size + h;
     sizes += size;
   }
   const uint64_t one_code = uint64_t(op_.d.fields().bias) << op_.d.fields().fraction_bits;

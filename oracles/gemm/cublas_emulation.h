@@ -1,6 +1,7 @@
 // What cuBLAS's emulation of FP64 computes: fixed point, cut into signed bytes that INT8 units multiply. Slices and
 // digits are those of NVIDIA's example (CUDALibrarySamples, MathDx/cuBLASDx/16_dgemm_emulation), the choice of bits is
-// that of Schwarz et al., arXiv 2511.13778; the rest was measured on an H100 (docs/ozaki.md, "What cuBLAS computes").
+// that of Schwarz et al., arXiv 2511.13778; the rest was measured on an H100 and an H200 (docs/ozaki.md, "What cuBLAS
+// computes").
 #pragma once
 
 #include <optional>
@@ -20,11 +21,8 @@ struct CublasPlan {
 
 class CublasEmulation final : public Unit {
  public:
-  /// `op` is a gemm of fp64 matrices of which `lacks` has nothing to say.
+  /// `op` is a gemm of fp64 matrices.
   CublasEmulation(const CublasPlan& plan, const Op& op);
-
-  /// Why products of this shape are not modelled; empty where they are.
-  static std::string lacks(const Op& op);
 
   /// No answer to a case that cuBLAS multiplies in native arithmetic: with an infinity or a NaN in a or b, or with too
   /// many bits.

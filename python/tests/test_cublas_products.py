@@ -1,9 +1,10 @@
-"""cuBLAS's emulation of FP64 on an H100, bit for bit: the unit ozaki:dgemm.cublas, and a second text over rational numbers.
+"""cuBLAS's emulation of FP64 on an H200, bit for bit: the unit ozaki:dgemm.cublas, and a second text over rational numbers.
 
-corpus/recorded/h100.cublas.npz is what bench/cublas_products.py wrote there: of each product the rows of a, the columns of b
+corpus/recorded/h200.cublas.npz is what bench/cublas_products.py wrote there: of each product the rows of a, the columns of b
 and the elements that it holds; m and n are those of the whole, the rest of which is zeros."""
 
 import collections
+import functools
 import json
 import math
 import pathlib
@@ -14,7 +15,7 @@ import pytest
 
 import mmafuzz
 
-FILE = np.load(pathlib.Path(__file__).parents[2] / "corpus/recorded/h100.cublas.npz")
+FILE = np.load(pathlib.Path(__file__).parents[2] / "corpus/recorded/h200.cublas.npz")
 ABOUT = json.loads(str(FILE["about"]))
 VALUES = FILE["values"].view(np.float64)
 
@@ -62,8 +63,9 @@ def is_native(case):
     return case["retained"] < 0 or case["bits"] == 0 and case["retained"] > 79
 
 
-MOST_ELEMENTS = 262144  # of a matrix of a case; the second text has no such limit
-FIT = [i for i, (case, *_) in enumerate(CASES) if case["k"] * max(case["m"], case["n"]) <= MOST_ELEMENTS]
+MOST_ELEMENTS, MOST_PRODUCTS = 262144, 65536  # of a matrix of a case, and along k; the second text has no such limit
+FIT = [i for i, (case, *_) in enumerate(CASES)
+       if case["k"] * max(case["m"], case["n"]) <= MOST_ELEMENTS and case["k"] <= MOST_PRODUCTS]
 
 
 @pytest.mark.parametrize("index", FIT)
@@ -93,6 +95,7 @@ def scale(line):
     return exponent + (64 * behind_leading >= 63)
 
 
+@functools.lru_cache(1 << 15)
 def digits(x, e, slices):
     whole = int(Fraction(float(x)) * Fraction(2) ** (8 * slices - 1 - e))  # towards zero
     found = []
@@ -105,11 +108,14 @@ def digits(x, e, slices):
 
 def part_of_element(row, column, slices):
     e, f = scale(row), scale(column)
-    x, y = [digits(v, e, slices) for v in row], [digits(v, f, slices) for v in column]
+    x, y = (np.array([digits(float(v), s, slices) for v in line], dtype=object).T for line, s in ((row, e), (column, f)))
+    pairs = 32768 // len(row)
     total = 0.0
     for diagonal in range(slices):
-        whole = sum(p[i] * q[diagonal - i] for p, q in zip(x, y, strict=True) for i in range(diagonal + 1))
-        total += math.ldexp(whole, -8 * diagonal)
+        order = [i if diagonal % 2 else diagonal - i for i in range(diagonal + 1)]
+        for first in range(0, diagonal + 1, pairs):
+            whole = sum(int(x[i] @ y[diagonal - i]) for i in order[first : first + pairs])
+            total += math.ldexp(whole, -8 * diagonal)
     return float(np.ldexp(np.float64(total), e + f - 14))
 
 
@@ -117,7 +123,7 @@ def parts(m, n, k):
     if k < 1024:
         return [(0, k)]
     along = math.ceil(k / 128)
-    count = min(along, math.ceil(32 / (math.ceil(m / 128) * math.ceil(n / 128))))
+    count = max(min(along, math.ceil(32 / (math.ceil(m / 128) * math.ceil(n / 128)))), along // 64)
     tiles = [along // count + (part >= count - along % count) for part in range(count)]
     ends = [128 * x for x in np.cumsum(tiles)]
     return [(max(0, end - 128 * tile), min(k, end)) for end, tile in zip(ends, tiles, strict=True)]
