@@ -87,8 +87,58 @@ AnswerCounts answers_of(const Plan& plan, const CampaignProgress& progress) {
   return answers;
 }
 
-std::string what_green_means(const Plan& plan, const CampaignProgress& progress,
-                             const std::vector<std::string>& units) {
+StateWalks walks_of(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units) {
+  std::map<std::string, uint64_t> cases;  // each worker of an op walks from the beginning
+  for (const Assignment& assignment : plan.assignments) {
+    const auto share = progress.shares.find(assignment.name());
+    if (!assignment.op || !assignment.target->compares_units() || share == progress.shares.end()) continue;
+    uint64_t& most = cases[to_text(*assignment.op)];
+    most = std::max(most, share->second.cases);
+  }
+  StateWalks walks;
+  for (const auto& [op, count] : cases) {
+    const Comparison field(op_from_text(op), units_of(units, op_from_text(op)), registry(), {});
+    if (std::vector<WalkOfStates> of_op = walks_of_states(field, count); !of_op.empty()) walks[op] = std::move(of_op);
+  }
+  return walks;
+}
+
+nlohmann::json walks_json(const StateWalks& walks) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const auto& [op, of_op] : walks)
+    for (const WalkOfStates& walk : of_op)
+      all.push_back({{"op", op}, {"unit", walk.unit}, {"walked", walk.walked}, {"whole", walk.whole}});
+  return all;
+}
+
+namespace {
+
+/// "The walk through the pairs of a row's states was whole on 30 of 38 units, least far on ..."
+std::string how_far(const StateWalks& walks) {
+  size_t units = 0, whole = 0;
+  double least = 2;
+  std::string where;
+  for (const auto& [op, of_op] : walks)
+    for (const WalkOfStates& walk : of_op) {
+      if (walk.whole == 0) continue;
+      const double part = double(walk.walked) / double(walk.whole);
+      ++units;
+      whole += walk.walked == walk.whole;
+      if (part < least) {
+        least = part;
+        where = walk.unit + " of '" + op + "'";
+      }
+    }
+  if (units == 0) return "";
+  return fmt::format(" The walk through the pairs of states of a row (docs/search.md) is whole on {} of {}{}.", whole,
+                     counted(units, "unit"),
+                     whole == units ? "" : fmt::format("; least of it, {:.0f} %, was made on {}", 100 * least, where));
+}
+
+}  // namespace
+
+std::string what_green_means(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units,
+                             const StateWalks& walks) {
   std::set<std::string> ops, compared;
   for (const Assignment& assignment : plan.assignments) {
     const auto share = progress.shares.find(assignment.name());
@@ -100,7 +150,8 @@ std::string what_green_means(const Plan& plan, const CampaignProgress& progress,
                                       [](const std::string& unit) { return registry().role_of(unit) == Role::device; });
   return "Compared were " + counted(compared.size(), "unit") + " on " + counted(ops.size(), "op") +
          ". A claim is what a unit promises: a model to equal its slow twin, a plugin to equal the row that it names, "
-         "many units a property. No case broke one. That says nothing of other ops and units" +
+         "many units a property. No case broke one." +
+         how_far(walks) + " That says nothing of other ops and units" +
          (has_device ? "." : ", and no GPU was here: models stand for them.");
 }
 

@@ -7,6 +7,7 @@
 #include "campaign/plan.h"
 #include "campaign/state.h"
 #include "campaign/strangers.h"
+#include "search/walked_states.h"
 #include "triage/facts/conclusions.h"
 
 namespace mmafuzz {
@@ -16,8 +17,14 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
 /// Of each unit on each op, over all workers.
 AnswerCounts answers_of(const Plan& plan, const CampaignProgress& progress);
 
+/// How far the search has gone through the states of each unit that is a row, by op.
+using StateWalks = std::map<std::string, std::vector<WalkOfStates>>;
+StateWalks walks_of(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units);
+nlohmann::json walks_json(const StateWalks& walks);
+
 /// What a green end says and what it does not, for whoever reads it the first time: "Compared were 41 units on 27 ops".
-std::string what_green_means(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units);
+std::string what_green_means(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units,
+                             const StateWalks& walks);
 
 /// Targets and ops as a table.
 std::string fields_text(const nlohmann::json& summary);

@@ -155,6 +155,8 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
   }
   nlohmann::json summary = campaign_summary(plan, progress, findings);
   const AnswerCounts answers = answers_of(plan, progress);
+  const StateWalks walks = walks_of(plan, progress, settings.units);
+  summary["walks"] = walks_json(walks);
   bool contradicted = false;
   std::string ending = "\n" + (options.verbose || !options.triage ? fields_text(summary) + "\n" : "");
   if (options.triage) {
@@ -177,7 +179,8 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
                                              .seed = settings.seed,
                                              .store = outcome.store}) +
               "\n";
-    if (is_green) ending += wrapped(what_green_means(plan, progress, settings.units), terminal_width(1), 0) + "\n";
+    if (is_green)
+      ending += wrapped(what_green_means(plan, progress, settings.units, walks), terminal_width(1), 0) + "\n";
   }
   replace_file(options.out + "/summary.json", json_text(summary));
   if (options.json) fmt::print("{}", json_text(summary));

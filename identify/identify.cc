@@ -179,7 +179,8 @@ class Identifier {
 
   bool differs_in_nothing(const DotModel& x, const DotModel& y) const {
     const std::vector<const Parameter*> parameters = space_.parameters_of(x.kernel);
-    return std::all_of(parameters.begin(), parameters.end(), [&](const Parameter* p) { return p->get(x) == p->get(y); });
+    return std::all_of(parameters.begin(), parameters.end(),
+                       [&](const Parameter* p) { return p->get(x) == p->get(y); });
   }
 
   /// A row that gives all answers: the one that stands, a row of the catalogue, or what a search finds.
