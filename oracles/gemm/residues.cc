@@ -126,7 +126,10 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
   }
   c->product_high = nearest_double(c->product);
   c->product_low = nearest_double(c->product - cpp_int(c->product_high));
-  c->inverse = 1 / c->product_high;
+  exact::Mpfr whole(512), inverse(53);
+  set(whole.get(), c->product);
+  mpfr_ui_div(inverse.get(), 1, whole.get(), MPFR_RNDN);
+  c->inverse = mpfr_get_d(inverse.get(), MPFR_RNDN);
   set(c->half.get(), (c->product - 1) / 2);
   exact::Mpfr log(64);
   mpfr_log2(log.get(), c->half.get(), MPFR_RNDN);
@@ -336,8 +339,13 @@ std::vector<int> ResidueGemm::product_modulo(size_t at, const std::vector<int64_
       if (!root) sum += int64_t{base} * base % p * (sums[3][i] % p);
     }
     result[i] = centred(sum, p);
+    if (!of_s8 && 2 * result[i] == -p) result[i] = p / 2;  // as GEMMul8; the weighted sum is rounded another way
   }
   return result;
+}
+
+bool ResidueGemm::in_pairs() const {
+  return plan_.sum == ResidueSum::fp64 && plan_.moduli > (plan_.narrow.fields().integer ? 6 : 5);
 }
 
 uint64_t ResidueGemm::reconstructed(const std::vector<std::vector<int>>& residues, size_t element, int exponent) const {
@@ -361,7 +369,7 @@ uint64_t ResidueGemm::reconstructed(const std::vector<std::vector<int>>& residue
     return round_once(d, negative, static_cast<uint64_t>(kept) << 1 | (sticky ? 1 : 0), drop - 1 + exponent, false)
         .encoding;
   }
-  const bool pairs = plan_.sum == ResidueSum::fp64;
+  const bool pairs = in_pairs();
   const std::vector<double>& weights = pairs ? c.high : c.whole;
   double high = 0, low = 0;
   for (size_t i = 0; i < moduli_.size(); ++i) {
@@ -456,7 +464,7 @@ bool ResidueGemm::within_bound(const std::vector<uint64_t>& a, const std::vector
     // rest.
     const int undone = -(scale_a + scale_b), p = exponent_of(constants_->product) + 1;
     const long r = constants_->residues, n_moduli = static_cast<long>(moduli_.size());
-    if (plan_.sum == ResidueSum::single) rounding += Up::power(p - 53 + undone, r * (n_moduli + 3));
+    if (!in_pairs()) rounding += Up::power(p - 53 + undone, r * (n_moduli + 3));
     else rounding += Up::power(constants_->unit - 53 + undone, r * (n_moduli + 2)) + Up::power(p - 106 + undone, 4 * r);
     rounding += Up::power(-51) * whole + Up::power(-1074);
   }

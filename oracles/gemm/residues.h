@@ -25,7 +25,7 @@ enum class ResidueScaling : uint8_t {
   fast2026,  ///< and of March 2026: half a bit more careful
 };
 enum class ResidueSum : uint8_t {
-  fp64,    ///< in pairs of fp64 numbers, as GEMMul8 does for DGEMM
+  fp64,    ///< in pairs of fp64 numbers, as GEMMul8 does for DGEMM; of up to 6 moduli (e4m3: 5) in single ones
   single,  ///< in single ones, as it does for SGEMM
   exact,   ///< in integers, rounded once
 };
@@ -105,6 +105,7 @@ class ResidueGemm final : public Unit {
   std::vector<std::vector<int64_t>> sums(const std::vector<Factors>& factors) const;
   /// The residues of a * b modulo one modulus, from its products' sums.
   std::vector<int> product_modulo(size_t at, const std::vector<int64_t>* sums) const;
+  bool in_pairs() const;
   uint64_t reconstructed(const std::vector<std::vector<int>>& residues, size_t element, int exponent) const;
 
   ResiduePlan plan_;
