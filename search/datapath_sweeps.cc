@@ -284,11 +284,27 @@ DatapathSweeps::DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t 
   for (const size_t i : order) {
     parts.push_back(parts_[i]);
     parts.back().first = length_;
+    if (parts.back().name == states_.name) states_ = parts.back();
     makes.push_back(makes_[i]);
     length_ += parts_[i].length;
   }
   parts_ = std::move(parts);
   makes_ = std::move(makes);
+}
+
+uint64_t DatapathSweeps::searched(uint64_t n) const {
+  if (n >= length_) return n;
+  const uint64_t others = length_ - states_.length, both = 2 * std::min(states_.length, others);
+  const bool of_states = n < both ? n % 2 == 0 : states_.length > others;
+  const uint64_t at = of_states ? states_among(n) : n - states_among(n);
+  return of_states ? states_.first + at : at < states_.first ? at : at + states_.length;
+}
+
+uint64_t DatapathSweeps::states_among(uint64_t n) const {
+  const uint64_t others = length_ - states_.length;
+  return n < 2 * std::min(states_.length, others) ? (n + 1) / 2
+         : states_.length > others                ? std::min(n, length_) - others
+                                                  : states_.length;
 }
 
 /// A pass of 0 is the whole length.

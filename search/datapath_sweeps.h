@@ -31,6 +31,14 @@ class DatapathSweeps {
   /// The shortest first.
   const std::vector<Part>& parts() const { return parts_; }
   uint64_t length() const { return length_; }
+  /// The walk through the states of dots; of no length elsewhere.
+  const Part& states() const { return states_; }
+
+  /// The position of case n of a search: every second one is of states, the others are the other parts, the shortest
+  /// first. So a short search, too, sees most pairs of states.
+  uint64_t searched(uint64_t n) const;
+  /// How many of a search's first n cases are of states.
+  uint64_t states_among(uint64_t n) const;
 
   /// Writes case `position` of the walk over `index`. After the end it begins again, and draws anew what the walk
   /// leaves open: signs, fractions, what the other lanes hold.
@@ -52,6 +60,7 @@ class DatapathSweeps {
   Op op_;
   CornerHints hints_;
   uint64_t seed_, length_ = 0;
+  Part states_{"states", 0, 0};
   std::vector<Part> parts_;
   std::vector<Make> makes_;
 };

@@ -122,7 +122,7 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
     CounterRng rng = draws_of(first + i);
     const Origin from = origin(chunk, i, rng);
     switch (from) {
-      case Origin::sweep: sweeps.make(sweep + i / sweep_share, batch, i); break;
+      case Origin::sweep: sweeps.make(sweeps.searched(sweep + i / sweep_share), batch, i); break;
       case Origin::plain:
         plain_.fill(first + i, 1, plain);
         copy_case(plain, 0, batch, i);
