@@ -9,9 +9,11 @@ looked_at=0
 while read -r unit row; do
   formats=${row#*.}                      # k2.f32.bf16.bf16.f32
   type=$(echo "$formats" | cut -d. -f3)
-  case $type in f16) type=fp16 ;; f32) type=fp32 ;; esac
+  case $type in f16) type=fp16 ;; f32) type=fp32 ;; f64) type=fp64 ;; esac
+  result=fp32
+  [ "$type" != fp64 ] || result=fp64
   for k in 2 8; do
-    op="dot a=$type b=$type c=fp32 d=fp32 k=$k"
+    op="dot a=$type b=$type c=$result d=$result k=$k"
     answer=$("$MMAFUZZ" fuzz --op "$op" --units "$unit,model:$row" --cases "$cases" 2>&1) || { echo "$answer"; exit 1; }
     echo "$answer" | grep -q "kinds of divergence: 0 contract" || { echo "$answer"; exit 1; }
     echo "$unit: $cases cases of $op as model:$row"
@@ -19,7 +21,7 @@ while read -r unit row; do
   looked_at=$((looked_at + 1))
   case $row in arm/bfmmla.* | arm/fmopa.*) continue ;; esac  # two steps of bfdot; sums of fp16 are trees, too
   k=${row#*.k} k=${k%%.*}
-  name=$("$MMAFUZZ" identify --brief --unit "$unit" --op "dot a=$type b=$type c=fp32 d=fp32 k=$k" --verify 100000 2>&1)
+  name=$("$MMAFUZZ" identify --brief --unit "$unit" --op "dot a=$type b=$type c=$result d=$result k=$k" --verify 100000 2>&1)
   echo "$name" | grep -qF "nearest row of the catalogue: model:$row: the same arithmetic" || { echo "$name"; exit 1; }
 done < <("$MMAFUZZ" list --json --units 'emulated:*' | python3 -c '
 import json, sys
