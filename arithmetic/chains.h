@@ -53,6 +53,12 @@ class OneChain {
     const Real* const abc[3] = {&x, &y, &z};
     return result(Step::Kind::ieee_fma, abc, ieee_fma(core_.d, x.number, y.number, z.number, rule_));
   }
+  MMAFUZZ_HD Real negated(Real x) const {
+    if (x.number.cls == NumberClass::nan) return x;
+    x.number.negative = !x.number.negative;
+    x.encoding ^= core_.d.in_container(core_.d.sign_bit());
+    return x;
+  }
   MMAFUZZ_HD Real multiply(const Real& x, const Real& y) const {
     const Real* const abc[3] = {&x, &y, nullptr};
     return result(Step::Kind::ieee_multiply, abc, ieee_multiply(core_.d, x.number, y.number, rule_));
@@ -126,7 +132,7 @@ class OneChain {
           ++step_.count;
         }
       step_.rounded = r;
-      step_.result = encoding;
+      step_.result = negates_result(m_) ? negated(real(encoding)).encoding : encoding;
       trace_(step_);
     }
     return real(encoding);

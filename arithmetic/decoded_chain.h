@@ -91,7 +91,7 @@ MMAFUZZ_HD inline bool decoded_chain_fits(const DotModel& m, int k) {
   const FormatFields f = ieee_fields(11, 52);
   return traits_of(m).carried == KernelTraits::Carried::each_product && m.a == f && m.b == f && m.c == f && m.d == f &&
          m.k > 0 && k % m.k == 0 && m.order == ProductOrder::ascending && m.output_rounding == Rounding::nearest_even &&
-         m.scale_block == 0 && m.subnormals == Subnormals::kept;
+         m.scale_block == 0 && m.subnormals == Subnormals::kept && m.form == Form::s_plus_c;
 }
 
 }  // namespace mmafuzz

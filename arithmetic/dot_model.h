@@ -125,6 +125,17 @@ enum class ChainJoin : uint8_t {
   summed_first,  ///< they are added to each other, their sum to c (AMX: Intel SDM, TDPBF16PS; Arm's FMMLA of fp16)
 };
 
+/// What a step makes of the sum s of its products and of c. NaNs keep their signs.
+enum class Form : uint8_t {
+  s_plus_c,
+  s_minus_c,          ///< PN of POWER10
+  c_minus_s,          ///< its NP, where s was rounded before
+  minus_s_minus_c,    ///< its NN there
+  negated_s_minus_c,  ///< the result is negated: NP of its fused multiply-adds
+  negated_s_plus_c,   ///< NN of these
+  s_alone,            ///< its forms that do not accumulate
+};
+
 /// What the encodings of infinities and NaNs of a and b are.
 enum class OperandSpecials : uint8_t {
   kept,
@@ -183,12 +194,23 @@ struct DotModel {
   uint64_t invalid_nan = 0;  ///< encoding of what infinity * 0 and infinities of both signs give
   NanOfC nan_of_c = NanOfC::replaced;
   OperandSpecials operand_specials = OperandSpecials::kept;
+  Form form = Form::s_plus_c;
 };
 
 /// The format of an operand a or b as the unit reads it.
 MMAFUZZ_HD constexpr FormatFields read_as(const DotModel& m, FormatFields f) {
   if (m.operand_specials == OperandSpecials::numbers) f.specials = Specials::none;
   return f;
+}
+
+MMAFUZZ_HD constexpr bool negates_sum(const DotModel& m) {
+  return m.form == Form::c_minus_s || m.form == Form::minus_s_minus_c;
+}
+MMAFUZZ_HD constexpr bool negates_c(const DotModel& m) {
+  return m.form == Form::s_minus_c || m.form == Form::minus_s_minus_c || m.form == Form::negated_s_minus_c;
+}
+MMAFUZZ_HD constexpr bool negates_result(const DotModel& m) {
+  return m.form == Form::negated_s_minus_c || m.form == Form::negated_s_plus_c;
 }
 
 MMAFUZZ_HD constexpr bool flushes(const DotModel& m) { return m.subnormals != Subnormals::kept; }

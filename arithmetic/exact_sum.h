@@ -52,6 +52,10 @@ class OneExactDot {
   /// The sum, rounded once.
   MMAFUZZ_HD uint64_t rounded(const Sum& sum, int first, int n) const { return rounded(sum, first, n, nullptr); }
 
+  MMAFUZZ_HD uint64_t negated(bool is_own, uint64_t code) const {
+    const FormatFields& f = is_own ? c_format_ : m_.d;
+    return addend(is_own, code).cls == NumberClass::nan ? code : code ^ f.in_container(f.sign_bit());
+  }
   /// c and a rounded sum, rounded again.
   MMAFUZZ_HD uint64_t added(bool is_own, uint64_t c_code, uint64_t sum_code) const {
     const Number c = addend(is_own, c_code), sum = decode(m_.d, sum_code);

@@ -38,7 +38,7 @@ KERNEL(two_stage_sum, OneTwoStageDot, exact, cut, second_stage, each_block,
        "overflow_rank odd_even second_stage c_special",
        "cuts and adds a block of products, then cuts their sum and c downwards, adds these and rounds")
 /// Chain of IEEE FMAs from c (docs/semantics.md 8).
-KERNEL(fma_chain, OneChain, exact, in_order, with_products, each_product, "order nan_from low_bits subnormals",
+KERNEL(fma_chain, OneChain, exact, in_order, with_products, each_product, "order nan_from low_bits subnormals form",
        "adds one exact product at a time to c, each time rounded")
 /// fp32 FMA chains from zero, c added after: m8n8k4 without a tensor core, AMX (docs/semantics.md 8).
 KERNEL(fma_then_add, OneChain, of_fp32, in_order, last, each_chain,
@@ -46,7 +46,7 @@ KERNEL(fma_then_add, OneChain, of_fp32, in_order, last, each_chain,
        "adds one exact product at a time from zero and c last, each time rounded")
 /// Arm's widening dot products of 16-bit operands, POWER10's outer products, FP8 on x86 (docs/semantics.md 14).
 KERNEL(sum_then_add, OneExactDot, exact, exact, last, each_block,
-       "block order overflow chain_join zero_sign nan_from low_bits subnormals operand_specials",
+       "block order overflow chain_join zero_sign nan_from low_bits subnormals operand_specials form",
        "adds a block of products exactly and rounds once, then adds that to c")
 /// RDNA3 and RDNA4: fused sum whose terms are cut downwards or as one's complements (docs/semantics.md 13).
 KERNEL(

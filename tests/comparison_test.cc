@@ -66,9 +66,9 @@ TEST(Comparison, ARowThatComputesTheSameStandsForTheClaimedOne) {
 }
 
 TEST(Comparison, AProcessorThatClaimsNothingIsComparedWhereItIsNotItsRow) {
-  // Its NaNs have payloads where the bits of a NaN count (SDM vol. 1, 4.8.3): it claims nothing there.
+  // Its NaNs have payloads where the bits of a NaN count, and no order (SDM vol. 2, DPPS): it claims nothing there.
   const Op op = op_from_text("dot a=fp32 b=fp32 c=fp32 d=fp32 k=4");
-  const std::string cpu = "cpu:mul_add.f32", its_row = "model:x86/mul_add.k1.f32.f32.f32.f32";
+  const std::string cpu = "cpu:dpps.f32", its_row = "model:x86/dpps.k4.f32.f32.f32.f32";
   if (!registry().bind(cpu, op)) GTEST_SKIP() << cpu << " is not here";
   const std::string zeros = " 00000000 00000000 00000000";
   CaseReader reader("cases", "mmafuzz-cases 1\n" + to_text(op) + "\n7fc00001" + zeros + " | 3f800000" + zeros +

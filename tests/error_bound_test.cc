@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
 #include "plan/request.h"
 #include "oracles/bounds/error_bound.h"
@@ -38,6 +39,39 @@ Batch cases_of(const Op& op, const DotModel* model, uint64_t first, size_t count
   return batch;
 }
 
+/// What a row's form sums: c and the products, of which some change their sign and some are left out.
+struct SumOfForm {
+  SumOfForm(const Op& op, const DotModel* m, const DotOperands& in)
+      : a(in.a, in.a + op.k), b(in.b, in.b + op.k), operands(in) {
+    operands.a = a.data();
+    operands.b = b.data();
+    if (!m || m->form == Form::s_plus_c) return;
+    const int of_result = negates_result(*m) ? -1 : 1, of_s = of_result * (negates_sum(*m) ? -1 : 1),
+              of_c = m->form == Form::s_alone ? 0 : of_result * (negates_c(*m) ? -1 : 1);
+    const int step = products_per_step(*m), steps = (m->k + step - 1) / step, calls = (op.k + m->k - 1) / m->k;
+    const auto after = [&](int later) { return of_c == 0 && later > 0 ? 0 : of_c < 0 && later % 2 ? -1 : 1; };
+    for (int call = 0; call < calls; ++call)
+      for (int position = 0; position < m->k; ++position) {
+        const int i = call * m->k + product_at(*m, position),
+                  later = calls * steps - 1 - call * steps - position / step;
+        if (i >= op.k) continue;
+        const bool by_a = op.a.fields().has_sign();
+        multiply((by_a ? op.a : op.b).fields(), (by_a ? a : b)[size_t(i)], of_s * after(later));
+      }
+    multiply(op.c.fields(), operands.c, after(calls * steps));
+  }
+  void multiply(const FormatFields& f, uint64_t& code, int by) {
+    if (by == 0) code = 0;
+    if (by >= 0 || decode(f, code).cls == NumberClass::zero) return;
+    code ^= f.in_container(f.sign_bit());
+    in_these_formats &= f.has_sign();
+  }
+
+  std::vector<uint64_t> a, b;
+  DotOperands operands;
+  bool in_these_formats = true;  ///< else one would have a sign that it cannot have
+};
+
 struct Tally {
   size_t finite = 0, beyond = 0, infinite = 0;
 };
@@ -57,8 +91,9 @@ Tally look(const Op& op, const ErrorBounds& bounds, const Unit& tested, size_t c
       if (!ErrorBounds::speaks_about(op, in)) continue;
       bounds.evaluate(in, bound);
       if (i % 16 == 0) {
-        exact::mpfr_dot_value(op, in, referee.get());
-        EXPECT_TRUE(mpfr_equal_p(referee.get(), bound.exact.get())) << case_line(batch, i);
+        const SumOfForm form(op, tested.model(), in);
+        exact::mpfr_dot_value(op, form.operands, referee.get());
+        EXPECT_TRUE(!form.in_these_formats || mpfr_equal_p(referee.get(), bound.exact.get())) << case_line(batch, i);
       }
       ++tally.finite;
       tally.infinite += bound.may_overflow;

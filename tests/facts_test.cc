@@ -262,8 +262,9 @@ TEST(Facts, OfACorrectConversionAreNotThoseOfWhoeverComputesIt) {
 
 TEST(Facts, OfANanThatAProcessorHandsOnAreNotOfItsArithmetic) {
   const auto facts =
-      facts_between("cpu:fma.f32", "exact", "dot a=fp32 b=fp32 c=fp32 d=fp32 k=1", "3f800000 | 7fc12345 | 00000000");
-  if (facts.empty()) GTEST_SKIP() << "this CPU has no fma";
+      facts_between("cpu:dpps.f32", "exact", "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4",
+                    "3f800000 00000000 00000000 00000000 | 7fc12345 00000000 00000000 00000000 | 00000000");
+  if (facts.empty()) GTEST_SKIP() << "this CPU has no dpps";
   EXPECT_THAT(facts, ElementsAre("nan_payload=dropped~kept"));
 }
 

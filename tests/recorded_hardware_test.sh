@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The models against results of real GPUs (corpus/recorded): 5,500 of V100, A100, Ada and H100, recorded by Khattak and
 # Mikaitis, and all 110,000 where they are at hand, in MMAFUZZ_OBSERVATIONS or ../shared/observations beside the checkout;
-# 11,536 of a Radeon Pro W7900 and a Radeon AI Pro R9700, captured by AMD; 12,169 of an H200, this project's own.
+# 11,536 of a Radeon Pro W7900 and a Radeon AI Pro R9700, captured by AMD; 12,169 of an H200 and 2,619 of a Xeon,
+# this project's own.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -14,7 +15,7 @@ agrees() {
   [ "$out" = "$expected" ]
 }
 
-agrees "29205 cases, 0 mismatches" "$root"/corpus/recorded/*.cases.gz
+agrees "31824 cases, 0 mismatches" "$root"/corpus/recorded/*.cases.gz
 all=${MMAFUZZ_OBSERVATIONS:-$root/../shared/observations}
 if ls "$all"/*.cases.gz >/dev/null 2>&1; then agrees "110000 cases, 0 mismatches" "$all"/*.cases.gz; fi
 
@@ -39,6 +40,9 @@ hopper/mma.m8n8k4.f64.f64.f64.f64 nan_from=b_a_c h200.mma.f64.nan
 hopper/mma.m8n8k4.f64.f64.f64.f64 nan_from=c_a_b h200.mma.f64.nan
 hopper/mma.m8n8k4.f64.f64.f64.f64 nan_from=c_b_a h200.mma.f64.nan
 hopper/mma.m8n8k4.f64.f64.f64.f64 nan_from=signalling_c_a_b h200.mma.f64.nan
+x86/fma.k1.f32.f32.f32.f32 nan_from=a_b_c xeon.dots.nan
+x86/mul_add.k1.f32.f32.f32.f32 nan_from=a_b_c xeon.dots.nan
+x86/dpbf16.k2.f32.bf16.bf16.f32 nan_from=b_a_c xeon.dots.nan
 rdna3/v_dot2.1x1x2.f32.f16.f16.f32 cut=floor w7900.v_dot2.fp16-fp32
 rdna3/v_dot2.1x1x2.f32.bf16.bf16.f32 subnormals=kept w7900.v_dot2.bf16-fp32
 rdna3/v_dot2.1x1x2.f32.bf16.bf16.f32 nan_of_c=replaced w7900.v_dot2.bf16-fp32

@@ -2,6 +2,7 @@
 // beside each other value, or no row has both.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 
 #include "arithmetic/evaluate_dot.h"
@@ -161,6 +162,46 @@ TEST_P(FlushedResults, AreThoseWorkedByHand) {
       const DotOperands& in = one.load(block.batch, 0);
       EXPECT_EQ(to_hex(op.d, evaluate_dot(*m, in)), want) << kernel << " " << rule;
       EXPECT_EQ(to_hex(op.d, slow_twin_dot(*m, in)), want) << "twin of " << kernel << " " << rule;
+    }
+}
+
+/// POWER10's forms, worked by hand from the Power ISA 3.1: those of 16-bit operands negate the rounded sum and c, those
+/// of fp32 c and the rounded result; NaNs stay.
+TEST(Forms, NegateWhatIsRoundedAndNoNan) {
+  struct Formed {
+    const char *instruction, *operands;
+    std::array<const char*, 5> results;  // of the form without c, PP, PN, NP, NN
+  };
+  const Formed all[] = {
+      // s = 1, c = 1: -(1 - 1) is -0, and -1 + 1 is +0.
+      {"xvf32ger", "3f800000 | 3f800000 | 3f800000", {"3f800000", "40000000", "00000000", "80000000", "c0000000"}},
+      {"xvf16ger2", "3c00 0000 | 3c00 0000 | 3f800000", {"3f800000", "40000000", "00000000", "00000000", "c0000000"}},
+      // s = +0, c = +0.
+      {"xvf32ger", "00000000 | 00000000 | 00000000", {"00000000", "00000000", "00000000", "80000000", "80000000"}},
+      {"xvf16ger2", "0000 0000 | 0000 0000 | 00000000", {"00000000", "00000000", "00000000", "00000000", "80000000"}},
+      // c is a NaN.
+      {"xvf32ger", "3f800000 | 3f800000 | 7fa00001", {"3f800000", "7fe00001", "7fe00001", "7fe00001", "7fe00001"}},
+      {"xvf16ger2", "3c00 0000 | 3c00 0000 | ffc00001", {"3f800000", "ffc00001", "ffc00001", "ffc00001", "ffc00001"}},
+      // The products are one.
+      {"xvf32ger", "ffc00002 | 3f800000 | 3f800000", {"ffc00002", "ffc00002", "ffc00002", "ffc00002", "ffc00002"}},
+  };
+  for (const Formed& one : all)
+    for (size_t form = 0; form < 5; ++form) {
+      const bool of_pairs = std::string_view(one.instruction) == "xvf16ger2";
+      const std::string name = std::string("power10/") + one.instruction +
+                               std::array{"", "pp", "pn", "np", "nn"}[form] +
+                               (of_pairs ? ".k2.f32.f16.f16.f32" : ".k1.f32.f32.f32.f32");
+      const ModelRow* row = find_model_row(name);
+      ASSERT_TRUE(row) << name;
+      CaseBlock block;
+      const std::string text = "mmafuzz-cases 1\n" + to_text(row->op) + "\n" + one.operands + "\n";
+      CaseReader reader("hand", text);
+      reader.next(block, 1);
+      ASSERT_EQ(block.batch.size(), 1u) << (reader.error() ? reader.error()->to_string() : "");
+      DotCase dot(row->op);
+      const DotOperands& in = dot.load(block.batch, 0);
+      EXPECT_EQ(to_hex(row->op.d, evaluate_dot(row->model, in)), one.results[form]) << name << " " << one.operands;
+      EXPECT_EQ(to_hex(row->op.d, slow_twin_dot(row->model, in)), one.results[form]) << name << " " << one.operands;
     }
 }
 

@@ -44,7 +44,7 @@ std::vector<int> order_of_halves(const DotModel& row, const Op& op) {
 std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   const KernelTraits kernel = traits_of(row);
   const auto reads = [&](const char* setting) { return find_parameter(setting)->used_by(row.kernel); };
-  if (kernel.floors()) return std::nullopt;
+  if (kernel.floors() || row.form != Form::s_plus_c) return std::nullopt;
   if (row.chain_join != ChainJoin::in_turn || (kernel.of_fp32() && row.d.width != 32)) return std::nullopt;
   WayToAdd way;
   way.order = kernel.of_fp16() ? order_of_halves(row, op) : order_of(row, op);

@@ -3,11 +3,20 @@
 // A text over a domain (arithmetic/kernels/README.md).
 
 template <class Domain>
+MMAFUZZ_KERNEL typename Domain::Real fma_of_form(const Domain& d, int i, const typename Domain::Real& c) {
+  const DotModel& m = d.model();
+  if (m.form == Form::s_alone) return d.multiply(d.a(i), d.b(i));
+  const typename Domain::Real result =
+      d.fma(negates_sum(m) ? d.negated(d.a(i)) : d.a(i), d.b(i), negates_c(m) ? d.negated(c) : c);
+  return negates_result(m) ? d.negated(result) : result;
+}
+
+template <class Domain>
 MMAFUZZ_KERNEL typename Domain::Code fma_chain(const Domain& d, typename Domain::Code c) {
   typename Domain::Real sum = d.addend(c);
   for (int i = 0; i < d.model().k; ++i) {
     d.begin_block(i);
-    sum = d.fma(d.a(i), d.b(i), sum);
+    sum = d.model().form == Form::s_plus_c ? d.fma(d.a(i), d.b(i), sum) : fma_of_form(d, i, sum);
   }
   return d.stored(sum);
 }

@@ -5,6 +5,14 @@
 // A text over a domain (arithmetic/kernels/README.md).
 
 template <class Domain>
+MMAFUZZ_KERNEL typename Domain::Code joined_in_form(const Domain& d, bool is_own, typename Domain::Code c,
+                                                    typename Domain::Code sum) {
+  const DotModel& m = d.model();
+  if (m.form == Form::s_alone) return sum;
+  return d.added(is_own, negates_c(m) ? d.negated(is_own, c) : c, negates_sum(m) ? d.negated(false, sum) : sum);
+}
+
+template <class Domain>
 MMAFUZZ_KERNEL typename Domain::Code sum_then_add(const Domain& d, typename Domain::Code c) {
   const DotModel& m = d.model();
   typename Domain::Code of_blocks = c;
@@ -15,11 +23,11 @@ MMAFUZZ_KERNEL typename Domain::Code sum_then_add(const Domain& d, typename Doma
     for (int i = first; i < first + n; ++i) d.add_product(products, i);
     const typename Domain::Code sum = d.rounded(products, first, n);
     if (m.chain_join == ChainJoin::in_turn) {
-      c = d.added(first == 0, c, sum);
+      c = joined_in_form(d, first == 0, c, sum);
     } else {
       of_blocks = first == 0 ? sum : d.added(false, of_blocks, sum);
     }
   }
-  if (m.chain_join == ChainJoin::summed_first) c = d.added(true, c, of_blocks);
+  if (m.chain_join == ChainJoin::summed_first) c = joined_in_form(d, true, c, of_blocks);
   return c;
 }

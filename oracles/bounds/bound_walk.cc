@@ -84,6 +84,7 @@ class BoundChains : public BoundDomain {
   struct Operand {
     int index;
     bool dropped;  ///< a subnormal that the unit reads as zero
+    bool is_negated = false;
   };
 
   BoundChains(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Case& one)
@@ -101,6 +102,16 @@ class BoundChains : public BoundDomain {
     c->fits_d |= traits_of(m_).of_fp32();
     return c;
   }
+  Operand negated(Operand x) const {
+    x.is_negated = true;
+    return x;
+  }
+  Real negated(const Real& x) const {
+    const Value y = x ? std::make_shared<Held>(*x) : case_.zero();
+    mpfr_neg(y->exact.get(), y->exact.get(), MPFR_RNDN);
+    return y;
+  }
+  Value negated(bool, const Value& code) const { return negated(code); }
   Real fma(const Operand& x, const Operand& y, const Real& z) const { return sum(z, exact_product(x, y)); }
   Real multiply(const Operand& x, const Operand& y) const {
     const Value p = std::make_shared<Held>(exact_product(x, y));
@@ -142,6 +153,7 @@ class BoundChains : public BoundDomain {
   Held exact_product(const Operand& x, const Operand& y) const {
     Held p(case_.precision);
     exact::set_product(p.exact.get(), case_.op, in_, x.index);
+    if (x.is_negated) mpfr_neg(p.exact.get(), p.exact.get(), MPFR_RNDN);
     p.set_unit();
     if (x.dropped || y.dropped) p.drop();
     return p;

@@ -40,6 +40,7 @@ class LaneChains {
   HWY_INLINE Numbers b(int i) const { return {hn::Load(D(), b_ + size_t(i) * hn::Lanes(D()))}; }
   HWY_INLINE Numbers addend(Numbers c) const { return c; }
   HWY_INLINE Numbers stored(Numbers x) const { return x; }
+  HWY_INLINE Numbers negated(Numbers x) const { return {hn::IfThenElse(hn::IsNaN(x.v), x.v, hn::Neg(x.v))}; }
   HWY_INLINE Numbers fma(Numbers x, Numbers y, Numbers z) const { return {hn::MulAdd(x.v, y.v, z.v)}; }
   HWY_INLINE Numbers multiply(Numbers x, Numbers y) const { return {hn::Mul(x.v, y.v)}; }
   HWY_INLINE Numbers add(Numbers x, Numbers y) const { return {hn::Add(x.v, y.v)}; }
@@ -154,6 +155,7 @@ class LaneHalfChains : public LaneChains<DF32> {
                                  fma(lower, hn::LowerHalf(half, y.v), hn::LowerHalf(half, z.v)));
     return {FloatDecoder(fp16_fields)(fp16_bits(sum, model().nan))};
   }
+  HWY_INLINE Numbers multiply(Numbers x, Numbers y) const { return fma(x, y, {hn::Set(DF32(), -0.0f)}); }
 
  private:
   using Half = hn::Vec<DF32Half>;
@@ -177,6 +179,7 @@ class LaneBfloatChains : public LaneChains<DF32> {
     return {hn::Combine(DF32(), fma(hn::UpperHalf(half, x.v), hn::UpperHalf(half, y.v), hn::UpperHalf(half, z.v)),
                         fma(hn::LowerHalf(half, x.v), hn::LowerHalf(half, y.v), hn::LowerHalf(half, z.v)))};
   }
+  HWY_INLINE Numbers multiply(Numbers x, Numbers y) const { return fma(x, y, {hn::Set(DF32(), -0.0f)}); }
 
  private:
   using Half = hn::Vec<DF32Half>;
@@ -218,6 +221,7 @@ class HandsNansOn : public Base {
   HWY_INLINE HandsNansOn(const DotModel& m, const T* a, const T* b) : Base(m, a, b), rule_(m.nan_from) {}
 
   HWY_INLINE Numbers fma(Numbers x, Numbers y, Numbers z) const { return of(Base::fma(x, y, z), x, y, z, true); }
+  HWY_INLINE Numbers multiply(Numbers x, Numbers y) const { return of(Base::multiply(x, y), x, y, this->zero(), true); }
   HWY_INLINE Numbers add(Numbers x, Numbers y) const { return of(Base::add(x, y), x, y, this->zero(), false); }
   HWY_INLINE Numbers product(int i, Seen& seen) const {
     return of(Base::product(i, seen), this->a(i), this->b(i), this->zero(), true);
@@ -332,6 +336,7 @@ class LaneExactDots {
   HWY_INLINE Code rounded(const Sum& sum, int, int) const {
     return rounded(sum, 0, 0, false, {hn::Set(DF32(), -0.0f)});  // the neutral element of addition
   }
+  HWY_INLINE Code negated(bool, Code x) const { return {hn::Neg(x.v)}; }
   HWY_INLINE Code added(bool, Code c, Code sum) const { return {hn::Add(c.v, sum.v)}; }
   HWY_INLINE Code rounded(const Sum& sum, int, int, bool, Code c) const {
     const DF32 d;

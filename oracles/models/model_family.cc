@@ -93,7 +93,7 @@ class RowFamily final : public Family {
     if (twin_) return names;
     std::map<std::string, const ModelRow*> widest;
     for (const ModelRow& row : model_rows()) {
-      if (!fits(row, op)) continue;
+      if (!fits(row, op) || row.model.form != Form::s_plus_c) continue;  // others would differ from all that add
       const ModelRow*& best = widest[row.arch + "/" + row.instruction];
       if (!best || row.op.k > best->op.k) best = &row;
     }

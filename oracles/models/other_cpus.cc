@@ -24,13 +24,14 @@ class CpuRows : public RowList {
 
   /// Two products summed exactly and rounded, then added to c.
   void pairs(const char* arch, const char* instruction, const char* shape, const std::string& type, const char* source,
-             NanFrom nan = NanFrom::constant) {
+             NanFrom nan = NanFrom::constant, Form form = Form::s_plus_c) {
     ModelRow row = started(arch, instruction, shape, "f32." + type + "." + type + ".f32");
     DotModel& m = row.model;
     m.kernel = Kernel::sum_then_add;
     m.block = 2;
     m.zero_sign = ZeroSign::ieee;
     m.nan_from = nan;
+    in_form(row, form);
     add(std::move(row), source);
   }
 
@@ -66,15 +67,49 @@ class CpuRows : public RowList {
   }
 
   void fma(const char* arch, const char* instruction, const std::string& types, const char* source,
-           NanFrom nan = NanFrom::constant) {
+           NanFrom nan = NanFrom::constant, Form form = Form::s_plus_c) {
     ModelRow row = started(arch, instruction, "k1", types);
     row.model.kernel = Kernel::fma_chain;
     row.model.nan_from = nan;
-    if (types[0] == types.substr(4)[0]) row.claims.push_back({"equals_model", "ieee:fma"});
+    if (types[0] == types.substr(4)[0] && form == Form::s_plus_c) row.claims.push_back({"equals_model", "ieee:fma"});
+    in_form(row, form);
     add(std::move(row), source);
   }
 
+  /// POWER10's outer products in all forms. Those of 16-bit operands negate the rounded sum of two products and the
+  /// accumulator, those of fp32 and fp64 the accumulator and the result of a fused multiply-add.
+  void power10() {
+    struct Suffix {
+      const char* name;
+      Form of_pairs, of_fma;
+    };
+    for (const Suffix& of :
+         {Suffix{"", Form::s_alone, Form::s_alone}, Suffix{"pp", Form::s_plus_c, Form::s_plus_c},
+          Suffix{"pn", Form::s_minus_c, Form::s_minus_c}, Suffix{"np", Form::c_minus_s, Form::negated_s_minus_c},
+          Suffix{"nn", Form::minus_s_minus_c, Form::negated_s_plus_c}}) {
+      const auto named = [&](const char* stem) { return stem + std::string(of.name); };
+      const auto source = [](const std::string& name) { return "Power ISA 3.1, " + name; };
+      for (const auto& [stem, type] : {std::pair{"xvf16ger2", "f16"}, std::pair{"xvbf16ger2", "bf16"}})
+        pairs("power10", named(stem).c_str(), "k2", type, source(named(stem)).c_str(), NanFrom::a_c_b, of.of_pairs);
+      for (const auto& [stem, types] :
+           {std::pair{"xvf32ger", "f32.f32.f32.f32"}, std::pair{"xvf64ger", "f64.f64.f64.f64"}})
+        fma("power10", named(stem).c_str(), types, source(named(stem)).c_str(), NanFrom::a_c_b, of.of_fma);
+    }
+  }
+
  private:
+  /// Where c or the products are negated, a greater one lowers the result; products that are zero still change c.
+  static void in_form(ModelRow& row, Form form) {
+    row.model.form = form;
+    const bool negated = form != Form::s_plus_c && form != Form::s_alone,
+               c_rises = form == Form::c_minus_s || form == Form::negated_s_minus_c;
+    std::erase_if(row.claims, [&](const Claim& claim) {
+      return (claim.property == "monotone_in_c" && negated && !c_rises) ||
+             (claim.property == "monotone_in_addend" && negated) ||
+             (claim.property == "zero_padding" && form != Form::s_plus_c && !c_rises);
+    });
+  }
+
   static ModelRow started(const char* arch, const char* instruction, const char* shape, const std::string& types) {
     ModelRow row = start_row(arch, instruction, shape, types);
     row.model.output_rounding = Rounding::nearest_even;
@@ -90,7 +125,7 @@ class CpuRows : public RowList {
 
 std::vector<ModelRow> other_cpu_rows() {
   CpuRows rows;
-  constexpr NanFrom arm = NanFrom::signalling_c_a_b, power = NanFrom::a_c_b;
+  constexpr NanFrom arm = NanFrom::signalling_c_a_b;
   rows.to_odd("bfdot", "k2");
   rows.to_odd("bfmmla", "k4");
   rows.to_odd("bfmopa", "k2");
@@ -118,10 +153,7 @@ std::vector<ModelRow> other_cpu_rows() {
   rows.fma("arm", "bfmlal", "f32.bf16.bf16.f32", "Arm ARM, BFMulAdd", arm);
   rows.fma("arm", "fmopa", "f32.f32.f32.f32", "Arm ARM, FPMulAdd (SME)");
   rows.fma("arm", "fmopa", "f64.f64.f64.f64", "Arm ARM, FPMulAdd (SME)");
-  rows.pairs("power10", "xvf16ger2pp", "k2", "f16", "Power ISA 3.1, xvf16ger2pp", power);
-  rows.pairs("power10", "xvbf16ger2pp", "k2", "bf16", "Power ISA 3.1, xvbf16ger2pp", power);
-  rows.fma("power10", "xvf32gerpp", "f32.f32.f32.f32", "Power ISA 3.1, xvf32gerpp", power);
-  rows.fma("power10", "xvf64gerpp", "f64.f64.f64.f64", "Power ISA 3.1, xvf64gerpp", power);
+  rows.power10();
   rows.fma("riscv", "vfwmaccbf16", "f32.bf16.bf16.f32", "RISC-V Unprivileged ISA, Zvfbfwma");
   return rows.take();
 }

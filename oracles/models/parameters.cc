@@ -86,6 +86,9 @@ std::vector<Parameter> make_parameters() {
       {"invalid_nan", "encoding of what invalid operations give", {}, 0, 0, true, MMAFUZZ_MEMBER(invalid_nan)},
       {"nan_of_c", "the result where only c is a NaN", Words{"replaced", "quieted"}, 0, 0, false, MMAFUZZ_MEMBER(nan_of_c)},
       {"operand_specials", "infinities and NaNs of a and b", Words{"kept", "numbers"}, 0, 0, false, MMAFUZZ_MEMBER(operand_specials)},
+      {"form", "what a step makes of its products' sum s and of c",
+       Words{"s_plus_c", "s_minus_c", "c_minus_s", "minus_s_minus_c", "negated_s_minus_c", "negated_s_plus_c", "s_alone"}, 0, 0, false,
+       MMAFUZZ_MEMBER(form)},
   };
   for (Parameter& p : all)
     for (size_t i = 0; i < std::size(kernel_texts); ++i)
@@ -267,6 +270,10 @@ std::string contradiction_in(const DotModel& model) {
     if (model.overflow_rank == OverflowRank::below_operands)
       return "nan_from says which NaN an operation gives, overflow_rank=below_operands what all operands do";
   }
+  if (negates_result(model) && sums_exactly)
+    return "kernel=sum_then_add negates its addends: form=negated_... is known of kernel=fma_chain";
+  if (negates_c(model) && (!model.c.has_negative_zero() || model.subnormals == Subnormals::flushed))
+    return "form=" + parameter_text(*find_parameter("form"), model) + " negates c, which needs zeros of both signs";
   if (model.output_via == OutputVia::fp32_nearest && !kernel.floors())
     return "output_via=fp32_nearest is known of kernel=floored_sum";
   const bool adds_operands =

@@ -544,13 +544,41 @@ uint64_t fma_then_add(const DotModel& model, const Instruction& instruction, con
   return ieee_round(last, c, model.output_rounding).encoding;
 }
 
+/// What is multiplied by -1 (Power ISA 3.1, 7.6.3: the PN, NP and NN forms). A NaN's own bits stay as they are.
+struct Signs {
+  int sum, c, result;
+};
+Signs signs_of(Form form) {
+  switch (form) {
+    case Form::s_minus_c: return {1, -1, 1};
+    case Form::c_minus_s: return {-1, 1, 1};
+    case Form::minus_s_minus_c: return {-1, -1, 1};
+    case Form::negated_s_minus_c: return {1, -1, -1};
+    case Form::negated_s_plus_c: return {1, 1, -1};
+    case Form::s_plus_c:
+    case Form::s_alone: break;
+  }
+  return {1, 1, 1};
+}
+Term with_sign(Term t, int sign) {
+  t.negative = t.negative != (sign < 0);
+  return t;
+}
+
 uint64_t fma_chain(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
   Term c = read_accumulator(model, accumulator);
   uint64_t result = 0;
   for (const Term& product : instruction.all_scaled()) {
-    Term sum = exact_add(c, product, model.output_rounding);
+    if (model.form == Form::s_alone) {  // Power ISA 3.1, xvf32ger: bfp_MULTIPLY
+      result = operation(model, product, product.factor[0], product.factor[1], {});
+      continue;
+    }
+    const Signs signs = signs_of(model.form);
+    Term sum = exact_add(with_sign(c, signs.c), with_sign(product, signs.sum), model.output_rounding);
     sum.invalid = product.invalid;
     result = operation(model, sum, product.factor[0], product.factor[1], c.nan);
+    if (signs.result < 0 && decode(model.d, result, LowBits::ignored).kind != Kind::nan)
+      result ^= model.d.in_container(model.d.sign_bit());
     c = read_accumulator(model, {result, &model.d});
   }
   return result;
@@ -599,8 +627,9 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
     return exact.units == 0 ? model.d.encode_zero(zero_sum_is_negative(model, products, none))
                             : finished({Kind::finite, exact.units < 0, abs(exact.units), exact.weight, 0});
   };
-  const auto plus = [&](const Term& x, uint64_t sum) {
-    const Term y = decode(model.d, sum, LowBits::ignored), total = exact_add(x, y, model.output_rounding);
+  const auto plus = [&](const Term& x, uint64_t sum, int sign = 1) {
+    const Term y = with_sign(decode(model.d, sum, LowBits::ignored), sign),
+               total = exact_add(x, y, model.output_rounding);
     return total.kind == Kind::nan ? nan_of_operands(model, y.nan, {}, x.nan, false) : finished(total);
   };
   const Terms all = instruction.all_scaled();
@@ -614,8 +643,11 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
     for (size_t i = 1; i < sums.size(); ++i) total = plus(decode(model.d, total, LowBits::ignored), sums[i]);
     sums = {total};
   }
+  if (model.form == Form::s_alone) return sums.back();  // xvf16ger2 writes the rounded sum
+  // xvf16ger2pn, np and nn: a rounded sum and the accumulator are negated before they are added.
+  const Signs signs = signs_of(model.form);
   Accumulator c = accumulator;
-  for (const uint64_t sum : sums) c = {plus(read_accumulator(model, c), sum), &model.d};
+  for (const uint64_t sum : sums) c = {plus(with_sign(read_accumulator(model, c), signs.c), sum, signs.sum), &model.d};
   return c.encoding;
 }
 

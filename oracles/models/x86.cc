@@ -1,25 +1,30 @@
 // Dot products of x86 processors, as published: chains and trees of IEEE operations. Sources: [SDM] Intel 64 and IA-32
 // Architectures Software Developer's Manual, vol. 2; [AMD] AMD64 Architecture Programmer's Manual, vol. 4; [ISE] Intel
 // Architecture Instruction Set Extensions Programming Reference; [ACE] AI Compute Extensions, version 1 (x86 Ecosystem
-// Advisory Group, 2026), as Bochs transcribes it. NaN results carry the payload of an operand there; which one depends
-// on the order in which a compiler gives the operands: the rows hold for ops with nan=any.
+// Advisory Group, 2026), as Bochs transcribes it. Of two NaNs the first source operand's is the result ([SDM] vol. 1,
+// tables 4-7 and E-1), of an FMA's the multiplicand's, the multiplier's, then the addend's (table 14-17, where the
+// multiplicand is the second operand). The rows say it of the operands' places in the instruction that they name;
+// those of DPPS, whose sums have no such order by the text, of AMX and of AVX10.2 hold for ops with nan=any.
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
 namespace {
 
-constexpr uint64_t default_nan_f32 = 0xffc00000;  // QNaN floating-point indefinite ([SDM] vol. 1, 4.8.3.7)
+// QNaN floating-point indefinite ([SDM] vol. 1, 4.8.3.7).
+constexpr uint64_t default_nan_f32 = 0xffc00000, default_nan_f64 = 0xfff8000000000000, default_nan_f16 = 0xfe00;
 
 class X86Rows : public RowList {
  public:
   /// `block` products by IEEE multiplications, their pairwise sum, then c. One product: multiply, then add.
-  void tree(const char* instruction, const char* shape, const std::string& type, int block, const char* source) {
+  void tree(const char* instruction, const char* shape, const std::string& type, int block, const char* source,
+            const NanRule& nan = {}) {
     ModelRow row = start_row("x86", instruction, shape, type + "." + type + "." + type + "." + type);
     row.model.kernel = Kernel::ieee_tree;
     row.model.overflow = Overflow::by_rounding;
     row.model.block = block;
     row.model.output_rounding = Rounding::nearest_even;
-    row.model.nan = row.op.d.fields().encode_nan();
+    row.model.nan = nan.own ? nan.own : row.op.d.fields().encode_nan();
+    row.model.nan_from = nan.from;
     row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
                             "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
     add(std::move(row), source);
@@ -27,9 +32,10 @@ class X86Rows : public RowList {
 
   /// A chain of FMAs without subnormal numbers; of pairs the odd element goes first.
   void flushing_chain(const char* instruction, const char* shape, const std::string& types, Subnormals subnormals,
-                      const char* source) {
+                      const char* source, NanFrom nan_from = NanFrom::constant) {
     ModelRow row = start_row("x86", instruction, shape, types);
     row.model.kernel = Kernel::fma_chain;
+    row.model.nan_from = nan_from;
     if (row.op.k > 1) row.model.order = ProductOrder::swapped_pairs;
     row.model.subnormals = subnormals;
     add_rounded(std::move(row), source);
@@ -114,7 +120,8 @@ class X86Rows : public RowList {
 std::vector<ModelRow> x86_rows() {
   X86Rows rows;
   rows.flushing_chain("dpbf16", "k2", "f32.bf16.bf16.f32", Subnormals::flushed_signed,
-                      "[SDM] VDPBF16PS: element 2i + 1 first, each step to nearest even, DAZ and FTZ; [AMD]");
+                      "[SDM] VDPBF16PS: element 2i + 1 first, each step to nearest even, DAZ and FTZ; [AMD]",
+                      NanFrom::a_b_c);
   rows.tile("tdpbf16ps", "bf16", "[SDM] TDPBF16PS: two FMA chains from +0, their sum, then c; DAZ and FTZ");
   rows.tile("tdpfp16ps", "f16", "[SDM] TDPFP16PS: the same; fp16's subnormals are kept, fp32's flushed");
   rows.tf32_tile("[ISE] TMMULTF32PS: an FMA chain from +0 over k, then c; NaNs made quiet before low bits are cut");
@@ -133,9 +140,12 @@ std::vector<ModelRow> x86_rows() {
                       "[ISE] VDPPHPS: element 2i + 1 first, each step to nearest even; fp32's subnormals are flushed");
   rows.flushing_chain("fma", "k1", "bf16.bf16.bf16.bf16", Subnormals::flushed_signed,
                       "[ISE] VFMADD213BF16: to nearest even, DAZ and FTZ");
-  for (const char* type : {"f32", "f64", "f16"})
-    rows.fma_chain("x86", "fma", {"k1"}, type, type[1] == '1' ? "[SDM] VFMADD213SH" : "[SDM] VFMADD213SS, VFMADD213SD");
-  for (const char* type : {"f32", "f64"}) rows.tree("mul_add", "k1", type, 1, "[SDM] MULSS and ADDSS, MULSD and ADDSD");
+  // VFMADD213 multiplies its second operand, b, by its first, a. ADDSS has c as its first operand.
+  rows.fma_chain("x86", "fma", {"k1"}, "f32", "[SDM] VFMADD213SS", {NanFrom::b_a_c, default_nan_f32});
+  rows.fma_chain("x86", "fma", {"k1"}, "f64", "[SDM] VFMADD213SD", {NanFrom::b_a_c, default_nan_f64});
+  rows.fma_chain("x86", "fma", {"k1"}, "f16", "[SDM] VFMADD231SH", {NanFrom::a_b_c, default_nan_f16});
+  rows.tree("mul_add", "k1", "f32", 1, "[SDM] MULSS and ADDSS", {NanFrom::c_a_b, default_nan_f32});
+  rows.tree("mul_add", "k1", "f64", 1, "[SDM] MULSD and ADDSD", {NanFrom::c_a_b, default_nan_f64});
   rows.tree("dpps", "k4", "f32", 4, "[SDM] DPPS, then ADDSS with c: (p0 + p1) + (p2 + p3)");
   return rows.take();
 }

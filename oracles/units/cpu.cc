@@ -2,6 +2,8 @@
 // F16C, AVX512-BF16 and AMX where CPUID has them. Instructions that the machine lacks are declined with that reason.
 #include "oracles/families.h"
 #include "core/function_unit.h"
+#include "core/unit_name.h"
+#include "oracles/models/model_rows.h"
 #include "oracles/units/cpu_integer.h"
 #include "oracles/units/cpu_tile.h"
 #include "oracles/units/mxcsr.h"
@@ -153,14 +155,14 @@ __attribute__((target("sse4.1"))) uint64_t dpps_chain(const DotOperands& in) {
 
 /// A chain of vfmadd231sh (AVX512-FP16) from c.
 __attribute__((target("avx512fp16,avx512vl"))) uint64_t half_fma_chain(const DotOperands& in) {
-  // No lambda: it would not have this function's target.
-  __m128h accumulator = _mm_castsi128_ph(_mm_cvtsi32_si128(static_cast<int>(in.c)));
+  // No lambda: it would not have this function's target. No intrinsic: a compiler would choose the operands' places,
+  // on which NaNs depend.
+  __m128i accumulator = _mm_cvtsi32_si128(static_cast<int>(in.c));
   for (int i = 0; i < in.k; ++i) {
-    const __m128h a = _mm_castsi128_ph(_mm_cvtsi32_si128(static_cast<int>(in.a[i])));
-    const __m128h b = _mm_castsi128_ph(_mm_cvtsi32_si128(static_cast<int>(in.b[i])));
-    accumulator = _mm_fmadd_sh(a, b, accumulator);
+    const __m128i a = _mm_cvtsi32_si128(static_cast<int>(in.a[i])), b = _mm_cvtsi32_si128(static_cast<int>(in.b[i]));
+    asm("vfmadd231sh %[b], %[a], %[sum]" : [sum] "+v"(accumulator) : [a] "v"(a), [b] "v"(b));
   }
-  return static_cast<uint64_t>(_mm_cvtsi128_si32(_mm_castph_si128(accumulator))) & 0xffff;
+  return static_cast<uint64_t>(_mm_cvtsi128_si32(accumulator)) & 0xffff;
 }
 
 /// vpdpbusd, or vpdpbusds where the op saturates: four products of u8 and s8 at a time join an s32.
@@ -500,8 +502,13 @@ class CpuFamily final : public Family {
         }
       }
     }
-    // x86 hands NaN payloads on, where the models that it equals give one canonical NaN.
-    if (op.nan == NanPolicy::exact && !op.d.fields().integer) claims.clear();
+    // x86 hands NaN payloads on, where other models than rows that say which give one canonical NaN.
+    if (op.nan == NanPolicy::exact && !op.d.fields().integer)
+      std::erase_if(claims, [](const Claim& claim) {
+        const UnitName model(claim.detail);
+        const ModelRow* row = claim.property == "equals_model" ? find_model_row(model.path) : nullptr;
+        return !row || row->model.nan_from == NanFrom::constant;
+      });
     return named(std::move(unit), name, std::move(claims));
   }
 #endif

@@ -41,19 +41,27 @@ const Machine machines[] = {
      "qemu-user gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross"},
 };
 
-/// What a unit claims to be.
+/// What a unit claims to be. One program may be built for several instructions.
 struct EmulatedInstruction {
-  const char *name, *row, *source;
+  const char *name, *row, *source, *program, *flags = "";
 };
+#define POWER10(stem, form, types) \
+  { "power10/" #stem #form, "power10/" #stem #form types, #stem #form, "power10_" #stem, "-DFORM=" #form }
+#define POWER10_FORMS(stem, types)                                                                      \
+  POWER10(stem, , types), POWER10(stem, pp, types), POWER10(stem, pn, types), POWER10(stem, np, types), \
+      POWER10(stem, nn, types)
 constexpr EmulatedInstruction emulated_instructions[] = {
-    {"arm/bfdot", "arm/bfdot.k2.f32.bf16.bf16.f32", "BFDOT with FPCR.EBF = 0"},
-    {"arm/bfmmla", "arm/bfmmla.k4.f32.bf16.bf16.f32", "BFMMLA with FPCR.EBF = 0"},
-    {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALB"},
-    {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", "SME's FMOPA of fp16"},
-    {"power10/xvf16ger2pp", "power10/xvf16ger2pp.k2.f32.f16.f16.f32", "xvf16ger2pp"},
-    {"power10/xvbf16ger2pp", "power10/xvbf16ger2pp.k2.f32.bf16.bf16.f32", "xvbf16ger2pp"},
-    {"power10/xvf32gerpp", "power10/xvf32gerpp.k1.f32.f32.f32.f32", "xvf32gerpp"},
+    {"arm/bfdot", "arm/bfdot.k2.f32.bf16.bf16.f32", "BFDOT with FPCR.EBF = 0", "arm_bfdot"},
+    {"arm/bfmmla", "arm/bfmmla.k4.f32.bf16.bf16.f32", "BFMMLA with FPCR.EBF = 0", "arm_bfmmla"},
+    {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALB", "arm_bfmlal"},
+    {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", "SME's FMOPA of fp16", "arm_fmopa_f16"},
+    POWER10_FORMS(xvf16ger2, ".k2.f32.f16.f16.f32"),
+    POWER10_FORMS(xvbf16ger2, ".k2.f32.bf16.bf16.f32"),
+    POWER10_FORMS(xvf32ger, ".k1.f32.f32.f32.f32"),
+    POWER10_FORMS(xvf64ger, ".k1.f64.f64.f64.f64"),
 };
+#undef POWER10_FORMS
+#undef POWER10
 
 const EmulatedInstruction* find_emulated(std::string_view path) {
   for (const EmulatedInstruction& one : emulated_instructions)
@@ -107,20 +115,19 @@ Result<std::string> program_of(const EmulatedInstruction& one) {
   const Machine& machine = machine_of(one);
   const fs::path folder = source_folder();
   if (folder.empty()) return declined("the programs of emulated: (examples/emulated) are not installed");
-  std::string stem(one.name);
-  stem[stem.find('/')] = '_';
-  const fs::path source = folder / (stem + ".c");
-  uint64_t hash = fnv1a(std::string(machine.compiler) + machine.flags);
+  const fs::path source = folder / (std::string(one.program) + ".c");
+  const std::string flags = std::string(machine.flags) + " " + one.flags;
+  uint64_t hash = fnv1a(machine.compiler + flags);
   for (const char* header : {"unit.h", "power10_diagonal.h"}) hash = fnv1a(contents(folder / header), hash);
   hash = fnv1a(contents(source), hash);
   std::ostringstream name;
-  name << stem << "-" << std::hex << hash;
+  name << one.program << "-" << std::hex << hash;
   const fs::path program = cache_folder() / "emulated" / name.str();
   std::error_code failed;
   if (fs::exists(program, failed)) return program.string();
   fs::create_directories(program.parent_path(), failed);
   const std::string unfinished = program.string() + "." + std::to_string(getpid()), log = unfinished + ".log";
-  const std::string command = std::string(machine.compiler) + " -O2 -static " + machine.flags + " " +
+  const std::string command = std::string(machine.compiler) + " -O2 -static " + flags + " " +
                               shell_word(source.string()) + " -o " + shell_word(unfinished) + " 2>" + shell_word(log);
   const bool built = std::system(command.c_str()) == 0;
   if (built) fs::rename(unfinished, program, failed);
@@ -149,9 +156,10 @@ class EmulatedFamily final : public Family {
   std::vector<std::string> searched_by_default(const Op& op) const override {
     std::vector<std::string> names;
     for (const EmulatedInstruction& one : emulated_instructions) {
-      const Op& own = find_model_row(one.row)->op;
-      const bool takes = op.kind == own.kind && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
-                         !op.has_scales() && op.k % own.k == 0;
+      const ModelRow& row = *find_model_row(one.row);
+      const Op& own = row.op;
+      const bool takes = row.model.form == Form::s_plus_c && op.kind == own.kind && op.a == own.a && op.b == own.b &&
+                         op.c == own.c && op.d == own.d && !op.has_scales() && op.k % own.k == 0;
       if (takes && missing_for(machine_of(one)).empty()) names.push_back(std::string("emulated:") + one.name);
     }
     return names;

@@ -38,6 +38,14 @@ TermChains::Real TermChains::result(const std::string& name, Expression encoding
   return real(encoding);
 }
 
+TermChains::Real TermChains::negated(Real x) const {
+  const FormatFields& d = rules_.format;
+  const Expression sign = concat(~x.number.nan, constant(d.width - 1, 0));
+  x.number.negative = ~x.number.negative;
+  x.encoding = x.encoding.width() == d.width ? x.encoding ^ sign : x.encoding;  // of a factor, only a NaN's is read
+  return x;
+}
+
 TermChains::Real TermChains::fma(const Real& x, const Real& y, const Real& z) const {
   const Number p = product_of(x.number, y.number);
   note("product", p, {}, {p.zero});

@@ -29,6 +29,7 @@ class TermChains : public TermDomain {
   Real b(int i) const { return operand(read_as(m_, m_.b), x_.b[size_t(i)]); }
   Real addend(Code code) const;
 
+  Real negated(Real x) const;
   Real fma(const Real& x, const Real& y, const Real& z) const;
   Real multiply(const Real& x, const Real& y) const;
   Real add(const Real& x, const Real& y) const;

@@ -38,6 +38,12 @@ TermExactDots::Code TermExactDots::rounded(Sum& sum, int, int, bool is_own, Code
                          std::max(beyond_products(m_), f.emax() + 1));
 }
 
+TermExactDots::Code TermExactDots::negated(bool is_own, Code code) const {
+  const FormatFields& f = c_format(is_own);
+  const Expression sign = constant(code.width(), static_cast<int64_t>(f.in_container(f.sign_bit())));
+  return choose(read(f, code).nan, code, code ^ sign);
+}
+
 TermExactDots::Code TermExactDots::added(bool is_own, Code c, Code sum) const {
   const IeeeRules rules{m_.d, m_.output_rounding, m_.nan, m_.subnormals, m_.overflow};
   const Number of_c = read(c_format(is_own), c), of_sum = decoded(m_.d, sum);

@@ -18,6 +18,7 @@ class TermExactDots : public TermDomain {
   void add_product(Sum& sum, int i) const;
   Code rounded(Sum& sum, int first, int n, bool is_own, Code c) const;
   Code rounded(const Sum& sum, int first, int n) const;
+  Code negated(bool is_own, Code code) const;
   Code added(bool is_own, Code c, Code sum) const;
 
  private:

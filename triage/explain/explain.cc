@@ -199,11 +199,11 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
   ExplainedUnit out;
   out.name = unit.name();
   if (const DotModel* model = unit.model()) {
-    const std::string_view unusual[] = {"order", "subnormals", "chain_start",
-                                        "chain_join"};  // shown if not the default
+    const std::string_view unusual[] = {"order", "subnormals", "chain_start", "chain_join",
+                                        "form"};  // shown if not the default
     for (const char* shown :
          {"kernel", "block", "order", "fraction_bits", "zero_rule", "zero_exponent", "subnormals", "first_sum",
-          "c_guard_bits", "cut", "output_fraction_bits", "output_rounding", "chain_start", "chain_join"}) {
+          "c_guard_bits", "cut", "output_fraction_bits", "output_rounding", "chain_start", "chain_join", "form"}) {
       const Parameter& parameter = *find_parameter(shown);
       const bool usual = parameter.get(*model) == parameter.get(DotModel{});
       if (parameter.used_by(model->kernel) && !(usual && std::count(std::begin(unusual), std::end(unusual), shown)))
