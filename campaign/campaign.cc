@@ -33,8 +33,6 @@ constexpr unsigned most_early_deaths = 5;  ///< in a row, until its assignment i
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-constexpr double walk_of_all_shards = 1e12;  ///< cases; each shard's sweeps begin at another of them
-
 uint64_t seed_for(uint64_t seed, const std::string& id, uint64_t slice, unsigned shard) {
   return fnv1a(id + "#" + std::to_string(slice), fnv1a_start ^ seed ^ uint64_t{shard} << 40);
 }
@@ -132,7 +130,7 @@ void Campaign::start(size_t share, double seconds) {
                 seed_for(settings_.seed, id, progress.slices, settings_.shard),
                 seconds,
                 plan_.with_engine(assignment.field()),
-                progress.cases + static_cast<uint64_t>(assignment.place * walk_of_all_shards),
+                settings_.cases ? 0 : progress.walked,
                 lease_ ? "." + lease_->writer() : ""};
   if (settings_.cases) {
     begin_again(run, progress);
@@ -150,6 +148,8 @@ void Campaign::start(size_t share, double seconds) {
 void Campaign::add_worker(CampaignProgress& to, const Running& worker) {
   ShareProgress& progress = to.shares[worker.run.assignment->name()];
   progress.cases += worker.status.cases;
+  if (worker.run.assignment->engine == Engine::batch)
+    progress.walked = std::max(progress.walked, worker.run.earlier + worker.status.cases);
   progress.inputs += worker.status.inputs;
   progress.seconds += worker.status.seconds;
   mmafuzz::add(progress.answers, worker.status.answers);

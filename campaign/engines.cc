@@ -15,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr double walk_of_all_shards = 1e12;  ///< cases; each shard's sweeps begin at another of them
+
 /// What every engine's build of a target understands (fuzz_targets/target.h).
 std::vector<std::pair<std::string, std::string>> target_environment(const WorkerRun& run,
                                                                     const CampaignSettings& settings) {
@@ -52,8 +54,8 @@ ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings
   if (run.seconds > 0 && !settings.cases)
     spec.command.insert(spec.command.end(), {"--time", fmt::format("{:.3f}", run.seconds)});
   if (run.with_engines) spec.command.push_back("--files");
-  if (run.earlier && !settings.cases)
-    spec.command.insert(spec.command.end(), {"--earlier", std::to_string(run.earlier)});
+  const uint64_t earlier = run.earlier + static_cast<uint64_t>(run.assignment->place * walk_of_all_shards);
+  if (earlier && !settings.cases) spec.command.insert(spec.command.end(), {"--earlier", std::to_string(earlier)});
   spec.memory_bytes = settings.memory_mb << 20;
   return spec;
 }

@@ -15,7 +15,7 @@ struct WorkerRun {
   uint64_t seed = 1;
   double seconds = 0;         ///< 0: no bound
   bool with_engines = false;  ///< others than batch searches work on the same corpus
-  uint64_t earlier = 0;       ///< cases of this share's earlier runs
+  uint64_t earlier = 0;       ///< ShareProgress::walked when it began
   /// Of a shard: a name of this process alone. A host that was cut off may still write when another has taken over, and
   /// appending to one file from two hosts is not safe on NFS.
   std::string writer = {};

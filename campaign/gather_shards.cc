@@ -71,6 +71,7 @@ void add(CampaignProgress& to, const CampaignProgress& shard) {
     all.inputs += part.inputs;
     all.seconds += part.seconds;
     add(all.answers, part.answers);
+    all.walked = std::max(all.walked, part.walked);  // shards begin at places of their own, and may meet
   }
 }
 

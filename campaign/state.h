@@ -31,6 +31,9 @@ struct ShareProgress {
   uint64_t slices = 0, cases = 0, inputs = 0;
   double seconds = 0;
   AnswerCounts answers;
+  /// Cases of batch searches that went on along the walks, one behind the other. Searches that run at the same time
+  /// begin at the same step, and are counted once.
+  uint64_t walked = 0;
   // Of --cases: where the assignment began. One that did not come to its end begins there again and gives the same.
   bool begun = false;
   uint64_t cases_before = 0, corpus_before = 0;  ///< cases, and bytes of its packed inputs

@@ -88,12 +88,12 @@ AnswerCounts answers_of(const Plan& plan, const CampaignProgress& progress) {
 }
 
 StateWalks walks_of(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units) {
-  std::map<std::string, uint64_t> cases;  // each worker of an op walks from the beginning
+  std::map<std::string, uint64_t> cases;  // the shares of an op walk each for itself
   for (const Assignment& assignment : plan.assignments) {
     const auto share = progress.shares.find(assignment.name());
     if (!assignment.op || !assignment.target->compares_units() || share == progress.shares.end()) continue;
     uint64_t& most = cases[to_text(*assignment.op)];
-    most = std::max(most, share->second.cases);
+    most = std::max(most, share->second.walked);
   }
   StateWalks walks;
   for (const auto& [op, count] : cases) {

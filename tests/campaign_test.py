@@ -267,6 +267,20 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(sum(summary["known"].values()), len(keys))
         self.assertLessEqual(set(keys), set(keys_of(self.out / "findings.cases")))
 
+    def test_workers_that_search_at_the_same_time_walk_once(self):
+        def walked_and_cases():
+            share, = json.loads((self.out / "progress.json").read_text())["shares"].values()
+            return share["walked"], share["cases"]
+
+        first = campaign("--out", self.out, *FEW, "--targets", "dot_models", "--jobs", 2, "--time", 3)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        walked, cases = walked_and_cases()
+        self.assertGreater(walked, 0)
+        self.assertLess(walked, cases)
+        again = campaign("--out", self.out, "--resume", "--time", 2)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertGreater(walked_and_cases()[0], walked)
+
     def test_names_of_rows_are_whole_names_from_the_beginning(self):
         other = "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16"
         unit = "model:custom?kernel=fused_sum,k=16,block=16,fraction_bits=24,output_rounding=toward_zero"
