@@ -158,29 +158,29 @@ class Identifier {
     finish(IdentifyVerdict::too_few);
   }
 
-  /// Where searches for rows start: those of the catalogue first.
-  /// Rows of the catalogue that take these operands come first: two kernels can be one function of them.
+  /// Where searches for rows start. Rows of the catalogue that take these operands come first: two kernels can be one
+  /// function of them.
   std::vector<DotModel> known_rows() const {
     std::vector<DotModel> known;
     for (const Kernel kernel : space_.kernels())
       for (const DotModel& start : space_.starts(kernel)) known.push_back(start);
+    const std::vector<const ModelRow*> rows = rows_of_operands();
     std::stable_partition(known.begin(), known.end(), [&](const DotModel& m) {
-      return std::any_of(model_rows().begin(), model_rows().end(), [&](const ModelRow& row) {
-        return row.model.kernel == m.kernel && takes_operands(row) && differs_in_nothing(row.model, m);
+      return std::any_of(rows.begin(), rows.end(), [&](const ModelRow* row) {
+        return row->model.kernel == m.kernel && space_.are_alike(row->model, m);
       });
     });
     return known;
   }
 
-  bool takes_operands(const ModelRow& row) const {
-    return row.op.a == op().a && row.op.b == op().b && row.op.c == op().c && row.op.d == op().d &&
-           row.op.scale_block == op().scale_block && (!op().has_scales() || row.op.scale_a == op().scale_a);
-  }
-
-  bool differs_in_nothing(const DotModel& x, const DotModel& y) const {
-    const std::vector<const Parameter*> parameters = space_.parameters_of(x.kernel);
-    return std::all_of(parameters.begin(), parameters.end(),
-                       [&](const Parameter* p) { return p->get(x) == p->get(y); });
+  /// Those of the catalogue that take operands of these formats.
+  std::vector<const ModelRow*> rows_of_operands() const {
+    std::vector<const ModelRow*> rows;
+    for (const ModelRow& row : model_rows())
+      if (row.op.a == op().a && row.op.b == op().b && row.op.c == op().c && row.op.d == op().d &&
+          row.op.scale_block == op().scale_block && (!op().has_scales() || row.op.scale_a == op().scale_a))
+        rows.push_back(&row);
+    return rows;
   }
 
   /// A row that gives all answers: the one that stands, a row of the catalogue, or what a search finds.
@@ -691,19 +691,18 @@ class Identifier {
 
   void compare_with_catalogue() {
     size_t least = SIZE_MAX;
-    for (const ModelRow& row : model_rows()) {
-      if (!takes_operands(row)) continue;
+    for (const ModelRow* row : rows_of_operands()) {
       std::vector<std::string> differs;
-      if (row.model.kernel != row_->kernel) {
+      if (row->model.kernel != row_->kernel) {
         const Parameter& kernel = *find_parameter("kernel");
-        differs.push_back("kernel: " + parameter_text(kernel, row.model) + " there, " + parameter_text(kernel, *row_));
+        differs.push_back("kernel: " + parameter_text(kernel, row->model) + " there, " + parameter_text(kernel, *row_));
       } else {
-        differs = differing_parameters(row.model);
+        differs = differing_parameters(row->model);
       }
-      const size_t distance = row.model.kernel == row_->kernel ? differs.size() : 1000;
+      const size_t distance = row->model.kernel == row_->kernel ? differs.size() : 1000;
       if (distance >= least) continue;
       least = distance;
-      id_.nearest = "model:" + row.name();
+      id_.nearest = "model:" + row->name();
       id_.nearest_differs = differs;
     }
   }

@@ -104,6 +104,11 @@ int HypothesisSpace::least_exponent(const DotModel& m) const {
   return std::min(least, of_c - m.c_guard_bits);
 }
 
+bool HypothesisSpace::are_alike(const DotModel& x, const DotModel& y) const {
+  const std::vector<const Parameter*>& all = parameters_of(x.kernel);
+  return std::all_of(all.begin(), all.end(), [&](const Parameter* p) { return p->get(x) == p->get(y); });
+}
+
 std::vector<DotModel> HypothesisSpace::starts(Kernel kernel) const {
   DotModel plain = custom_model(op_);
   plain.kernel = kernel;
@@ -112,10 +117,7 @@ std::vector<DotModel> HypothesisSpace::starts(Kernel kernel) const {
   if (traits_of(kernel).of_fp16()) plain.k = std::max(4, plain.k / 4 * 4);
   std::vector<DotModel> all;
   const auto offer = [&](const DotModel& m) {
-    const auto same = [&](const DotModel& x) {
-      return std::all_of(parameters().begin(), parameters().end(),
-                         [&](const Parameter& p) { return !p.used_by(kernel) || p.get(x) == p.get(m); });
-    };
+    const auto same = [&](const DotModel& x) { return are_alike(x, m); };
     if (contradiction_in(m).empty() && std::none_of(all.begin(), all.end(), same)) all.push_back(m);
   };
   // Rows of the op's own formats come first, of these the ones that the op fills.

@@ -19,6 +19,8 @@ class HypothesisSpace {
   const std::vector<const Parameter*>& parameters_of(Kernel kernel) const {
     return parameters_[static_cast<size_t>(kernel)];
   }
+  /// Whether two rows of one kernel have the same parameters.
+  bool are_alike(const DotModel& x, const DotModel& y) const;
   /// The values of a parameter, each once, those that compute the same by the formats alone once.
   const std::vector<int64_t>& values(const Parameter& parameter) const;
 
