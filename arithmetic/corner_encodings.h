@@ -40,7 +40,8 @@ MMAFUZZ_HD_CALL inline uint64_t encode_near(const FormatFields& f, bool negative
   return f.in_container(magnitude_near<uint64_t>(f, exponent, fraction) | (negative ? f.sign_bit() : 0));
 }
 
-/// Zero, infinity, NaN, greatest, least normal, least or greatest subnormal (pick: 0 to 7), without sign.
+/// Zero, infinity, the quiet NaN, a signaling one, greatest, least normal, least or greatest subnormal (pick: 0 to 7),
+/// without sign.
 template <class Word>
 MMAFUZZ_HD Word special_magnitude(const FormatFields& f, int pick) {
   const Word top = static_cast<Word>(f.top_exponent_field()) << f.fraction_bits;
@@ -49,7 +50,7 @@ MMAFUZZ_HD Word special_magnitude(const FormatFields& f, int pick) {
     case 0: return 0;
     case 1: return f.has_infinity() ? static_cast<Word>(f.encode_infinity(false) >> f.ignored_low_bits) : greatest;
     case 2: return f.has_nan() ? static_cast<Word>(f.encode_nan() >> f.ignored_low_bits) : greatest;
-    case 3: return f.has_infinity() && f.fraction_bits > 1 ? static_cast<Word>(top | 1) : 0;
+    case 3: return f.specials == Specials::ieee && f.fraction_bits > 1 ? static_cast<Word>(top | 1) : 0;
     case 4: return greatest;
     case 5: return static_cast<Word>(Word{1} << f.fraction_bits);
     case 6: return 1;

@@ -164,10 +164,9 @@ class StateCase {
       case zero: return f.encode_zero(negative);
       case infinity: return f.has_infinity() ? f.encode_infinity(negative) : f.encode_greatest(negative);
       case nan:
-        if (f.has_infinity() && f.fraction_bits > 0 && s_.coin())  // any payload
-          return f.in_container(static_cast<uint64_t>(f.top_exponent_field()) << f.fraction_bits |
-                                std::max<uint64_t>(draw_fraction(f, s_.rng), 1) | (negative ? f.sign_bit() : 0));
-        return special_encoding(f, s_.coin() ? 2 : 3, negative);
+        if (f.specials == Specials::ieee && f.fraction_bits > 0 && s_.coin())  // any payload
+          return f.encode_infinity(negative) | f.in_container(std::max<uint64_t>(draw_fraction(f, s_.rng), 1));
+        return special_encoding(f, 2, negative);
       case subnormal: {
         const uint64_t fraction = draw_fraction(f, s_.rng);
         return encode_near(f, negative, f.emin() - 1, 0)
