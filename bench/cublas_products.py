@@ -94,6 +94,15 @@ def main(path: str, out: str) -> None:
         cases.append({**shape, **held, "bits": bits, "offset": offset, "alpha": alpha, "beta": beta, "retained": retained})
         values.extend(x.ravel() for x in (a, b, c, d))
 
+    def record_first(row: Array, column: Array, m: int, n: int, bits: int) -> None:
+        """The first element of a product of zeros but for the first row of a and column of b: alone its file is small."""
+        a, b = np.zeros((m, len(row))), np.zeros((len(column), n))
+        a[0], b[:, 0] = row, column
+        whole, retained = cublas.product(a, b, np.zeros((m, n)), 1.0, 0.0)
+        cases.append({"m": m, "n": n, "k": len(row), "rows": 1, "columns": 1, "bits": bits, "offset": 0, "alpha": 1.0,
+                      "beta": 0.0, "retained": retained})  # fmt: skip
+        values.extend((row, column, np.zeros(1), whole[0, :1]))
+
     def scalars(kind: int) -> tuple[float, float]:
         return (1.0, 0.0) if kind % 3 else (float(rng.choice([1, -1, 3.7, 0.1])), float(rng.choice([1, -0.3, 0.5, 0])))
 
@@ -111,13 +120,7 @@ def main(path: str, out: str) -> None:
                 record(drawn(rng, (m, k), 0.5), drawn(rng, (k, n), 0.5), drawn(rng, (m, n), 3.0), alpha, beta, bits)
     for m, n in ((129, 1), (129, 129), (257, 130)):  # more tiles, fewer parts
         cublas.choose(7)
-        a = np.zeros((m, 1153))
-        b = np.zeros((1153, n))
-        a[0], b[:, 0] = drawn(rng, (2, 1153), 1.0)
-        record(a[:1], b[:, :1], np.zeros((1, 1)), 1.0, 0.0, 7)
-        whole, retained = cublas.product(a, b, np.zeros((m, n)), 1.0, 0.0)
-        cases[-1].update(m=m, n=n, retained=retained)
-        values[-1] = whole[:1, :1].ravel()
+        record_first(*drawn(rng, (2, 1153), 1.0), m, n, 7)
     cublas.choose(0)
     for k in (32, 64, 65, 128, 200):  # exponents in runs: blocks of the span
         for _ in range(12):
@@ -151,13 +154,8 @@ def main(path: str, out: str) -> None:
     ):  # fmt: skip
         # long sums, in groups and parts; the numbers come again and again, so that the file stays small
         cublas.choose(bits)
-        a, b = np.zeros((m, k)), np.zeros((k, n))
         row, column = (np.resize(drawn(rng, (1, 1021), 2.0), k) for _ in "ab")
-        a[0], b[:, 0] = row, column
-        d, retained = cublas.product(a, b, np.zeros((m, n)), 1.0, 0.0)
-        cases.append({"m": m, "n": n, "k": k, "rows": 1, "columns": 1, "bits": bits, "offset": 0, "alpha": 1.0, "beta": 0.0,
-                      "retained": retained})  # fmt: skip
-        values.extend((row, column, np.zeros(1), d[0, :1]))
+        record_first(row, column, m, n, bits)
     about = {"gpu": cublas.torch.cuda.get_device_name(), "cublas": cublas.version, "cases": cases}
     np.savez_compressed(out, about=json.dumps(about), values=np.concatenate(values).view(np.uint64))
     print(f"{len(cases)} products of {about['gpu']}, cuBLAS {cublas.version}")

@@ -61,4 +61,5 @@ def main():
     np.savez_compressed(sys.argv[1], **arrays)
 
 
-main()
+if __name__ == "__main__":
+    main()

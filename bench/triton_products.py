@@ -10,8 +10,8 @@ import numpy as np
 import torch
 import triton
 import triton.language as tl
+from torch_products import CORNER, encodings
 
-CORNER = slice(0, 16)
 TYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32, "e4m3": torch.float8_e4m3fn,
          "e5m2": torch.float8_e5m2}
 
@@ -40,11 +40,6 @@ def scaled(A, SA, B, SB, D, K: tl.constexpr, BYTES_A: tl.constexpr, BYTES_B: tl.
     scale_a = tl.load(SA + i[:, None] * (K // 32) + s[None, :])
     scale_b = tl.load(SB + i[:, None] * (K // 32) + s[None, :]) if SCALED_B else None
     tl.store(D + i[:, None] * N + i[None, :], tl.dot_scaled(a, scale_a, OF_A, b, scale_b, OF_B))
-
-
-def encodings(tensor):
-    words = {1: torch.uint8, 2: torch.int16, 4: torch.int32}[tensor.element_size()]
-    return tensor.contiguous().view(words).cpu().numpy()
 
 
 def numbers(shape, kind, draw):
@@ -89,4 +84,5 @@ def main():
     np.savez_compressed(sys.argv[1], **arrays)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,13 @@ import mmafuzz
 
 TORCH, TRITON, JAX = (np.load(pathlib.Path(__file__).parents[2] / f"corpus/recorded/h200.{name}.npz")
                       for name in ("torch", "triton", "jax"))
-E4M3 = "model:hopper/wgmma.m64n64k32.f32.e4m3.e4m3.f32"
+TYPES = {"fp16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn,
+         "e5m2": ml_dtypes.float8_e5m2}
+WGMMA = {"fp16": "m64n64k16.f32.f16.f16.f32", "bf16": "m64n64k16.f32.bf16.bf16.f32", "tf32": "m64n64k8.f32.tf32.tf32.f32",
+         "e4m3": "m64n64k32.f32.e4m3.e4m3.f32", "e5m2": "m64n64k32.f32.e5m2.e5m2.f32"}
+WGMMA = {kind: "model:hopper/wgmma." + name for kind, name in WGMMA.items()}
+MMA = {"fp16": "m16n8k16.f32.f16.f16.f32", "bf16": "m16n8k16.f32.bf16.bf16.f32", "tf32": "m16n8k8.f32.tf32.tf32.f32"}
+MMA = {kind: "model:hopper/mma." + name for kind, name in MMA.items()}
 
 
 def chain(unit, a, b, c=None):
@@ -33,17 +39,28 @@ def operands(k):
     return array(f"e4m3/{k}/a", ml_dtypes.float8_e4m3fn), array(f"e4m3/{k}/b", ml_dtypes.float8_e4m3fn)
 
 
-def promoted(a, b, join):
-    """Chains of 128 products, each joined to the sum in fp32."""
-    total = np.zeros((len(a), len(b)), np.float32)
-    for block in range(a.shape[1] // 128):
-        part = slice(128 * block, 128 * block + 128)
-        total = join(total, chain(E4M3, a[:, part], b[:, part]), block)
-    return total
+def nearest_tf32(x, ties="away"):
+    """Ties as XLA's Triton breaks them, by cvt.rna; cuBLAS breaks them to even."""
+    op = f"convert from=fp32 to=tf32 round=nearest_{ties}"
+    return mmafuzz.unit("ieee").evaluate(op, np.ascontiguousarray(x)).view(np.float32)
+
+
+def in_steps(product, k, step, c=None, join=lambda total, part, block: total + part):
+    """A chain of its own for each `step` products, joined to the sum in fp32; without c the first one begins it."""
+    for block in range(k // step):
+        part = product(slice(step * block, step * block + step))
+        c = part if c is None else join(c, part, block)
+    return c
+
+
+def promoted(a, b, **join):
+    """Chains of 128 products, each joined to the sum from +0."""
+    zero = np.zeros((len(a), len(b)), np.float32)
+    return in_steps(lambda at: chain(WGMMA["e4m3"], a[:, at], b[:, at]), a.shape[1], 128, zero, **join)
 
 
 def sums(a, b, fast):
-    return chain(E4M3, a, b) if fast else promoted(a, b, lambda total, part, block: total + part)
+    return chain(WGMMA["e4m3"], a, b) if fast else promoted(a, b)
 
 
 def fused(x, y, z):
@@ -74,7 +91,7 @@ def test_scales_of_rows_come_one_after_the_other(k, fast):
 def test_scales_of_tiles_are_fused_with_the_sum(k):
     a, b = operands(k)
     of_a, of_b = array(f"e4m3/{k}/tile/a"), array(f"e4m3/{k}/tile/b")[:, :1]  # the corner lies in the first 128 columns
-    d = promoted(a, b, lambda total, part, i: fused(part, of_a[:, i : i + 1] * of_b[i], total))
+    d = promoted(a, b, join=lambda total, part, i: fused(part, of_a[:, i : i + 1] * of_b[i], total))
     assert same(d, f"e4m3/{k}/tile/d")
 
 
@@ -82,36 +99,16 @@ def test_scales_of_narrow_tiles_come_one_after_the_other():
     """1 x 128 of a and of b. With one block, as for k = 128, torch takes the scales for those of rows."""
     a, b = operands(1024)
     of_a, of_b = array("e4m3/1024/tile1/a"), array("e4m3/1024/tile1/b")
-    d = promoted(a, b, lambda total, part, i: fused(part * of_a[:, i : i + 1], of_b[i], total))
+    d = promoted(a, b, join=lambda total, part, i: fused(part * of_a[:, i : i + 1], of_b[i], total))
     assert same(d, "e4m3/1024/tile1/d")
 
 
-@pytest.mark.parametrize("kind,dtype,unit", [
-    ("fp16", np.float16, "model:hopper/wgmma.m64n64k16.f32.f16.f16.f32"),
-    ("bf16", ml_dtypes.bfloat16, "model:hopper/wgmma.m64n64k16.f32.bf16.bf16.f32"),
-    ("tf32", np.float32, "model:hopper/wgmma.m64n64k8.f32.tf32.tf32.f32"),
-    ("fp32", np.float32, "ieee:fma"),
-])
-def test_products_are_one_chain(kind, dtype, unit):
-    a, b = array(f"{kind}/512/a", dtype), array(f"{kind}/512/b", dtype)
+@pytest.mark.parametrize("kind", ["fp16", "bf16", "tf32", "fp32"])
+def test_products_are_one_chain(kind):
+    a, b = (array(f"{kind}/512/{x}", TYPES.get(kind, np.float32)) for x in "ab")
     if kind == "tf32":  # cuBLAS rounds to tf32 before the unit would cut
-        to_tf32 = lambda x: mmafuzz.unit("ieee").evaluate("convert from=fp32 to=tf32", np.ascontiguousarray(x)).view(np.float32)
-        a, b = to_tf32(a), to_tf32(b)
-    assert same(chain(unit, a, b), f"{kind}/512/d")
-
-
-TYPES = {"fp16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn,
-         "e5m2": ml_dtypes.float8_e5m2}
-WGMMA = {"fp16": "m64n64k16.f32.f16.f16.f32", "bf16": "m64n64k16.f32.bf16.bf16.f32", "tf32": "m64n64k8.f32.tf32.tf32.f32",
-         "e4m3": "m64n64k32.f32.e4m3.e4m3.f32", "e5m2": "m64n64k32.f32.e5m2.e5m2.f32"}
-WGMMA = {kind: "model:hopper/wgmma." + name for kind, name in WGMMA.items()}
-MMA = {"fp16": "m16n8k16.f32.f16.f16.f32", "bf16": "m16n8k16.f32.bf16.bf16.f32", "tf32": "m16n8k8.f32.tf32.tf32.f32"}
-MMA = {kind: "model:hopper/mma." + name for kind, name in MMA.items()}
-
-
-def nearest_tf32(x):
-    """To nearest, ties away: cvt.rna."""
-    return ((x.view(np.uint32) + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
+        a, b = nearest_tf32(a, "even"), nearest_tf32(b, "even")
+    assert same(chain(WGMMA.get(kind, "ieee:fma"), a, b), f"{kind}/512/d")
 
 
 def parts(x):
@@ -121,13 +118,6 @@ def parts(x):
         found.append(x.astype(ml_dtypes.bfloat16))
         x = x - found[-1].astype(np.float32)
     return found
-
-
-def in_steps(product, k, step, c):
-    """A chain of its own for each `step` products, added to c in fp32."""
-    for first in range(0, k, step):
-        c = c + product(slice(first, first + step))
-    return c
 
 
 def of_triton(name):
@@ -257,10 +247,7 @@ def test_products_of_jax_are_chains_in_steps(algorithm, k, step):
             d = chain(unit, x[:, at], y[:, at], d)
         return d
 
-    d = product(slice(0, step))
-    for first in range(step, k, step):
-        d = d + product(slice(first, first + step))
-    assert same(d, f"{k}/{algorithm}", JAX)
+    assert same(in_steps(product, k, step), f"{k}/{algorithm}", JAX)
 
 
 @pytest.mark.parametrize("k", [64, 256, 1024])
