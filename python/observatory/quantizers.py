@@ -513,7 +513,7 @@ def _rows() -> list[Row]:
         "jax_mxfp8", "jax", "quantize(x, get_scaled_dot_general_config('mxfp8'))", MX.format("fp32", "e4m3"), "rule=rceil",
         "jax/_src/cudnn/scaled_matmul_stablehlo.py, cast_to_e8m0_with_rounding_up", (),
         [_INFINITY, Judgement("", CHOICE, "on a CPU XLA takes subnormal numbers for zero, 2^-127 among them; jax.nn.scaled_dot_general "
-                              "calls it on GPUs alone, which were not asked")]))
+                              "calls it on GPUs alone, and on an H200 the rule holds")]))
     rows.append(Row(
         "jax_nvfp4", "jax", "quantize(x, get_scaled_dot_general_config('nvfp4', t))", NVFP4, "", "", (),
         [Judgement("the scale is", CHOICE, "XLA multiplies by the reciprocals of the tensor's scale and of 6"),
