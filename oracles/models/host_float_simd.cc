@@ -36,24 +36,13 @@ struct NumbersOnly {
   const DotModel& m;
 };
 
-template <bool Hands>
+template <bool Hands, class Lanes>
 struct FmaChain : NumbersOnly {
   using NumbersOnly::NumbersOnly;
   static constexpr bool hands_nans_on = Hands;
   template <class V, class T>
   HWY_INLINE uint64_t run(size_t, const T* a, const T* b, V& c) const {
-    using Lanes = LaneChains<hn::DFromV<V>>;
     c = fma_chain(WithNans<Hands, Lanes>(m, a, b), typename Lanes::Numbers{c}).v;
-    return 0;
-  }
-};
-/// Of fp16 and bf16.
-template <bool Hands, class Lanes>
-struct NarrowFmaChain : NumbersOnly {
-  using NumbersOnly::NumbersOnly;
-  static constexpr bool hands_nans_on = Hands;
-  HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
-    c = fma_chain(WithNans<Hands, Lanes>(m, a, b), {c}).v;
     return 0;
   }
 };
@@ -64,22 +53,13 @@ struct FmaThenAdd : NumbersOnly {
     return 0;
   }
 };
-/// Without rules for subnormal numbers and zeros.
-template <bool Hands>
-struct PlainTree : NumbersOnly {
-  using NumbersOnly::NumbersOnly;
-  static constexpr bool hands_nans_on = Hands;
-  HWY_INLINE uint64_t run(size_t, const double* a, const double* b, VF64& c) const {
-    c = ieee_tree(WithNans<Hands, LaneChains<DF64>>(m, a, b), {c}).v;
-    return 0;
-  }
-};
-template <bool Hands, bool Flushes>
+template <bool Hands, class Lanes>
 struct IeeeTree : NumbersOnly {
   using NumbersOnly::NumbersOnly;
   static constexpr bool hands_nans_on = Hands;
-  HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
-    c = ieee_tree(WithNans<Hands, LaneTrees<Flushes>>(m, a, b), {c}).v;
+  template <class V, class T>
+  HWY_INLINE uint64_t run(size_t, const T* a, const T* b, V& c) const {
+    c = ieee_tree(WithNans<Hands, Lanes>(m, a, b), typename Lanes::Numbers{c}).v;
     return 0;
   }
 };
@@ -244,15 +224,15 @@ HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& result
 template <bool Hands>
 void run_operations(const DotModel& m, const Batch& batch, Column& results) {
   if (traits_of(m).additions == KernelTraits::Additions::in_pairs) {
-    m.d.width == 64                       ? run_fp64<PlainTree<Hands>>(m, batch, results)
+    m.d.width == 64                       ? run_fp64<IeeeTree<Hands, LaneChains<DF64>>>(m, batch, results)
     : m.output_rounding == Rounding::odd  ? run_fp32<OddTree>(m, batch, results)
-    : m.subnormals == Subnormals::flushed ? run_fp32<IeeeTree<Hands, true>>(m, batch, results)
-                                          : run_fp32<IeeeTree<Hands, false>>(m, batch, results);
+    : m.subnormals == Subnormals::flushed ? run_fp32<IeeeTree<Hands, LaneTrees<true>>>(m, batch, results)
+                                          : run_fp32<IeeeTree<Hands, LaneTrees<false>>>(m, batch, results);
   } else {
-    m.d.width == 64      ? run_fp64<FmaChain<Hands>>(m, batch, results)
-    : m.d == fp16_fields ? run_fp32<NarrowFmaChain<Hands, LaneHalfChains>>(m, batch, results)
-    : m.d == bf16_fields ? run_fp32<NarrowFmaChain<Hands, LaneBfloatChains>>(m, batch, results)
-                         : run_fp32<FmaChain<Hands>>(m, batch, results);
+    m.d.width == 64      ? run_fp64<FmaChain<Hands, LaneChains<DF64>>>(m, batch, results)
+    : m.d == fp16_fields ? run_fp32<FmaChain<Hands, LaneHalfChains>>(m, batch, results)
+    : m.d == bf16_fields ? run_fp32<FmaChain<Hands, LaneBfloatChains>>(m, batch, results)
+                         : run_fp32<FmaChain<Hands, LaneChains<DF32>>>(m, batch, results);
   }
 }
 
