@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <tuple>
 
 #include "core/case_text.h"
 #include "core/contradiction.h"
@@ -29,9 +30,11 @@ constexpr size_t sample_count = 256;
 Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& options) {
   if (const Result<bool> allowed = restrict_to(question, options.domain); !allowed)
     throw BadInput(allowed.refusal().reason);
-  Reply f{question.question.text, question.op, {}, {}, {}, ""};
+  Reply f{question.question.text, question.op};
   f.proof = prove(solvers, question.question, samples_of(question, sample_count), options.proof);
-  if (f.proof.outcome == Outcome::witness) f.witness = case_of(question, f.proof);
+  if (f.proof.outcome != Outcome::witness) return f;
+  f.witness = case_of(question, question.operands, f.proof);
+  if (question.changed) f.changed = case_of(question, *question.changed, f.proof);
   return f;
 }
 
@@ -66,7 +69,7 @@ void refuse_witness(const Reply& f) {
 Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& statement, const Op& op,
           InquiryOptions& rest) {
   const std::string text = statement + where(rest);
-  Reply reply{text, op, {}, {}, {}, ""};
+  Reply reply{text, op};
   reply.proof.reason = no_answer_in(rest.proof);
   if (rest.proof.spent >= rest.proof.seconds) return reply;
   const auto begin = std::chrono::steady_clock::now();
@@ -85,7 +88,7 @@ Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::
                     bool lemmas_apply, const InquiryOptions& options) {
   InquiryOptions rest = options;
   if (!asked.lemmas.empty() && lemmas_apply) {
-    Reply all{text, op, {}, {}, {}, asked.argument};
+    Reply all{.question = text, .op = op, .argument = asked.argument};
     bool proven = true;
     for (size_t i = 0; proven && i < asked.lemmas.size(); ++i) {
       const Reply lemma = put(solvers, asked.lemmas[i], text + ", lemma " + std::to_string(i + 1), op, rest);
@@ -102,6 +105,32 @@ Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::
   Reply f = put(solvers, asked.whole, text, op, rest);
   f.proof.seconds = rest.proof.spent;
   return f;
+}
+
+/// Whether a product of two cases has the same value; the factors are finite and not zero.
+bool is_same_product(const Batch& x, const Batch& y, int i) {
+  using Value = std::tuple<bool, unsigned __int128, int>;
+  const auto value = [&](const Batch& of) -> Value {
+    const mmafuzz::Number a = mmafuzz::decode(of.op().a.fields(), of.a().get(0, i)),
+                          b = mmafuzz::decode(of.op().b.fields(), of.b().get(0, i));
+    unsigned __int128 significand = static_cast<unsigned __int128>(a.significand) * b.significand;
+    int exponent = a.exponent + b.exponent;
+    for (; significand && !(significand & 1); significand >>= 1) ++exponent;
+    return {a.negative != b.negative, significand, exponent};
+  };
+  return value(x) == value(y);
+}
+
+/// A witness whose changed case the solver chose: other factors of the same products.
+void replay_changed(Reply& f, const Subject& u) {
+  const std::string before = result_of(*u.unit, f.witness), after = result_of(*u.unit, f.changed);
+  for (int i = 0; i < f.op.k; ++i) {
+    const bool untouched =
+        f.witness.a().get(0, i) == f.changed.a().get(0, i) && f.witness.b().get(0, i) == f.changed.b().get(0, i);
+    if (!untouched && !is_same_product(f.witness, f.changed, i)) refuse_witness(f);
+  }
+  if (before == after) refuse_witness(f);
+  f.results = {before + " on the case", after + " on the changed case " + case_line(f.changed, 0)};
 }
 
 /// What the units give on a witness against a property, before and after; throws where they have it there.
@@ -160,7 +189,12 @@ Reply ask_property(Solvers& solvers, const std::string& property, const std::str
   // Lemmas say nothing of a domain: a block's c, or a case between two exchanges of products, may leave it.
   const bool lemmas_apply = options.domain.empty();
   Reply f = ask_in_lemmas(solvers, *asked, property + " of " + unit, op, lemmas_apply, options);
-  if (f.proof.outcome == Outcome::witness) replay(f, *known, u);
+  if (f.proof.outcome != Outcome::witness) return f;
+  if (f.changed.size() > 0) {
+    replay_changed(f, u);
+  } else {
+    replay(f, *known, u);
+  }
   return f;
 }
 

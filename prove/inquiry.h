@@ -19,10 +19,11 @@ std::string where(const InquiryOptions& options);
 struct Reply {
   std::string question;
   Op op;
-  Proof proof;
-  Batch witness;                     ///< one case, where there is one
-  std::vector<std::string> results;  ///< "3f800000 model:..." on the witness
-  std::string argument;              ///< how lemmas make the statement; empty: the queries are about all of it
+  Proof proof = {};
+  Batch witness = {};                     ///< one case, where there is one
+  Batch changed = {};                     ///< the changed case, where the solver chose it
+  std::vector<std::string> results = {};  ///< "3f800000 model:..." on the witness
+  std::string argument = {};              ///< how lemmas make the statement; empty: the queries are about all of it
 };
 
 /// Are two units the same function? Throws BadInput for what is no row, Contradiction where a witness is none.

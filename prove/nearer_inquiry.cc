@@ -133,7 +133,7 @@ Reply ask_nearer(Solvers& solvers, const std::string& first, const std::string& 
     return all;
   };
   const auto left = [&] { return rest.proof.seconds - rest.proof.spent; };
-  Reply f{text, op, {}, {}, {}, ""};
+  Reply f{text, op};
   if (factors && !are_proven(asked.of_factors, "parts of a factor", left())) {
     f.proof.reason = "the lemma about the parts of a factor is not proven: " + why_not;
     f.proof.seconds = rest.proof.spent;

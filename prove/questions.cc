@@ -312,6 +312,7 @@ PropertyQuestion other_factors(const Op& op, const DotModel& m, bool same_expone
     for (const std::vector<Expression>& more : {swap ? x.b : x.a, swap ? x.a : x.b})
       q.twin_samples.insert(q.twin_samples.end(), more.begin(), more.end());
     q.question.assumptions = same;
+    q.changed = y;
     return q;
   };
   PropertyQuestion p;
@@ -438,7 +439,7 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
   return true;
 }
 
-Batch case_of(const CaseQuestion& q, const Proof& proof) {
+Batch case_of(const CaseQuestion& q, const Operands& operands, const Proof& proof) {
   Batch batch(q.op);
   batch.resize(1);
   std::vector<uint64_t> values, fields;
@@ -446,7 +447,7 @@ Batch case_of(const CaseQuestion& q, const Proof& proof) {
     const auto value = proof.witness.find(v.of().name(v.of().node(v)));
     values.push_back(value == proof.witness.end() ? 0 : static_cast<uint64_t>(value->second));
   }
-  Evaluator(q.question.variables, in_case_order(q.operands)).run(values, fields);
+  Evaluator(q.question.variables, in_case_order(operands)).run(values, fields);
   size_t at = 0;
   for (Column& column : batch.inputs())
     for (int i = 0; i < column.count(); ++i) column.set(0, i, fields[at++]);

@@ -14,7 +14,8 @@ namespace mmafuzz::prove {
 /// A question about the cases of an op, with what leads a solver's values back to a case.
 struct CaseQuestion {
   Op op;
-  Operands operands;  ///< of the case
+  Operands operands;                ///< of the case
+  std::optional<Operands> changed;  ///< of the changed case, where a solver chooses it; else the property makes it
   Question question;
   std::vector<Expression>
       twin_samples;  ///< of variables beyond the case's: values that the assumptions allow, from the case
@@ -69,8 +70,8 @@ std::vector<std::string> provable_properties();
 /// and b every one is zero or has a magnitude in [2^A, 2^(B+1))), `c=0`, by commas. Refuses others.
 Result<bool> restrict_to(CaseQuestion& question, const std::string& domain);
 
-/// The case that a proof's witness is.
-Batch case_of(const CaseQuestion& question, const Proof& proof);
+/// The case that operands are, by a proof's witness.
+Batch case_of(const CaseQuestion& question, const Operands& operands, const Proof& proof);
 
 /// Values of the question's variables on structured cases.
 std::vector<std::vector<uint64_t>> samples_of(const CaseQuestion& question, size_t count);

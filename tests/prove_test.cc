@@ -152,6 +152,17 @@ TEST(Proof, SignSymmetryOfVoltaIsProvenAndOfRoundingUpIsNot) {
   EXPECT_EQ(up.proof.outcome, Outcome::witness) << up.proof.reason;
 }
 
+/// The property tries a few other factors, and these give the same result: what differs is the solver's own choice.
+TEST(Proof, OtherFactorsThatTheSolverChoseAreReplayed) {
+  if (!nightly()) GTEST_SKIP() << "half a minute";
+  NEEDS_SOLVERS(solvers);
+  const Reply reply =
+      ask_property(*solvers, "product_value", "model:rdna4/v_dot2.1x1x2.f32.f16.f16.f32", for_seconds(300));
+  ASSERT_EQ(reply.proof.outcome, Outcome::witness) << reply.proof.reason;
+  ASSERT_EQ(reply.results.size(), 2u);
+  EXPECT_NE(reply.results[0].substr(0, 8), reply.results[1].substr(0, 8));
+}
+
 /// A result in tf32 has low bits that say nothing; a c that is a result has none of them.
 TEST(Proof, BlocksOfZerosGiveBackResultsInTf32) {
   NEEDS_SOLVERS(solvers);
