@@ -135,7 +135,8 @@ Answer asked_at_once(Solvers& solvers, const MakeQuestion& make, double seconds)
   options.seconds = seconds;
   options.in_steps = false;
   const Proof proof = prove(solvers, q.question, {}, options);
-  return {proof.outcome, proof.outcome == Outcome::witness ? case_of(q, proof) : Batch(), !q.twin_samples.empty()};
+  return {proof.outcome, proof.outcome == Outcome::witness ? case_of(q, q.operands, proof) : Batch(),
+          !q.twin_samples.empty()};
 }
 
 bool are_proven(Solvers& solvers, const std::vector<MakeQuestion>& lemmas, const Op& op, double seconds) {

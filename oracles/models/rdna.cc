@@ -1,7 +1,8 @@
 // The dot products and matrix units of AMD's RDNA3 (and 3.5) and RDNA4. Source: AMD's emulator, ROCm/rocm-systems,
 // emulation/rocjitsu, gfx11_dot2.h, gfx12_dot.h and dot_packed16.h (pull request 12120), checked there on a Radeon Pro
 // W7900 and a Radeon AI Pro R9700; what those cards gave is recorded in corpus/recorded/. Dense fp16 and bf16 alone
-// were looked at on both, FP8 dot products on RDNA4; RDNA3.5 was not measured.
+// were looked at on both, FP8 dot products on RDNA4. On RDNA3.5 (gfx1151) a user found the same sum (issue 12056
+// there).
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -16,7 +17,9 @@ class RdnaRows : public RowList {
     m.cut = Cut::opposed_complement;
     m.subnormals = Subnormals::flushed_of_fp32;
     if (m.d.emin() == -126) m.zero_exponent = -1000;  // c = 0 has no exponent: this is below all
-    row.claims = claims_of({"block_permutation", "split_k", "swap_operands"});
+    row.claims = claims_of({"block_permutation", "product_value_and_exponent", "split_k", "swap_operands"});
+    // Of several steps the later ones take a c that is +0 whatever its sign was.
+    if (m.k == m.block) row.claims.push_back({"sign_symmetry", ""});
     add(std::move(row), "rocjitsu, gfx11_dot2.h; captured on a W7900");
   }
 
@@ -27,7 +30,7 @@ class RdnaRows : public RowList {
     m.block = block;
     m.first_sum = first_sum;
     m.order = order;
-    row.claims = claims_of({"split_k", "swap_operands", "zero_padding"});
+    row.claims = claims_of({"product_value_and_exponent", "split_k", "swap_operands", "zero_padding"});
     if (block == first_sum) row.claims.push_back({"block_permutation", ""});
     if (m.a.width == 8) m.invalid_nan = m.nan;
     add(std::move(row), m.a.width == 8 ? "rocjitsu, gfx12_dot.h" : "rocjitsu, gfx12_dot.h; captured on an R9700");

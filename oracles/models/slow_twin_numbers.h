@@ -36,9 +36,9 @@ struct Term {
   cpp_int magnitude = 0;
   int weight = 0;
   int exponent = exponent_of_zero;
-  bool invalid = false;              ///< a NaN that an operation made of numbers
-  std::optional<NanBits> nan;        ///< of an operand
-  std::optional<NanBits> factor[2];  ///< of a product: those of its factors
+  bool invalid = false;                   ///< a NaN that an operation made of numbers
+  std::optional<NanBits> nan = {};        ///< of an operand
+  std::optional<NanBits> factor[2] = {};  ///< of a product: those of its factors
 
   bool special() const { return kind == Kind::infinity || kind == Kind::nan; }
   bool is_zero() const { return kind == Kind::zero; }
