@@ -117,7 +117,7 @@ struct ToOrFromInteger {
 
 std::vector<ToOrFromInteger> integer_conversions() {
   std::vector<ToOrFromInteger> all;
-  for (const char* integer : {"s8", "u8", "s32", "u32", "s64", "u64"})
+  for (const char* integer : {"s4", "u4", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"})
     for (const char* real : {"fp16", "bf16", "fp32", "fp64", "e4m3", "uhp"})
       for (const Rounding mode : ieee_modes) {
         all.push_back({real, integer, mode});

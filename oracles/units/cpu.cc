@@ -165,20 +165,36 @@ __attribute__((target("avx512fp16,avx512vl"))) uint64_t half_fma_chain(const Dot
   return static_cast<uint64_t>(_mm_cvtsi128_si32(accumulator)) & 0xffff;
 }
 
-/// vpdpbusd, or vpdpbusds where the op saturates: four products of u8 and s8 at a time join an s32.
-__attribute__((target("avx512vnni,avx512vl"))) uint64_t byte_dot(const DotOperands& in, bool saturate) {
-  __m128i accumulator = _mm_cvtsi32_si128(static_cast<int>(in.c));
-  for (int i = 0; i < in.k; i += 4) {
-    const auto four = [&](const uint64_t* v) {
-      uint32_t bytes = 0;
-      for (int j = 0; j < 4 && i + j < in.k; ++j) bytes |= static_cast<uint32_t>(v[i + j] & 0xff) << (8 * j);
-      return _mm_cvtsi32_si128(static_cast<int>(bytes));
+/// Integers of 32 / `Count` bits; an s32 is joined by `Count` products at a time.
+template <int Count, class Instruction>
+uint64_t integer_dot(const DotOperands& in, const Instruction& instruction) {
+  constexpr int width = 32 / Count;
+  int sum = static_cast<int>(in.c);
+  for (int i = 0; i < in.k; i += Count) {
+    const auto together = [&](const uint64_t* v) {
+      uint32_t all = 0;
+      for (int j = 0; j < Count && i + j < in.k; ++j)
+        all |= static_cast<uint32_t>(v[i + j] & ((1u << width) - 1)) << (width * j);
+      return static_cast<int>(all);
     };
-    accumulator = saturate ? _mm_dpbusds_epi32(accumulator, four(in.a), four(in.b))
-                           : _mm_dpbusd_epi32(accumulator, four(in.a), four(in.b));
+    sum = instruction(sum, together(in.a), together(in.b));
   }
-  return static_cast<uint32_t>(_mm_cvtsi128_si32(accumulator));
+  return static_cast<uint32_t>(sum);
 }
+
+#define MMAFUZZ_VNNI(name, intrinsic)                                                                        \
+  __attribute__((target("avx512vnni,avx512vl"))) int name(int sum, int a, int b) {                           \
+    return _mm_cvtsi128_si32(intrinsic(_mm_cvtsi32_si128(sum), _mm_cvtsi32_si128(a), _mm_cvtsi32_si128(b))); \
+  }
+MMAFUZZ_VNNI(vpdpbusd, _mm_dpbusd_epi32)
+MMAFUZZ_VNNI(vpdpbusds, _mm_dpbusds_epi32)
+MMAFUZZ_VNNI(vpdpwssd, _mm_dpwssd_epi32)
+MMAFUZZ_VNNI(vpdpwssds, _mm_dpwssds_epi32)
+#undef MMAFUZZ_VNNI
+
+/// The instructions whose names end in s saturate.
+uint64_t byte_dot(const DotOperands& in, bool saturate) { return integer_dot<4>(in, saturate ? vpdpbusds : vpdpbusd); }
+uint64_t word_dot(const DotOperands& in, bool saturate) { return integer_dot<2>(in, saturate ? vpdpwssds : vpdpwssd); }
 
 /// vcvtps2ph (F16C). The destination rounds by the immediate; flags come from MXCSR.
 __attribute__((target("f16c"))) CpuAnswer to_half(const Op& op, uint64_t source) {
@@ -247,6 +263,8 @@ bool has_sse4_1() { return false; }
 bool has_avx512_fp16() { return false; }
 
 #endif
+
+constexpr const char *byte_dots = "cpu:dpbusd.s32.u8.s8.s32", *word_dots = "cpu:dpwssd.s32.s16.s16.s32";
 
 struct CpuInstruction {
   const char* name;
@@ -325,8 +343,13 @@ std::vector<CpuInstruction> other_instructions() {
        has_sse4_1,
        "SSE4.1",
        {{"equals_model", "model:x86/dpps.k4.f32.f32.f32.f32"}}},
-      {"cpu:dpbusd.s32.u8.s8.s32",
+      {byte_dots,
        "vpdpbusd, four products of u8 and s8 at a time; vpdpbusds where the op saturates",
+       has_avx512_vnni,
+       "AVX512-VNNI",
+       {{"equals_model", "integer"}}},
+      {word_dots,
+       "vpdpwssd, two products of s16 at a time; vpdpwssds where the op saturates",
        has_avx512_vnni,
        "AVX512-VNNI",
        {{"equals_model", "integer"}}},
@@ -393,7 +416,7 @@ class CpuFamily final : public Family {
   /// flush-to-zero (vcvtps2ph) and denormals-are-zero (vcvtph2ps); those of bf16 always flush and round to nearest
   /// even.
   Attributes honours(const std::string& name, const Op& op) const override {
-    if (name == "cpu:dpbusd.s32.u8.s8.s32") return {.saturate = true};
+    if (name == byte_dots || name == word_dots) return {.saturate = true};
     if (const CpuIntegerInstruction* row = find_integer_instruction(name))
       return {
           .rounding = has_mode(op.rounding), .ftz = op.kind == OpKind::scalar, .inexact = row->run_silently != nullptr};
@@ -447,12 +470,16 @@ class CpuFamily final : public Family {
           op.has_scales())
         return declined(name + " takes 'op dot a=bf16 b=bf16 c=fp32 d=fp32'");
       unit = make_dot_unit([](const DotOperands& in) { return bf16_dot(in); });
-    } else if (name == "cpu:dpbusd.s32.u8.s8.s32") {
-      if (op.kind != OpKind::dot || !is("u8", "s32") || op.b.name() != "s8" || op.c.name() != "s32")
-        return declined(name + " takes 'op dot a=u8 b=s8 c=s32 d=s32'");
-      // vpdpbusds clamps after every four products, `integer` once.
-      if (op.saturate && op.k > 4) claims.clear();
-      unit = make_dot_unit([saturate = op.saturate](const DotOperands& in) { return byte_dot(in, saturate); });
+    } else if (name == byte_dots || name == word_dots) {
+      const bool bytes = name == byte_dots;
+      if (op.kind != OpKind::dot || !is(bytes ? "u8" : "s16", "s32") || op.b.name() != (bytes ? "s8" : "s16") ||
+          op.c.name() != "s32")
+        return declined(name + " takes 'op dot " + (bytes ? "a=u8 b=s8" : "a=s16 b=s16") + " c=s32 d=s32'");
+      // The instructions clamp after every 32 bits of operands, `integer` once.
+      if (op.saturate && op.k > (bytes ? 4 : 2)) claims.clear();
+      unit = make_dot_unit([bytes, saturate = op.saturate](const DotOperands& in) {
+        return bytes ? byte_dot(in, saturate) : word_dot(in, saturate);
+      });
       return named(std::move(unit), name, std::move(claims));
     } else if (name == "cpu:fma.f16" || name == "cpu:dpps.f32" || name.starts_with("cpu:mul_add.") ||
                name.starts_with("cpu:x87.")) {

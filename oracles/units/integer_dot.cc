@@ -1,6 +1,8 @@
-// The units `integer` and `integer:bigint`: dots of 8-bit integers with 32-bit sums, c + sum a*b formed exactly and
-// then wrapped modulo 2^32 or, where the op says saturate=1, clamped (PTX ISA, mma .s32 with and without .satfinite).
+// The units `integer` and `integer:bigint`: dots of integers of 4, 8 and 16 bits with 32-bit sums, c + sum a*b formed
+// exactly and then wrapped modulo 2^32 or, where the op says saturate=1, clamped (PTX ISA, mma .s32 with and without
+// .satfinite; Power ISA 3.1, xvi8ger4spp and its relatives).
 #include <algorithm>
+#include <type_traits>
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include "oracles/families.h"
@@ -14,31 +16,62 @@ int64_t value_of(const FormatFields& f, uint64_t encoding) {
   return x.negative ? -static_cast<int64_t>(x.significand) : static_cast<int64_t>(x.significand);
 }
 
-/// Sums of at most 65536 products of 2^16 and c fit in 64 bits.
+/// Sums of at most 65536 products of 2^32 and c fit in 64 bits.
 class IntegerDotUnit final : public Unit {
  public:
+  explicit IntegerDotUnit(const Op& op) : run_(runs[kind_of(op.a.fields())][kind_of(op.b.fields())]) {}
+
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
+    run_(batch, outcomes.results);
+  }
+
+ private:
+  /// An integer of `Bits` bits in the storage of an encoding.
+  template <class Storage, int Bits>
+  struct Integer {
+    using type = Storage;
+    static int64_t value(Storage x) {
+      constexpr int unused = 8 * sizeof(Storage) - Bits;
+      return static_cast<Storage>(static_cast<Storage>(x << unused) >> unused);
+    }
+  };
+  using Run = void (*)(const Batch&, Column&);
+
+  template <class A, class B>
+  static void run_as(const Batch& batch, Column& results) {
     const Op& op = batch.op();
-    const auto read = [](const FormatFields& f, uint8_t byte) {
-      return f.has_sign() ? static_cast<int8_t>(byte) : static_cast<int>(byte);
-    };
     const size_t k = static_cast<size_t>(op.k);
-    const bool with_signs = op.a.fields().has_sign() && op.b.fields().has_sign();
-    for (size_t i = 0; i < batch.size(); ++i) {
+    const auto *a = reinterpret_cast<const typename A::type*>(batch.a().data()),
+               *b = reinterpret_cast<const typename B::type*>(batch.b().data());
+    for (size_t i = 0; i < batch.size(); ++i, a += k, b += k) {
       int64_t sum = value_of(op.c.fields(), batch.c().get(i));
-      const uint8_t *a = batch.a().data() + i * k, *b = batch.b().data() + i * k;
-      if (with_signs) {  // 65536 products of at most 2^14 fit in 32 bits, and compilers make vectors of this
-        int32_t products = 0;
-        for (size_t l = 0; l < k; ++l) products += int32_t{static_cast<int8_t>(a[l])} * static_cast<int8_t>(b[l]);
+      if constexpr (std::is_same_v<typename A::type, int8_t> && std::is_same_v<A, B>) {
+        int32_t products = 0;  // 65536 of at most 2^14 fit, and compilers make vectors of this
+        for (size_t l = 0; l < k; ++l)
+          products += static_cast<int32_t>(A::value(a[l])) * static_cast<int32_t>(B::value(b[l]));
         sum += products;
       } else {
-        for (size_t l = 0; l < k; ++l) sum += read(op.a.fields(), a[l]) * read(op.b.fields(), b[l]);
+        for (size_t l = 0; l < k; ++l) sum += A::value(a[l]) * B::value(b[l]);
       }
       if (op.saturate) sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
-      outcomes.results.set(i, 0, static_cast<uint32_t>(sum));
+      results.set(i, 0, static_cast<uint32_t>(sum));
     }
   }
+
+  /// In the order of `runs`.
+  static size_t kind_of(const FormatFields& f) { return (f.width == 4 ? 0 : f.width == 8 ? 2 : 4) + !f.has_sign(); }
+
+  template <class A>
+  struct With {
+    static constexpr Run all[] = {run_as<A, Integer<int8_t, 4>>,   run_as<A, Integer<uint8_t, 4>>,
+                                  run_as<A, Integer<int8_t, 8>>,   run_as<A, Integer<uint8_t, 8>>,
+                                  run_as<A, Integer<int16_t, 16>>, run_as<A, Integer<uint16_t, 16>>};
+  };
+  static constexpr const Run* runs[] = {With<Integer<int8_t, 4>>::all,   With<Integer<uint8_t, 4>>::all,
+                                        With<Integer<int8_t, 8>>::all,   With<Integer<uint8_t, 8>>::all,
+                                        With<Integer<int16_t, 16>>::all, With<Integer<uint16_t, 16>>::all};
+  Run run_;
 };
 
 uint64_t bigint_dot(const Op& op, const DotOperands& in) {
@@ -63,9 +96,9 @@ class IntegerFamily final : public Family {
   Role role(const std::string& name) const override { return name == "integer" ? Role::other : Role::referee; }
 
   std::vector<UnitInfo> list() const override {
-    const std::string source = "PTX ISA, mma with .s32";
+    const std::string source = "PTX ISA, mma with .s32; Power ISA 3.1, VSX integer outer products";
     return {{"integer",
-             "dots of s8 and u8 with s32 sums, wrapping or saturating once at the end",
+             "dots of integers of 4, 8 and 16 bits with s32 sums, wrapping or saturating once at the end",
              source,
              {{"equals_model", "integer:bigint"}},
              ""},
@@ -76,11 +109,12 @@ class IntegerFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (!UnitName(name).settings.empty()) return invalid("unit " + name + " has no parameters");
-    const auto narrow = [](const Format& f) { return f.fields().integer && f.fields().width == 8; };
+    const auto narrow = [](const Format& f) { return f.fields().integer && f.fields().width <= 16; };
     const auto wide = [](const Format& f) { return f == format("s32"); };
     if (op.kind != OpKind::dot || !narrow(op.a) || !narrow(op.b) || !wide(op.c) || !wide(op.d) || op.has_scales())
-      return declined(name + " takes 'op dot' with s8 or u8 operands, c=s32 and d=s32");
-    if (name == "integer") return named(std::make_unique<IntegerDotUnit>(), name, {{"equals_model", "integer:bigint"}});
+      return declined(name + " takes 'op dot' with integers of 4, 8 or 16 bits, c=s32 and d=s32");
+    if (name == "integer")
+      return named(std::make_unique<IntegerDotUnit>(op), name, {{"equals_model", "integer:bigint"}});
     return named(make_dot_unit([op](const DotOperands& in) { return bigint_dot(op, in); }), name);
   }
 };

@@ -9,11 +9,11 @@ import importlib.util, os, re, sys
 
 PROTOCOL = "1"
 # The numpy type of a format, where there is one; others are unsigned integers that hold the encodings.
-TYPES = {"fp64": "float64", "fp32": "float32", "fp16": "float16", "s8": "int8", "u8": "uint8", "s32": "int32",
-         "u32": "uint32", "s64": "int64", "u64": "uint64"}
+TYPES = {"fp64": "float64", "fp32": "float32", "fp16": "float16", "s8": "int8", "u8": "uint8", "s16": "int16",
+         "u16": "uint16", "s32": "int32", "u32": "uint32", "s64": "int64", "u64": "uint64"}
 ML_TYPES = {"bf16": "bfloat16", "e5m2": "float8_e5m2", "e4m3": "float8_e4m3fn", "e5m2fnuz": "float8_e5m2fnuz",
             "e4m3fnuz": "float8_e4m3fnuz", "e8m0": "float8_e8m0fnu", "e2m3": "float6_e2m3fn", "e3m2": "float6_e3m2fn",
-            "e2m1": "float4_e2m1fn"}
+            "e2m1": "float4_e2m1fn", "s4": "int4", "u4": "uint4"}
 # What stands in an op line besides formats and sizes; a function that does not say so knows none of it.
 PLAIN = {"round": "nearest_even", "nan": None, "flags": None}
 ARITY = {"sqrt": 1, "rcp": 1, "fma": 3}

@@ -30,8 +30,11 @@ FORMAT_OF_DTYPE: dict[np.dtype, str] = {
         (ml_dtypes.float6_e2m3fn, "e2m3"),
         (ml_dtypes.float4_e2m1fn, "e2m1"),
         (ml_dtypes.float8_e8m0fnu, "e8m0"),
+        (ml_dtypes.int4, "s4"),
+        (ml_dtypes.uint4, "u4"),
         (np.int8, "s8"),
         (np.uint8, "u8"),
+        (np.int16, "s16"),
         (np.int32, "s32"),
     )
 }

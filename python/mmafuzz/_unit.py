@@ -458,7 +458,7 @@ def op_words(
     if "c" not in words and c is not None:
         words["c"] = format_of(c, "c")
     if "d" not in words:
-        wide = {"fp64": "fp64", "s8": "s32", "u8": "s32"}
+        wide = {"fp64": "fp64"} | dict.fromkeys(("s4", "u4", "s8", "u8", "s16"), "s32")
         words["d"] = words.get("c") or wide.get(words["a"], "fp32")
     words.setdefault("c", words["d"])
     if (scale_a is None) != (scale_b is None):
