@@ -42,7 +42,7 @@ KERNEL(fma_chain, OneChain, exact, in_order, with_products, each_product, "order
        "adds one exact product at a time to c, each time rounded")
 /// fp32 FMA chains from zero, c added after: m8n8k4 without a tensor core, AMX (docs/semantics.md 8).
 KERNEL(fma_then_add, OneChain, of_fp32, in_order, last, each_chain,
-       "block order low_bits subnormals chain_start chain_join",
+       "block order nan_from low_bits subnormals chain_start chain_join",
        "adds one exact product at a time from zero and c last, each time rounded")
 /// Arm's widening dot products of 16-bit operands, POWER10's outer products, FP8 on x86 (docs/semantics.md 14).
 KERNEL(sum_then_add, OneExactDot, exact, exact, last, each_block,

@@ -46,10 +46,12 @@ struct FmaChain : NumbersOnly {
     return 0;
   }
 };
+template <bool Hands>
 struct FmaThenAdd : NumbersOnly {
   using NumbersOnly::NumbersOnly;
+  static constexpr bool hands_nans_on = Hands;
   HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
-    c = fma_then_add(LaneChains<DF32>(m, a, b), {c}).v;
+    c = fma_then_add(WithNans<Hands, LaneChains<DF32>>(m, a, b), {c}).v;
     return 0;
   }
 };
@@ -239,7 +241,8 @@ void run_operations(const DotModel& m, const Batch& batch, Column& results) {
 bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
   const KernelTraits traits = traits_of(m);
   if (traits.of_fp32()) {
-    run_fp32<FmaThenAdd>(m, batch, results);
+    m.nan_from == NanFrom::constant ? run_fp32<FmaThenAdd<false>>(m, batch, results)
+                                    : run_fp32<FmaThenAdd<true>>(m, batch, results);
   } else if (traits.additions == KernelTraits::Additions::in_pairs || traits.in_operations()) {
     m.nan_from == NanFrom::constant ? run_operations<false>(m, batch, results)
                                     : run_operations<true>(m, batch, results);

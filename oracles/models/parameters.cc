@@ -264,6 +264,8 @@ std::string contradiction_in(const DotModel& model) {
     for (const FormatFields* f : {&model.a, &model.b, &model.c, &model.d})
       if (f->specials != Specials::ieee) return "nan_from needs formats whose NaNs have payloads as IEEE 754's do";
     if (model.scale_block) return "nan_from is not known of operations with scales";
+    if (kernel.of_fp32() && !(model.d == fp32_fields))
+      return "nan_from needs d=fp32 where a conversion to d ends the sum: it gives one NaN";
     if (kernel.products == KernelTraits::Products::rounded &&
         (model.nan_from == NanFrom::a_c_b || model.nan_from == NanFrom::c_b_a))
       return "this kernel has no operation on a, b and c: nan_from=a_c_b is a_b_c here, and c_b_a is b_c_a";

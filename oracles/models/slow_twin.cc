@@ -518,9 +518,17 @@ uint64_t fma_then_add(const DotModel& model, const Instruction& instruction, con
   DotModel fp32 = model;
   fp32.d = fp32_fields;
   fp32.nan = 0x7fffffff;  // "NaN payloads are not preserved" (PTX ISA); every NaN is replaced below
-  const auto operation = [&](const Term& exact) {
+  const bool hands_on = model.nan_from != NanFrom::constant;
+  if (hands_on) fp32.nan = model.nan;
+  // a, b and c of an FMA; of an addition the first source is a, the second b.
+  const auto operation = [&](const Term& exact, const SomeNan& x, const SomeNan& y, const SomeNan& z) {
+    if (hands_on && exact.kind == Kind::nan)
+      return decode(fp32_fields, nan_of_operands(fp32, x, y, z, exact.invalid), LowBits::ignored);
     const uint64_t rounded = ieee_round(fp32, exact, model.output_rounding).encoding;
     return decode(fp32_fields, flush_result(fp32, rounded), LowBits::ignored);
+  };
+  const auto sum_of = [&](const Term& x, const Term& y) {
+    return operation(exact_add(x, y, model.output_rounding), x.nan, y.nan, {});
   };
   const size_t block = std::max(1, model.block);
   Terms chains;
@@ -528,17 +536,21 @@ uint64_t fma_then_add(const DotModel& model, const Instruction& instruction, con
     Term chain;  // RZ
     for (size_t i = first; i < std::min(first + block, products.size()); ++i) {
       const bool multiplication = i == first && model.chain_start == ChainStart::first_product;
-      chain = operation(multiplication ? products[i] : exact_add(products[i], chain, model.output_rounding));
+      const Term& product = products[i];
+      Term exact = multiplication ? product : exact_add(product, chain, model.output_rounding);
+      exact.invalid = product.invalid;
+      chain = operation(exact, product.factor[0], product.factor[1], multiplication ? SomeNan{} : chain.nan);
     }
     chains.push_back(chain);
   }
   // AMX (Intel SDM, TDPBF16PS): tmpf32 is the sum of both chains, and srcdest is c plus tmpf32.
   if (model.chain_join == ChainJoin::summed_first) {
     Term sum = chains[0];
-    for (size_t i = 1; i < chains.size(); ++i) sum = operation(exact_add(sum, chains[i], model.output_rounding));
+    for (size_t i = 1; i < chains.size(); ++i) sum = sum_of(sum, chains[i]);
     chains = {sum};
   }
-  for (const Term& chain : chains) c = operation(exact_add(c, chain, model.output_rounding));
+  for (const Term& chain : chains) c = sum_of(c, chain);
+  if (hands_on && c.nan) return quiet(fp32_fields, *c.nan);
   DotModel last = model;  // the conversion does not flush
   last.subnormals = Subnormals::kept;
   return ieee_round(last, c, model.output_rounding).encoding;

@@ -3,8 +3,9 @@
 // Architecture Instruction Set Extensions Programming Reference; [ACE] AI Compute Extensions, version 1 (x86 Ecosystem
 // Advisory Group, 2026), as Bochs transcribes it. Of two NaNs the first source operand's is the result ([SDM] vol. 1,
 // tables 4-7 and E-1), of an FMA's the multiplicand's, the multiplier's, then the addend's (table 14-17, where the
-// multiplicand is the second operand). The rows say it of the operands' places in the instruction that they name;
-// those of DPPS, whose sums have no such order by the text, of AMX and of AVX10.2 hold for ops with nan=any.
+// multiplicand is the second operand). The rows say it of the operands' places in the instruction that they name; that
+// of AMX's bf16 is a Xeon's (corpus/recorded/), its fp16's the same by analogy. Rows of DPPS, whose sums have no such
+// order by the text, of AMX's FP8 and tf32 and of AVX10.2 hold for ops with nan=any.
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -88,6 +89,7 @@ class X86Rows : public RowList {
     m.block = m.k / 2;
     m.order = ProductOrder::interleaved;
     m.chain_join = ChainJoin::summed_first;
+    m.nan_from = NanFrom::a_b_c;
     m.overflow = Overflow::by_rounding;
     m.subnormals = Subnormals::flushed_signed;
     add_rounded(std::move(row), source);

@@ -6,13 +6,19 @@ namespace mmafuzz::prove {
 
 TermChains::TermChains(const DotModel& m, const Operands& x, const FormatFields& c_format, std::vector<Stage>& stages)
     : TermDomain(m, x, c_format, stages), rules_{step_format(m), m.output_rounding, m.nan, m.subnormals} {
-  if (is_wider()) rules_.nan = rules_.format.encode_nan();
+  if (is_wider() && m.nan_from == NanFrom::constant) rules_.nan = rules_.format.encode_nan();
   if (traits_of(m).products == KernelTraits::Products::rounded) rules_.overflow = m.overflow;
 }
 
 TermChains::Real TermChains::addend(Code code) const {
   const Real c = operand(c_format_, code);
-  return is_wider() ? real(ieee_rounded({rules_.format, rules_.rounding, rules_.nan}, c.number)) : c;
+  if (!is_wider()) return c;
+  Real wide = real(ieee_rounded({rules_.format, rules_.rounding, rules_.nan}, c.number));
+  if (m_.nan_from != NanFrom::constant) {
+    wide.encoding = choose(c.number.nan, c.encoding, wide.encoding);
+    wide.signalling = c.signalling;
+  }
+  return wide;
 }
 
 TermChains::Real TermChains::operand(const FormatFields& f, Expression code) const {
