@@ -96,8 +96,7 @@ TEST(Fp16Overflow, IsAnInfinityOrTheGreatestNumber) {
 }
 
 TEST(Fp16Overflow, OfAStepIsTheNextOnesC) {
-  // 2^16 in the first step, -2^16 in a later one of wmma: an infinity stays, and 65504 - 2^16 is -32 (d000). In a step
-  // of four on RDNA4, nothing overflows before the fifth product.
+  // 2^16 in the first step and -2^16 in a later one: an infinity stays, and 65504 - 2^16 is -32 (d000).
   expect({{{0x5c00, 0, 0, 0, 0xdc00}, {0x5c00, 0, 0, 0, 0x5c00}, 0, 0x7c00, 0xd000}});
 }
 
