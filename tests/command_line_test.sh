@@ -118,7 +118,7 @@ expect "a version" has out "mmafuzz "
 bad_call "subcommand is required"
 bad_call "frobnicate" frobnicate
 bad_call "--no-such-option" list --no-such-option
-for subcommand in list eval check convert serve explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench gemm" "bench search" "bench ozaki" "bench ozaki-accuracy" "bench ozaki-estimate" "bench ozaki-widths" "bench rate" "bench split"; do
+for subcommand in list eval check convert serve explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench gemm" "bench neighbours" "bench search" "bench ozaki" "bench ozaki-accuracy" "bench ozaki-estimate" "bench ozaki-widths" "bench rate" "bench split"; do
   # shellcheck disable=SC2086
   good $subcommand --help
   expect "help of $subcommand has an example" has out "Example"
@@ -694,6 +694,7 @@ good check tight.cases
 bad "no unit with an error bound matches 'nothing'" bench bounds --units nothing
 bad "cannot write" bench bounds --units 'model:volta/*' --cases 1 --witnesses nowhere/tight.cases
 
+bad "cannot write to /dev/null/no" bench neighbours /dev/null/no --cases 1
 good bench discriminate --seeds 1 --time 30 --json
 expect "JSON" is_json out
 cat >evaluate_found.py <<'END'

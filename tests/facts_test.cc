@@ -391,6 +391,42 @@ TEST(KernelSteps, SpeakOfASecondStage) {
       "against downwards, their sum too");
 }
 
+TEST(KernelSteps, SpeakOfFloorsAndComplements) {
+  const std::string half = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=2";
+  // 4 - 1: of RDNA3's units, 2^-22, the complement of 2^22 is -2^22 - 1. Without it the sum is exact.
+  EXPECT_EQ(
+      steps_between("model:rdna3/v_dot2.1x1x2.f32.f16.f16.f32", "exact", half, "4400 bc00 | 3c00 3c00 | 00000000"),
+      "addends cut to one's complements where c's sign is another against toward zero");
+  // 1 - 2^-28: RDNA4 cuts the lesser product downwards, to -2^-24.
+  EXPECT_EQ(
+      steps_between("model:rdna4/v_dot2.1x1x2.f32.f16.f16.f32", "exact", half, "3c00 0400 | 3c00 8400 | 00000000"),
+      "addends cut downwards against toward zero");
+  // 1 + 2^-24 + 2^-25: 2^-25 makes it more than a tie, and is kept by the two bits that c has below 2^-24.
+  EXPECT_EQ(steps_between("model:rdna4/v_dot2.1x1x2.f32.f16.f16.f32",
+                          "model:rdna4/v_dot2.1x1x2.f32.f16.f16.f32?c_guard_bits=0", half,
+                          "0c00 0c00 | 0c00 0800 | 3f800000"),
+            "bits kept below c beyond these 2 against 0");
+}
+
+TEST(KernelSteps, SpeakOfForms) {
+  const std::string single = "dot a=fp32 b=fp32 c=fp32 d=fp32 k=1", pair = "dot a=bf16 b=bf16 c=fp32 d=fp32 k=2";
+  const auto of_fma = [&](const char* form, const char* other) {
+    const auto name = [](const char* of) { return std::string("model:power10/xvf32ger") + of + ".k1.f32.f32.f32.f32"; };
+    return steps_between(name(form), name(other), single, "40000000 | 40400000 | 3f800000");  // 2 * 3 and 1
+  };
+  EXPECT_EQ(of_fma("pp", "nn"), "of a sum s and c s + c against -(s + c)");
+  EXPECT_EQ(of_fma("np", "pn"), "of a sum s and c -(s - c) against s - c");
+  EXPECT_EQ(of_fma("", "pp"), "of a sum s and c s alone against s + c");
+  const auto of_pairs = [&](const char* form, const char* other) {
+    const auto name = [](const char* of) {
+      return std::string("model:power10/xvbf16ger2") + of + ".k2.f32.bf16.bf16.f32";
+    };
+    return steps_between(name(form), name(other), pair, "4000 0000 | 4040 0000 | 3f800000");
+  };
+  EXPECT_EQ(of_pairs("np", "nn"), "of a sum s and c c - s against -s - c");
+  EXPECT_EQ(of_pairs("pn", ""), "of a sum s and c s - c against s alone");
+}
+
 TEST(KernelSteps, SpeakOfEvenAndOddProducts) {
   // 2^14 - 2^-20: the odd product by itself is cut downwards, to -2^-10.
   EXPECT_EQ(steps_between("model:cdna3/mfma.16x16x32.f32.e4m3fnuz.e4m3fnuz.f32", "exact",

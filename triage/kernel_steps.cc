@@ -13,6 +13,7 @@ namespace mmafuzz {
 namespace {
 
 using Additions = WayToAdd::Additions;
+using Cuts = WayToAdd::Cuts;
 using Joining = WayToAdd::Joining;
 using Parts = WayToAdd::Parts;
 
@@ -66,8 +67,12 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
                                                "of fp32 flushed to a zero of their sign"};
   static_assert(std::size(subnormals) == size_t(Subnormals::flushed_of_fp32) + 1);
   static constexpr const char* overflow[] = {"rounded", "infinite", "cut"};
+  static constexpr const char* cuts[] = {"toward zero", "downwards", "to one's complements where c's sign is another"};
+  static constexpr const char* forms[] = {"s + c", "s - c", "c - s", "-s - c", "-(s - c)", "-(s + c)", "s alone"};
+  static_assert(std::size(forms) == size_t(Form::s_alone) + 1);
   const auto parts = [](const W& w) -> std::string {
     if (w.parts == Parts::groups) return "as exact sums of " + std::to_string(w.group);
+    if (w.parts == Parts::first_sums) return "in sums of " + std::to_string(w.group) + " first";
     return w.parts == Parts::whole ? "all together" : "even and odd ones apart";
   };
   const auto block = [](const W& w) {
@@ -82,12 +87,21 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
       aspect<&W::cuts_downwards, &W::cuts_sum>(x, y, "the second stage cuts", second_cut_of),
       aspect<&W::order>(x, y, "order of the products", order_of),
       aspect<&W::block>(x, y, "products per step", block),
+      aspect<&W::cuts>(x, y, "addends cut", [](const W& w) { return word_of(cuts, w.cuts); }),
       aspect<&W::kept>(x, y, "bits kept below the greatest exponent",
                        [](const W& w) { return number_or(w.kept, "all"); }),
       aspect<&W::zero_reads>(x, y, "exponent of a zero", [](const W& w) { return number_or(w.zero_reads, "none"); }),
+      aspect<&W::guard_of_c>(x, y, "bits kept below c beyond these",
+                             [](const W& w) { return std::to_string(w.guard_of_c); }),
+      aspect<&W::drops_lost_c>(x, y, "a negative c of which no bit is kept",
+                               [](const W& w) { return w.drops_lost_c ? "may be zero" : "as it is cut"; }),
+      aspect<&W::form>(x, y, "of a sum s and c", [](const W& w) { return word_of(forms, w.form); }),
+      aspect<&W::via_fp32>(x, y, "a sum rounded", [](const W& w) { return w.via_fp32 ? "to fp32 first" : "once"; }),
       aspect<&W::normalizes>(x, y, "exponents of subnormal operands",
                              [](const W& w) { return w.normalizes ? "as fp16" : "as they are"; }),
       aspect<&W::subnormals>(x, y, "subnormals", [](const W& w) { return word_of(subnormals, w.subnormals); }),
+      aspect<&W::reads_positive_zeros>(x, y, "an operand that is -0",
+                                       [](const W& w) { return w.reads_positive_zeros ? "+0" : "as it is"; }),
       aspect<&W::zero_is_positive>(x, y, "a sum that is zero",
                                    [](const W& w) { return w.zero_is_positive ? "+0" : "signed as in IEEE 754"; }),
       aspect<&W::underflow_is_positive>(x, y, "a nonzero sum that rounds to zero",

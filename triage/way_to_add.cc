@@ -12,6 +12,7 @@ namespace {
 
 using exact::Mpfr;
 using Additions = WayToAdd::Additions;
+using Cuts = WayToAdd::Cuts;
 using Joining = WayToAdd::Joining;
 using Parts = WayToAdd::Parts;
 
@@ -21,12 +22,14 @@ std::vector<int> in_index_order(const Op& op) {
   return order;
 }
 
-/// Positions of all products in the order of a row's instructions.
+/// Positions of all products in the order of a row's instructions; of a floored sum also those beyond the op's, where a
+/// zero of the other sign is -1 unit, and -0 becomes +0.
 std::vector<int> order_of(const DotModel& row, const Op& op) {
+  const bool zeros_count = traits_of(row).floors();
   std::vector<int> order;
   for (int first = 0; first < op.k; first += row.k)
     for (int position = 0; position < row.k; ++position)
-      if (const int at = first + product_at(row, position); at < op.k) order.push_back(at);
+      if (const int at = first + product_at(row, position); at < op.k || zeros_count) order.push_back(at);
   return order;
 }
 
@@ -44,7 +47,6 @@ std::vector<int> order_of_halves(const DotModel& row, const Op& op) {
 std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   const KernelTraits kernel = traits_of(row);
   const auto reads = [&](const char* setting) { return find_parameter(setting)->used_by(row.kernel); };
-  if (kernel.floors() || row.form != Form::s_plus_c) return std::nullopt;
   if (row.chain_join != ChainJoin::in_turn || (kernel.of_fp32() && row.d.width != 32)) return std::nullopt;
   WayToAdd way;
   way.order = kernel.of_fp16() ? order_of_halves(row, op) : order_of(row, op);
@@ -57,6 +59,14 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
               : reads("odd_even") && row.odd_even ? Parts::odd_and_even
                                                   : Parts::whole;
   if (kernel.in_groups()) way.group = row.group;
+  if (kernel.floors()) {
+    way.cuts = row.cut == Cut::floor ? Cuts::downwards : Cuts::as_complement;
+    way.guard_of_c = row.c_guard_bits;
+    way.drops_lost_c = row.cut == Cut::floor && row.lost_c == LostC::dropped;
+    if (row.cut == Cut::floor && row.first_sum > 1) way.parts = Parts::first_sums, way.group = row.first_sum;
+    way.via_fp32 = row.output_via == OutputVia::fp32_nearest;
+  }
+  if (reads("form")) way.form = row.form;
   way.block = way.span = reads("block") ? row.block : kernel.in_operations() ? op.k : row.k;
   if (kernel.of_fp16()) way.span = row.k;
   way.sums_from_zero = kernel.of_fp32() && row.chain_start == ChainStart::positive_zero;
@@ -66,6 +76,7 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   way.cuts_downwards = kernel.c == Joining::second_stage;
   way.cuts_sum = way.cuts_downwards && row.second_stage == SecondStage::floor32_then_31;
   way.subnormals = row.subnormals;
+  way.reads_positive_zeros = reads("zero_operands") && row.zero_operands == ZeroOperands::positive;
   way.zero_is_positive =
       kernel.c == Joining::second_stage || (!kernel.in_operations() && row.zero_sign == ZeroSign::positive);
   way.underflow_is_positive = reads("underflow_sign") && row.underflow_sign == UnderflowSign::positive;
@@ -112,8 +123,8 @@ class StepwiseDot {
       for (size_t first = start; first < stop; first += block)
         encoding = step(first, std::min(stop, first + block), joins_nothing && first == start ? nullptr : sum, sum);
       if (!last) continue;
-      mpfr_add(c.get(), c.get(), partial.get(), MPFR_RNDN);
-      encoding = rounded(c.get(), way_.last_rounding, op_.d.fields().fraction_bits);
+      if (way_.form == Form::s_alone) mpfr_set(c.get(), partial.get(), MPFR_RNDN);
+      else encoding = joined(c.get(), partial.get(), way_.last_rounding, op_.d.fields().fraction_bits);
     }
     return encoding;
   }
@@ -123,11 +134,31 @@ class StepwiseDot {
   Number read(const FormatFields& format, uint64_t encoding) const {
     DotModel rule;
     rule.subnormals = way_.subnormals;
-    return read_operand(rule, format, encoding);
+    Number n = read_operand(rule, format, encoding);
+    if (way_.reads_positive_zeros && n.cls == NumberClass::zero) n.negative = false;
+    return n;
+  }
+
+  /// c becomes what the form makes of it and s, rounded.
+  uint64_t joined(mpfr_ptr c, mpfr_srcptr s, Rounding rounding, int fraction_bits) const {
+    DotModel row;
+    row.form = way_.form;
+    if (negates_c(row)) mpfr_neg(c, c, MPFR_RNDN);
+    negates_sum(row) ? mpfr_sub(c, c, s, MPFR_RNDN) : mpfr_add(c, c, s, MPFR_RNDN);
+    const uint64_t encoding = rounded(c, rounding, fraction_bits);
+    if (!negates_result(row)) return encoding;
+    mpfr_neg(c, c, MPFR_RNDN);
+    return encoding ^ op_.d.fields().sign_bit();
   }
 
   /// Products, or in groups their exact sums.
   void add_term(int i) {
+    if (i >= op_.k) {
+      terms_.emplace_back(bits_);
+      mpfr_set_zero(terms_.back().value.get(), 1);
+      terms_.back().zero = true;
+      return;
+    }
     const FormatFields &a = op_.a.fields(), &b = op_.b.fields();
     const Number x = read(a, in_.a[i]), y = read(b, in_.b[i]);
     Mpfr product(bits_);
@@ -178,13 +209,28 @@ class StepwiseDot {
       const int leading = std::max(static_cast<int>(mpfr_get_exp(x)) - 1, f.emin());
       cut(x, leading - fraction_bits, false);
     }
-    uint64_t encoding = exact::round_mpfr(op_.d, x, rule).encoding;
-    if (way_.subnormals != Subnormals::kept && decode(f, encoding).subnormal)
-      encoding = f.encode_zero((encoding >> (f.width - 1)) & 1);
-    if (way_.underflow_is_positive && !zero && decode(f, encoding).cls == NumberClass::zero)
+    if (way_.via_fp32 && !zero) {
+      round_and_flush(format("fp32"), x, {});
+      if (way_.underflow_is_positive && mpfr_zero_p(x)) mpfr_set_zero(x, 1);
+    }
+    uint64_t encoding = round_and_flush(op_.d, x, rule);
+    if (way_.underflow_is_positive && !zero && !way_.via_fp32 && mpfr_zero_p(x)) {
       encoding = f.encode_zero(false);
-    exact::set_from_encoding(x, op_.d, encoding);
+      mpfr_set_zero(x, 1);
+    }
     return encoding;
+  }
+
+  /// One rounding to a format. Where flushed numbers keep their signs, what is tiny before its exponent is bounded is
+  /// one.
+  uint64_t round_and_flush(const Format& to, mpfr_ptr x, const RoundingRule& rule) const {
+    const FormatFields& f = to.fields();
+    exact::MpfrRounded r = exact::round_mpfr(to, x, rule);
+    const bool tiny = keeps_flushed_sign(way_.subnormals) && (r.flags & flag::underflow);
+    if (flushes(way_.subnormals, f) && (tiny || decode(f, r.encoding).subnormal))
+      r.encoding = f.encode_zero(mpfr_signbit(x) != 0);
+    exact::set_from_encoding(x, to, r.encoding);
+    return r.encoding;
   }
 
   /// Drops what is below 2^unit.
@@ -194,10 +240,9 @@ class StepwiseDot {
     mpfr_mul_2si(x, x, unit, MPFR_RNDN);
   }
 
+  static int exponent_of_value(mpfr_srcptr x) { return static_cast<int>(mpfr_get_exp(x)) - 1; }
   /// c's exponent, as large as that of the least normal result at least.
-  int exponent_of_c(mpfr_srcptr c) const {
-    return std::max(static_cast<int>(mpfr_get_exp(c)) - 1, op_.d.fields().emin());
-  }
+  int exponent_of_c(mpfr_srcptr c) const { return std::max(exponent_of_value(c), op_.d.fields().emin()); }
 
   void offer(int& greatest, const Term& term) const {
     if (!term.zero) greatest = std::max(greatest, term.exponent);
@@ -221,6 +266,59 @@ class StepwiseDot {
 
   /// Everything at once. `c`: nullptr where it joins later.
   void add_at_once(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) const {
+    const bool in_stages = way_.parts == Parts::odd_and_even || (c && way_.c == Joining::second_stage);
+    in_stages ? add_in_stages(first, last, c, sum) : add_below_one_exponent(first, last, c, sum);
+  }
+
+  /// c and the terms, or their first sums, cut at one weight.
+  void add_below_one_exponent(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) const {
+    const size_t together = way_.parts == Parts::first_sums ? static_cast<size_t>(way_.group) : 1;
+    const bool c_is_zero = !c || mpfr_zero_p(c), c_is_negative = c && mpfr_signbit(c);
+    int greatest = !c_is_zero ? exponent_of_c(c) - way_.guard_of_c : way_.zero_reads.value_or(below_all);
+    std::vector<int> own;
+    for (size_t g = first; g < last; g += together) {
+      own.push_back(below_all);
+      for (size_t i = g; i < std::min(last, g + together); ++i)
+        if (!terms_[i].zero) own.back() = std::max(own.back(), terms_[i].exponent);
+      greatest = std::max(greatest, own.back() > below_all ? own.back() : way_.zero_reads.value_or(below_all));
+    }
+    const auto cut_below = [&](mpfr_ptr x, int exponent, bool is_c = false) {
+      if (!way_.kept || exponent == below_all) return;
+      const int unit = exponent - *way_.kept;
+      const bool opposed = way_.cuts == Cuts::as_complement && !is_c && (mpfr_signbit(x) != 0) != c_is_negative;
+      cut(x, unit, way_.cuts == Cuts::downwards);
+      if (!opposed) return;
+      Mpfr one(bits_);
+      mpfr_set_si_2exp(one.get(), c_is_negative ? 1 : -1, unit, MPFR_RNDN);
+      add(x, one.get());
+    };
+    Mpfr all(bits_);
+    mpfr_set_zero(all.get(), -1);
+    for (size_t g = first; g < last; g += together) {
+      Mpfr of_group(bits_);
+      mpfr_set_zero(of_group.get(), -1);
+      for (size_t i = g; i < std::min(last, g + together); ++i) {
+        Mpfr term(bits_);
+        mpfr_set(term.get(), terms_[i].value.get(), MPFR_RNDN);
+        cut_below(term.get(), together > 1 ? own[(g - first) / together] : greatest);
+        add(of_group.get(), term.get());
+      }
+      if (together > 1) cut_below(of_group.get(), greatest);
+      add(all.get(), of_group.get());
+    }
+    if (c) {
+      Mpfr joined(bits_);
+      mpfr_set(joined.get(), c, MPFR_RNDN);
+      const bool is_lost = !c_is_zero && way_.kept && exponent_of_value(c) < greatest - *way_.kept;
+      if (is_lost && way_.drops_lost_c && greatest - *way_.kept > op_.d.fields().emin()) mpfr_set_zero(joined.get(), 1);
+      else cut_below(joined.get(), greatest, true);
+      add(all.get(), joined.get());
+    }
+    mpfr_set(sum, all.get(), MPFR_RNDN);
+  }
+
+  /// Odd and even products apart, or c after the products' sum.
+  void add_in_stages(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) const {
     int greatest = below_all;
     const bool odd_and_even = way_.parts == Parts::odd_and_even;
     const bool together = way_.c != Joining::second_stage;
@@ -283,10 +381,17 @@ class StepwiseDot {
       return rounded(sum, way_.rounding, way_.output_bits);
     }
     uint64_t encoding = 0;
+    const Form form = way_.c == Joining::last ? Form::s_plus_c : way_.form;  // of that which joins last
     for (size_t i = first; i < last; ++i) {
-      if (i == first && !c) mpfr_set(sum, terms_[i].value.get(), MPFR_RNDN);
-      else add(sum, terms_[i].value.get());
-      encoding = rounded(sum, way_.rounding, way_.output_bits);
+      mpfr_srcptr term = terms_[i].value.get();
+      const bool alone = form == Form::s_alone || (i == first && !c);
+      if (alone) mpfr_set(sum, term, MPFR_RNDN);
+      if (alone || form == Form::s_plus_c) {
+        if (!alone) add(sum, term);
+        encoding = rounded(sum, way_.rounding, way_.output_bits);
+      } else {
+        encoding = joined(sum, term, way_.rounding, way_.output_bits);
+      }
     }
     return encoding;
   }
@@ -349,6 +454,10 @@ std::optional<uint64_t> add_in_that_way(const WayToAdd& way, const Op& op, const
   const bool at_once = way.additions == Additions::once && !way.rounds_products;
   const bool fewer_bits = way.output_bits < op.d.fields().fraction_bits && way.rounding != Rounding::toward_zero;
   if (fewer_bits || (!at_once && (way.kept || way.parts != Parts::whole))) return std::nullopt;
+  const bool in_stages = way.parts == Parts::odd_and_even || way.c == Joining::second_stage;
+  if (in_stages && way.kept && (way.cuts != Cuts::toward_zero || way.guard_of_c)) return std::nullopt;
+  const bool joins = way.c == Joining::last || way.additions != Additions::once;
+  if (way.form != Form::s_plus_c && !joins) return std::nullopt;
   return StepwiseDot(way, op, in).result();
 }
 

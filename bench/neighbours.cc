@@ -1,0 +1,333 @@
+// mmafuzz bench neighbours: writes corpus/neighbours, cases that tell rows from the arithmetic nearest to theirs.
+#include "bench/neighbours.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "arithmetic/evaluate_dot.h"
+#include "bench/bench.h"
+#include "core/case_text.h"
+#include "core/contradiction.h"
+#include "core/dot_case.h"
+#include "core/parallel.h"
+#include "identify/space.h"
+#include "search/structured_generator.h"
+#include "triage/simplifications.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr uint64_t seed_of_cases = 1;
+
+struct Hypothesis {
+  std::string name;
+  DotModel model;
+  size_t numbers = 0, nans = 0;  ///< cases on which it differs so far
+};
+
+/// Rows that take the op, then the changes of one parameter.
+std::vector<Hypothesis> hypotheses_about(const ModelRow& row) {
+  std::vector<Hypothesis> all;
+  HypothesisSpace space(row.op);
+  for (const ModelRow& other : model_rows()) {
+    if (other.op.d == row.op.d) {
+      space.add_nan(other.model.nan);
+      if (other.model.invalid_nan) space.add_nan(other.model.invalid_nan);
+    }
+    if (other.name() != row.name() && registry().bind("model:" + other.name(), row.op))
+      all.push_back({other.name(), other.model});
+  }
+  std::vector<const Parameter*> changed = space.parameters_of(row.model.kernel);
+  changed.push_back(find_parameter("kernel"));
+  for (const Parameter* p : changed)
+    for (const int64_t value : space.values(*p)) {
+      if (value == p->get(row.model) || !space.why_equal(row.model, *p, value).empty()) continue;
+      const std::string change = std::string(p->name) + "=" + value_text(*p, value);
+      if (const Result<DotModel> model = with_overrides(row.model, change))
+        all.push_back({row.name() + "?" + change, *model});
+    }
+  return all;
+}
+
+/// Structured cases of a row with its results, in parts: of most hypotheses the first is enough.
+class Compared {
+ public:
+  static constexpr size_t part = 512;
+
+  Compared(const ModelRow& row, size_t count) : row_(row) {
+    const std::unique_ptr<Unit> unit = bind_or_fail("model:" + row.name(), row.op);
+    parts_.resize((count + part - 1) / part);
+    results_.resize(parts_.size());
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      StructuredGenerator(row.op, seed_of_cases).fill(i * part, std::min(part, count - i * part), parts_[i]);
+      unit->run(parts_[i], results_[i]);
+    }
+  }
+
+  size_t parts() const { return parts_.size(); }
+
+  /// Counts on the parts first .. last-1, until more than `most` differ in numbers.
+  void count(Hypothesis& other, size_t first, size_t last, size_t most) const {
+    const std::unique_ptr<Unit> unit = bind_or_fail("model:" + other.name, row_.op);
+    Outcomes outcomes;
+    for (size_t i = first; i < last && other.numbers <= most; ++i) {
+      unit->run(parts_[i], outcomes);
+      for (size_t at = 0; at < parts_[i].size(); ++at)
+        if (const auto how = how_they_differ(row_.model.d, results_[i].results.get(at), outcomes.results.get(at)))
+          ++(how == Differs::numbers ? other.numbers : other.nans);
+    }
+  }
+
+ private:
+  const ModelRow& row_;
+  std::vector<Batch> parts_;
+  std::vector<Outcomes> results_;
+};
+
+/// From a case to the simplest ones around it on which row and neighbour differ.
+class Descents {
+ public:
+  Descents(const ModelRow& row, const DotModel& other, Differs how)
+      : row_(row), other_(other), how_(how), one_(row.op), scratch_(row.op), found_(row.op) {
+    scratch_.resize(1);
+  }
+
+  const Batch& found() const { return found_; }
+  bool differs(const Batch& cases, size_t index) { return signature(cases, index).has_value(); }
+
+  /// Adds the end of the way from a case. Both results keep their kinds and signs on the way, and it ends beside what
+  /// was found before.
+  void descend(const Batch& cases, size_t index) {
+    Operands current(row_.op, cases, index);
+    const auto wanted = signature(cases, index);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Simplification simplify : simplifications())
+        while (accept_first(current, simplify(current), wanted)) changed = true;
+    }
+    if (!taken_.insert(addends_of(current)).second) return;
+    current.store(scratch_, 0);
+    found_.append(scratch_, 0);
+  }
+
+ private:
+  /// Of both results: class, sign, whether subnormal; nothing where they do not differ in this way.
+  using Signature = std::vector<int>;
+  std::optional<Signature> signature(const Batch& cases, size_t index) {
+    const DotOperands& in = one_.load(cases, index);
+    Signature all;
+    const uint64_t results[] = {evaluate_dot(row_.model, in), evaluate_dot(other_, in)};
+    if (how_they_differ(row_.model.d, results[0], results[1]) != how_) return std::nullopt;
+    for (const uint64_t result : results) {
+      const Number n = decode(row_.model.d, result);
+      all.insert(all.end(), {static_cast<int>(n.cls), n.negative, n.subnormal});
+    }
+    return all;
+  }
+
+  /// Each product's operands and c, wherever they stand: the same products elsewhere are no other case.
+  using Addends = std::vector<std::vector<uint64_t>>;
+  static Addends addends_of(const Operands& operands) {
+    Addends all;
+    for (int i = 0; i < operands.addends(); ++i) {
+      std::vector<uint64_t>& addend = all.emplace_back();
+      for (const size_t at : operands.operands_of(i)) addend.push_back(operands[at]);
+    }
+    std::sort(all.begin(), all.end() - 1);
+    return all;
+  }
+
+  bool accept_first(Operands& current, const std::vector<Operands>& candidates,
+                    const std::optional<Signature>& wanted) {
+    const CaseCost cost = current.cost();
+    for (const Operands& candidate : candidates) {
+      if (!is_simpler(candidate, candidate.cost(), current, cost) || taken_.count(addends_of(candidate))) continue;
+      candidate.store(scratch_, 0);
+      if (signature(scratch_, 0) != wanted) continue;
+      current = candidate;
+      return true;
+    }
+    return false;
+  }
+
+  const ModelRow& row_;
+  const DotModel& other_;
+  Differs how_;
+  DotCase one_;
+  Batch scratch_, found_;
+  std::set<Addends> taken_;
+};
+
+/// Ten cases from the first ones of the stream that differ; where few do, several from each.
+Batch cases_against(const ModelRow& row, const Neighbour& neighbour, Differs how) {
+  Descents descents(row, neighbour.model, how);
+  const StructuredGenerator generator(row.op, seed_of_cases);
+  Batch part, differing(row.op);
+  for (uint64_t first = 0; first < neighbour.compared && differing.size() < cases_of_a_neighbour;
+       first += part.size()) {
+    generator.fill(first, std::min<uint64_t>(Compared::part, neighbour.compared - first), part);
+    for (size_t i = 0; i < part.size() && differing.size() < cases_of_a_neighbour; ++i)
+      if (descents.differs(part, i)) differing.append(part, i);
+  }
+  for (size_t before = SIZE_MAX; before != descents.found().size();) {
+    before = descents.found().size();
+    for (size_t i = 0; i < differing.size() && descents.found().size() < cases_of_a_neighbour; ++i)
+      descents.descend(differing, i);
+  }
+  return descents.found();
+}
+
+}  // namespace
+
+std::optional<Differs> how_they_differ(const FormatFields& d, uint64_t x, uint64_t y) {
+  if (x == y) return std::nullopt;
+  const auto is_nan = [&](uint64_t v) { return decode(d, v).cls == NumberClass::nan; };
+  return is_nan(x) && is_nan(y) ? Differs::nans : Differs::numbers;
+}
+
+RowAmongNeighbours among_neighbours(const ModelRow& row, size_t structured_cases) {
+  const Compared compared(row, structured_cases);
+  std::vector<Hypothesis> all = hypotheses_about(row);
+  // What differs often is seen on the first part, and need not be counted to the end.
+  for (Hypothesis& other : all) compared.count(other, 0, 1, structured_cases);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Hypothesis& x, const Hypothesis& y) { return x.numbers < y.numbers; });
+  const Hypothesis *numbers = nullptr, *nans = nullptr;
+  for (Hypothesis& other : all) {
+    compared.count(other, 1, compared.parts(), numbers ? numbers->numbers : structured_cases);
+    if (other.numbers > 0 && (!numbers || other.numbers < numbers->numbers)) numbers = &other;
+    if (other.numbers == 0 && other.nans > 0 && (!nans || other.nans < nans->nans)) nans = &other;
+  }
+  RowAmongNeighbours result;
+  const auto take = [&](const Hypothesis* from, size_t differing, Differs how) {
+    RowAmongNeighbours::Found found;
+    if (!from) return found;
+    found.neighbour = Neighbour{from->name, from->model, differing, structured_cases, all.size()};
+    found.cases = cases_against(row, *found.neighbour, how);
+    return found;
+  };
+  result.numbers = take(numbers, numbers ? numbers->numbers : 0, Differs::numbers);
+  result.nans = take(nans, nans ? nans->nans : 0, Differs::nans);
+  return result;
+}
+
+std::vector<const ModelRow*> rows_with_neighbours() {
+  std::set<std::string> others;
+  for (const auto& rows : {nvidia_rows(), amd_rows()})
+    for (const ModelRow& row : rows) others.insert(row.arch);
+  std::vector<const ModelRow*> all;
+  for (const ModelRow& row : model_rows())
+    if (!others.count(row.arch)) all.push_back(&row);
+  return all;
+}
+
+Batch as_plain_sums(const DotModel& row, const Batch& cases) {
+  Batch plain(cases.op());
+  const FormatFields &a = cases.op().a.fields(), &c = cases.op().c.fields();
+  const bool negates_products = negates_sum(row) != negates_result(row),
+             negates_addend = negates_c(row) != negates_result(row);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    plain.append(cases, i);
+    for (int at = 0; negates_products && at < cases.op().k; ++at)
+      plain.inputs()[0].set(i, at, cases.a().get(i, at) ^ a.in_container(a.sign_bit()));
+    if (row.form == Form::s_alone) plain.inputs()[2].set(i, 0, c.encode_zero(true));
+    else if (negates_addend) plain.inputs()[2].set(i, 0, cases.c().get(i) ^ c.in_container(c.sign_bit()));
+  }
+  return plain;
+}
+
+namespace {
+
+struct NeighboursOptions {
+  std::string to;
+  uint64_t cases = 1 << 17;
+};
+
+/// The results by that unit, as a block of a file.
+void write_block(CaseWriter& writer, const std::string& unit, const Batch& cases) {
+  Outcomes outcomes;
+  bind_or_fail(unit, cases.op())->run(cases, outcomes);
+  writer.unit(unit);
+  writer.op(cases.op());
+  for (size_t i = 0; i < cases.size(); ++i) writer.one_case(cases, i, &outcomes);
+}
+
+void write(CaseWriter& writer, const ModelRow& row, const RowAmongNeighbours::Found& found) {
+  const Neighbour& of = *found.neighbour;
+  writer.comment(fmt::format("{} against {}: nearest of {}, differs on {} of {} cases", row.name(), of.name,
+                             of.hypotheses, of.differing, of.compared));
+  write_block(writer, "twin:" + row.name(), found.cases);
+  write_block(writer, "twin:" + of.name, found.cases);
+  write_block(writer, "exact:mpfr", as_plain_sums(row.model, found.cases));
+}
+
+/// What the two kinds of code do not agree on stays out of the corpus.
+void check_by_twins(const ModelRow& row, const RowAmongNeighbours::Found& found) {
+  for (const std::string& name : {row.name(), found.neighbour->name}) {
+    Outcomes model, twin;
+    bind_or_fail("model:" + name, row.op)->run(found.cases, model);
+    bind_or_fail("twin:" + name, row.op)->run(found.cases, twin);
+    for (size_t i = 0; i < found.cases.size(); ++i)
+      if (model.results.get(i) != twin.results.get(i))
+        throw Contradiction(name + " and its slow twin differ on " + case_line(found.cases, i));
+  }
+}
+
+int run_neighbours(const NeighboursOptions& options) {
+  std::error_code failed;
+  std::filesystem::create_directories(options.to, failed);
+  if (failed) throw BadInput("cannot write to " + options.to + ": " + failed.message());
+  const std::vector<const ModelRow*> rows = rows_with_neighbours();
+  std::vector<RowAmongNeighbours> found(rows.size());
+  in_parallel(std::thread::hardware_concurrency(), rows.size(),
+              [&](size_t i) { found[i] = among_neighbours(*rows[i], options.cases); });
+  std::map<std::string, std::unique_ptr<CaseWriter>> files;
+  int short_of_ten = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::unique_ptr<CaseWriter>& file = files[rows[i]->arch];
+    if (!file) {
+      file = std::make_unique<CaseWriter>(options.to + "/" + rows[i]->arch + ".cases");
+      file->comment(
+          "Cases that tell a row from its nearest neighbour, by `mmafuzz bench neighbours corpus/neighbours`.");
+      file->comment(
+          "Of each row three blocks: its results and the neighbour's, by their slow twins, and the exact sums");
+      file->comment("rounded once, with the signs that the row's form gives the operands. First where numbers differ,");
+      file->comment("then, where a neighbour differs in nothing else, which NaN comes out.");
+    }
+    for (const auto& [of, kind] : {std::pair{&found[i].numbers, "numbers"}, std::pair{&found[i].nans, "NaNs"}}) {
+      if (of->neighbour) check_by_twins(*rows[i], *of);
+      if (of->neighbour) write(*file, *rows[i], *of);
+      const size_t count = of->neighbour ? of->cases.size() : 0;
+      fmt::print("{} {} {} {} {}\n", rows[i]->name(), kind, of->neighbour ? of->neighbour->name : "-",
+                 of->neighbour ? of->neighbour->differing : 0, count);
+      short_of_ten += count < cases_of_a_neighbour;
+    }
+  }
+  for (const auto& [arch, file] : files) file->finish();
+  fmt::print("{} rows, {} short of {} cases\n", rows.size(), short_of_ten, cases_of_a_neighbour);
+  return short_of_ten == 0 ? exit_ok : exit_unknown;
+}
+
+}  // namespace
+
+void add_bench_neighbours(Arguments& bench, int& status) {
+  auto options = std::make_shared<NeighboursOptions>();
+  Arguments* sub = bench.add_subcommand("neighbours", "Cases that tell rows from the arithmetic nearest to theirs");
+  sub->add_option("folder", options->to, "where to write a file for each architecture")->required();
+  sub->add_option("--cases", options->cases, "structured cases on which the nearest is sought")
+      ->capture_default_str()
+      ->check(unsigned_number())
+      ->check(positive_number());
+  sub->footer(
+      "Prints of each row its neighbour, on how many cases that differs, and how many cases are written.\n"
+      "Exit code 4 where they are fewer than ten.\n"
+      "Example: mmafuzz bench neighbours corpus/neighbours");
+  sub->callback([options, &status] { status = run_neighbours(*options); });
+}
+
+}  // namespace mmafuzz
