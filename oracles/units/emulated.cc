@@ -32,7 +32,7 @@ const Machine machines[] = {
     {"arm",
      "aarch64-linux-gnu-gcc",
      "-march=armv8.6-a+bf16",
-     {"qemu-aarch64", "-cpu", "max"},
+     {"qemu-aarch64", "-cpu", "max,sme-default-vector-length=16"},
      "qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross"},
     {"power10",
      "powerpc64le-linux-gnu-gcc",
@@ -54,7 +54,11 @@ constexpr EmulatedInstruction emulated_instructions[] = {
     {"arm/bfdot", "arm/bfdot.k2.f32.bf16.bf16.f32", "BFDOT with FPCR.EBF = 0", "arm_bfdot"},
     {"arm/bfmmla", "arm/bfmmla.k4.f32.bf16.bf16.f32", "BFMMLA with FPCR.EBF = 0", "arm_bfmmla"},
     {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALB", "arm_bfmlal"},
+    {"arm/bfmlalt", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALT", "arm_bfmlalt"},
+    {"arm/bfmopa", "arm/bfmopa.k2.f32.bf16.bf16.f32", "SME's BFMOPA with FPCR.EBF = 0", "arm_bfmopa"},
     {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", "SME's FMOPA of fp16", "arm_fmopa_f16"},
+    {"arm/fmopa_f32", "arm/fmopa.k1.f32.f32.f32.f32", "SME's FMOPA of fp32", "arm_fmopa_f32"},
+    {"arm/fmopa_f64", "arm/fmopa.k1.f64.f64.f64.f64", "SME's FMOPA of fp64", "arm_fmopa_f64"},
     POWER10_FORMS(xvf16ger2, ".k2.f32.f16.f16.f32"),
     POWER10_FORMS(xvbf16ger2, ".k2.f32.bf16.bf16.f32"),
     POWER10_FORMS(xvf32ger, ".k1.f32.f32.f32.f32"),
@@ -118,7 +122,7 @@ Result<std::string> program_of(const EmulatedInstruction& one) {
   const fs::path source = folder / (std::string(one.program) + ".c");
   const std::string flags = std::string(machine.flags) + " " + one.flags;
   uint64_t hash = fnv1a(machine.compiler + flags);
-  for (const char* header : {"unit.h", "power10_diagonal.h"}) hash = fnv1a(contents(folder / header), hash);
+  for (const char* header : {"unit.h", "arm_outer_product.h", "power10_diagonal.h"}) hash = fnv1a(contents(folder / header), hash);
   hash = fnv1a(contents(source), hash);
   std::ostringstream name;
   name << one.program << "-" << std::hex << hash;
