@@ -2,8 +2,8 @@
  * numbers (unit.h says which). A file defines MNEMONIC, PRODUCTS as in "z0.h, z1.h", OP, K, `operand`, and OF_FP64.
  *
  * Each step is four instructions that together are one: of some rows and some columns, of the others of them, of the
- * other rows and some columns, and of the others of both. Which rows and columns changes with the turn; in the first all
- * are in one instruction. Thus elements are computed, or left as they are, under predicates of all kinds. Where a
+ * other rows and some columns, and of the others of both. Which rows and columns changes with the turn; in the first
+ * all are in one instruction. Thus elements are computed, or left as they are, under predicates of all kinds. Where a
  * dot product ends within an instruction, the predicates leave out its last products, whose operands are then NaNs. */
 #define RUNS_CHAINS
 #define PADDING 0xff
@@ -34,9 +34,10 @@ static uint16_t predicate(unsigned lanes, size_t products) {
   return bits;
 }
 
-__attribute__((target("general-regs-only"), noinline)) static void run_tiles(
-    size_t groups, size_t steps, const operand* a, const operand* b, result* tiles,
-    const uint16_t predicates[2][TURNS][4]) {
+__attribute__((target("general-regs-only"), noinline)) static void run_tiles(size_t groups, size_t steps,
+                                                                             const operand* a, const operand* b,
+                                                                             result* tiles,
+                                                                             const uint16_t predicates[2][TURNS][4]) {
   SME("smstart\n\tptrue p0.b", "r"(0));
   for (size_t group = 0; group < groups; ++group, tiles += LANES * LANES) {
     for (unsigned row = 0; row < LANES; ++row) {
@@ -49,11 +50,9 @@ __attribute__((target("general-regs-only"), noinline)) static void run_tiles(
           "ldr p1, [%2]\n\t"
           "ldr p2, [%2, #1, mul vl]\n\t"
           "ldr p3, [%2, #2, mul vl]\n\t"
-          "ldr p4, [%2, #3, mul vl]\n\t"
-          MNEMONIC " " TILE ", p1/m, p3/m, " PRODUCTS "\n\t"
-          MNEMONIC " " TILE ", p1/m, p4/m, " PRODUCTS "\n\t"
-          MNEMONIC " " TILE ", p2/m, p3/m, " PRODUCTS "\n\t"
-          MNEMONIC " " TILE ", p2/m, p4/m, " PRODUCTS,
+          "ldr p4, [%2, #3, mul vl]\n\t" MNEMONIC " " TILE ", p1/m, p3/m, " PRODUCTS "\n\t" MNEMONIC " " TILE
+          ", p1/m, p4/m, " PRODUCTS "\n\t" MNEMONIC " " TILE ", p2/m, p3/m, " PRODUCTS "\n\t" MNEMONIC " " TILE
+          ", p2/m, p4/m, " PRODUCTS,
           "r"(a), "r"(b), "r"(predicates[step + 1 == steps][group % TURNS]));
     for (unsigned row = 0; row < LANES; ++row) {
       register unsigned at __asm__("w12") = row;

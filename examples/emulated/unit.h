@@ -7,11 +7,11 @@
  * and then run(), which gets K encodings of a, K of b and one of c for each of LANES cases. Longer dot products are
  * sequences of calls, each with the result of the one before as its c; shorter ones are padded with zeros.
  *
- * An outer product has LANES times LANES places, of which a call fills a diagonal with cases. It defines TURNS as LANES:
- * the case whose a is in row i has its b and its result in column (i + turn) % LANES, and `turn` grows with the call, so
- * that cases are answered by all places. The places between them hold products of unlike cases and are not looked at. A
- * case that comes alone is evaluated at every place, and where one gives another result than the first, that one is the
- * answer: a place that is wrong is so without the cases around it, too.
+ * An outer product has LANES times LANES places, of which a call fills a diagonal with cases. It defines TURNS as
+ * LANES: the case whose a is in row i has its b and its result in column (i + turn) % LANES, and `turn` grows with the
+ * call, so that cases are answered by all places. The places between them hold products of unlike cases and are not
+ * looked at. A case that comes alone is evaluated at every place, and where one gives another result than the first,
+ * that one is the answer: a place that is wrong is so without the cases around it, too.
  *
  * With RUNS_CHAINS it defines run_chains(groups, k, a, b, c, d) instead, which does all calls of a batch. a and b are
  * padded with bytes PADDING. */
