@@ -148,7 +148,7 @@ Result<std::string> program_of(const EmulatedInstruction& one) {
 
 constexpr const char* share_setting = "share";
 /// In the default search of many units: emulation is slower than they are.
-constexpr uint64_t default_share = 8, most_share = 1000;
+constexpr uint64_t default_share = 16, most_share = 1000;
 /// What is smaller is no search's but somebody's question.
 constexpr size_t least_divided = 512;
 
