@@ -64,6 +64,8 @@ class Unit {
 
   /// The row of a modelled dot unit, for explanation, ablation and coverage; nullptr for black boxes.
   virtual const DotModel* model() const { return nullptr; }
+  /// Whether a search compares it with the unit that it claims to equal and asks nothing else of it.
+  virtual bool keeps_to_its_claim() const { return false; }
   /// How many features of its own the unit can tell of a case, as an RTL simulation its coverage; 0: none.
   virtual int features() const { return 0; }
   /// Calls `hit` with the number of a case and a feature, from 0 to features() - 1, for each that the case reaches, in

@@ -8,7 +8,7 @@ namespace mmafuzz {
 std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
   std::vector<GuidedSearch::Focus> focuses;
   for (size_t i = 0; i < comparison.units().size(); ++i)
-    if (const DotModel* model = comparison.model_of(i))
+    if (const DotModel* model = comparison.model_of(i); model && !comparison.units()[i]->keeps_to_its_claim())
       focuses.push_back({comparison.units()[i]->name(), corner_hints(model),
                          make_functional_feedback(comparison.op(), model), model});
   // Of matrix products: every unit that slices, as it slices, and the first that does not, as the reference would.

@@ -1,5 +1,6 @@
-/* The outer products of POWER10: each case is one element of the diagonal of a 4x4 accumulator of 32-bit numbers, or of
- * the upper half of a 4x2 accumulator of 64-bit ones. A file defines INSTRUCTION, OP, K and `operand`, and OF_FP64. */
+/* The outer products of POWER10: each case is one element of a 4x4 accumulator of 32-bit numbers, or of the upper or
+ * lower half of a 4x2 accumulator of 64-bit ones (unit.h says which). A file defines INSTRUCTION, OP, K and `operand`,
+ * and OF_FP64. */
 #include <altivec.h>
 
 #ifndef FORM
@@ -18,20 +19,22 @@ typedef unsigned long long result;
 #define LANES 4
 typedef unsigned result;
 #endif
+#define TURNS 4
 #include "unit.h"
 
 static void run(const operand* a, const operand* b, const result* c, result* d) {
   __vector_quad sums;
   __vector unsigned char y, rows[4];
-  result square[4][LANES] = {{0}};
-  for (int i = 0; i < LANES; ++i) square[i][i] = c[i];
+  result square[4][LANES];
+  for (int row = 0; row < 4; ++row)
+    for (int i = 0; i < LANES; ++i) square[row][i] = c[row % LANES];
   memcpy(&y, b, sizeof y);
   memcpy(rows, square, sizeof rows);
 #ifdef OF_FP64
-  __vector unsigned char halves[2] = {{0}};
+  __vector unsigned char half;
   __vector_pair x;
-  memcpy(&halves[0], a, sizeof halves[0]);
-  __builtin_vsx_build_pair(&x, halves[0], halves[1]);
+  memcpy(&half, a, sizeof half);
+  __builtin_vsx_build_pair(&x, half, half);
 #else
   __vector unsigned char x;
   memcpy(&x, a, sizeof x);
@@ -40,5 +43,5 @@ static void run(const operand* a, const operand* b, const result* c, result* d) 
   OUTER_PRODUCT(&sums, x, y);
   __builtin_mma_disassemble_acc(rows, &sums);
   memcpy(square, rows, sizeof rows);
-  for (int i = 0; i < LANES; ++i) d[i] = square[i][i];
+  for (int i = 0; i < LANES; ++i) d[i] = square[i + turn / LANES * LANES][(i + turn) % LANES];
 }

@@ -5,31 +5,80 @@
  *   operand, result  types of the encodings of a and b, and of c and d
  *   LANES            cases that one call of run() evaluates
  * and then run(), which gets K encodings of a, K of b and one of c for each of LANES cases. Longer dot products are
- * sequences of calls, each with the result of the one before as its c; shorter ones are padded with zeros. */
+ * sequences of calls, each with the result of the one before as its c; shorter ones are padded with zeros.
+ *
+ * An outer product has LANES times LANES places, of which a call fills a diagonal with cases. It defines TURNS as
+ * LANES: the case whose a is in row i has its b and its result in column (i + turn) % LANES, and `turn` grows with the
+ * call, so that cases are answered by all places. The places between them hold products of unlike cases and are not
+ * looked at. A case that comes alone is evaluated at every place, and where one gives another result than the first,
+ * that one is the answer: a place that is wrong is so without the cases around it, too.
+ *
+ * With RUNS_CHAINS it defines run_chains(groups, k, a, b, c, d) instead, which does all calls of a batch. a and b are
+ * padded with bytes PADDING. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef TURNS
+#define TURNS 1
+#endif
+#ifndef PADDING
+#define PADDING 0
+#endif
+
+/* Of one group of LANES cases with `steps` calls: a and b of the first call, of the second, ... */
+static size_t steps_of(size_t k) { return (k + K - 1) / K; }
+
+#ifdef RUNS_CHAINS
+static void run_chains(size_t groups, size_t k, const operand* a, const operand* b, const result* c, result* d);
+#else
+static size_t turn;
 static void run(const operand* a, const operand* b, const result* c, result* d);
 
-static void run_batch(size_t n, size_t k, const char* payload, result* results) {
-  const char *a = payload, *b = a + n * k * sizeof(operand), *c = b + n * k * sizeof(operand);
-  for (size_t first = 0; first < n; first += LANES) {
-    const size_t cases = n - first < LANES ? n - first : LANES;
-    result sum[LANES] = {0};
-    memcpy(sum, c + first * sizeof(result), cases * sizeof(result));
-    for (size_t step = 0; step < k; step += K) {
-      const size_t products = k - step < K ? k - step : K;
-      operand x[LANES * K] = {0}, y[LANES * K] = {0};
-      for (size_t i = 0; i < cases; ++i) {
-        memcpy(x + i * K, a + ((first + i) * k + step) * sizeof(operand), products * sizeof(operand));
-        memcpy(y + i * K, b + ((first + i) * k + step) * sizeof(operand), products * sizeof(operand));
-      }
-      run(x, y, sum, sum);
-    }
-    memcpy(results + first, sum, cases * sizeof(result));
+static void run_chains(size_t groups, size_t k, const operand* a, const operand* b, const result* c, result* d) {
+  for (size_t group = 0; group < groups; ++group, c += LANES, d += LANES) {
+    result sum[LANES];
+    memcpy(sum, c, sizeof sum);
+    turn = group % TURNS;
+    for (size_t step = 0; step < steps_of(k); ++step, a += LANES * K, b += LANES * K) run(a, b, sum, sum);
+    memcpy(d, sum, sizeof sum);
   }
+}
+#endif
+
+static void* room(size_t bytes) {
+  void* memory = malloc(bytes + 1);
+  if (!memory) exit(1);
+  return memory;
+}
+
+/* A case alone fills all lanes of as many groups as there are turns. */
+static void run_batch(size_t n, size_t k, const char* payload, result* results) {
+  const operand *a = (const operand*)payload, *b = a + n * k;
+  const size_t groups = n == 1 ? TURNS : (n + LANES - 1) / LANES, lanes = groups * LANES, stride = LANES * K;
+  const size_t size = lanes * steps_of(k) * K * sizeof(operand);
+  operand *x = room(size), *y = room(size);
+  result *c = room(lanes * sizeof *c), *d = room(lanes * sizeof *d);
+  memset(x, PADDING, size);
+  memset(y, PADDING, size);
+  for (size_t lane = 0; lane < lanes; ++lane) {
+    const size_t i = lane < n ? lane : n - 1, group = lane / LANES, place = (lane + group % TURNS) % LANES;
+    memcpy(c + lane, (const char*)(b + n * k) + i * sizeof *c, sizeof *c);
+    for (size_t step = 0; step < steps_of(k); ++step) {
+      const size_t products = k - step * K < K ? k - step * K : K, at = (group * steps_of(k) + step) * stride;
+      memcpy(x + at + lane % LANES * K, a + i * k + step * K, products * sizeof(operand));
+      memcpy(y + at + place * K, b + i * k + step * K, products * sizeof(operand));
+    }
+  }
+  run_chains(groups, k, x, y, c, d);
+  memcpy(results, d, n * sizeof *d);
+  for (size_t lane = 1; n == 1 && lane < lanes; ++lane)
+    if (d[lane] != d[0]) results[0] = d[lane];
+  free(x);
+  free(y);
+  free(c);
+  free(d);
 }
 
 int main(void) {
@@ -46,9 +95,9 @@ int main(void) {
                         (strcmp(line + end, "\n") == 0 || strcmp(line + end, " nan=any\n") == 0);
       puts(known ? "yes" : "no it takes " OP "..., with or without nan=any");
     } else if (k > 0 && sscanf(line, "batch %zu %zu", &n, &bytes) == 2) {
-      char* payload = malloc(bytes + 1);
-      result* results = malloc(n * sizeof *results + 1);
-      if (!payload || !results || fread(payload, 1, bytes, stdin) != bytes) return 1;
+      char* payload = room(bytes);
+      result* results = room(n * sizeof *results);
+      if (fread(payload, 1, bytes, stdin) != bytes) return 1;
       run_batch(n, k, payload, results);
       printf("results %zu\n", n);
       fwrite(results, sizeof *results, n, stdout);

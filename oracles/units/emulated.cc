@@ -3,6 +3,7 @@
 // first asked for. What is compared with a row is QEMU's arithmetic, which nobody here wrote.
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 
 #include "core/child_process.h"
 #include "core/fnv1a.h"
+#include "core/function_unit.h"
 #include "core/quoted.h"
 #include "core/shell.h"
 #include "core/unit_name.h"
@@ -32,7 +34,7 @@ const Machine machines[] = {
     {"arm",
      "aarch64-linux-gnu-gcc",
      "-march=armv8.6-a+bf16",
-     {"qemu-aarch64", "-cpu", "max"},
+     {"qemu-aarch64", "-cpu", "max,sme-default-vector-length=16"},
      "qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross"},
     {"power10",
      "powerpc64le-linux-gnu-gcc",
@@ -54,7 +56,11 @@ constexpr EmulatedInstruction emulated_instructions[] = {
     {"arm/bfdot", "arm/bfdot.k2.f32.bf16.bf16.f32", "BFDOT with FPCR.EBF = 0", "arm_bfdot"},
     {"arm/bfmmla", "arm/bfmmla.k4.f32.bf16.bf16.f32", "BFMMLA with FPCR.EBF = 0", "arm_bfmmla"},
     {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALB", "arm_bfmlal"},
+    {"arm/bfmlalt", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALT", "arm_bfmlalt"},
+    {"arm/bfmopa", "arm/bfmopa.k2.f32.bf16.bf16.f32", "SME's BFMOPA with FPCR.EBF = 0", "arm_bfmopa"},
     {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", "SME's FMOPA of fp16", "arm_fmopa_f16"},
+    {"arm/fmopa_f32", "arm/fmopa.k1.f32.f32.f32.f32", "SME's FMOPA of fp32", "arm_fmopa_f32"},
+    {"arm/fmopa_f64", "arm/fmopa.k1.f64.f64.f64.f64", "SME's FMOPA of fp64", "arm_fmopa_f64"},
     POWER10_FORMS(xvf16ger2, ".k2.f32.f16.f16.f32"),
     POWER10_FORMS(xvbf16ger2, ".k2.f32.bf16.bf16.f32"),
     POWER10_FORMS(xvf32ger, ".k1.f32.f32.f32.f32"),
@@ -118,7 +124,8 @@ Result<std::string> program_of(const EmulatedInstruction& one) {
   const fs::path source = folder / (std::string(one.program) + ".c");
   const std::string flags = std::string(machine.flags) + " " + one.flags;
   uint64_t hash = fnv1a(machine.compiler + flags);
-  for (const char* header : {"unit.h", "power10_diagonal.h"}) hash = fnv1a(contents(folder / header), hash);
+  for (const char* header : {"unit.h", "arm_outer_product.h", "power10_diagonal.h"})
+    hash = fnv1a(contents(folder / header), hash);
   hash = fnv1a(contents(source), hash);
   std::ostringstream name;
   name << one.program << "-" << std::hex << hash;
@@ -139,6 +146,47 @@ Result<std::string> program_of(const EmulatedInstruction& one) {
   return program.string();
 }
 
+constexpr const char* share_setting = "share";
+/// In the default search of many units: emulation is slower than they are.
+constexpr uint64_t default_share = 16, most_share = 1000;
+/// What is smaller is no search's but somebody's question.
+constexpr size_t least_divided = 512;
+
+/// Answers about one case in `share` of a batch, by its place. Many units are searched beside it.
+class SharedUnit final : public Unit {
+ public:
+  SharedUnit(std::unique_ptr<Unit> whole, uint64_t share) : whole_(std::move(whole)), share_(share) {}
+
+  bool keeps_to_its_claim() const override { return true; }
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    if (batch.size() < least_divided) return whole_->run(batch, outcomes);
+    prepare(batch, outcomes);
+    outcomes.answered.assign(batch.size(), 0);
+    std::vector<size_t> places;
+    Batch part(batch.op());
+    for (size_t i = 0; i < batch.size(); ++i) {
+      // Scattered, since a search has cases of one kind at every eighth place.
+      if ((i * 2654435761u >> 16) % share_ != 0) continue;
+      places.push_back(i);
+      part.append(batch, i);
+    }
+    Outcomes some;
+    whole_->run(part, some);
+    if (!some.failed.empty()) outcomes.failed.assign(batch.size(), 0);
+    outcomes.how_failed = some.how_failed;
+    for (size_t at = 0; at < places.size(); ++at) {
+      outcomes.results.set(places[at], 0, some.results.get(at));
+      outcomes.answered[places[at]] = some.has_answer(at);
+      if (some.has_failed(at)) outcomes.failed[places[at]] = 1;
+    }
+  }
+
+ private:
+  std::unique_ptr<Unit> whole_;
+  uint64_t share_;
+};
+
 class EmulatedFamily final : public Family {
  public:
   bool owns(std::string_view name) const override { return name.starts_with("emulated:"); }
@@ -153,14 +201,22 @@ class EmulatedFamily final : public Family {
     return all;
   }
 
+  FamilyParameters parameters() const override {
+    return {"emulated:",
+            {{share_setting, "about one case in N is evaluated, and compared with the claimed row alone",
+              "1 to " + std::to_string(most_share) + " (1)"}}};
+  }
+
+  /// All of them: whatever a form negates or leaves out, each is held to its own row.
   std::vector<std::string> searched_by_default(const Op& op) const override {
     std::vector<std::string> names;
     for (const EmulatedInstruction& one : emulated_instructions) {
-      const ModelRow& row = *find_model_row(one.row);
-      const Op& own = row.op;
-      const bool takes = row.model.form == Form::s_plus_c && op.kind == own.kind && op.a == own.a && op.b == own.b &&
-                         op.c == own.c && op.d == own.d && !op.has_scales() && op.k % own.k == 0;
-      if (takes && missing_for(machine_of(one)).empty()) names.push_back(std::string("emulated:") + one.name);
+      const Op& own = find_model_row(one.row)->op;
+      const bool takes = op.kind == own.kind && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
+                         !op.has_scales() && op.k % own.k == 0;
+      if (takes && missing_for(machine_of(one)).empty())
+        names.push_back(std::string("emulated:") + one.name + "?" + share_setting + "=" +
+                        std::to_string(default_share));
     }
     return names;
   }
@@ -168,11 +224,18 @@ class EmulatedFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {
     const UnitName name(text);
     const EmulatedInstruction* one = find_emulated(name.path);
-    if (!one || !name.settings.empty()) {
+    if (!one) {
       std::string known;
       for (const EmulatedInstruction& each : emulated_instructions)
         known += std::string(known.empty() ? "" : ", ") + each.name;
       return unknown("unknown unit " + mmafuzz::quoted(text) + "; emulated: has " + known);
+    }
+    uint64_t share = 1;
+    for (const auto& [setting, value] : name.each_setting()) {
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), share);
+      if (setting != share_setting || error != std::errc() || *end != 0 || share < 1 || share > most_share)
+        return invalid("unit " + mmafuzz::quoted(text) + ": emulated: takes share=1 to " + std::to_string(most_share) +
+                       ", not " + mmafuzz::quoted(setting + "=" + value));
     }
     const Machine& machine = machine_of(*one);
     if (const std::string missing = missing_for(machine); !missing.empty()) return declined(missing);
@@ -181,9 +244,8 @@ class EmulatedFamily final : public Family {
     std::vector<std::string> command = machine.emulator;
     command.push_back(*program);
     Result<std::unique_ptr<Unit>> unit = bind_process(text, command, default_timeout, false, op);
-    if (unit) {
-      (*unit)->describe(text, claims(*one));
-    }
+    if (unit && share > 1) unit = std::unique_ptr<Unit>(std::make_unique<SharedUnit>(std::move(*unit), share));
+    if (unit) (*unit)->describe(text, claims(*one));
     return unit;
   }
 
