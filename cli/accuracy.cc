@@ -87,7 +87,7 @@ struct Count {
 };
 std::optional<Count> count_of(const std::string& unit) {
   if (unit.starts_with("ozaki2:")) return Count{"moduli", 2, 20};
-  if (unit.starts_with("ozaki:")) return Count{"slices", 1, 40};
+  if (unit.starts_with("ozaki:") && !unit.starts_with("ozaki:dgemm.cublas")) return Count{"slices", 1, 40};
   return std::nullopt;
 }
 

@@ -256,7 +256,7 @@ good convert a.npy b.npy product.npy -o third.cases
 expect "it says what was taken as what" has out "1 case in third.cases: a from a.npy, b from b.npy, c from product.npy"
 good accuracy a.npy b.npy exact scaled:mxfp4
 expect "each unit's error, and of a recipe the steps" [ "$(grep -c ' of the error' out)" -eq 4 ]
-good accuracy a.npy b.npy --within 1e-3 ozaki2:dgemm.s8 ozaki:dgemm.fp16
+good accuracy a.npy b.npy --within 1e-3 ozaki2:dgemm.s8 ozaki:dgemm.fp16 ozaki:dgemm.cublas
 expect "the fewest moduli and slices" has out "ozaki2:dgemm.s8?moduli="
 expect "and what they cost" has out "products of narrow matrices"
 bad_call "--within" accuracy a.npy b.npy --within 0 exact

@@ -1,6 +1,6 @@
 /* The outer products of POWER10: each case is one element of a 4x4 accumulator of 32-bit numbers, or of the upper or
  * lower half of a 4x2 accumulator of 64-bit ones (unit.h says which). A file defines INSTRUCTION, OP, K and `operand`,
- * and OF_FP64. */
+ * and OF_FP64, or NIBBLES where two operands share a byte. */
 #include <altivec.h>
 
 #ifndef FORM
@@ -20,27 +20,38 @@ typedef unsigned long long result;
 typedef unsigned result;
 #endif
 #define TURNS 4
+#ifdef SATURATES
+#define ATTRIBUTES " saturate=1"
+#endif
 #include "unit.h"
+
+static __vector unsigned char factors(const operand* from) {
+  __vector unsigned char x;
+#ifdef NIBBLES
+  unsigned char bytes[16];
+  for (int i = 0; i < 16; ++i) bytes[i] = (from[2 * i] & 15) | from[2 * i + 1] << 4;
+  memcpy(&x, bytes, sizeof x);
+#else
+  memcpy(&x, from, sizeof x);
+#endif
+  return x;
+}
 
 static void run(const operand* a, const operand* b, const result* c, result* d) {
   __vector_quad sums;
-  __vector unsigned char y, rows[4];
+  __vector unsigned char x = factors(a), rows[4];
   result square[4][LANES];
   for (int row = 0; row < 4; ++row)
     for (int i = 0; i < LANES; ++i) square[row][i] = c[row % LANES];
-  memcpy(&y, b, sizeof y);
   memcpy(rows, square, sizeof rows);
-#ifdef OF_FP64
-  __vector unsigned char half;
-  __vector_pair x;
-  memcpy(&half, a, sizeof half);
-  __builtin_vsx_build_pair(&x, half, half);
-#else
-  __vector unsigned char x;
-  memcpy(&x, a, sizeof x);
-#endif
   __builtin_mma_build_acc(&sums, rows[0], rows[1], rows[2], rows[3]);
-  OUTER_PRODUCT(&sums, x, y);
+#ifdef OF_FP64
+  __vector_pair twice;
+  __builtin_vsx_build_pair(&twice, x, x);
+  OUTER_PRODUCT(&sums, twice, factors(b));
+#else
+  OUTER_PRODUCT(&sums, x, factors(b));
+#endif
   __builtin_mma_disassemble_acc(rows, &sums);
   memcpy(square, rows, sizeof rows);
   for (int i = 0; i < LANES; ++i) d[i] = square[i + turn / LANES * LANES][(i + turn) % LANES];

@@ -1,6 +1,7 @@
 /* A unit of mmafuzz as a process (docs/processes.md): it reads binary batches of dot products and writes results. An
  * instruction's file defines before it includes this one
  *   NAME, OP         its name; the op line that it takes, up to the number of products
+ *   ATTRIBUTES       what follows the number of products; if not defined, nothing or nan=any
  *   K                products of one call
  *   operand, result  types of the encodings of a and b, and of c and d
  *   LANES            cases that one call of run() evaluates
@@ -22,6 +23,9 @@
 
 #ifndef TURNS
 #define TURNS 1
+#endif
+#ifndef ATTRIBUTES
+#define ATTRIBUTES ""
 #endif
 #ifndef PADDING
 #define PADDING 0
@@ -92,8 +96,8 @@ int main(void) {
     } else if (strncmp(line, "op ", 3) == 0) {
       /* The whole line: a word that this program does not know must not be ignored. */
       const int known = sscanf(line, "op " OP "%zu%n", &k, &end) == 1 && k > 0 &&
-                        (strcmp(line + end, "\n") == 0 || strcmp(line + end, " nan=any\n") == 0);
-      puts(known ? "yes" : "no it takes " OP "..., with or without nan=any");
+                        (strcmp(line + end, ATTRIBUTES "\n") == 0 || strcmp(line + end, ATTRIBUTES " nan=any\n") == 0);
+      puts(known ? "yes" : "no it takes " OP "..." ATTRIBUTES ", with or without nan=any");
     } else if (k > 0 && sscanf(line, "batch %zu %zu", &n, &bytes) == 2) {
       char* payload = room(bytes);
       result* results = room(n * sizeof *results);

@@ -43,15 +43,22 @@ const Machine machines[] = {
      "qemu-user gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross"},
 };
 
-/// What a unit claims to be. One program may be built for several instructions.
+/// What a unit claims to be: a row, or `integer` on an op. One program may be built for several instructions.
 struct EmulatedInstruction {
-  const char *name, *row, *source, *program, *flags = "";
+  const char *name, *row, *source, *program, *flags = "", *integer_op = nullptr;
+
+  Op op() const {
+    size_t column = 0;
+    return integer_op ? *parse_op(integer_op, column) : find_model_row(row)->op;
+  }
 };
 #define POWER10(stem, form, types) \
   { "power10/" #stem #form, "power10/" #stem #form types, #stem #form, "power10_" #stem, "-DFORM=" #form }
 #define POWER10_FORMS(stem, types)                                                                      \
   POWER10(stem, , types), POWER10(stem, pp, types), POWER10(stem, pn, types), POWER10(stem, np, types), \
       POWER10(stem, nn, types)
+#define POWER10_INTEGER(stem, form, op, ...) \
+  { "power10/" #stem #form, "integer", #stem #form, "power10_" #stem, "-DFORM=" #form __VA_ARGS__, "dot " op }
 constexpr EmulatedInstruction emulated_instructions[] = {
     {"arm/bfdot", "arm/bfdot.k2.f32.bf16.bf16.f32", "BFDOT with FPCR.EBF = 0", "arm_bfdot"},
     {"arm/bfmmla", "arm/bfmmla.k4.f32.bf16.bf16.f32", "BFMMLA with FPCR.EBF = 0", "arm_bfmmla"},
@@ -65,7 +72,13 @@ constexpr EmulatedInstruction emulated_instructions[] = {
     POWER10_FORMS(xvbf16ger2, ".k2.f32.bf16.bf16.f32"),
     POWER10_FORMS(xvf32ger, ".k1.f32.f32.f32.f32"),
     POWER10_FORMS(xvf64ger, ".k1.f64.f64.f64.f64"),
+    POWER10_INTEGER(xvi8ger4, pp, "a=s8 b=u8 c=s32 d=s32 k=4"),
+    POWER10_INTEGER(xvi8ger4, spp, "a=s8 b=u8 c=s32 d=s32 k=4 saturate=1", " -DSATURATES"),
+    POWER10_INTEGER(xvi4ger8, pp, "a=s4 b=s4 c=s32 d=s32 k=8"),
+    POWER10_INTEGER(xvi16ger2, pp, "a=s16 b=s16 c=s32 d=s32 k=2"),
+    POWER10_INTEGER(xvi16ger2, spp, "a=s16 b=s16 c=s32 d=s32 k=2 saturate=1", " -DSATURATES"),
 };
+#undef POWER10_INTEGER
 #undef POWER10_FORMS
 #undef POWER10
 
@@ -196,8 +209,9 @@ class EmulatedFamily final : public Family {
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const EmulatedInstruction& one : emulated_instructions)
-      all.push_back({std::string("emulated:") + one.name, std::string(one.source) + " by QEMU's user emulation", "",
-                     claims(one), missing_for(machine_of(one))});
+      all.push_back({std::string("emulated:") + one.name,
+                     std::string(one.source) + " by QEMU's user emulation: " + to_text(one.op()), "",
+                     claims(one, one.op()), missing_for(machine_of(one))});
     return all;
   }
 
@@ -211,9 +225,9 @@ class EmulatedFamily final : public Family {
   std::vector<std::string> searched_by_default(const Op& op) const override {
     std::vector<std::string> names;
     for (const EmulatedInstruction& one : emulated_instructions) {
-      const Op& own = find_model_row(one.row)->op;
+      const Op own = one.op();
       const bool takes = op.kind == own.kind && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
-                         !op.has_scales() && op.k % own.k == 0;
+                         op.saturate == own.saturate && !op.has_scales() && op.k % own.k == 0;
       if (takes && missing_for(machine_of(one)).empty())
         names.push_back(std::string("emulated:") + one.name + "?" + share_setting + "=" +
                         std::to_string(default_share));
@@ -245,13 +259,16 @@ class EmulatedFamily final : public Family {
     command.push_back(*program);
     Result<std::unique_ptr<Unit>> unit = bind_process(text, command, default_timeout, false, op);
     if (unit && share > 1) unit = std::unique_ptr<Unit>(std::make_unique<SharedUnit>(std::move(*unit), share));
-    if (unit) (*unit)->describe(text, claims(*one));
+    if (unit) (*unit)->describe(text, claims(*one, op));
     return unit;
   }
 
  private:
-  static std::vector<Claim> claims(const EmulatedInstruction& one) {
-    return {{"equals_model", std::string("model:") + one.row}};
+  static std::vector<Claim> claims(const EmulatedInstruction& one, const Op& op) {
+    if (!one.integer_op) return {{"equals_model", std::string("model:") + one.row}};
+    // Each step of a chain clamps, `integer` once.
+    if (op.saturate && op.k > one.op().k) return {};
+    return {{"equals_model", one.row}};
   }
 };
 
