@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The instructions of other processors that QEMU runs here, each against the row that it claims to be: of CASES eight
-# tenths are of one instruction, a tenth of a chain of them, and a tenth of three products, which end within most. Each
-# (by day those that add) is then named from its answers alone (ci/check-silicon). Exit code 77 where no cross compiler or emulator is installed.
+# The instructions of other processors that QEMU runs here, each against the row that it claims to be, or `integer`: of
+# CASES eight tenths are of one instruction, a tenth of a chain of them, and a tenth of three products, which end within
+# most. Each (by day those that add) is then named from its answers alone (ci/check-silicon). Exit code 77 where no cross
+# compiler or emulator is installed.
 #   MMAFUZZ=... emulated_units_test.sh [CASES]
 set -eu
 cases=${1:-1000000}
