@@ -1,5 +1,3 @@
-#include <fmt/core.h>
-
 // The family `ozaki2:`: the Ozaki scheme II on s8 and FP8 units.
 #include "core/function_unit.h"
 #include "core/quoted.h"
@@ -141,8 +139,9 @@ class ResidueFamily final : public Family {
     const std::string full = parts.on((*dot)->name()).text(), on = (*dot)->name();
     auto unit = std::make_unique<ResidueGemm>(residues->plan, std::move(*dot), op);
     if (const int block = residues->plan.block; block > 0 && block < residues->plan.unit_k)
-      return declined(fmt::format("block={0} ends within a dot of {1} products: give unit_k= of at most {0}", block,
-                                  residues->plan.unit_k));
+      return declined("block=" + std::to_string(block) + " ends within a dot of " +
+                      std::to_string(residues->plan.unit_k) + " products: give unit_k= of at most " +
+                      std::to_string(block));
     if (unit->exact_products() < residues->plan.unit_k)
       return declined(on + " sums " + std::to_string(unit->exact_products()) +
                       " products of residues without error: give unit_k= of at most that");
