@@ -22,17 +22,28 @@ namespace {
 const std::vector<Op>& ops() {
   static const std::vector<Op> all = [] {
     std::map<std::string, Op> by_text, of_rows;
-    for (const char* text :
-         {"dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4 nan=any",
-          "dot a=bf16 b=bf16 c=fp32 d=fp32 k=8 nan=any", "dot a=bf16 b=bf16 c=fp32 d=fp32 k=40 nan=any",
-          "dot a=fp16 b=fp16 c=fp32 d=fp32 k=40 nan=any", "convert from=fp32 to=fp16 nan=any",
-          "convert from=fp16 to=fp32 nan=any", "convert from=fp32 to=bf16 nan=any",
-          "convert from=fp32 to=cfloat8_1_4_3:7", "dot a=s8 b=s8 c=s32 d=s32 k=16", "dot a=u8 b=s8 c=s32 d=s32 k=16",
-          "dot a=s8 b=u8 c=s32 d=s32 k=80", "dot a=u8 b=u8 c=s32 d=s32 k=80",
-          "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=2 k=4", "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=1 k=4",
-          "quantize from=fp32 to=e2m1 block=8 scale=e8m0 rule=even special=nan_scale",
-          "quantize from=bf16 to=e4m3 block=4 scale=e4m3 tensor=fp32 rule=nearest special=elements",
-          "dequantize from=s8 to=fp32 block=8 scale=e8m0"}) {
+    for (const char* text : {"dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any",
+                             "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4 nan=any",
+                             "dot a=bf16 b=bf16 c=fp32 d=fp32 k=8 nan=any",
+                             "dot a=bf16 b=bf16 c=fp32 d=fp32 k=40 nan=any",
+                             "dot a=fp16 b=fp16 c=fp32 d=fp32 k=40 nan=any",
+                             "convert from=fp32 to=fp16 nan=any",
+                             "convert from=fp16 to=fp32 nan=any",
+                             "convert from=fp32 to=bf16 nan=any",
+                             "convert from=fp32 to=cfloat8_1_4_3:7",
+                             "dot a=s8 b=s8 c=s32 d=s32 k=16",
+                             "dot a=u8 b=s8 c=s32 d=s32 k=16",
+                             "dot a=s8 b=u8 c=s32 d=s32 k=80",
+                             "dot a=u8 b=u8 c=s32 d=s32 k=80",
+                             "dot a=s8 b=u8 c=s32 d=s32 k=4 saturate=1",
+                             "dot a=s4 b=s4 c=s32 d=s32 k=8",
+                             "dot a=s16 b=s16 c=s32 d=s32 k=6",
+                             "dot a=s16 b=s16 c=s32 d=s32 k=2 saturate=1",
+                             "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=2 k=4",
+                             "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=1 k=4",
+                             "quantize from=fp32 to=e2m1 block=8 scale=e8m0 rule=even special=nan_scale",
+                             "quantize from=bf16 to=e4m3 block=4 scale=e4m3 tensor=fp32 rule=nearest special=elements",
+                             "dequantize from=s8 to=fp32 block=8 scale=e8m0"}) {
       size_t column;
       const Op op = *parse_op(text, column);
       by_text[to_text(op)] = op;

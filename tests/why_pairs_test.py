@@ -84,6 +84,8 @@ PAIRS = [
     ("ozaki:dgemm.fp16?specials=dropped,sum=exact exact", product("fp64", "fp64", 4), "ozaki.specials=dropped~kept", ""),
     ("ozaki:dgemm.fp16 ozaki:dgemm.fp16?extra_width=1", product("fp64", "fp64", 8), "ozaki.extra_width=0~1", ""),
     ("ozaki:dgemm.s8?subnormals=flushed,sum=exact exact", product("fp64", "fp64", 4), "ozaki.subnormals=flushed~kept", ""),
+    ("ozaki2:dgemm.s8?moduli=6 ozaki2:dgemm.s8", product("fp64", "fp64", 4), "ozaki2.moduli=6~15", ""),
+    ("ozaki:dgemm.cublas?bits=20 ozaki:dgemm.cublas", product("fp64", "fp64", 4), "ozaki.bits=20~55", ""),
 ]
 
 failures = 0
@@ -97,6 +99,8 @@ for units, op, found, only_rows in PAIRS:
     unseen = set(", ".join(rows).split(", ")) if rows else set()
     problems = [f"{w}: {sorted(s)}" for w, s in (("missing", set(found.split()) - shown), ("wrong", shown - set(found.split())),
                                                ("rows", unseen ^ set(only_rows.split()))) if s]
+    if bare := re.findall(r"^    (\w+\.\w+): ", text, re.M):  # a setting stands for its meaning
+        problems.append(f"no meaning: {bare}")
     if seconds > slowest:
         problems.append(f"took {seconds:.1f} s")
     failures += bool(problems)

@@ -50,11 +50,14 @@ std::string meaning_of_scheme_word(const std::string& word) {
   const size_t dot = word.find('.');
   if (dot == std::string::npos) return "";
   const std::string scheme = word.substr(0, dot) + ":", name = word.substr(dot + 1);
-  static const std::vector<FamilyParameters> all = {make_ozaki_family()->parameters(),
-                                                    make_split_family()->parameters()};
+  static const std::vector<FamilyParameters> all = {
+#define MMAFUZZ_FAMILY(name) make_##name##_family()->parameters(),
+#include "oracles/families.def.h"
+#undef MMAFUZZ_FAMILY
+  };
   for (const FamilyParameters& family : all)
     for (const FamilyParameters::One& p : family.parameters)
-      if (family.units == scheme && p.name == name) return p.meaning;
+      if (family.units.starts_with(scheme) && p.name == name) return p.meaning;
   for (const Remainder& r : remainders)
     if (name == r.word) return r.meaning;
   return "";

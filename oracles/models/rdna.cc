@@ -18,8 +18,6 @@ class RdnaRows : public RowList {
     m.subnormals = Subnormals::flushed_of_fp32;
     if (m.d.emin() == -126) m.zero_exponent = -1000;  // c = 0 has no exponent: this is below all
     row.claims = claims_of({"block_permutation", "product_value_and_exponent", "split_k", "swap_operands"});
-    // Of several steps the later ones take a c that is +0 whatever its sign was.
-    if (m.k == m.block) row.claims.push_back({"sign_symmetry", ""});
     add(std::move(row), "rocjitsu, gfx11_dot2.h; captured on a W7900");
   }
 

@@ -87,7 +87,7 @@ Shifts shifts_of(const Batch& cases, size_t index, int least_weight) {
     if (op.has_scales()) {
       const Number sx = decode(op.scale_a.fields(), cases.scale_a().get(index, i / op.scale_block));
       const Number sy = decode(op.scale_b.fields(), cases.scale_b().get(index, i / op.scale_block));
-      if (sy.cls == NumberClass::nan) return Shifts::none();
+      if (sy.cls == NumberClass::nan || sy.cls == NumberClass::infinity) return Shifts::none();
       allowed.intersect(shifts_of(op.scale_a.fields(), sx));
       product.multiply(Extent(sx));
       product.multiply(Extent(sy));

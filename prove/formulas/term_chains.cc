@@ -99,7 +99,7 @@ TermChains::Real TermChains::joined(const Real& c, const Real& sum, Seen& seen) 
 }
 
 TermChains::Code TermChains::stored(const Real& x) const {
-  if (!is_wider()) return x.encoding;
+  if (!is_wider() || m_.nan_from != NanFrom::constant) return x.encoding;
   return ieee_rounded({m_.d, m_.output_rounding, m_.nan}, x.number);  // does not flush
 }
 
