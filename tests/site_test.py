@@ -192,6 +192,12 @@ def main(program, source, out):
             errors.append(f"{row['name']}: on {places[0]} pages and {places[1]} times in the table")
     if len(table.rows) != len(rows):
         errors.append(f"the table has {len(table.rows)} rows, the catalogue {len(rows)}")
+    of_arithmetics = [page for path, page in pages.items() if path.parent.name == "catalogue"]
+    for section in ("neighbours", "known-differences"):
+        if missing := sum(section not in page.ids for page in of_arithmetics):
+            errors.append(f"{missing} pages of arithmetics have no section {section}")
+    if not any(link and "differences.html#" in link for page in of_arithmetics for link in page.links):
+        errors.append("no page of an arithmetic links a known difference")
     defects = pages[out / "defects.html"]
     errors += missing_words({name: pages[out / f"{name}.html"] for name in ("differences", "commands", "formats", "docs/python")}, program, source)
     errors += unanswered(pages, out)
