@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <set>
 #include <sstream>
 
 #include "core/child_process.h"
@@ -63,7 +64,7 @@ constexpr EmulatedInstruction emulated_instructions[] = {
     {"arm/bfdot", "arm/bfdot.k2.f32.bf16.bf16.f32", "BFDOT with FPCR.EBF = 0", "arm_bfdot"},
     {"arm/bfmmla", "arm/bfmmla.k4.f32.bf16.bf16.f32", "BFMMLA with FPCR.EBF = 0", "arm_bfmmla"},
     {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALB", "arm_bfmlal"},
-    {"arm/bfmlalt", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALT", "arm_bfmlalt"},
+    {"arm/bfmlalt", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALT", "arm_bfmlal", "-DODD"},
     {"arm/bfmopa", "arm/bfmopa.k2.f32.bf16.bf16.f32", "SME's BFMOPA with FPCR.EBF = 0", "arm_bfmopa"},
     {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", "SME's FMOPA of fp16", "arm_fmopa_f16"},
     {"arm/fmopa_f32", "arm/fmopa.k1.f32.f32.f32.f32", "SME's FMOPA of fp32", "arm_fmopa_f32"},
@@ -136,10 +137,11 @@ Result<std::string> program_of(const EmulatedInstruction& one) {
   if (folder.empty()) return declined("the programs of emulated: (examples/emulated) are not installed");
   const fs::path source = folder / (std::string(one.program) + ".c");
   const std::string flags = std::string(machine.flags) + " " + one.flags;
+  std::set<fs::path> parts = {source};
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".h") parts.insert(entry.path());
   uint64_t hash = fnv1a(machine.compiler + flags);
-  for (const char* header : {"unit.h", "arm_outer_product.h", "power10_diagonal.h"})
-    hash = fnv1a(contents(folder / header), hash);
-  hash = fnv1a(contents(source), hash);
+  for (const fs::path& part : parts) hash = fnv1a(contents(part), hash);
   std::ostringstream name;
   name << one.program << "-" << std::hex << hash;
   const fs::path program = cache_folder() / "emulated" / name.str();
