@@ -28,7 +28,7 @@ class OneChain {
                       Step& step)
       : m_(m), core_(m), in_(in), c_format_(c_format), trace_(trace), step_(step) {
     core_.d = step_format(m);
-    if (converts_last()) core_.nan = core_.d.encode_nan();
+    if (converts_last(m)) core_.nan = core_.d.encode_nan();
     rule_.rounding = m.output_rounding;
     if (has_rounded_products()) rule_.overflow = m.overflow;
   }
@@ -94,15 +94,13 @@ class OneChain {
   }
 
   MMAFUZZ_HD uint64_t stored(const Real& x) const {
-    if (!converts_last()) return x.encoding;
+    if (!converts_last(m_)) return x.encoding;
     return x.number.cls == NumberClass::nan ? m_.nan : convert_number(m_.d, x.number, rule_).encoding;
   }
 
  private:
   MMAFUZZ_HD bool has_rounded_products() const { return traits_of(m_).products == KernelTraits::Products::rounded; }
   MMAFUZZ_HD bool is_wider() const { return traits_of(m_).of_fp32(); }
-  /// Then every NaN becomes the row's.
-  MMAFUZZ_HD bool converts_last() const { return is_wider() && m_.nan_from == NanFrom::constant; }
 
   MMAFUZZ_HD Real operand(const FormatFields& f, uint64_t code) const {
     const Number n = read(f, code);

@@ -72,6 +72,11 @@ MMAFUZZ_HD constexpr FormatFields step_format(const DotModel& m) {
   return traits_of(m).of_fp32() ? ieee_fields(8, 23) : m.d;
 }
 
+/// Whether that conversion may be one, and gives the row's NaN for every NaN: where NaNs are handed on, d is fp32.
+MMAFUZZ_HD constexpr bool converts_last(const DotModel& m) {
+  return traits_of(m).of_fp32() && m.nan_from == NanFrom::constant;
+}
+
 /// Products that are added, in the row's order, before a rounded sum in d's format is handed on.
 MMAFUZZ_HD constexpr int products_per_step(const DotModel& m) {
   using Carried = KernelTraits::Carried;

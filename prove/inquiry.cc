@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <tuple>
 
 #include "core/case_text.h"
 #include "core/contradiction.h"
@@ -17,6 +16,7 @@
 #include "oracles/gemm/width.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
+#include "oracles/properties/numbers.h"
 #include "oracles/properties/properties.h"
 #include "plan/named_rows.h"
 #include "plan/registry.h"
@@ -107,18 +107,10 @@ Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::
   return f;
 }
 
-/// Whether a product of two cases has the same value; the factors are finite and not zero.
-bool is_same_product(const Batch& x, const Batch& y, int i) {
-  using Value = std::tuple<bool, unsigned __int128, int>;
-  const auto value = [&](const Batch& of) -> Value {
-    const mmafuzz::Number a = mmafuzz::decode(of.op().a.fields(), of.a().get(0, i)),
-                          b = mmafuzz::decode(of.op().b.fields(), of.b().get(0, i));
-    unsigned __int128 significand = static_cast<unsigned __int128>(a.significand) * b.significand;
-    int exponent = a.exponent + b.exponent;
-    for (; significand && !(significand & 1); significand >>= 1) ++exponent;
-    return {a.negative != b.negative, significand, exponent};
-  };
-  return value(x) == value(y);
+/// Product i of a case.
+Exact exact_product_of(const Batch& of, int i) {
+  return exact_product(to_exact(mmafuzz::decode(of.op().a.fields(), of.a().get(0, i))),
+                       to_exact(mmafuzz::decode(of.op().b.fields(), of.b().get(0, i))));
 }
 
 /// A witness whose changed case the solver chose: other factors of the same products.
@@ -127,7 +119,9 @@ void replay_changed(Reply& f, const Subject& u) {
   for (int i = 0; i < f.op.k; ++i) {
     const bool untouched =
         f.witness.a().get(0, i) == f.changed.a().get(0, i) && f.witness.b().get(0, i) == f.changed.b().get(0, i);
-    if (!untouched && !is_same_product(f.witness, f.changed, i)) refuse_witness(f);
+    const Exact x = exact_product_of(f.witness, i), y = exact_product_of(f.changed, i);
+    const bool finite = x.cls == NumberClass::finite && y.cls == NumberClass::finite;
+    if (!untouched && !(finite && compare(x, y) == 0)) refuse_witness(f);
   }
   if (before == after) refuse_witness(f);
   f.results = {before + " on the case", after + " on the changed case " + case_line(f.changed, 0)};

@@ -47,7 +47,7 @@ std::vector<Hint> hints_of(Expressions& in, const Op& op, const Operands& x) {
 
 CaseQuestion relate(Expressions& in, const Op& op, const Operands& operands, Formula first, Formula second,
                     Expression holds) {
-  CaseQuestion q{.op = op, .operands = operands, .changed = {}, .question = {}, .twin_samples = {}};
+  CaseQuestion q{op, operands};
   q.question.variables = in_case_order(operands);
   q.question.violated = ~holds;
   q.question.hints = hints_of(in, op, operands);

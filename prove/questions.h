@@ -14,11 +14,11 @@ namespace mmafuzz::prove {
 /// A question about the cases of an op, with what leads a solver's values back to a case.
 struct CaseQuestion {
   Op op;
-  Operands operands;                ///< of the case
-  std::optional<Operands> changed;  ///< of the changed case, where a solver chooses it; else the property makes it
-  Question question;
-  std::vector<Expression>
-      twin_samples;  ///< of variables beyond the case's: values that the assumptions allow, from the case
+  Operands operands;                     ///< of the case
+  std::optional<Operands> changed = {};  ///< of the changed case, where a solver chooses it; else the property makes it
+  Question question = {};
+  /// Of variables beyond the case's: values that the assumptions allow, from the case.
+  std::vector<Expression> twin_samples = {};
 };
 
 /// Whether two rows give the same encodings on all cases of an op.

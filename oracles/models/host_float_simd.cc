@@ -222,10 +222,12 @@ HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& result
   }
 }
 
-/// Trees and chains whose operations give numbers of d.
+/// Trees and chains.
 template <bool Hands>
 void run_operations(const DotModel& m, const Batch& batch, Column& results) {
-  if (traits_of(m).additions == KernelTraits::Additions::in_pairs) {
+  if (traits_of(m).of_fp32()) {
+    run_fp32<FmaThenAdd<Hands>>(m, batch, results);
+  } else if (traits_of(m).additions == KernelTraits::Additions::in_pairs) {
     m.d.width == 64                       ? run_fp64<IeeeTree<Hands, LaneChains<DF64>>>(m, batch, results)
     : m.output_rounding == Rounding::odd  ? run_fp32<OddTree>(m, batch, results)
     : m.subnormals == Subnormals::flushed ? run_fp32<IeeeTree<Hands, LaneTrees<true>>>(m, batch, results)
@@ -240,10 +242,7 @@ void run_operations(const DotModel& m, const Batch& batch, Column& results) {
 
 bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
   const KernelTraits traits = traits_of(m);
-  if (traits.of_fp32()) {
-    m.nan_from == NanFrom::constant ? run_fp32<FmaThenAdd<false>>(m, batch, results)
-                                    : run_fp32<FmaThenAdd<true>>(m, batch, results);
-  } else if (traits.additions == KernelTraits::Additions::in_pairs || traits.in_operations()) {
+  if (traits.in_operations()) {
     m.nan_from == NanFrom::constant ? run_operations<false>(m, batch, results)
                                     : run_operations<true>(m, batch, results);
   } else if (traits.c == KernelTraits::Joining::second_stage) {

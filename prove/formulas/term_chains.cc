@@ -6,7 +6,7 @@ namespace mmafuzz::prove {
 
 TermChains::TermChains(const DotModel& m, const Operands& x, const FormatFields& c_format, std::vector<Stage>& stages)
     : TermDomain(m, x, c_format, stages), rules_{step_format(m), m.output_rounding, m.nan, m.subnormals} {
-  if (is_wider() && m.nan_from == NanFrom::constant) rules_.nan = rules_.format.encode_nan();
+  if (converts_last(m)) rules_.nan = rules_.format.encode_nan();
   if (traits_of(m).products == KernelTraits::Products::rounded) rules_.overflow = m.overflow;
 }
 
@@ -99,7 +99,7 @@ TermChains::Real TermChains::joined(const Real& c, const Real& sum, Seen& seen) 
 }
 
 TermChains::Code TermChains::stored(const Real& x) const {
-  if (!is_wider() || m_.nan_from != NanFrom::constant) return x.encoding;
+  if (!converts_last(m_)) return x.encoding;
   return ieee_rounded({m_.d, m_.output_rounding, m_.nan}, x.number);  // does not flush
 }
 
