@@ -23,11 +23,13 @@ class QuantizedBlock {
   explicit QuantizedBlock(const Op& op)
       : op_(op), rule_(op.block_rule()), step_(scale_step(op.scale_rule, op.d.fields())) {}
 
-  /// Writes the scale and the codes of case `index` to element 0 and following of `results`.
-  void run(const Batch& batch, size_t index, Column& results) {
+  /// Writes the scale and the codes of case `index` to element 0 and following of `results`. False where the scale is
+  /// NaN and every code zero.
+  bool run(const Batch& batch, size_t index, Column& results) {
     const bool has_number = load(batch, index);
     results.set(index, 0, scale_code_);
     for (int i = 0; i < op_.k; ++i) results.set(index, 1 + i, has_number ? element(batch, index, i).encoding : 0);
+    return has_number;
   }
   /// The scale's encoding alone.
   uint64_t scale(const Batch& batch, size_t index) {

@@ -18,6 +18,7 @@
 #include "core/host_number.h"
 #include "core/json_version.h"
 #include "core/property.h"
+#include "oracles/quantizers/fp32_recipes.h"
 #include "search/datapath_sweeps.h"
 #include "search/structured_generator.h"
 #include "triage/explain/number_text.h"
@@ -26,46 +27,6 @@
 namespace mmafuzz {
 namespace {
 
-/// Numbers of one block, as a recipe in fp32 sees them.
-struct Fp32Block {
-  float amax = 0, tensor = 1, greatest = 1;
-};
-
-/// A way to the scale, or to one code, in IEEE single precision, each operation rounded.
-struct ScaleRecipe {
-  const char* words;
-  const char* words_without_tensor;
-  float (*of)(const Fp32Block&);
-};
-constexpr ScaleRecipe scale_recipes[] = {
-    {"(amax / greatest) / tensor in fp32", "amax / greatest in fp32",
-     [](const Fp32Block& b) { return b.amax / b.greatest / b.tensor; }},
-    {"(amax * (1 / greatest)) / tensor in fp32", "amax * (1 / greatest) in fp32",
-     [](const Fp32Block& b) { return b.amax * (1.0f / b.greatest) / b.tensor; }},
-    {"(amax / greatest) * (1 / tensor) in fp32", "",
-     [](const Fp32Block& b) { return b.amax / b.greatest * (1.0f / b.tensor); }},
-    {"(amax * (1 / greatest)) * (1 / tensor) in fp32", "",
-     [](const Fp32Block& b) { return b.amax * (1.0f / b.greatest) * (1.0f / b.tensor); }},
-    {"amax / (greatest * tensor) in fp32", "", [](const Fp32Block& b) { return b.amax / (b.greatest * b.tensor); }},
-    {"(amax / tensor) / greatest in fp32", "", [](const Fp32Block& b) { return b.amax / b.tensor / b.greatest; }},
-};
-
-struct ElementRecipe {
-  const char* words;
-  float (*of)(float x, float scale, float tensor);
-};
-constexpr ElementRecipe element_recipes[] = {
-    {"x / (scale * tensor) in fp32", [](float x, float s, float t) { return x / (s * t); }},
-    {"x * (1 / (scale * tensor)) in fp32", [](float x, float s, float t) { return x * (1.0f / (s * t)); }},
-    {"x * ((1 / tensor) / scale) in fp32", [](float x, float s, float t) { return x * (1.0f / t / s); }},
-    {"(x / tensor) / scale in fp32", [](float x, float s, float t) { return x / t / s; }},
-    {"(x / scale) / tensor in fp32", [](float x, float s, float t) { return x / s / t; }},
-    {"(x * (1 / tensor)) * (1 / scale) in fp32", [](float x, float s, float t) { return x * (1.0f / t) * (1.0f / s); }},
-};
-
-float fp32_of(const FormatFields& f, uint64_t encoding) {
-  return std::bit_cast<float>(static_cast<uint32_t>(convert_number(fp32_fields, decode(f, encoding), {}).encoding));
-}
 Number number_of(float x) { return decode(fp32_fields, std::bit_cast<uint32_t>(x)); }
 
 /// Ways to an exponent through a logarithm in fp32, which rounds numbers just below a power of two onto it.
@@ -82,26 +43,6 @@ constexpr LogarithmRecipe logarithm_recipes[] = {
     {ScaleRule::nearest_log2, "round(log2(amax / greatest)) in fp32",
      [](float a, float g, int) { return std::rint(std::log2(a / g)); }},
 };
-
-/// Whether the operands are what a program has in fp32.
-bool is_within_fp32(const Op& op) { return op.a.fields().fraction_bits <= 23 && op.a.fields().exponent_bits <= 8; }
-/// Whether codes may come by a recipe: powers of two divide without a rounding.
-bool has_element_recipes(const Op& op) { return is_within_fp32(op) && op.scale_a.fields().fraction_bits > 0; }
-
-float greatest_of(const FormatFields& element) {
-  const Number greatest = greatest_element(element);
-  return std::ldexp(static_cast<float>(greatest.significand), greatest.exponent);
-}
-
-/// The greatest finite magnitude of a case.
-float amax_of(const Op& op, const Batch& batch, size_t i) {
-  float amax = 0;
-  for (int lane = 0; lane < op.k; ++lane) {
-    const float x = std::fabs(fp32_of(op.a.fields(), batch.inputs()[0].get(i, lane)));
-    if (std::isfinite(x)) amax = std::max(amax, x);
-  }
-  return amax;
-}
 
 /// A reading of the scale: the encoding that it gives for a case.
 struct ScaleReading {
@@ -191,36 +132,17 @@ std::vector<ScaleReading> scale_readings(const Op& op) {
     };
     all.push_back(std::move(reading));
   }
-  for (const ScaleRecipe& recipe : scale_recipes) {
-    // Without a tensor's scale all of them are one of the first two.
-    if (!is_within_fp32(op) || (!op.has_tensor_scale() && &recipe - scale_recipes >= 2)) break;
-    for (const bool up : {false, true}) {
+  for (const ScaleRecipe& recipe : scale_recipes())
+    for (const ScaleRule rule : {ScaleRule::nearest, ScaleRule::rceil}) {
+      if (!reason_against(recipe, rule, op).empty()) continue;
       ScaleReading reading;
-      reading.told.name = std::string(up ? "rule=rceil" : "rule=nearest") + " of " +
-                          (op.has_tensor_scale() ? recipe.words : recipe.words_without_tensor);
+      reading.told.name = std::string("rule=") + name_of(rule) + " of " + recipe.steps_of(op);
       reading.told.is_recipe = true;
-      reading.told.meaning = std::string("rounded ") + (up ? "up" : "to nearest even") + " to " + op.scale_a.name();
-      reading.of = [op, recipe, up, power_of_two](const Batch& batch, size_t i) {
-        Fp32Block b;
-        b.amax = amax_of(op, batch, i);
-        if (op.has_tensor_scale()) b.tensor = fp32_of(op.scale_b.fields(), batch.inputs()[1].get(i));
-        b.greatest = greatest_of(op.d.fields());
-        if (power_of_two) {
-          using At = ScaleStep::At;
-          const ScaleStep step =
-              up ? detail::scale_step_at(1, -1, At::excluded) : detail::scale_step_at(3, -2, At::to_even);
-          const Number quotient = number_of(recipe.of(b));
-          return quotient.cls == NumberClass::finite ? detail::power_of_two_scale(op.scale_a.fields(), step, quotient)
-                                                     : 0;
-        }
-        RoundingRule rule;
-        rule.rounding = up ? Rounding::up : Rounding::nearest_even;
-        rule.overflow = Overflow::saturate;
-        return convert_number(op.scale_a.fields(), number_of(recipe.of(b)), rule).encoding;
-      };
+      reading.told.meaning =
+          std::string("rounded ") + (rule == ScaleRule::rceil ? "up" : "to nearest even") + " to " + op.scale_a.name();
+      reading.of = [op, recipe, rule](const Batch& batch, size_t i) { return scale_by(recipe, rule, op, batch, i); };
       all.push_back(std::move(reading));
     }
-  }
   return all;
 }
 
@@ -252,17 +174,14 @@ std::vector<ElementReading> element_readings(const Op& op) {
     return block_element(element, less, scale, tensor, {}).encoding;
   };
   all.push_back(std::move(down));
-  for (const ElementRecipe& recipe : element_recipes) {
-    if (!has_element_recipes(op)) break;
+  for (const CodeRecipe& recipe : code_recipes()) {
+    if (!reason_against(recipe, op).empty()) continue;
     ElementReading reading;
-    reading.told.name = std::string("round=nearest_even of ") + recipe.words;
+    reading.told.name = std::string("round=nearest_even of ") + recipe.steps_of(op);
     reading.told.meaning = "rounded in fp32, and once more to " + op.d.name();
     reading.told.is_recipe = true;
-    reading.of = [op, from, element, recipe](uint64_t x, const Number&, uint64_t scale, const Number&,
-                                             uint64_t tensor) {
-      const float t = op.has_tensor_scale() ? fp32_of(op.scale_b.fields(), tensor) : 1.0f;
-      const float y = recipe.of(fp32_of(from, x), fp32_of(op.scale_a.fields(), scale), t);
-      return block_element(element, number_of(y), detail::one_as_number(), detail::one_as_number(), {}).encoding;
+    reading.of = [op, recipe](uint64_t x, const Number&, uint64_t scale, const Number&, uint64_t tensor) {
+      return code_by(recipe, op, x, scale, tensor, {});
     };
     all.push_back(std::move(reading));
   }

@@ -58,7 +58,7 @@ BlockSteps::BlockSteps(const Op& op)
   count_ = exponents_ * steps_.size();
 }
 
-uint64_t BlockSteps::at(uint64_t n, int moved) const {
+uint64_t BlockSteps::at(uint64_t n, int moved, const Number& tensor) const {
   n %= count_;
   if (scale_.fraction_bits == 0) {
     const ScaleStep& step = steps_[n % steps_.size()];
@@ -72,7 +72,8 @@ uint64_t BlockSteps::at(uint64_t n, int moved) const {
     scale.significand = 3;
     scale.exponent = first_exponent_ + static_cast<int>(n) - 1 - greatest_.exponent;
   }
-  return encoding_near(from_, scale.significand * greatest_.significand, scale.exponent + greatest_.exponent, moved);
+  return encoding_near(from_, scale.significand * greatest_.significand * tensor.significand,
+                       scale.exponent + greatest_.exponent + tensor.exponent, moved);
 }
 
 void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int moved, Batch& batch, size_t index) {
@@ -114,6 +115,7 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields& from = op.a.fields();
   Column& source = batch.inputs()[0];
   const auto lanes = static_cast<uint32_t>(op.k);
+  Number tensor_scale = detail::one_as_number();
   if (op.has_tensor_scale()) {
     const FormatFields& f = op.scale_b.fields();
     const uint64_t fraction = draw_fraction(f, rng);
@@ -121,6 +123,7 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
     uint64_t tensor = rng.one_in(3) ? encode_near(f, false, 0, 0) : encode_near(f, false, exponent, fraction);
     if (rng.one_in(64)) tensor = draw_special(f, rng);
     batch.inputs()[1].set(index, 0, tensor);
+    if (const Number t = decode(f, tensor); t.cls == NumberClass::finite) tensor_scale = t;
   }
   for (int lane = 0; lane < op.k; ++lane) source.set(index, lane, from.encode_zero(rng.one_in(16)));
   if (rng.one_in(64)) return;  // zeros of both signs
@@ -138,7 +141,7 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
     default: {
       const uint64_t any = rng.next() % steps.count();
       const int moved = rng.between(-1, 1);
-      amax = steps.at(any, moved);
+      amax = steps.at(any, moved, tensor_scale);
     }
   }
   amax &= ~from.in_container(from.sign_bit());

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "arithmetic/counter_rng.h"
-#include "arithmetic/quantize_block.h"
-#include "core/batch.h"
+#include "core/block_case.h"
 
 namespace mmafuzz {
 
@@ -17,8 +16,8 @@ class BlockSteps {
   /// How many steps there are: of each rule every power of two, or of a format with a fraction every number and every
   /// middle between two.
   uint64_t count() const { return count_; }
-  /// amax at step `n`, moved by so many encodings of the source; within the source's range.
-  uint64_t at(uint64_t n, int moved) const;
+  /// amax at step `n` under a tensor's scale, moved by so many encodings of the source; within the source's range.
+  uint64_t at(uint64_t n, int moved, const Number& tensor = detail::one_as_number()) const;
 
  private:
   FormatFields from_, scale_;

@@ -9,6 +9,7 @@
 #include "core/function_unit.h"
 #include "identify/quantizer.h"
 #include "oracles/properties/properties.h"
+#include "oracles/quantizers/fp32_recipes.h"
 #include "plan/default_fields.h"
 #include "plan/registry.h"
 #include "plan/request.h"
@@ -159,6 +160,45 @@ TEST(Quantizers, StepWhereTheirRuleSays) {
       for (size_t i = 0; i < batch.size(); ++i)
         batch.inputs()[0].set(i, 0, steps.at(i / 3, static_cast<int>(i % 3) - 1));
       expect_agreement(op, batch, "quantizer:" + name);
+    }
+}
+
+// The numbers of e4m3 (OCP OFP8, 5.2), the least codes first, and what rounds to each by IEEE 754-2019, 4.3.1
+// and 4.3.2: amax below, at and above every threshold, in every lane.
+TEST(Quantizers, StepAtEveryThresholdOfE4m3Scales) {
+  const auto scale_value = [](int code) {
+    return code < 8 ? std::ldexp(code, -9) : std::ldexp(8 + code % 8, code / 8 - 10);
+  };
+  constexpr int block = 16, greatest_code = 126;
+  for (const char* rule : {"nearest", "rceil"})
+    for (const float tensor : {1.0f, 0.75f, 0x1.8p-20f, 0x1p20f}) {
+      const Op op = op_from_text("quantize from=fp32 to=e2m1 block=16 scale=e4m3 tensor=fp32 special=nan_scale rule=" +
+                                 std::string(rule));
+      const bool up = std::string(rule) == "rceil";
+      Batch batch(op);
+      std::vector<uint64_t> expected;
+      for (int code = 0; code < greatest_code; ++code) {
+        const double threshold = up ? scale_value(code) : (scale_value(code) + scale_value(code + 1)) / 2;
+        const double amax = 6 * threshold * tensor;
+        const auto at = static_cast<float>(amax);
+        ASSERT_EQ(at, amax);
+        for (int lane = 0; lane < block; ++lane)
+          for (const int moved : {-1, 0, 1}) {
+            if (moved < 0 && at == 0) continue;
+            const size_t i = batch.size();
+            batch.resize(i + 1);
+            const float x = moved == 0 ? at : std::nextafter(at, moved < 0 ? 0.0f : INFINITY);
+            batch.inputs()[0].set(i, lane, bits(lane % 2 ? -x : x));
+            batch.inputs()[1].set(i, 0, bits(tensor));
+            const bool takes_next = moved > 0 || (moved == 0 && !up && code % 2 == 1);
+            expected.push_back(static_cast<uint64_t>(takes_next ? code + 1 : code));
+          }
+      }
+      for (const std::string& unit : {std::string("exact"), std::string("quantizer:") + rule}) {
+        const Outcomes outcomes = run(unit, batch);
+        for (size_t i = 0; i < batch.size(); ++i)
+          ASSERT_EQ(outcomes.results.get(i, 0), expected[i]) << unit << ": " << case_line(batch, i, &outcomes);
+      }
     }
 }
 
@@ -384,6 +424,28 @@ TEST(QuantizerProperties, EachIsBrokenByAFlaw) {
     const Op& op = std::string(one.property) == "tensor_shift" ? of_two_scales : plain;
     const Flawed unit(one.flaw);
     EXPECT_GT(broken(one.property, unit, op), 0u) << one.property;
+  }
+}
+
+// Each way to a scale or a code in fp32 is what identify names, and is told from the exact quotient.
+TEST(QuantizerIdentification, NamesTheStepsInFp32) {
+  const Op op = op_from_text("quantize from=fp32 to=e2m1 block=16 scale=e4m3 tensor=fp32 special=nan_scale nan=any");
+  const auto names = [](const std::vector<const QuantizerReading*>& fitting, const std::string& end) {
+    return std::any_of(fitting.begin(), fitting.end(), [&](const auto* one) { return one->name.ends_with(end); });
+  };
+  for (const ScaleRecipe& recipe : scale_recipes()) {
+    const auto unit = bind_or_fail(std::string("quantizer:nearest?scale_by=") + recipe.name, op);
+    const QuantizerIdentification id = identify_quantizer(*unit, op, 512, 1);
+    const auto fit = QuantizerIdentification::fitting(id.scales);
+    EXPECT_TRUE(names(fit, std::string("of ") + recipe.steps)) << recipe.name << "\n" << identification_text(id);
+    EXPECT_FALSE(names(fit, "rule=nearest")) << recipe.name << " is told from the exact quotient";
+  }
+  for (const CodeRecipe& recipe : code_recipes()) {
+    const auto unit = bind_or_fail(std::string("quantizer:nearest?codes_by=") + recipe.name, op);
+    const QuantizerIdentification id = identify_quantizer(*unit, op, 512, 1);
+    const auto fit = QuantizerIdentification::fitting(id.elements);
+    EXPECT_TRUE(names(fit, std::string("of ") + recipe.steps)) << recipe.name << "\n" << identification_text(id);
+    EXPECT_FALSE(names(fit, "round=nearest_even")) << recipe.name << " is told from the exact quotient";
   }
 }
 

@@ -1,9 +1,13 @@
 // The units `quantizer:RULE`: blocks quantized by a rule for the scale, whatever rule the op asks for, and
 // `quantizer:back`, which turns codes into numbers.
+#include <cfenv>
+
 #include "core/block_case.h"
 #include "core/function_unit.h"
+#include "core/quoted.h"
 #include "oracles/lanes/host_float.h"
 #include "oracles/properties/properties.h"
+#include "oracles/quantizers/fp32_recipes.h"
 #include "oracles/quantizers/quantize_simd.h"
 #include "oracles/families.h"
 
@@ -38,10 +42,71 @@ const RuleRow* find_rule(std::string_view name) {
   return nullptr;
 }
 
+/// What the settings of a name ask for; null: the exact quotient, rounded once.
+struct Recipes {
+  const ScaleRecipe* scale = nullptr;
+  const CodeRecipe* codes = nullptr;
+};
+
+constexpr const char *scale_setting = "scale_by", *codes_setting = "codes_by", *exact_word = "exact";
+
+/// The row of a table of recipes; null for `exact`. No value for another word.
+template <class Recipe>
+std::optional<const Recipe*> find_recipe(std::span<const Recipe> rows, std::string_view name) {
+  if (name == exact_word) return nullptr;
+  for (const Recipe& row : rows)
+    if (name == row.name) return &row;
+  return std::nullopt;
+}
+
+template <class Recipe>
+std::string names_of(std::span<const Recipe> rows) {
+  std::string names = exact_word;
+  for (const Recipe& row : rows) names += std::string(&row == &rows.back() ? " or " : ", ") + row.name;
+  return names;
+}
+
+Result<Recipes> recipes_of(const UnitName& name, ScaleRule rule, const Op& op) {
+  Recipes recipes;
+  const auto refused = [&](const std::string& why) { return invalid("unit " + name.text() + ": " + why); };
+  for (const auto& [setting, value] : name.each_setting()) {
+    if (setting == scale_setting) {
+      const auto found = find_recipe(scale_recipes(), value);
+      if (!found) return refused("scale_by= is " + names_of(scale_recipes()));
+      recipes.scale = *found;
+    } else if (setting == codes_setting) {
+      const auto found = find_recipe(code_recipes(), value);
+      if (!found) return refused("codes_by= is " + names_of(code_recipes()));
+      recipes.codes = *found;
+    } else {
+      return refused("unknown parameter " + mmafuzz::quoted(setting) + "; known: scale_by codes_by");
+    }
+  }
+  std::string why = recipes.scale ? reason_against(*recipes.scale, rule, op) : "";
+  if (why.empty() && recipes.codes) why = reason_against(*recipes.codes, op);
+  if (!why.empty()) return declined(why);
+  return recipes;
+}
+
+/// Rounds as IEEE 754 does by default while it lives.
+class DefaultRounding {
+ public:
+  DefaultRounding() {
+    std::fegetenv(&kept_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultRounding() { std::fesetenv(&kept_); }
+  DefaultRounding(const DefaultRounding&) = delete;
+  DefaultRounding& operator=(const DefaultRounding&) = delete;
+
+ private:
+  std::fenv_t kept_;
+};
+
 class Quantizer final : public Unit {
  public:
-  explicit Quantizer(const Op& op) : op_(op) {
-    if (QuantizeSimd::supports(op)) simd_.emplace(op);
+  Quantizer(const Op& op, const Recipes& recipes) : op_(op), recipes_(recipes) {
+    if (!by_recipe() && QuantizeSimd::supports(op)) simd_.emplace(op);
   }
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
@@ -50,11 +115,33 @@ class Quantizer final : public Unit {
       for (const size_t i : simd_->run(batch, outcomes.results)) block.run(batch, i, outcomes.results);
       return;
     }
-    for (size_t i = 0; i < batch.size(); ++i) block.run(batch, i, outcomes.results);
+    std::optional<DefaultRounding> rounding;
+    if (by_recipe()) rounding.emplace();
+    for (size_t i = 0; i < batch.size(); ++i)
+      if (block.run(batch, i, outcomes.results) && by_recipe()) take_steps(batch, i, outcomes.results);
   }
 
  private:
+  bool by_recipe() const { return recipes_.scale || recipes_.codes; }
+  /// Over a block's exact results.
+  void take_steps(const Batch& batch, size_t index, Column& results) const {
+    const auto input = [&](size_t field, int i) { return batch.inputs()[field].get(index, i); };
+    if (recipes_.scale) results.set(index, 0, scale_by(*recipes_.scale, op_.scale_rule, op_, batch, index));
+    const uint64_t scale = results.get(index, 0), tensor = op_.has_tensor_scale() ? input(1, 0) : 0;
+    const Number s = decode(op_.scale_a.fields(), scale),
+                 t = op_.has_tensor_scale() ? decode(op_.scale_b.fields(), tensor) : detail::one_as_number();
+    for (int i = 0; i < op_.k; ++i) {
+      const uint64_t x = input(0, i);
+      const RoundingRule rule = op_.rounding_rule_of(x);
+      const uint64_t code = recipes_.codes
+                                ? code_by(*recipes_.codes, op_, x, scale, tensor, rule)
+                                : block_element(op_.d.fields(), decode(op_.a.fields(), x), s, t, rule).encoding;
+      results.set(index, 1 + i, code);
+    }
+  }
+
   Op op_;
+  Recipes recipes_;
   std::optional<QuantizeSimd> simd_;
 };
 
@@ -90,23 +177,32 @@ class QuantizerFamily final : public Family {
     return all;
   }
 
+  FamilyParameters parameters() const override {
+    return {std::string(prefix),
+            {{scale_setting, "the steps in fp32 to a scale of rule=rceil or rule=nearest", names_of(scale_recipes())},
+             {codes_setting, "the steps in fp32 to a code under a scale with a fraction", names_of(code_recipes())}}};
+  }
+
   Attributes honours(const std::string&, const Op& op) const override {
     return {.rounding = true, .stochastic = op.kind == OpKind::quantize};
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    const RuleRow* row = find_rule(name);
-    if (!UnitName(name).settings.empty()) return invalid("unit " + name + ": a quantizer has no parameters");
+    const UnitName parts(name);
+    const RuleRow* row = find_rule(parts.plain());
+    if (!row && !parts.settings.empty()) return invalid("unit " + name + ": " + back_name + " has no parameters");
     if (op.kind != (row ? OpKind::quantize : OpKind::dequantize))
       return declined(name + " evaluates " + (row ? "quantize" : "dequantize") + " ops only");
     if (!row) return named(std::make_unique<Dequantizer>(), name, claims_of_equality("exact"));
     if (!takes_scale(row->rule, op.scale_a.fields()))
       return declined(name + " gives powers of two, and " + op.scale_a.name() + " has a fraction");
+    const Result<Recipes> recipes = recipes_of(parts, row->rule, op);
+    if (!recipes) return recipes.refusal();
     Op own = op;
     own.scale_rule = row->rule;
     std::vector<Claim> claims;
-    if (row->rule == op.scale_rule) claims = claims_of_quantizer(op);
-    return named(std::make_unique<Quantizer>(own), name, std::move(claims));
+    if (row->rule == op.scale_rule && !recipes->scale && !recipes->codes) claims = claims_of_quantizer(op);
+    return named(std::make_unique<Quantizer>(own, *recipes), name, std::move(claims));
   }
 
  private:
