@@ -270,8 +270,7 @@ class Causes::Ablation final : public Method {
 /// Conversions and scalar operations: the change of the op with which IEEE arithmetic gives the deviating result.
 class Causes::Variants final : public Method {
  public:
-  Variants(const Judge& judge, const Registry& registry)
-      : judge_(judge), variants_(judge.op(), registry, names_of(judge)) {}
+  Variants(const Judge& judge, const Registry& registry) : judge_(judge), variants_(judge.op(), registry) {}
 
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
@@ -280,15 +279,11 @@ class Causes::Variants final : public Method {
     for (size_t side = 0; side < 2; ++side) judge_.units()[side]->run(cases, outcomes[side]);
     for (size_t i = 0; i < cases.size(); ++i) {
       if (!verdicts[i].fails) continue;
-      const std::string name = variants_.name(cases, i, outcomes[0], outcomes[1]);
+      const std::string name = judge_.op().is_of_blocks() ? variants_.name_of_blocks(cases, i, outcomes, judge_.units())
+                                                          : variants_.name(cases, i, outcomes[0], outcomes[1]);
       if (!name.empty()) causes[i] = name;
     }
     return causes;
-  }
-  static std::vector<std::string> names_of(const Judge& judge) {
-    std::vector<std::string> names;
-    for (const std::unique_ptr<Unit>& unit : judge.units()) names.push_back(unit->name());
-    return names;
   }
   std::string detail_of_one(const std::string& name) const override {
     return name == kernel_name ? kernel_detail(judge_) : name + " (" + OpVariants::meaning(name) + ")";
@@ -296,7 +291,9 @@ class Causes::Variants final : public Method {
   std::string fact_of_one(const std::string& name) const override {
     const Unit& unit = *judge_.units()[0];
     if (judge_.units().size() == 1) return property_fact(judge_.property(), operation_of(unit));
-    return difference_fact(name, UnitName(unit.name()).plain(), UnitName(judge_.units()[1]->name()).plain());
+    const std::string first = UnitName(unit.name()).plain(), second = UnitName(judge_.units()[1]->name()).plain();
+    return first == second ? name
+                           : difference_fact(name, first, second);  // settings alone differ, and the name says it
   }
 
  private:

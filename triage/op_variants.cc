@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "core/property.h"
+#include "oracles/quantizers/fp32_recipes.h"
+#include "search/structured_generator.h"
 
 namespace mmafuzz {
 namespace {
@@ -57,7 +59,8 @@ Answer run_one(const Unit& unit, const Batch& one) {
   return answer_of(outcomes, 0);
 }
 
-constexpr std::string_view scale_as = "scale_as_", scale_through = "scale_through_", elements_round = "elements_round_";
+constexpr std::string_view scale_as = "scale_as_", scale_through = "scale_through_", elements_round = "elements_round_",
+                           scale_steps = "scale_by_", code_steps = "codes_by_";
 
 }  // namespace
 
@@ -67,6 +70,7 @@ struct OpVariants::Variant {
   Op op, then;
   std::unique_ptr<Unit> unit, then_unit;
   bool product_first = false;  ///< a fused multiply-add as a product, then a sum with the third operand
+  size_t changes = 1;
 
   Answer run(const Batch& cases, size_t index) const {
     if (!then_unit) return run_one(*unit, under(op, cases, index));
@@ -84,56 +88,68 @@ struct OpVariants::Variant {
   }
 };
 
-void OpVariants::add_blocks(const Registry& registry, const std::vector<std::string>& known) {
-  const auto bound = [&](const Op& op) {
-    const std::string name = op.kind == OpKind::quantize ? name_of(op.scale_rule) : "back";
-    Result<std::unique_ptr<Unit>> unit = registry.bind("quantizer:" + name, op);
+void OpVariants::add_blocks(const Registry& registry) {
+  const bool quantizes = op_.kind == OpKind::quantize;
+  const auto bound = [&](const Op& op, const std::string& settings) {
+    const std::string name = std::string("quantizer:") + (quantizes ? name_of(op.scale_rule) : "back");
+    Result<std::unique_ptr<Unit>> unit = registry.bind(settings.empty() ? name : name + "?" + settings, op);
     return unit ? std::move(*unit) : nullptr;
   };
-  asked_ = bound(op_);
-  std::vector<std::pair<std::string, Op>> scales, elements;
-  for (int rule = 0; rule < scale_rule_count && op_.kind == OpKind::quantize; ++rule) {
+  asked_ = bound(op_, "");
+  /// A change of one part: of the op, or of the unit's settings.
+  struct Change {
+    std::string name;
+    Op op;
+    std::string settings;
+  };
+  std::vector<Change> scales, elements;
+  for (int rule = 0; rule < scale_rule_count && quantizes; ++rule) {
     Op other = op_;
     other.scale_rule = static_cast<ScaleRule>(rule);
     if (other.scale_rule != op_.scale_rule && takes_scale(other.scale_rule, op_.scale_a.fields()))
-      scales.emplace_back(std::string(scale_as) + name_of(other.scale_rule), other);
+      scales.push_back({std::string(scale_as) + name_of(other.scale_rule), other, ""});
   }
-  std::stable_partition(scales.begin(), scales.end(), [&](const auto& scale) {
-    const std::string unit = std::string("quantizer:") + name_of(scale.second.scale_rule);
-    return std::find(known.begin(), known.end(), unit) != known.end();
-  });
   for (const char* through : {"", "bf16", "fp16"}) {
     Op other = op_;
     other.via = *through ? format(through) : Format();
-    if (op_.kind == OpKind::quantize && !(other.via == op_.via) && !(other.via == op_.a))
-      scales.emplace_back(std::string(scale_through) + (*through ? through : "nothing"), other);
+    if (quantizes && !(other.via == op_.via) && !(other.via == op_.a))
+      scales.push_back({std::string(scale_through) + (*through ? through : "nothing"), other, ""});
   }
   for (int rounding = 0; rounding < static_cast<int>(Rounding::stochastic); ++rounding) {
     Op other = op_;
     other.rounding = static_cast<Rounding>(rounding);
     if (other.rounding != op_.rounding)
-      elements.emplace_back(std::string(elements_round) + name_of(other.rounding), other);
+      elements.push_back({std::string(elements_round) + name_of(other.rounding), other, ""});
   }
-  const auto add = [&](const std::string& name, const Op& op) {
-    if (std::unique_ptr<Unit> unit = bound(op)) variants_.push_back({name, op, {}, std::move(unit), nullptr, false});
+  // What does not apply to the op does not bind.
+  for (const ScaleRecipe& recipe : scale_recipes())
+    if (quantizes)
+      scales.push_back({std::string(scale_steps) + recipe.name, op_, std::string("scale_by=") + recipe.name});
+  for (const CodeRecipe& recipe : code_recipes())
+    if (quantizes)
+      elements.push_back({std::string(code_steps) + recipe.name, op_, std::string("codes_by=") + recipe.name});
+  const auto add = [&](const std::string& name, const Op& op, const std::string& settings, size_t changes) {
+    if (std::unique_ptr<Unit> unit = bound(op, settings))
+      variants_.push_back({name, op, {}, std::move(unit), nullptr, false, changes});
   };
-  for (const auto& [name, op] : scales) add(name, op);
-  for (const auto& [name, op] : elements) add(name, op);
+  for (const std::vector<Change>* changes : {&scales, &elements})
+    for (const Change& change : *changes) add(change.name, change.op, change.settings, 1);
   Op special = op_;
   special.block_specials =
       op_.block_specials == BlockSpecials::elements ? BlockSpecials::nan_scale : BlockSpecials::elements;
-  if (op_.kind == OpKind::quantize) add("special_values", special);
-  for (const auto& [name, op] : scales)
-    for (const auto& [other_name, other] : elements) {
-      Op both = op;
-      both.rounding = other.rounding;
-      add(name + "," + other_name, both);
+  if (quantizes) add("special_values", special, "", 1);
+  for (const Change& scale : scales)
+    for (const Change& element : elements) {
+      Op both = scale.op;
+      both.rounding = element.op.rounding;
+      const bool two = !scale.settings.empty() && !element.settings.empty();
+      add(scale.name + "," + element.name, both, scale.settings + (two ? "," : "") + element.settings, 2);
     }
 }
 
-OpVariants::OpVariants(const Op& op, const Registry& registry, const std::vector<std::string>& known) : op_(op) {
+OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
   if (op.is_of_blocks()) {
-    add_blocks(registry, known);
+    add_blocks(registry);
     return;
   }
   if (Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", op)) asked_ = std::move(*unit);
@@ -210,7 +226,6 @@ OpVariants::~OpVariants() = default;
 std::string OpVariants::name(const Batch& cases, size_t index, const Outcomes& first, const Outcomes& second) const {
   if (!asked_) return "";
   const Answer answers[2] = {answer_of(first, index), answer_of(second, index)};
-  if (op_.is_of_blocks()) return name_of_blocks(cases, index, answers[0].results, answers[1].results);
   const Answer asked = run_one(*asked_, under(op_, cases, index));
   const bool first_is_right = same(cases, index, answers[0], asked);
   if (!first_is_right && !same(cases, index, answers[1], asked)) return "";
@@ -222,17 +237,42 @@ std::string OpVariants::name(const Batch& cases, size_t index, const Outcomes& f
   return is_nan(other.result()) || is_nan(asked.result()) ? "special_values" : "";
 }
 
-std::string OpVariants::name_of_blocks(const Batch& cases, size_t index, const Column& first,
-                                       const Column& second) const {
+const std::vector<size_t>& OpVariants::order_for(const Unit& unit) {
+  std::vector<size_t>& order = orders_[&unit];
+  if (!order.empty()) return order;
+  constexpr size_t drawn = 512;
+  Batch blocks(op_);
+  StructuredGenerator(op_, 1).fill(0, drawn, blocks);
+  Outcomes given, other;
+  unit.run(blocks, given);
+  std::vector<size_t> fitting;
+  for (const Variant& variant : variants_) {
+    variant.unit->run(blocks, other);
+    size_t fits = 0;
+    for (size_t i = 0; i < drawn; ++i)
+      fits += given.has_answer(i) && first_difference(blocks, given.results, other.results, i) < 0;
+    fitting.push_back(fits);
+    order.push_back(order.size());
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) {
+    return std::pair(variants_[x].changes, drawn - fitting[x]) < std::pair(variants_[y].changes, drawn - fitting[y]);
+  });
+  return order;
+}
+
+std::string OpVariants::name_of_blocks(const Batch& cases, size_t index, const Outcomes (&outcomes)[2],
+                                       const std::vector<std::unique_ptr<Unit>>& units) {
+  if (!asked_) return "";
   std::string names;
-  for (const Column* given : {&first, &second}) {
-    const Answer answer{*given, -1};
-    if (same(cases, index, run_one(*asked_, under(op_, cases, index)), answer)) continue;
-    const auto variant = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& v) {
-      return same(cases, index, v.run(cases, index), answer);
-    });
-    if (variant == variants_.end()) return "";
-    names += (names.empty() ? "" : ",") + variant->name;
+  const Answer asked = run_one(*asked_, under(op_, cases, index));
+  for (size_t side = 0; side < 2; ++side) {
+    const Answer answer = answer_of(outcomes[side], index);
+    if (same(cases, index, asked, answer)) continue;
+    const std::vector<size_t>& order = order_for(*units[side]);
+    const auto fits = [&](size_t i) { return same(cases, index, variants_[i].run(cases, index), answer); };
+    const auto found = std::find_if(order.begin(), order.end(), fits);
+    if (found == order.end()) return "";
+    names += (names.empty() ? "" : ",") + variants_[*found].name;
   }
   return names;
 }
@@ -243,6 +283,10 @@ std::string OpVariants::meaning(const std::string& name) {
     return name.ends_with("nothing") ? "the greatest magnitude is not rounded before the scale is taken"
                                      : "the greatest magnitude is rounded to " + name.substr(scale_through.size()) +
                                            " before the scale is taken";
+  for (const ScaleRecipe& recipe : scale_recipes())
+    if (name == std::string(scale_steps) + recipe.name) return std::string("the scale is of ") + recipe.steps;
+  for (const CodeRecipe& recipe : code_recipes())
+    if (name == std::string(code_steps) + recipe.name) return std::string("codes are of ") + recipe.steps;
   if (name.starts_with(elements_round)) return "elements are rounded " + name.substr(elements_round.size());
   for (const Word& word : words)
     if (name == word.name) return word.meaning;
