@@ -28,6 +28,15 @@ struct Alias {
   std::string arch, instruction, settings;
 };
 
+/// "rule=floor?..." as the unit of that rule of block quantizers; empty where it is none.
+std::string unit_of_rule(const std::string& text) {
+  constexpr std::string_view prefix = "rule=";
+  const std::string rule = text.starts_with(prefix) ? text.substr(prefix.size()) : "";
+  for (int i = 0; i < scale_rule_count; ++i)
+    if (rule.substr(0, rule.find('?')) == name_of(static_cast<ScaleRule>(i))) return "quantizer:" + rule;
+  return "";
+}
+
 /// "model:hopper/..." does, "b200/tcgen05.kind::mxf4" does not.
 bool names_backend(const std::string& text) { return text.find(':') < text.find_first_of("/?"); }
 
@@ -79,12 +88,13 @@ std::string gpus_like(std::string word) {
 }  // namespace
 
 bool is_alias(const std::string& text) {
-  return !names_backend(text) && (find_named_row(text) || !Alias(text).arch.empty());
+  return !names_backend(text) && (find_named_row(text) || !unit_of_rule(text).empty() || !Alias(text).arch.empty());
 }
 
 std::string unit_of_alias(const std::string& text, const Op& op) {
   if (names_backend(text)) return text;
   if (const std::string unit = unit_of_named_row(text, op); !unit.empty()) return unit;
+  if (const std::string unit = unit_of_rule(text); !unit.empty()) return unit;
   const Alias alias(text);
   if (alias.arch.empty()) return text;
   const ModelRow* best = find_row(alias, op, true);

@@ -4,6 +4,7 @@
 //   h100                    the mma of Hopper for the op's formats
 //   hopper/wgmma            another instruction
 //   mi300x, a100?block=16   settings follow as behind a full name
+//   rule=floor              quantizer:floor
 #pragma once
 
 #include <optional>

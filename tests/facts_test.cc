@@ -478,6 +478,9 @@ TEST(Aliases, TakeTheRowThatTheOpAsksFor) {
   EXPECT_THROW(bind_or_fail("v100", e4m3), BadInput);
   EXPECT_TRUE(is_alias("mi300x"));
   EXPECT_FALSE(is_alias("mi301x"));
+  EXPECT_EQ(unit_of_alias("rule=rceil?scale_by=product", half), "quantizer:rceil?scale_by=product");
+  EXPECT_TRUE(is_alias("rule=floor"));
+  EXPECT_FALSE(is_alias("rule=flour"));
 }
 
 // The units on CUDA cores stand back: a GPU's name means its matrix unit.
