@@ -71,14 +71,15 @@ DEFECTS = {
     "library=torch&operation=torch.matmul": lambda one: one["library"] == "torch" and any(re.match("torch.matmul[ ,]", o) for o in one["operations"]),
     "operation=block+quantizer&verdict=choice": lambda one: one["page"] == "quantizers" and one["verdict"] == "choice",
     "verdict=IEEE+754+or+OCP+says+otherwise": lambda one: one["verdict"] == "IEEE 754 or OCP says otherwise",
-    "upstream=open": lambda one: one["upstream"].startswith("open "),
-    "upstream=fixed&library=onnx": lambda one: one["upstream"].startswith("fixed") and one["library"] == "onnx",
+    "upstream=open": lambda one: one["upstream"] == "open",
+    "upstream=fixed&library=onnx": lambda one: one["upstream"] == "fixed" and one["library"] == "onnx",
     "library=none_such": lambda one: False,
 }
 
 
 def divergences(source):
-    """Of corpus/libraries, by the ends of their links; defects of the past count as fixed."""
+    """Of corpus/libraries, by the ends of their links, with the state of their threads; defects of the past count as fixed."""
+    states = {line.split("\t")[0]: line.split("\t")[2] for line in pathlib.Path(source, "corpus/libraries/upstream.tsv").read_text().splitlines()[1:]}
     observatory, quantizers = (json.loads(pathlib.Path(source, f"corpus/libraries/{name}.json").read_text(encoding="utf-8"))
                                for name in ("observatory", "quantizers"))
     found = {f"docs/observatory.html#{one['name']}": {**one, "operations": [one["operation"], *one["also"]], "verdict": one["class"]}
@@ -88,7 +89,7 @@ def divergences(source):
     found |= {f"docs/quantizers_of_libraries.html#{one['name']}":
               {**one, "library": function["library"], "operations": [function["call"]], "page": "quantizers"}
               for function in quantizers["functions"] for one in function["findings"]}
-    return {link: {"page": "observatory", **one} for link, one in found.items()}
+    return {link: {"page": "observatory", **one, "upstream": states.get(one["upstream"], one["upstream"])} for link, one in found.items()}
 
 
 def filtered(script, queries, fields, lines, rows):
