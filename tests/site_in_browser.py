@@ -13,7 +13,7 @@ import tempfile
 from chromium import SCHEMES, WIDTHS, Browser
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("index", "catalogue/hopper-wgmma.m64n8k32.f32.e4m3.e4m3.f32", "catalogue", "defects", "docs/observatory", "docs/units", "docs/json",
+PAGES = ("index", "catalogue/hopper-wgmma.m64n8k32.f32.e4m3.e4m3.f32", "catalogue", "open_points", "defects", "docs/observatory", "docs/units", "docs/json",
          "docs/cookbook", "differences", "commands", "docs/python")
 WIDE = "document.documentElement.scrollWidth - innerWidth"
 ROWS = "[...document.querySelectorAll('#rows tbody tr')].filter(row => row.getBoundingClientRect().height).length"

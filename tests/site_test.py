@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Builds the site of ci/site and checks it: each row of the catalogue is on one arithmetic page and once in the table, each
-divergence of corpus/libraries is once in the table of defects and has its place, each key of the JSON schema, each known fact,
+divergence of corpus/libraries is once in the table of defects and has its place, each key of the JSON schema, each open point, each known fact with its bits,
 subcommand, format and public name of the Python package is on its page, every local link leads somewhere, nothing is loaded from
 elsewhere, links to bits are calls that work, no machine's path is on a page, what strangers ask is answered on the first page behind a row of the start page, and the filters pass the right rows in the right order (with node).
 
@@ -229,6 +229,11 @@ def main(program, source, out):
             errors.append(f"{missing} pages of arithmetics have no section {section}")
     if not any(link and "differences.html#" in link for page in of_arithmetics for link in page.links):
         errors.append("no page of an arithmetic links a known difference")
+    points = {json.dumps(point, sort_keys=True) for row in rows for point in row["open_points"]}
+    if len(points) < 20 or len(pages[out / "open_points.html"].rows) != len(points):
+        errors.append(f"the table of open points has {len(pages[out / 'open_points.html'].rows)} rows of {len(points)}")
+    if missing := [part.split('"')[0] for part in pages[out / "differences.html"].text.split('<section id="')[2:-1] if "<svg" not in part]:
+        errors.append(f"known differences without their bits: {missing}")
     defects = pages[out / "defects.html"]
     errors += missing_words({name: pages[out / f"{name}.html"] for name in ("differences", "commands", "formats", "docs/python")}, program, source)
     errors += unanswered(pages, out)
