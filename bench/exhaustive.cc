@@ -1,4 +1,4 @@
-// mmafuzz bench exhaustive: conversions proven over every input, value and flags.
+// mmafuzz bench exhaustive: conversions on every input, value and flags.
 #include <fmt/core.h>
 
 #include <thread>
@@ -92,8 +92,7 @@ void add_bench_exhaustive(Arguments& bench, int& status) {
     MeasuredRows rows;
   };
   auto options = std::make_shared<Options>();
-  Arguments* sub =
-      bench.add_subcommand("exhaustive", "Prove conversions over every input, value and flags, against MPFR");
+  Arguments* sub = bench.add_subcommand("exhaustive", "Try conversions on every input, value and flags, against MPFR");
   sub->add_option("--to", options->to, "destination format, several times if wanted");
   sub->add_option("--from", options->from, "source format")->capture_default_str();
   sub->add_option("--round", options->round, "rounding mode")->capture_default_str();

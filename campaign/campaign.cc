@@ -6,6 +6,7 @@
 #include "campaign/corpus.h"
 #include "core/fnv1a.h"
 #include "core/replace_file.h"
+#include "plan/corpus_folder.h"
 #include "plan/registry.h"
 #include "search/byte_codec.h"
 

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "core/shell.h"
+#include "plan/corpus_folder.h"
 #include "search/byte_codec.h"
 
 namespace mmafuzz {

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "plan/corpus_folder.h"
 #include "plan/default_fields.h"
 #include "plan/named_rows.h"
 #include "plan/registry.h"
@@ -325,25 +326,12 @@ std::vector<EngineHere> engines_here() {
   return all;
 }
 
-std::string own_executable() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).string();
-}
-
 std::vector<std::string> default_engine_folders() {
   const fs::path here = fs::path(own_executable()).parent_path();
   std::vector<std::string> folders;
   for (const char* folder : {"fuzz_targets", "../clang/fuzz_targets", MMAFUZZ_ENGINES})
     folders.push_back((here / folder).lexically_normal().string());
   return folders;
-}
-
-std::string default_corpus_folder() {
-  const fs::path here = fs::path(own_executable()).parent_path();
-  for (const char* folder : {"../../corpus", MMAFUZZ_DATA})
-    if (!here.empty() && fs::is_directory(here / folder / "knowledge"))
-      return (here / folder).lexically_normal().string();
-  return "";
 }
 
 std::string default_knowledge_folder() {

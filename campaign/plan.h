@@ -70,11 +70,4 @@ std::vector<std::string> default_engine_folders();
 /// in, or of its installation. Empty if there is none.
 std::string default_knowledge_folder();
 
-/// Folder of corpora of the same checkout or installation; a target's seeds are in <target>/seeds. Empty if there is
-/// none.
-std::string default_corpus_folder();
-
-/// This executable's path; empty where there is no /proc.
-std::string own_executable();
-
 }  // namespace mmafuzz

@@ -86,9 +86,16 @@ def differences_page(program, bits):
     """Every known difference with its bits, and the properties that kinds of arithmetic do not have."""
     facts = list(known("differences"))
 
+    processor = {one["name"]: one for one in json.loads(said(program, "list", "--json", "--units", "cpu:*"))}
+
+    def here(unit):
+        """The row that an instruction claims to equal, where this machine has not the instruction."""
+        one = processor.get(unit, {"unavailable": ""})
+        return next((claim["detail"] for claim in one["claims"] if claim["property"] == "equals_model"), unit) if one["unavailable"] else unit
+
     def explained(fact):
         _, _, units, op, case = fact
-        call = [program, "explain", "--units", ",".join(units.split()[1:]), "--op", op.removeprefix("op "), "--case", case]
+        call = [program, "explain", "--units", ",".join(map(here, units.split()[1:])), "--op", op.removeprefix("op "), "--case", case]
         sentence, drawn = said(*call, "--json", check=False), said(*call, "--svg", "--width", "100", check=False)
         link = said(*call, "--link", check=False).strip()
         return json.loads(sentence)["cases"][0] if sentence else None, drawn, link
@@ -111,7 +118,7 @@ name of one leads here in later editions, too. [Facts](docs/facts.md) says what 
         sentence = one["verdict"]["sentence"] if one and one.get("verdict") else ""
         text += f"{sentence[:1].upper()}{sentence[1:]}{'. ' if sentence else ''}Known because: {reason}.\n\n"
         text += f"`{op}`, case `{case}`\n\n"
-        text += f"| unit | result |\n|---|---|\n{results}\n" if results else f"Units: {', '.join(f'`{u}`' for u in units.split()[1:])}; this machine has not all of them.\n"
+        text += f"| unit | result |\n|---|---|\n{results}\n" if results else f"Units: {', '.join(f'`{u}`' for u in units.split()[1:])}.\n"
         if drawn:
             text += f"```{{raw}} html\n<details><summary>bits of {name}</summary><div class=\"scrolls\" tabindex=\"0\">{drawn.strip()}</div></details>\n"
             text += f'<p><a href="{link}">{name} in the page of bits</a></p>\n' if bits and link and "cpu:" not in units else ""

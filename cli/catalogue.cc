@@ -4,61 +4,25 @@
 
 #include <nlohmann/json.hpp>
 
-#include "campaign/plan.h"
 #include "cli/command.h"
 #include "cli/row_json.h"
 #include "core/json_text.h"
-#include "plan/evidence.h"
+#include "plan/corpus_folder.h"
 #include "plan/unit_words.h"
 
 namespace mmafuzz::cli {
 namespace {
 
-nlohmann::json evidence_json(const ModelRow& row, const Evidence& evidence) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const EvidenceOfRow& one : evidence.of(row)) {
-    nlohmann::json object = {{"kind", one.kind}, {"source", one.source}};
-    if (!one.date.empty()) object["date"] = one.date;
-    if (!one.file.empty()) object["file"] = one.file;
-    if (one.cases) object["cases"] = one.cases;
-    list.push_back(object);
-  }
-  return list;
-}
-
-nlohmann::json whole_json(const UnitInfo& info, const ModelRow& row, const Evidence& evidence) {
-  nlohmann::json json = row_json(row);
-  json["name"] = info.name;
-  json["source"] = info.source;
-  json["claims"] = nlohmann::json::array();
-  for (const Claim& c : info.claims) {
-    const int products = evidence.proven_products(row, c.property);
-    json["claims"].push_back(
-        {{"property", c.property}, {"detail", c.detail}, {"how", products ? "solver-proven" : "tested"}});
-    if (products) json["claims"].back()["products"] = products;
-  }
-  json["evidence"] = evidence_json(row, evidence);
-  json["open_points"] = nlohmann::json::array();
-  for (const OpenPoint& p : evidence.open_points(row))
-    json["open_points"].push_back(
-        {{"point", p.point}, {"parameters", p.parameters}, {"default", p.by_default}, {"other", p.other}});
-  if (const std::string rate = evidence.rate(row); !rate.empty()) {
-    json["cases_per_second"] = std::stod(rate);
-    json["measured"] = evidence.how_rates_were_measured();
-  }
-  return json;
-}
-
-void print(const UnitInfo& info, const ModelRow& row, const Evidence& evidence) {
-  const nlohmann::json json = row_json(row);
+void print(const UnitInfo& info, const ModelRow& row, const EvidenceTables& evidence) {
+  const nlohmann::json json = unit_json(info, &evidence);
   fmt::print("{}\n    {}\n    kernel {}:", info.name, info.summary, json["kernel"].get<std::string>());
   for (const auto& p : json["parameters"])
     fmt::print(" {}={}", p["name"].get<std::string>(), p["value"].get<std::string>());
   fmt::print("\n    GPUs: {}\n", fmt::join(json["gpus"].get<std::vector<std::string>>(), ", "));
-  for (const Claim& c : info.claims) {
-    const int products = evidence.proven_products(row, c.property);
-    fmt::print("    claims {}{}: {}\n", c.property, c.detail.empty() ? "" : " " + c.detail,
-               products ? fmt::format("solver-proven, {} products", products) : "tested");
+  for (const auto& c : json["claims"]) {
+    const std::string detail = c["detail"], how = c["how"];
+    fmt::print("    claims {}{}: {}{}\n", c["property"].get<std::string>(), detail.empty() ? "" : " " + detail, how,
+               c.contains("products") ? fmt::format(", {} products", c["products"].get<int>()) : "");
   }
   for (const EvidenceOfRow& one : evidence.of(row))
     fmt::print("    {}: {}{}{}\n", one.kind, one.cases ? fmt::format("{} cases, ", one.cases) : "",
@@ -85,14 +49,14 @@ void add_catalogue(Arguments& app, int& status) {
   sub->callback([options, &status] {
     const std::string corpus = options->corpus.empty() ? default_corpus_folder() : options->corpus;
     if (corpus.empty()) throw BadInput("no corpus: name it with --corpus");
-    const Evidence evidence(corpus);
+    const EvidenceTables evidence(corpus);
     nlohmann::json array = nlohmann::json::array();
     size_t shown = 0;
     for (const UnitInfo& info : registry().list()) {
-      const ModelRow* row = info.name.starts_with("model:") ? find_model_row(info.name.substr(6)) : nullptr;
+      const ModelRow* row = row_of(info);
       if (!row || !matches_glob(options->pattern, info.name) || !matches_words(info, options->words)) continue;
       ++shown;
-      if (options->json) array.push_back(whole_json(info, *row, evidence));
+      if (options->json) array.push_back(unit_json(info, &evidence));
       else print(info, *row, evidence);
     }
     if (options->json) fmt::print("{}", json_text(array));

@@ -11,7 +11,9 @@
 #include "cli/command.h"
 #include "cli/row_json.h"
 #include "gpu_bridge/families/device_units.h"
+#include "oracles/models/gpu_names.h"
 #include "oracles/properties/properties.h"
+#include "plan/corpus_folder.h"
 #include "plan/targets.h"
 #include "plan/typed_case.h"
 #include "plan/unit_words.h"
@@ -29,20 +31,15 @@ std::string claims_text(const std::vector<Claim>& claims) {
 
 void list_units(const std::string& pattern, const std::vector<std::string>& words, bool verbose, bool json) {
   nlohmann::json array = nlohmann::json::array();
+  const std::string corpus = default_corpus_folder();
+  const auto evidence = json && !corpus.empty() ? std::make_unique<EvidenceTables>(corpus) : nullptr;
   size_t shown = 0;
   for (const UnitInfo& info : registry().list()) {
     if (!matches_glob(pattern, info.name) || !matches_words(info, words)) continue;
     ++shown;
     if (json) {
-      nlohmann::json claims = nlohmann::json::array();
-      for (const Claim& c : info.claims) claims.push_back({{"property", c.property}, {"detail", c.detail}});
-      array.push_back({{"name", info.name},
-                       {"summary", info.summary},
-                       {"source", info.source},
-                       {"claims", claims},
-                       {"unavailable", info.unavailable}});
-      if (const ModelRow* row = info.name.starts_with("model:") ? find_model_row(info.name.substr(6)) : nullptr)
-        array.back().update(row_json(*row));
+      array.push_back(unit_json(info, evidence.get()));
+      array.back().update({{"summary", info.summary}, {"unavailable", info.unavailable}});
     } else if (verbose) {
       fmt::print("{}\n    {}\n", info.name, info.summary);
       if (!info.source.empty()) fmt::print("    source: {}\n", info.source);

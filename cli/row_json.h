@@ -1,28 +1,18 @@
-// What a row computes, as JSON: the keys that `list` and `catalogue` share.
+// Units and rows as JSON: the keys that `list` and `catalogue` share.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
-#include "oracles/models/gpu_names.h"
+#include "core/registry.h"
 #include "oracles/models/model_rows.h"
-#include "oracles/models/parameters.h"
+#include "plan/evidence.h"
 
 namespace mmafuzz::cli {
 
-inline nlohmann::json row_json(const ModelRow& row) {
-  nlohmann::json json = {{"op", to_text(row.op)}};
-  json["parameters"] = nlohmann::json::array();
-  for (const Parameter& p : parameters()) {
-    const std::string value = parameter_text(p, row.model);
-    if (std::string_view(p.name) == "kernel") json["kernel"] = value;
-    else if (p.used_by(row.model.kernel)) json["parameters"].push_back({{"name", p.name}, {"value", value}});
-  }
-  json["formats"] = {{"a", row.op.a.name()}, {"b", row.op.b.name()}, {"c", row.op.c.name()}, {"d", row.op.d.name()}};
-  if (row.op.has_scales()) json["formats"]["scales"] = row.op.scale_a.name();
-  json["gpus"] = nlohmann::json::array();
-  for (const GpuName& gpu : gpu_names())
-    if (row.arch == gpu.arch) json["gpus"].push_back(gpu.name);
-  return json;
-}
+/// What a unit is and claims, of a row what it computes, too. With evidence also what claims and row rest on.
+nlohmann::json unit_json(const UnitInfo& info, const EvidenceTables* evidence);
+
+/// The row of a unit that is a model; nullptr of others.
+const ModelRow* row_of(const UnitInfo& info);
 
 }  // namespace mmafuzz::cli

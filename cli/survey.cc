@@ -3,12 +3,12 @@
 #include <ctime>
 #include <filesystem>
 
-#include "campaign/plan.h"
 #include "cli/command.h"
 #include "core/utc_text.h"
 #include "gpu_bridge/dgemm/ozaki_steps.h"
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
+#include "plan/corpus_folder.h"
 #include "plan/version.h"
 #include "survey/survey.h"
 

@@ -5,6 +5,7 @@
 #include "campaign/plan.h"
 #include "core/json_version.h"
 #include "oracles/units/plugin_abi.h"
+#include "plan/corpus_folder.h"
 #include "plan/version.h"
 
 namespace mmafuzz::cli {

@@ -34,7 +34,7 @@ const ModelRow* row_of_line(const std::string& unit) {
 
 }  // namespace
 
-Evidence::Evidence(std::string corpus)
+EvidenceTables::EvidenceTables(std::string corpus)
     : corpus_(std::move(corpus)),
       files_(read("files", 5)),
       sources_(read("sources", 4)),
@@ -43,9 +43,10 @@ Evidence::Evidence(std::string corpus)
       proofs_(read("proofs", 9)),
       rates_(read("rates", 2)) {
   count_cases();
+  read_exhaustive();
 }
 
-Evidence::Table Evidence::read(const std::string& name, size_t columns) const {
+EvidenceTables::Table EvidenceTables::read(const std::string& name, size_t columns) const {
   const std::string path = corpus_ + "/evidence/" + name + ".tsv";
   std::ifstream in(path);
   Table table;
@@ -63,7 +64,7 @@ Evidence::Table Evidence::read(const std::string& name, size_t columns) const {
   return table;
 }
 
-void Evidence::count_cases() {
+void EvidenceTables::count_cases() {
   std::vector<std::string> paths;
   for (const char* folder : {"recorded", "published", "peers"})
     for (const fs::directory_entry& entry : fs::directory_iterator(corpus_ + "/" + folder))
@@ -84,7 +85,19 @@ void Evidence::count_cases() {
   }
 }
 
-std::vector<EvidenceOfRow> Evidence::of(const ModelRow& row) const {
+void EvidenceTables::read_exhaustive() {
+  const Table table = read("exhaustive", 6);
+  for (size_t i = 1; i < table.size(); ++i)
+    for (const std::string& property : words_of(table[i][1], ','))
+      exhaustive_[{table[i][0], words_of(property).at(0)}] = {table[i][2], std::stoull(table[i][3])};
+}
+
+const ExhaustiveCheck* EvidenceTables::exhaustive(const std::string& unit, const std::string& property) const {
+  const auto found = exhaustive_.find({unit, property});
+  return found == exhaustive_.end() ? nullptr : &found->second;
+}
+
+std::vector<EvidenceOfRow> EvidenceTables::of(const ModelRow& row) const {
   std::vector<EvidenceOfRow> all;
   if (const auto found = in_files_.find(row.name()); found != in_files_.end()) all = found->second;
   for (size_t i = 1; i < live_.size(); ++i) {
@@ -99,7 +112,7 @@ std::vector<EvidenceOfRow> Evidence::of(const ModelRow& row) const {
   return all;
 }
 
-std::vector<OpenPoint> Evidence::open_points(const ModelRow& row) const {
+std::vector<OpenPoint> EvidenceTables::open_points(const ModelRow& row) const {
   std::vector<OpenPoint> all;
   for (size_t i = 1; i < open_points_.size(); ++i) {
     const std::vector<std::string>& point = open_points_[i];
@@ -113,7 +126,7 @@ std::vector<OpenPoint> Evidence::open_points(const ModelRow& row) const {
   return all;
 }
 
-int Evidence::proven_products(const ModelRow& row, const std::string& property) const {
+int EvidenceTables::proven_products(const ModelRow& row, const std::string& property) const {
   const std::vector<std::string>& columns = proofs_.front();
   const auto column = std::find(columns.begin(), columns.end(), property);
   if (column == columns.end()) return 0;
@@ -130,7 +143,7 @@ int Evidence::proven_products(const ModelRow& row, const std::string& property) 
   return 0;
 }
 
-std::string Evidence::rate(const ModelRow& row) const {
+std::string EvidenceTables::rate(const ModelRow& row) const {
   const auto found = std::find_if(rates_.begin() + 1, rates_.end(),
                                   [&](const std::vector<std::string>& line) { return line[0] == row.name(); });
   return found == rates_.end() ? "" : (*found)[1];

@@ -42,6 +42,20 @@ function partOf({bits, exponent, fraction}, bit) {
   return bit < below ? "" : bit < below + fraction ? "fraction" : bit < below + fraction + exponent ? "exponent" : "sign";
 }
 
+/// What `why` prints, taken apart: of each op the lines above its facts, and the facts.
+function opsOf(text) {
+  const ops = [], lines = text.split("\n");
+  for (const [i, line] of lines.entries()) {
+    const op = ops.at(-1), fact = op && op.facts.at(-1);
+    if (line.startsWith("op ")) ops.push({op: line, notes: [], facts: []});
+    else if (op && /^ {2}\S+$/.test(line) && !lines[i - 1]) op.facts.push({name: line.trim(), results: []});
+    else if (fact && line.startsWith("    mmafuzz explain ")) fact.words = shellWords(line).slice(1);
+    else if (fact && line.startsWith("    ")) fact.sentence ? fact.results.push(line.trim()) : fact.sentence = line.trim();
+    else if (op && line.trim()) op.notes.push(line.trim());
+  }
+  return ops;
+}
+
 function startPage() {
   const form = at("form").elements;
   let version = "", rest = [], formats = new Map(), module, worker, waiting = new Map(), asked = 0, edited = null, timer = 0;
@@ -117,7 +131,7 @@ function startPage() {
     if (waiting.size) begin();
     try {
       const explained = known && fields.question === "explain" && !words.includes("--json");
-      const text = known ? await run(words, columns()) : {out: "", error: `this page has no '${fields.question}'`, code: 2};
+      const text = known ? await run(words, fields.question === "why" ? 10000 : columns()) : {out: "", error: `this page has no '${fields.question}'`, code: 2};
       const parts = explained && text.code === 0 ? {json: JSON.parse((await run([...words, "--json"])).out), svg: (await run([...words, "--svg", "--width", String(columns())])).out} : {};
       put(text, made, parts);
     } catch (broken) {
@@ -141,10 +155,19 @@ function startPage() {
     at("text").textContent = out;
     at("text").classList.toggle("wraps", !drawn);
     at("details").hidden = !out;
-    if (!drawn) at("details").open = !at("numbers").hasChildNodes();
-    const shown = out.split("\n").filter(text => text.startsWith("    mmafuzz explain ")).map(text => shellWords(text).slice(1));
-    at("steps").replaceChildren(...shown.flatMap((words, i) => [
-      Object.assign(document.createElement("a"), {href: hashOf([version, ...words]), textContent: `steps of witness ${i + 1}`}), " "]));
+    at("steps").replaceChildren(...(form.question.value === "why" ? opsOf(out) : []).map(ofOp));
+    if (!drawn) at("details").open = !at("numbers").hasChildNodes() && !at("steps").hasChildNodes();
+  }
+  /// What differs on an op, each fact with its results and the address of its bits.
+  function ofOp({op, notes, facts}) {
+    const section = document.createElement("section");
+    section.append(Object.assign(document.createElement("h2"), {textContent: op}), ...notes.map(line), ...facts.map(({name, sentence, results, words}) => {
+      const box = Object.assign(line(""), {className: "fact"});
+      box.append(Object.assign(line(sentence), {className: "sentence"}), ...results.map(text => Object.assign(line(text), {className: "bits"})));
+      if (words) box.append(Object.assign(document.createElement("a"), {href: hashOf([version, ...words]), textContent: `bits of ${name}`}));
+      return box;
+    }));
+    return section;
   }
   /// The form's call becomes the address. Letters typed into one field are one entry of the history.
   function go(field) {
@@ -196,5 +219,5 @@ function startPage() {
     await offerNames();
   })().catch(broken => { at("message").textContent = `This browser cannot run the page: ${broken.message}`; });
 }
-if (typeof document === "undefined") module.exports = {formatsOf, partOf, turned, wordsOf, hashOf, shellWord, shellWords, fieldsOf, wordsOfFields};
+if (typeof document === "undefined") module.exports = {formatsOf, partOf, turned, wordsOf, hashOf, shellWord, shellWords, fieldsOf, wordsOfFields, opsOf};
 else startPage();

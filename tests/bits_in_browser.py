@@ -20,7 +20,7 @@ STATE = """JSON.stringify({hash: location.hash, verdict: document.getElementById
   first: document.querySelector('[name=first]').value, cases: document.querySelector('[name=cases]').value,
   number: document.querySelector('[name=number]').value, command: document.getElementById('command').textContent,
   version: document.getElementById('version').textContent, units: document.querySelectorAll('#units option').length,
-  steps: document.querySelectorAll('#steps a').length, busy: document.getElementById('busy').textContent !== '' ||
+  steps: document.querySelectorAll('#steps a').length, facts: [...document.querySelectorAll('#steps .fact')].map(f => f.textContent), busy: document.getElementById('busy').textContent !== '' ||
   document.body.classList.contains('stale'),
   drawn: document.getElementById('picture').scrollWidth - document.getElementById('picture').clientWidth,
   wide: document.documentElement.scrollWidth - innerWidth, ground: getComputedStyle(document.body).backgroundColor,
@@ -69,7 +69,10 @@ def walk(browser, page, check):
     check("an unknown unit is a message with near names", state["message"].startswith("unknown unit 'a101'; nearest: a100") and not state["results"], state)
     browser.value("location.hash = '#0.0.1&why&a100&h100&--op&dot+a=fp16+b=fp16+c=fp32+d=fp32+k=8'")
     state, _ = browser.state(lambda s: "They differ on" in s["text"])
-    check("why: facts, and links to their steps", "fraction_bits=24~25" in state["text"] and state["steps"] > 0, state)
+    check("why: facts, and links to their steps", "fraction_bits=24~25" in state["text"] and state["steps"] == len(state["facts"]) > 0, state)
+    check("a fact is a sentence with both results", any(
+        fact.startswith("bits kept below the greatest exponent: 24 (ampere) against 25 (hopper)") and "bf800000" in fact and "bf7fffff" in fact
+        for fact in state["facts"]), state)
     check("a link of another version says so", "0.0.1" in state["version"], state)
     browser.value("document.querySelector('#steps a').click()")
     browser.state(lambda s: "bf7fffff" in s["results"] and s["marks"] == 2)

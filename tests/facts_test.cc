@@ -26,9 +26,11 @@
 namespace mmafuzz {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string mxfp4 = "model:blackwell/tcgen05.kind::";
@@ -66,6 +68,11 @@ TEST(SmallestCase, IsASumInNumbersWithBothResults) {
   EXPECT_EQ(smallest_case(shown_by("bf800000 bf7fffff", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=2",
                                    "0400 0000 | 1400 0000 | bf800000")),
             "2^-14 * 2^-10 - 1 is -1 on one and -0.99999994 on other");
+  Bucket of_gpus =
+      shown_by("bf800000 bf7fffff", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=2", "0400 0000 | 1400 0000 | bf800000");
+  of_gpus.key.units = {ampere, volta};
+  EXPECT_THAT(smallest_case(of_gpus),
+              HasSubstr("is -1 on a100 (mma.m16n8k16.f32.f16.f16.f32) and -0.99999994 on v100 ("));
   // 1.5 times 2^1, and a scale of 1, which is left out
   EXPECT_EQ(smallest_case(shown_by("40400000 00000000", "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=4 sa=e8m0 sb=e8m0 sblock=2",
                                    "0 0 3 0 | 0 0 2 0 | 00000000 | 7f 80 | 7f 7f")),
@@ -285,6 +292,37 @@ TEST(Conclusions, SortFactsByWhatIsKnown) {
   for (const auto& [name, example] : all.unseen) unseen.push_back(name);
   EXPECT_THAT(unseen, ElementsAre("fraction_bits=23~24")) << "volta against ampere, units.md";
   EXPECT_THAT(conclusions_text(all, {}), HasSubstr("2 contradictions; no fact is new; 1 known fact was seen."));
+}
+
+TEST(Conclusions, TellDifferencesOfGpusInNumbersFirst) {
+  const auto shown = [](const std::string& fact, const std::string& unit, const std::string& value_class) {
+    Bucket b = shown_by("bf800000 bf7fffff", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=2", "0400 0000 | 1400 0000 | bf800000");
+    b.key.units = {volta, unit};
+    b.key.value_class = value_class;
+    b.facts = {fact};
+    return b;
+  };
+  // Of the first fact a simpler witness shows a NaN; the second one shows no numbers of two GPUs, the third one no
+  // numbers.
+  std::vector<Bucket> buckets = {
+      shown("fraction_bits=23~24", volta, "special"), shown("fraction_bits=23~24", ampere, "normal"),
+      shown("block=4~all", "exact", "normal"), shown("zero_sign=ieee~positive", ampere, "zero_sign")};
+  buckets[0].addends = 0;
+  Conclusions all;
+  all.confirmed = facts_of(buckets);
+  const auto told = [&](size_t most, uint64_t seed) {
+    return conclusions_text(all, {.width = 200, .most_known = most, .seed = seed, .store = "none.sqlite"});
+  };
+  std::set<std::string> drawn;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    EXPECT_THAT(told(1, seed), AllOf(HasSubstr("23 (volta) against 24 (ampere)"), HasSubstr("-0.99999994 on a100 ("),
+                                     Not(HasSubstr("exact"))));
+    EXPECT_THAT(told(2, seed), AllOf(HasSubstr(" on exact"), Not(HasSubstr("zero"))));
+  }
+  all.confirmed = facts_of(
+      {buckets[1], shown("block=4~8", ampere, "normal"), shown("special_scope=block~whole_k", ampere, "normal")});
+  for (uint64_t seed = 0; seed < 20; ++seed) drawn.insert(told(1, seed));
+  EXPECT_GT(drawn.size(), 1u) << "the seed chooses among equals";
 }
 
 TEST(Knowledge, IsReadAsItWasWritten) {

@@ -54,6 +54,22 @@ def evaluated():
     return {**whole, "notes": typed["notes"], "cases": whole["cases"] + typed["cases"] + root["cases"]}
 
 
+def listed():
+    """All units. Claims say how they are known, rows what speaks for them and how fast they are: corpus/evidence has the words."""
+    units = json.loads(output_of("list", "--json"))
+    by_name = {one["name"]: one for one in units}
+    row = by_name[volta]
+    known = {(one["name"], claim["property"]): claim.get("how") for one in (row, by_name["bulk"], by_name["exact"]) for claim in one["claims"]}
+    if (known["bulk", "nearest"], known["bulk", "idempotent"], known[volta, "zero_padding"]) != ("exhaustive", None, "solver-proven"):
+        sys.exit(f"list --json: {known}")
+    if not any(one["kind"] == "recorded" and one["date"] == "2025" and one["cases"] == 250 for one in row["evidence"]) or row["cases_per_second"] < 1e6:
+        sys.exit(f"list --json: {row}")
+    undated = {one.get("file", one["source"]) for unit in units for one in unit.get("evidence", []) if one["kind"] in ("recorded", "live") and "date" not in one}
+    if undated:
+        sys.exit(f"list --json: evidence without a date: {undated}")
+    return units
+
+
 def quantizers(source):
     """What identify says of planted quantizers, as one object: of an exception, of no reading, of one number."""
     said = {}
@@ -199,7 +215,7 @@ with tempfile.TemporaryDirectory() as folder:
     identified = json.loads(output_of("identify", "--json", "--unit", volta.replace("model:", "twin:"), "--op", op, "--verify", "64"))
     identified["best"] = [next(p for p in identified["parameters"] if p["ruled_out"])["ruled_out"][0]]  # where nothing fits
     printed = {
-        "list --json": json.loads(output_of("list", "--json", "--units", "model:*mxf4*")),
+        "list --json": listed(),
         "catalogue --json": json.loads(output_of("catalogue", "--json", "--corpus", source + "/corpus")),
         "identify --json": identified,
         "identify --json of a quantizer": quantizers(source),

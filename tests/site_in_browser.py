@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens pages of the site from disk in headless Chromium at 400 and 1400 pixels, light and dark, and without scripts: nothing is wider
-than the window, logged, or asked of another host; axe-core, where MMAFUZZ_AXE names it, has nothing to say; filters and the address
-follow each other.
+than the window, logged, or asked of another host; axe-core, where MMAFUZZ_AXE names it, has nothing to say; filters, order and the
+address follow each other.
 
 Writes screenshots into the folder of them. Usage: site_in_browser.py [SITE, default build/site] [FOLDER, default build/site_in_browser].
 Exit code 77 without site or chromium."""
@@ -13,7 +13,7 @@ import tempfile
 from chromium import SCHEMES, WIDTHS, Browser
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("index", "catalogue/hopper-wgmma.m64n8k32.f32.e4m3.e4m3.f32", "catalogue", "defects", "docs/observatory", "docs/units", "docs/json",
+PAGES = ("index", "catalogue/hopper-wgmma.m64n8k32.f32.e4m3.e4m3.f32", "catalogue", "open_points", "defects", "docs/observatory", "docs/units", "docs/json",
          "docs/cookbook", "differences", "commands", "docs/python")
 WIDE = "document.documentElement.scrollWidth - innerWidth"
 ROWS = "[...document.querySelectorAll('#rows tbody tr')].filter(row => row.getBoundingClientRect().height).length"
@@ -34,6 +34,24 @@ def walk(browser, site):
         yield f"filters: {every} rows, then {some} at {address}, then {fewer}: {said}; then the page {title}"
 
 
+def sort(browser, site):
+    """A click on a column's name sorts by it, a second one the other way, a third one not; the address says so and is believed."""
+    column = "[...document.querySelectorAll('#rows tbody tr')].map(row => +row.cells[5].textContent)"
+    orders = []
+    browser.open(site.joinpath("catalogue.html").as_uri())
+    first = browser.value(f"{column}.join()")
+    for _ in range(3):
+        browser.value("document.querySelectorAll('#rows th')[5].querySelector('button').click()")
+        orders.append((browser.value("location.search"), browser.value("document.querySelectorAll('#rows th')[5].ariaSort"), browser.value(f"{column}.join()")))
+    products = sorted(map(int, first.split(",")))
+    wanted = [("?sort=k", "ascending", products), ("?sort=-k", "descending", products[::-1]), ("", "none", list(map(int, first.split(","))))]
+    if [(address, said, list(map(int, order.split(",")))) for address, said, order in orders] != wanted:
+        yield f"sorting: {[(address, said, order[:40]) for address, said, order in orders]}"
+    browser.open(site.joinpath("catalogue.html").as_uri() + "?sort=-k&kernel=fma_chain")
+    if browser.value(f"Math.max(...{column}) !== {column}[0]"):
+        yield "sorting: the address is not believed"
+
+
 def main():
     site, folder = (pathlib.Path(sys.argv[i] if len(sys.argv) > i else ROOT / name).resolve() for i, name in ((1, "build/site"), (2, "build/site_in_browser")))
     if not (site / "index.html").exists() or not shutil.which("chromium"):
@@ -44,6 +62,7 @@ def main():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(profile)
         errors += walk(browser, site)
+        errors += sort(browser, site)
         rows = {}
         for scripts in (True, False):
             browser.call("Emulation.setScriptExecutionDisabled", value=not scripts)

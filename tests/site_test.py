@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds the site of ci/site and checks it: each row of the catalogue is on one arithmetic page and once in the table, each
-divergence of corpus/libraries is once in the table of defects and has its place, each key of the JSON schema, each known fact,
+divergence of corpus/libraries is once in the table of defects and has its place, each key of the JSON schema, each open point, each known fact with its bits,
 subcommand, format and public name of the Python package is on its page, every local link leads somewhere, nothing is loaded from
-elsewhere, no machine's path is on a page, what strangers ask is answered on the first page behind a row of the start page, and the filters pass the right rows (with node).
+elsewhere, links to bits are calls that work, no machine's path is on a page, what strangers ask is answered on the first page behind a row of the start page, and the filters pass the right rows in the right order (with node).
 
 Usage: site_test.py MMAFUZZ SOURCE SITE, a folder that is made. Exit code 77 without Sphinx, MyST or Furo."""
 import collections
@@ -71,14 +71,15 @@ DEFECTS = {
     "library=torch&operation=torch.matmul": lambda one: one["library"] == "torch" and any(re.match("torch.matmul[ ,]", o) for o in one["operations"]),
     "operation=block+quantizer&verdict=choice": lambda one: one["page"] == "quantizers" and one["verdict"] == "choice",
     "verdict=IEEE+754+or+OCP+says+otherwise": lambda one: one["verdict"] == "IEEE 754 or OCP says otherwise",
-    "upstream=open": lambda one: one["upstream"].startswith("open "),
-    "upstream=fixed&library=onnx": lambda one: one["upstream"].startswith("fixed") and one["library"] == "onnx",
+    "upstream=open": lambda one: one["upstream"] == "open",
+    "upstream=fixed&library=onnx": lambda one: one["upstream"] == "fixed" and one["library"] == "onnx",
     "library=none_such": lambda one: False,
 }
 
 
 def divergences(source):
-    """Of corpus/libraries, by the ends of their links; defects of the past count as fixed."""
+    """Of corpus/libraries, by the ends of their links, with the state of their threads; defects of the past count as fixed."""
+    states = {line.split("\t")[0]: line.split("\t")[2] for line in pathlib.Path(source, "corpus/libraries/upstream.tsv").read_text().splitlines()[1:]}
     observatory, quantizers = (json.loads(pathlib.Path(source, f"corpus/libraries/{name}.json").read_text(encoding="utf-8"))
                                for name in ("observatory", "quantizers"))
     found = {f"docs/observatory.html#{one['name']}": {**one, "operations": [one["operation"], *one["also"]], "verdict": one["class"]}
@@ -88,7 +89,7 @@ def divergences(source):
     found |= {f"docs/quantizers_of_libraries.html#{one['name']}":
               {**one, "library": function["library"], "operations": [function["call"]], "page": "quantizers"}
               for function in quantizers["functions"] for one in function["findings"]}
-    return {link: {"page": "observatory", **one} for link, one in found.items()}
+    return {link: {"page": "observatory", **one, "upstream": states.get(one["upstream"], one["upstream"])} for link, one in found.items()}
 
 
 def filtered(script, queries, fields, lines, rows):
@@ -98,6 +99,36 @@ def filtered(script, queries, fields, lines, rows):
         console.log(JSON.stringify({json.dumps(list(queries))}.map(q => lines.map(r => passes(r, new URLSearchParams(q), fields)))));"""
     said = json.loads(subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=True).stdout)
     return [f"the filter {query!r} passes other rows" for (query, wanted), got in zip(queries.items(), said) if got != list(map(wanted, rows))]
+
+
+def disordered(script, rows):
+    """Orders of the catalogue's rows that the script gets wrong: by number, by name, and none that a column has."""
+    products = [int(re.search(r" k=(\d+)", row["op"])[1]) for row in rows]
+    wanted = {"sort=k": sorted(range(len(rows)), key=products.__getitem__), "sort=-k": sorted(range(len(rows)), key=lambda i: -products[i]),
+              "sort=kernel": sorted(range(len(rows)), key=lambda i: rows[i]["kernel"]), "sort=none_such": list(range(len(rows))), "": list(range(len(rows)))}
+    asked = f"""const {{ordered}} = require({json.dumps(str(script))});
+        const rows = {json.dumps([{"cells": [row["kernel"], str(k)]} for row, k in zip(rows, products)])};
+        console.log(JSON.stringify({json.dumps(list(wanted))}.map(q => ordered(rows, new URLSearchParams(q), ["kernel", "k"]))));"""
+    said = json.loads(subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=True).stdout)
+    return [f"'{query}' gives another order" for (query, order), got in zip(wanted.items(), said) if got != order]
+
+
+def missing_bits(pages, program, source):
+    """Links to the page of bits whose call the program refuses, and entries of a number or two that have none."""
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    calls = {}
+    for path, page in pages.items():
+        for link in page.links:
+            if "bits.html#" in link:
+                calls.setdefault(link.split("#")[1], path.name)
+    for call, name in calls.items():
+        made, *words = (urllib.parse.unquote(word.replace("+", " ")) for word in call.split("&"))
+        if made != version or subprocess.run([program, *words], capture_output=True, check=False).returncode:
+            yield f"{name}: no bits of {call}"
+    kept = json.loads(pathlib.Path(source, "corpus/libraries/observatory.json").read_text(encoding="utf-8"))
+    numbers = sum(one["table"] == "conversions" for one in kept["divergences"])
+    if calls and sum("&list&formats&" in call for call in calls) < numbers / 2:
+        yield "few conversions have a link to their bits"
 
 
 def wrong_defects(table, source):
@@ -122,7 +153,7 @@ def missing_keys(page, source):
 QUESTIONS = {
     "How are unit, claim": "What a unit promises: the properties that it guarantees",
     "What differs between H100 and A100": "block=8~16 (products that are added at once) and fraction_bits=24~25 (bits kept in alignment)",
-    "How many bits does a unit keep": "Hopper wgmma FP8 32 13 -133, -21",
+    "How many bits does a unit keep": "Hopper wgmma FP8, FP6, FP4 32 13 -133 -21",
     "the scale of the whole tensor": "tensor=fp32 adds the scale of the whole tensor, NVFP4's second one: it is an operand of each case",
     "compared with silicon": "hopper h100, h200, h800, h20, gh200 43 43 (",
     "sources contradict each other": "point parameter default the other reading",
@@ -198,14 +229,21 @@ def main(program, source, out):
             errors.append(f"{missing} pages of arithmetics have no section {section}")
     if not any(link and "differences.html#" in link for page in of_arithmetics for link in page.links):
         errors.append("no page of an arithmetic links a known difference")
+    points = {json.dumps(point, sort_keys=True) for row in rows for point in row["open_points"]}
+    if len(points) < 20 or len(pages[out / "open_points.html"].rows) != len(points):
+        errors.append(f"the table of open points has {len(pages[out / 'open_points.html'].rows)} rows of {len(points)}")
+    if missing := [part.split('"')[0] for part in pages[out / "differences.html"].text.split('<section id="')[2:-1] if "<svg" not in part]:
+        errors.append(f"known differences without their bits: {missing}")
     defects = pages[out / "defects.html"]
     errors += missing_words({name: pages[out / f"{name}.html"] for name in ("differences", "commands", "formats", "docs/python")}, program, source)
     errors += unanswered(pages, out)
+    errors += missing_bits(pages, program, source)
     errors += wrong_defects(defects, source) + missing_keys(pages[out / "docs/json.html"], source)
     if shutil.which("node") and not errors:
         by_name = sorted(rows, key=lambda row: table.text.index(f'.html">{row["name"].removeprefix("model:")}</a>'))
         lines = [{**line, "text": (row["name"] + " " + " ".join(row["gpus"])).lower()} for row, line in zip(by_name, table.rows)]
         errors += filtered(out / "_static/table.js", QUERIES, table.fields, lines, by_name)
+        errors += disordered(out / "_static/table.js", by_name)
         known = divergences(source)
         errors += filtered(out / "_static/table.js", DEFECTS, defects.fields, [{**line, "text": ""} for line in defects.rows],
                            [known[line["link"]] for line in defects.rows])

@@ -45,6 +45,12 @@ constexpr GpuName names[] = {{"v100", "volta"},
 
 std::span<const GpuName> gpu_names() { return names; }
 
+const char* gpu_of_arch(std::string_view arch) {
+  for (const GpuName& gpu : names)
+    if (arch == gpu.arch) return gpu.name;
+  return nullptr;
+}
+
 const char* arch_of_gpu(std::string_view name) {
   for (const GpuName& gpu : names)
     if (name == gpu.name) return gpu.arch;

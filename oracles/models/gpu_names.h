@@ -13,6 +13,9 @@ struct GpuName {
 /// By architecture, then as they came. docs/units.md lists the same.
 std::span<const GpuName> gpu_names();
 
+/// The first GPU of an architecture; nullptr where none has a name.
+const char* gpu_of_arch(std::string_view arch);
+
 /// nullptr for a GPU that no rows describe.
 const char* arch_of_gpu(std::string_view name);
 

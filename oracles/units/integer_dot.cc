@@ -42,8 +42,8 @@ class IntegerDotUnit final : public Unit {
   static void run_as(const Batch& batch, Column& results) {
     const Op& op = batch.op();
     const size_t k = static_cast<size_t>(op.k);
-    const auto *a = reinterpret_cast<const typename A::type*>(batch.a().data()),
-               *b = reinterpret_cast<const typename B::type*>(batch.b().data());
+    const auto* a = reinterpret_cast<const typename A::type*>(batch.a().data());
+    const auto* b = reinterpret_cast<const typename B::type*>(batch.b().data());
     for (size_t i = 0; i < batch.size(); ++i, a += k, b += k) {
       int64_t sum = value_of(op.c.fields(), batch.c().get(i));
       if constexpr (std::is_same_v<typename A::type, int8_t> && std::is_same_v<A, B>) {

@@ -20,7 +20,7 @@ class Judgement(NamedTuple):
     reason: str
     features: str = "*"  #: of a matrix product: what the smallest case needs
     name: str = ""  #: tells it from others of the library and kind: a part of the divergence's name, which links to it keep
-    upstream: str = ""  #: "open" or "fixed", and where
+    upstream: str = ""  #: a thread of corpus/libraries/upstream.tsv
 
 
 _ALL = [
@@ -61,13 +61,13 @@ _ALL = [
     Judgement("torch", "*float8_e4m3fn", "special made", DOCUMENTED,
               "pull request 178817: finite overflow saturates, infinity stays NaN"),
     Judgement("ml_dtypes", "np.float64 astype *", "rounded twice", STANDARD,
-              "IEEE 754-2019, 5.4.2: a conversion rounds once; known there as pull request 401, open",
-              upstream="open jax-ml/ml_dtypes#401"),
+              "IEEE 754-2019, 5.4.2: a conversion rounds once",
+              upstream="jax-ml/ml_dtypes#401"),
     Judgement("*", "*float64 * *float8_e8m0fnu", "rounded wrong", STANDARD,
               "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, where it becomes a tie", name="to e8m0"),
     Judgement("ml_dtypes", "np.int32 astype *", "rounded wrong", STANDARD,
-              "IEEE 754-2019, 5.4.1: a conversion rounds once; known there as pull request 401, open",
-              name="from int32", upstream="open jax-ml/ml_dtypes#401"),
+              "IEEE 754-2019, 5.4.1: a conversion rounds once",
+              name="from int32", upstream="jax-ml/ml_dtypes#401"),
     # Arithmetic.
     Judgement("torch", "torch.mul, float8_e4m3fn", "saturated", DOCUMENTED,
               "pull request 178817: what is rounded to this type saturates on finite overflow"),
@@ -109,7 +109,7 @@ _ALL = [
     Judgement("torch", "*, bfloat16", "NaN made", STANDARD,
               "IEEE 754-2019, 6.2: a row without NaN gives none; oneDNN reads beyond a row and multiplies by zero (its issue "
               "5717, fixed there by pull request 5723)", "* in [ab]*",
-              name="behind a row", upstream="fixed oneDNN pull request 5723"),
+              name="behind a row", upstream="uxlfoundation/oneDNN#5723"),
     Judgement("torch", "*, bfloat16", "NaN made", STANDARD,
               "IEEE 754-2019, 6.2: operands without NaN give none; with two threads what lies behind the rows in memory is read "
               "and multiplied by zero, as in oneDNN's issue 5717", "* k=*[13579], * padded, *threads",
@@ -117,7 +117,7 @@ _ALL = [
     Judgement("tensorflow", "*, bfloat16", "NaN made", STANDARD,
               "IEEE 754-2019, 6.2: a row without NaN gives none; oneDNN reads beyond a row and multiplies by zero (its issue "
               "5717, fixed there by pull request 5723)", "* in [ab]*",
-              name="behind a row", upstream="fixed oneDNN pull request 5723"),
+              name="behind a row", upstream="uxlfoundation/oneDNN#5723"),
     Judgement("oneDNN*", "dnnl_*", "wrong integer", CONTRADICTION,
               "dnnl.h: C := alpha * A * B + beta * C; without products C stays as it was, whatever beta is", "k = 0*",
               name="k 0"),
@@ -129,7 +129,7 @@ _ALL = [
               name="alpha 0 in c"),
     Judgement("numpy", "np.dot, *", "NaN lost", STANDARD,
               "IEEE 754-2019, 6.2: an operation with a quiet NaN gives a quiet NaN; k = 1 goes through axpy, which skips a factor "
-              "of zero; known there as issue 14788, open", upstream="open numpy/numpy#14788"),
+              "of zero", upstream="numpy/numpy#14788"),
     Judgement("*", "*", "NaN lost", STANDARD,
               "IEEE 754-2019, 6.2: an operation with a quiet NaN gives a quiet NaN, also one with zero", "* in [ab]*"),
     Judgement("*", "*", "rounded twice", STANDARD, "IEEE 754-2019, 5.4.2: a conversion rounds once"),

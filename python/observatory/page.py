@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 from .names import slug
+from .upstream import threads
 
 _HEAD = """# Observatory
 
@@ -51,7 +55,7 @@ The same tables on pinned old releases: the command is not told what to look for
 *Told* is what of a thread went into the search: of products only those of the operation ran, and one kind of input, which all
 rows have now, was taken from a thread.
 
-| release | tracker | defect | told | operation | found | input | exact | library |
+| release | upstream | defect | told | operation | found | input | exact | library |
 |---|---|---|---|---|---|---|---|---|
 """
 #: What a row of each table is, and several.
@@ -59,10 +63,14 @@ NOUNS = {"conversions": "conversion", "arithmetic": "operation", "products": "pr
 _OF_PROCESSES = "ends the process"
 
 
-def written(edition: dict) -> str:
+#: Links to the page of bits: the address of a call's words, or "" where there is no such page.
+Bits = Callable[[list[str]], str]
+
+
+def written(edition: dict, bits: Bits = lambda _: "") -> str:
     """The page, as Markdown."""
     heads = {"conversions": _CONVERSIONS, "arithmetic": _ARITHMETIC, "products": _PRODUCTS}
-    return "\n".join([_HEAD.format(**edition), _divergences(edition), _past(edition["past"]),
+    return "\n".join([_HEAD.format(**edition), _divergences(edition, bits), _past(edition["past"]),
                       *(_coverage(head, name, edition["covered"][name]) for name, head in heads.items()), _declined(edition["declined"])])  # fmt: skip
 
 
@@ -87,7 +95,7 @@ def _coverage(head: str, table: str, rows: list[dict]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _divergences(edition: dict) -> str:
+def _divergences(edition: dict, bits: Bits) -> str:
     lines = ["## Divergences\n"]
     for what, title in (("numbers", "conversions and arithmetic"), ("products", "matrix products")):
         kinds = edition["kinds"][what]
@@ -95,14 +103,8 @@ def _divergences(edition: dict) -> str:
         lines += [f"- *{kind}*: {text}" for kind, text in kinds.items()]
         lines += [""] if kinds else []
     for one in edition["divergences"]:
-        lines += _section(one)
+        lines += _section(one, bits)
     return "\n".join(lines) + "\n"
-
-
-def upstream(text: str) -> tuple[str, str]:
-    """'open numpy/numpy#14788' as state and place; the state of what names none."""
-    state, _, place = text.partition(" ")
-    return state or "none named", place
 
 
 def title(one: dict) -> str:
@@ -111,12 +113,12 @@ def title(one: dict) -> str:
     return f"{one['library']} {one['version']}: {one['kind']}{through}"
 
 
-def _section(one: dict) -> list[str]:
+def _section(one: dict, bits: Bits) -> list[str]:
     """A divergence under its name, which stays in later editions."""
-    noun = NOUNS[one["table"]]
+    noun, thread = NOUNS[one["table"]], threads().get(one["upstream"])
     number = 1 + len(one["also"])
     count = f"1 {noun}" if number == 1 else f"{number} {noun}s"
-    lines = [f"({one['name']})=\n### {title(one)}\n", f"**{one['class']}**: {one['reason']}."]
+    lines = [f"({one['name']})=\n### {title(one)}\n", f"**{one['class']}**: {one['reason']}." + (f" Upstream: {thread.link()}." if thread else "")]
     if one["table"] == "products":
         lines.append(f"{count}; `{one['operation']}` at {one['input']}: {one['expected']} is right, it gives {one['actual']}"
                      + (f" ({one['detail']})." if one["detail"] else "."))  # fmt: skip
@@ -129,9 +131,30 @@ def _section(one: dict) -> list[str]:
                   f"| exact | `{one['expected']}` | {wanted} |", f"| library | `{one['actual']}` | {got} |"]  # fmt: skip
     if one["program"]:
         lines += ["", f"```{language(one['program'])}", one["program"], "```"]
+    words = bits_words(one)
+    if words and (address := bits(words)):
+        lines.append(f'\n```{{raw}} html\n<p><a href="{address}">The bits of {"the input, in every format" if words[0] == "list" else "both operands"}</a></p>\n```')
     if one["also"]:
         lines.append("\nAlso: " + ", ".join(f"`{name}`" for name in one["also"]) + ".")
     return [*lines, ""]
+
+
+#: Formats of narrow operations, and operations, as mmafuzz calls them.
+_FORMATS = {"bfloat16": "bf16", "float16": "fp16", "float8_e4m3fn": "e4m3", "float6_e3m2fn": "e3m2", "float4_e2m1fn": "e2m1"}
+_OPERATIONS = {"add": "add", "mul": "mul", "div": "div", "divide": "div"}
+
+
+def bits_words(one: dict) -> list[str]:
+    """The call of mmafuzz that shows the bits: of a number in every format, of an operation step by step; none of a product."""
+    codes = [code.removeprefix("0x") for code in one["input"].split(", ") if code.startswith("0x")]
+    operation = re.search(r"(\w+), (\w+)$", one["operation"])
+    if operation and len(codes) == 2 and operation[1].lower() in _OPERATIONS:
+        op = f"scalar {_OPERATIONS[operation[1].lower()]} format={_FORMATS[operation[2].lower()]}"
+        return ["explain", "ieee", "exact", "--op", op, "--case", " | ".join(codes)]
+    if operation or len(codes) != 1:
+        return []
+    source = "s32" if "int32" in one["operation"] else {8: "fp32", 16: "fp64"}[len(codes[0])]
+    return ["list", "formats", f"{source}:{codes[0]}"]
 
 
 def language(program: str) -> str:
@@ -143,9 +166,9 @@ def past_name(one: dict) -> str:
 
 
 def _past(releases: list[dict]) -> str:
-    text = _PAST
+    text, of = _PAST, threads()
     for one in releases:
-        about = f"| <a id=\"{past_name(one)}\"></a>{one['release']} | {one['tracker']} | {one['defect']} | {one['told']} |"
+        about = f"| <a id=\"{past_name(one)}\"></a>{one['release']} | {of[one['tracker']].link()} | {one['defect']} | {one['told']} |"
         if not one["kind"]:
             text += f"{about} | not found | | | |\n"
             continue

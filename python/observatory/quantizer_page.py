@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .upstream import threads
+
 _HEAD = """# Block quantizers of libraries
 
 Which rule each function follows, found by asking it (`mmafuzz identify`), beside what its documentation says.
@@ -50,7 +52,9 @@ def _details(function: dict) -> str:
     text += f"{function['source']}.\n\n" if function["source"] else "Its documentation names no rule.\n\n"
     for finding in function["findings"]:
         text += f'- <a id="{finding["name"]}"></a>*{finding["verdict"]}*'
-        text += f": {finding['sentence']}.\n" if finding["sentence"] else ".\n"
+        text += f": {finding['sentence']}." if finding["sentence"] else "."
+        thread = threads().get(finding["upstream"])
+        text += f" Upstream: {thread.link()}.\n" if thread else "\n"
         text += "".join(f"  - {about}.\n" for about in finding["about"])
         if finding["program"]:
             program, printed = ("\n".join(f"  {line}" for line in finding[key]) for key in ("program", "printed"))

@@ -41,7 +41,7 @@ class Judgement:
     about: str
     verdict: str
     sentence: str
-    upstream: str = ""  #: "open" or "fixed", and where
+    upstream: str = ""  #: a thread of corpus/libraries/upstream.tsv
 
 
 @dataclass
@@ -368,7 +368,7 @@ def _rows() -> list[Row]:
         "torchao_floor_old", "torchao", first.call, first.op, first.documented,
         "to_mx: 'the largest power-of-two less than or equal to max_abs(v)'; github.com/pytorch/ao/pull/1908: what it replaced",
         first.program,
-        [replace(_LOGARITHM, upstream="fixed pytorch/ao#1908"), _INFINITY,
+        [replace(_LOGARITHM, upstream="pytorch/ao#1908"), _INFINITY,
          Judgement("the codes of blocks", DEFECT, "the scale byte is 0, 2^-127, and the numbers are divided by 2^-126; to_mx calls "
                    "2^-127 'more correct'")],
         release="0.9.0"))
@@ -386,7 +386,7 @@ def _rows() -> list[Row]:
         "mlx_mxfp8_old", "mlx", "mx.quantize(x, mode='mxfp8')", MX.format("fp32", "e4m3"), "rule=rceil",
         "github.com/ml-explore/mlx/pull/4353: what it replaced", rows[-1].program,
         [*_MLX, Judgement("the scale is", DEFECT, "mended in pull request 4353, which says that the largest elements saturate",
-                          "fixed ml-explore/mlx#4353")],
+                          "ml-explore/mlx#4353")],
         release="0.31.2", with_packages=("mlx-cpu==0.31.2",)))
     rows.append(Row(
         "modelopt_mxfp4", "nvidia-modelopt", "MXFP4QTensor.quantize(x, 32)", MX.format("fp32", "e2m1"), "",
@@ -421,7 +421,7 @@ def _rows() -> list[Row]:
          "from compressed_tensors.quantization.utils.fp4_utils import cast_to_fp4_triton as cast",
          "s = 2.0 ** (np.floor(np.log2(abs(x).max())) - 2); print(s, cast(torch.from_numpy(np.float32(x / s))))"),
         [Judgement("the codes", DEFECT, "mended in pull request 824: 2.500004 counts as 2.5 in bf16, and becomes 2",
-                   "fixed vllm-project/compressed-tensors#824")],
+                   "vllm-project/compressed-tensors#824")],
         release="0.18.0"))
     rows.append(Row(
         "compressed_tensors_packed", "compressed-tensors", "calculate_qparams, MXFP4PackedCompressor.compress_weight",
@@ -435,7 +435,7 @@ def _rows() -> list[Row]:
          "print(s, 2.0 ** (Packed().compress_weight(w, s, None, args)['weight_scale'] - 127.0))"),
         [_INFINITY, _SIGN,
          Judgement("", DEFECT, "emax is subtracted twice, by generate_mxfp4_scales and by compress_scale: the scale stored is a "
-                   "quarter of the one used, and wraps at the least scales", "fixed vllm-project/compressed-tensors#538")],
+                   "quarter of the one used, and wraps at the least scales", "vllm-project/compressed-tensors#538")],
         release="0.13.0"))
     for even in (True, False):
         for element, dtype in QUARK_DTYPES.items():
@@ -474,7 +474,7 @@ def _rows() -> list[Row]:
         tuple(line.replace("e3m2", "e2m1").replace("fp6", "fp4") for line in rows[-1].program),
         [_LOGARITHM, _INFINITY, _ZEROS, _SIGN,
          Judgement("the codes", DEFECT, "left out in 0.4.7: what rounds up to a power of two is clamped to the number before it",
-                   "fixed in 0.4.7")],
+                   "auto-round 0.4.7")],
         release="0.4.6", with_packages=("transformers==4.49.*",)))
     rows.append(Row(
         "triton_mxfp4", "triton", "MXScaleTensor(amax), MXFP4Tensor(x / scale)", MX.format("fp32", "e2m1"), "rule=floor",
@@ -497,7 +497,7 @@ def _rows() -> list[Row]:
         ("from onnx.numpy_helper import to_float8e8m0", "print(to_float8e8m0(abs(x).max(-1) / np.float32(256)))"),
         [_INFINITY, *_E8M0_MIN,
          Judgement("the scale is", DEFECT, "mended in pull request 7784: 1.125, 1.25 and 5 were rounded down; with amax / 448 no "
-                   "block that was asked meets one", "fixed onnx/onnx#7784")],
+                   "block that was asked meets one", "onnx/onnx#7784")],
         release="1.21.0"))
     rows.append(Row(
         "onnx_codes_old", "onnx", "QuantizeLinear(x, scale)", MX.format("fp32", "e4m3"), "rule=floor",
@@ -507,7 +507,7 @@ def _rows() -> list[Row]:
          "s = 2.0 ** (np.floor(np.log2(abs(x).max())) - 8); print(s, [back(to(y)) for y in x[0] / s if y])"),
         [Judgement("the codes of blocks of subnormal", DEFECT, "'rounding to the nearest even'; half of the least number became it"),
          Judgement("the codes", DEFECT, "mended in pull request 5456: 1.8131605 became 1.75, and 1.875 is nearer",
-                   "fixed onnx/onnx#5456")],
+                   "onnx/onnx#5456")],
         release="1.14.1", with_packages=("numpy<2", "protobuf<5")))
     rows.append(Row(
         "jax_mxfp8", "jax", "quantize(x, get_scaled_dot_general_config('mxfp8'))", MX.format("fp32", "e4m3"), "rule=rceil",
@@ -529,7 +529,7 @@ def _rows() -> list[Row]:
         "ml_dtypes, issue 298: 'rounding to nearest is the common behavior'",
         ("import ml_dtypes, numpy as np", "print((abs(x).max(1) / np.float32(6)).astype(ml_dtypes.float8_e8m0fnu))"),
         [Judgement("with ties up", CHOICE, "ties go up; IEEE 754's nearest takes the even one, and e8m0 has no fraction; pull "
-                   "request 398, open, asks for the even code", "open jax-ml/ml_dtypes#398"),
+                   "request 398, open, asks for the even code", "jax-ml/ml_dtypes#398"),
          Judgement("of zeros", CHOICE, "e8m0 has no zero: the cast of 0 is NaN"),
          Judgement("", CHOICE, "e8m0 has no zero: what is below half the least number is cast to NaN")]))
     return rows

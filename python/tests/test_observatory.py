@@ -3,6 +3,7 @@
 import functools
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -30,6 +31,7 @@ from observatory import (  # noqa: E402
     quantizer_page,
     quantizers,
     run,
+    upstream,
 )
 from observatory.divergences import KINDS, compare  # noqa: E402
 from observatory.inputs import converted  # noqa: E402
@@ -537,8 +539,22 @@ def test_the_table_of_defects_has_each_divergence_with_the_end_of_its_link():
     assert len(rows) == found > 100
     assert {row.upstream for row in rows} <= {"open", "fixed", "known", "none named"}
     assert all(word and "," not in word for row in rows for words in row.words.values() for word in words)
-    old = next(row for row in rows if row.place.startswith("numpy/numpy#12721"))
-    assert (old.upstream, old.version) == ("fixed", "1.15.4")
+    old = next(row for row in rows if row.thread and row.thread.name == "numpy/numpy#12721")
+    assert (old.upstream, old.version, old.more) == ("fixed", "1.15.4", "not in 2.4.6")
     for result in kept["covered"]["conversions"]:  # as if the newest release still had it
         result["kinds"].append("rounded wrong")
-    assert next(row for row in defects.rows(kept, quantized) if row.place == "numpy/numpy#12721").upstream == "known"
+    old = next(row for row in defects.rows(kept, quantized) if row.thread and row.thread.name == "numpy/numpy#12721")
+    assert (old.upstream, old.more) == ("known", "")
+
+
+def test_each_thread_of_a_tracker_is_named_and_each_name_is_one():
+    quantized = json.loads((pathlib.Path(__file__).parents[2] / "corpus/libraries/quantizers.json").read_text())
+    kept, known = the_edition(), upstream.threads()
+    named = {one["upstream"] for one in kept["divergences"]} | {one["tracker"] for one in kept["past"]}
+    named |= {one["upstream"] for function in quantized["functions"] for one in function["findings"]}
+    assert named - {""} == set(known)
+    for thread in known.values():
+        assert thread.state in ("open", "fixed"), thread
+        if "#" in thread.name:
+            assert re.fullmatch(f"https://github.com/{thread.name.replace('#', '/(issues|pull)/')}", thread.url), thread
+            assert re.fullmatch(r"20\d\d-\d\d-\d\d", thread.date), thread

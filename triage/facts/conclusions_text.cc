@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <tuple>
 
 #include "core/counted.h"
 #include "core/fnv1a.h"
@@ -36,20 +37,21 @@ std::string explain_command(const Bucket& bucket, const std::string& store) {
   return program_name() + " explain " + (said ? "--sequence " : "") + shell_word(file.string());
 }
 
-/// Differences that rows show on their smallest cases, others with each seed.
+/// Differences that rows show on their smallest cases: those of GPUs in plain numbers first, others with each seed.
 std::string known_text(const std::vector<Fact>& facts, const ConclusionsStyle& style) {
-  std::vector<std::pair<uint64_t, const Fact*>> drawn;
+  std::vector<std::tuple<int, uint64_t, const Fact*>> drawn;
   for (const Fact& fact : facts)
-    if (is_about_rows(fact.name)) drawn.emplace_back(fnv1a(fact.name, fnv1a(std::to_string(style.seed))), &fact);
+    if (is_about_rows(fact.name))
+      drawn.emplace_back(strangeness(fact.telling), fnv1a(fact.name, fnv1a(std::to_string(style.seed))), &fact);
   std::sort(drawn.begin(), drawn.end());
   std::string text;
   std::set<std::string> parameters;  // each is told once
-  for (const auto& [key, fact] : drawn) {
+  for (const auto& [strange, key, fact] : drawn) {
     if (parameters.size() == style.most_known) break;
-    const std::string shown = smallest_case(fact->best);
+    const std::string shown = smallest_case(fact->telling);
     if (shown.empty() || !parameters.insert(parts_of_fact(fact->name).subject).second) continue;
     text += wrapped(sentence(*fact) + ".", style.width, 2) + wrapped(shown, style.width, 4) + "    " +
-            explain_command(fact->best, style.store) + "\n";
+            explain_command(fact->telling, style.store) + "\n";
   }
   if (text.empty()) return "";
   return "\n" + counted(parameters.size(), "known difference") + " of " + std::to_string(facts.size()) +

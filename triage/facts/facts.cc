@@ -6,6 +6,7 @@
 
 #include "core/unit_name.h"
 #include "core/words.h"
+#include "oracles/models/gpu_names.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
 #include "oracles/properties/properties.h"
@@ -37,14 +38,32 @@ std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::stri
 }
 
 /// A sum of normal numbers says most; signs of zeros need no addends, but say least.
-int strangeness(const std::string& value_class) {
+int strangeness_of(const std::string& value_class) {
   if (value_class == name_of(ValueClass::zero_sign)) return 2;
   return value_class == name_of(ValueClass::special) || value_class == name_of(ValueClass::overflow) ? 1 : 0;
 }
 
+/// "hopper" of "model:hopper/mma...": what people call it.
+std::string family_of(const std::string& unit) {
+  const UnitName name(unit);
+  const size_t slash = name.path.find('/');
+  return name.backend == "model" && slash != std::string::npos ? name.path.substr(0, slash) : name.plain();
+}
+
+/// As strangeness(), of a witness that may become shorter.
+int strangeness_if_short(const Bucket& bucket) {
+  if (bucket.witness.empty() || bucket.facts.size() != 1) return 3;
+  if (strangeness_of(bucket.key.value_class)) return 2;
+  const std::vector<std::string>& units = bucket.key.units;
+  const bool of_gpus = units.size() == 2 && std::all_of(units.begin(), units.end(), [](const std::string& unit) {
+                         return UnitName(unit).backend == "model" && gpu_of_arch(family_of(unit));
+                       });
+  return of_gpus ? 0 : 1;
+}
+
 bool is_simpler(const Bucket& x, const Bucket& y) {
   const auto rank = [](const Bucket& b) {
-    return std::make_tuple(b.witness.empty(), b.facts.size(), strangeness(b.key.value_class), b.addends,
+    return std::make_tuple(b.witness.empty(), b.facts.size(), strangeness_of(b.key.value_class), b.addends,
                            !is_minimized(b), b.witness.size() - (b.detail.size() - without_extents(b.detail).size()),
                            std::tie(b.witness));
   };
@@ -60,13 +79,6 @@ bool shows_better(const Bucket& x, const Bucket& y) {
 void add_shown_alone(const std::vector<Bucket>& buckets, std::set<std::string>& alone) {
   for (const Bucket& bucket : buckets)
     if (bucket.facts.size() == 1) alone.insert(bucket.facts[0]);
-}
-
-/// "hopper" of "model:hopper/mma...": what people call it.
-std::string family_of(const std::string& unit) {
-  const UnitName name(unit);
-  const size_t slash = name.path.find('/');
-  return name.backend == "model" && slash != std::string::npos ? name.path.substr(0, slash) : name.plain();
 }
 
 std::string families(const std::set<std::string>& units);
@@ -168,6 +180,11 @@ size_t cases_in(const std::string& witness) {
 
 }  // namespace
 
+int strangeness(const Bucket& bucket) {
+  constexpr uint64_t most_addends = 4;
+  return bucket.addends > most_addends ? 3 : strangeness_if_short(bucket);
+}
+
 bool is_about_rows(const std::string& name) {
   const FactParts parts = parts_of_fact(name);
   return parts.kind == FactParts::Kind::difference && find_parameter(parts.subject) && parts.subject != "kernel";
@@ -188,7 +205,7 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
     for (const std::string& name : homes_of(bucket, alone)) {
       const auto [at, is_new] = by_name.try_emplace(name);
       Fact& fact = at->second;
-      if (is_new) fact = {name, bucket.severity, false, true, 0, bucket.first_seen, {}, {}, 0, {}, bucket, {}};
+      if (is_new) fact = {name, bucket.severity, false, true, 0, bucket.first_seen, {}, {}, 0, {}, bucket, bucket, {}};
       fact.first_seen = std::min(fact.first_seen, bucket.first_seen);
       fact.severity = std::min(fact.severity, bucket.severity);
       fact.contradiction |= is_claim_fact(name);
@@ -199,6 +216,9 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
       fact.buckets.push_back(bucket.id());
       pairs[name].insert(bucket.key.units);
       if (shows_better(bucket, fact.best)) fact.best = bucket;
+      const auto rank = [](const Bucket& b) { return std::make_pair(strangeness(b), !is_minimized(b)); };
+      const auto here = rank(bucket), there = rank(fact.telling);
+      if (here < there || (here == there && is_simpler(bucket, fact.telling))) fact.telling = bucket;
     }
   }
   std::vector<Fact> all;
@@ -222,14 +242,20 @@ std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets) 
   std::set<std::string> alone;
   add_shown_alone(buckets, alone);
   std::map<std::string, std::map<std::string, const Bucket*>> best_on_ops;  // by fact
+  std::map<std::string, const Bucket*> telling;
   std::set<std::string> ids;
   for (const Bucket& bucket : buckets) {
     if (bucket.witness.empty()) continue;
     for (const std::string& name : homes_of(bucket, alone)) {
       const Bucket*& at = best_on_ops[name][bucket.key.op];
       if (!at || shows_better(bucket, *at)) at = &bucket;
+      const Bucket*& told = telling[name];
+      const int here = strangeness_if_short(bucket), there = told ? strangeness_if_short(*told) : 3;
+      if (here < there || (told && here == there && is_simpler(bucket, *told))) told = &bucket;
     }
   }
+  for (const auto& [name, bucket] : telling)
+    if (bucket) ids.insert(bucket->id());
   for (const auto& [name, on_ops] : best_on_ops) {
     std::vector<const Bucket*> best;
     for (const auto& [op, bucket] : on_ops) best.push_back(bucket);

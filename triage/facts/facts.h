@@ -22,8 +22,13 @@ struct Fact {
   size_t pairs = 0;                  ///< of units, or single units of a property, as in `best`
   std::vector<std::string> buckets;  ///< ids
   Bucket best;                       ///< whose witness is the simplest: alone, then fewest addends
+  Bucket telling;                    ///< what a newcomer sees of it: two GPUs and plain numbers, where some bucket has
   std::string reason;                ///< of a fact that is written down: why it is known
 };
+
+/// How far a witness is from what a newcomer knows: 0, two GPUs give different numbers on a short case that shows one
+/// fact alone; 1, so do other units; 2, a NaN, an overflow or a zero's sign; 3, the rest.
+int strangeness(const Bucket& bucket);
 
 /// Whether the fact is a difference of a parameter, so that the rows of the units must imply it.
 bool is_about_rows(const std::string& name);

@@ -4,7 +4,9 @@
 #include <cstdlib>
 
 #include "core/case_text.h"
+#include "core/unit_name.h"
 #include "core/words.h"
+#include "oracles/models/gpu_names.h"
 #include "triage/explain/number_text.h"
 #include "triage/operands.h"
 
@@ -22,6 +24,15 @@ std::string plain(const Format& format, uint64_t encoding) {
   const bool is_power = std::fabs(std::frexp(value, &exponent)) == 0.5;
   if (is_power && (exponent < -3 || exponent > 10)) return (value < 0 ? "-2^" : "2^") + std::to_string(exponent - 1);
   return number.decimal;
+}
+
+/// "v100 (mma.m8n8k4.f32.f16.f16.f32)" of a row of GPUs that have names.
+std::string as_people_say(const std::string& unit) {
+  const UnitName name(unit);
+  const size_t slash = name.path.find('/');
+  const char* gpu =
+      name.backend == "model" && slash != name.path.npos ? gpu_of_arch(name.path.substr(0, slash)) : nullptr;
+  return gpu ? std::string(gpu) + " (" + unit.substr(unit.find('/') + 1) + ")" : unit;
 }
 
 /// The two results of a witness (triage.cc writes them).
@@ -66,8 +77,8 @@ std::string smallest_case(const Bucket& bucket) {
   std::string first = plain(op.d, std::strtoull(results[0].c_str(), nullptr, 16));
   std::string second = plain(op.d, std::strtoull(results[1].c_str(), nullptr, 16));
   if (first == second) first = results[0], second = results[1];  // NaNs, say
-  return (sum.empty() ? "a sum of zeros" : sum) + " is " + first + " on " + bucket.key.units[0] + " and " + second +
-         " on " + bucket.key.units[1];
+  return (sum.empty() ? "a sum of zeros" : sum) + " is " + first + " on " + as_people_say(bucket.key.units[0]) +
+         " and " + second + " on " + as_people_say(bucket.key.units[1]);
 }
 
 }  // namespace mmafuzz
