@@ -54,9 +54,12 @@ bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const Ele
   Up rounding;
   const bool in_fp64 = engine.plan().sum == Summation::fp64;
   if (in_fp64) {
-    // gamma_T <= 1.01 T u for T u < 2^-7; terms too small for fp64 next to the tops are lost whole; then one scaling.
-    product_error += Up::power(u_exponent, r.slice_products) * sum_ab * (Up::power(0) + Up::power(-6));
-    product_error += Up::power(least_half + cuts.top_a + cuts.top_b + r.bits, r.slice_products) + Up::power(least_half);
+    // Of each addition u of what is added until then; terms too small for fp64 next to the tops are lost whole, and so
+    // in these sums; then one scaling.
+    product_error +=
+        Up::number(cuts.partial_sums, u_exponent + cuts.top_a + cuts.top_b) * (Up::power(0) + Up::power(-6));
+    product_error +=
+        Up::power(least_half + 1 + cuts.top_a + cuts.top_b + r.bits, r.slice_products) + Up::power(least_half);
   }
   const Up product = alpha * (sum_ab + product_error);
   if (in_fp64) {

@@ -13,6 +13,12 @@ class Up {
     mpfr_set_sj_2exp(x.value_.get(), factor, exponent, MPFR_RNDU);
     return x;
   }
+  static Up number(double x, long exponent) {
+    Up scaled;
+    mpfr_set_d(scaled.value_.get(), x, MPFR_RNDU);
+    mpfr_mul_2si(scaled.value_.get(), scaled.value_.get(), exponent, MPFR_RNDU);
+    return scaled;
+  }
   static Up magnitude(const Format& format, uint64_t encoding) {
     Up x;
     exact::Mpfr exactly(64);
