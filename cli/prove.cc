@@ -75,8 +75,29 @@ int run_mutants(const ProveOptions& options) {
   return output.end(unknown + declined > 0 ? exit_unknown : killed > 0 ? exit_divergence : exit_ok, solvers);
 }
 
+/// Of residues: how many products a unit sums exactly, a case against one more, and which integers come back.
+int run_residues(const ProveOptions& options) {
+  const std::string unit = options.unit.empty() ? "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32" : options.unit;
+  if (options.products > 0) throw BadInput("prove ozaki residues finds the number of products itself");
+  prove::Solvers solvers = start_solvers(options);
+  ProveOutput output = options.output("ozaki");
+  const prove::ResidueSums sums = prove::ask_residue_sums(solvers, unit, inquiry_of(options));
+  const bool proven = output.add(sums.enough) == exit_ok, refuted = output.add(sums.one_more) == exit_divergence;
+  if (proven && refuted)
+    output.conclude("products", sums.products,
+                    fmt::format("{} products are summed exactly, {} are not", sums.products, sums.products + 1));
+  for (const prove::ResidueIntegers& of : prove::residue_integers(unit == "integer" ? "s8" : "e4m3"))
+    output.say(fmt::format(
+        "{:2} moduli, P = 2^{:.1f}: integers up to P / 2 - 2^{:.1f} come back from residues, (P - 1) / "
+        "2 {}",
+        of.moduli, of.product_bits, std::max(of.slack_bits, 0.0), of.all ? "does, too" : "or its negative does not"));
+  return output.end(proven && refuted ? exit_ok : exit_unknown, solvers);
+}
+
 /// A width is proven or has a witness; of the derived one, that one bit more has a witness, too.
 int run_ozaki(const ProveOptions& options) {
+  if (options.width == "residues") return run_residues(options);
+  if (options.products < 1) throw BadInput("prove ozaki takes a width and a number of products");
   const std::string unit = options.unit.empty() ? "model:hopper/mma.m16n8k16.f32.f16.f16.f32" : options.unit;
   const bool derived = options.width == "derived";
   SliceWidths widths;
@@ -85,7 +106,8 @@ int run_ozaki(const ProveOptions& options) {
       int value = 0;
       const auto r = std::from_chars(word.data(), word.data() + word.size(), value);
       if (r.ec != std::errc{} || r.ptr != word.data() + word.size() || value < 1)
-        throw BadInput("a width is a number of bits, two by a comma, or 'derived', not '" + options.width + "'");
+        throw BadInput("a width is a number of bits, two by a comma, 'derived' or 'residues', not '" + options.width +
+                       "'");
       return value;
     };
     const size_t comma = options.width.find(',');
@@ -247,14 +269,16 @@ void add_prove(Arguments& app, int& status) {
   });
   Arguments* ozaki = sub->add_subcommand(
       "ozaki", "Sums of products of integer digits are exact, as the Ozaki scheme needs (docs/ozaki.md)");
-  ozaki->add_option("width", options->width, "bits of a digit: 10, or 9,8 for a and b, or derived: the widest")
+  ozaki
+      ->add_option("width", options->width,
+                   "bits of a digit: 10, or 9,8 for a and b, or derived: the widest; or residues: of how many "
+                   "products those of scheme II are exact")
       ->required();
   ozaki
       ->add_option("products", options->products,
-                   fmt::format("products along k, at most {}", prove::most_slice_products))
-      ->required()
+                   fmt::format("products along k, at most {}; not of residues", prove::most_slice_products))
       ->check(positive_number());
-  ozaki->add_option("--unit", options->unit, "the unit (default: a Hopper fp16 row)");
+  ozaki->add_option("--unit", options->unit, "the unit (default: a Hopper row, of fp16, or of residues e4m3)");
   common(ozaki);
   show_example(ozaki, "ozaki 11,10 16");
   ozaki->callback([options, &status] { status = run_ozaki(*options); });

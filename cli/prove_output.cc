@@ -66,6 +66,7 @@ void print_proof(const Reply& f, bool verbose) {
 void print_witness(const Reply& f) {
   fmt::print("a witness against: {}\n{}\n{}\n", f.question, to_text(f.op), case_line(f.witness, 0));
   for (const std::string& result : f.results) fmt::print("  = {}\n", result);
+  if (f.proof.steps.empty()) return fmt::print("  run on the units\n");
   fmt::print("  found by {} in {:.2f} s, {:.2f} s in all; replayed on the units\n", f.proof.steps.back().solver,
              f.proof.steps.back().seconds, f.proof.seconds);
 }

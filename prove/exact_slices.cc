@@ -1,5 +1,6 @@
-// Whether a fused sum adds products of integer digits without error: what the Ozaki scheme rests on (docs/ozaki.md).
+// Whether a fused sum adds products of integers without error: what the Ozaki schemes rest on (docs/ozaki.md).
 #include <algorithm>
+#include <bit>
 
 #include "prove/formulas/term_dots.h"
 #include "prove/question_parts.h"
@@ -7,7 +8,9 @@
 namespace mmafuzz::prove {
 namespace {
 
-int64_t greatest_product(SliceWidths w) { return ((int64_t{1} << w.a) - 1) * ((int64_t{1} << w.b) - 1); }
+int64_t greatest_product(Magnitudes most) { return most.a * most.b; }
+
+int width_of(int64_t magnitude) { return static_cast<int>(std::bit_width(static_cast<uint64_t>(magnitude))); }
 
 /// The magnitude of a number that is an integer, and whether it is one below 2^width. Not for infinities and NaN.
 struct Integer {
@@ -35,12 +38,19 @@ Expression of_width(Expression x, int width) {
 
 Expression at_most(Expression x, int64_t most) { return ~unsigned_below(as_number(x, most), x); }
 
-/// Operands that are digits, c an integer that the products of the blocks before can have made.
-std::vector<Expression> digits(const Operands& x, const DotModel& m, SliceWidths w, int64_t most_c) {
+/// Operands within those magnitudes, c an integer that the products of the blocks before can have made.
+std::vector<Expression> integers(const Operands& x, const DotModel& m, Magnitudes greatest, int64_t most_c) {
   std::vector<Expression> all;
   const int width = exponent_width_of(m);
-  for (const Expression& a : x.a) all.push_back(integer_of(decode(m.a, a, width), w.a).holds);
-  for (const Expression& b : x.b) all.push_back(integer_of(decode(m.b, b, width), w.b).holds);
+  const auto add = [&](const FormatFields& f, const std::vector<Expression>& operands, int64_t most) {
+    for (const Expression& x : operands) {
+      const Integer one = integer_of(decode(f, x, width), width_of(most));
+      all.push_back(std::has_single_bit(static_cast<uint64_t>(most) + 1) ? one.holds
+                                                                         : one.holds & at_most(one.magnitude, most));
+    }
+  };
+  add(m.a, x.a, greatest.a);
+  add(m.b, x.b, greatest.b);
   const Integer c = integer_of(decode(m.c, x.c, width), m.output_fraction_bits + 2);
   all.push_back(c.holds & at_most(c.magnitude, most_c));
   return all;
@@ -49,7 +59,7 @@ std::vector<Expression> digits(const Operands& x, const DotModel& m, SliceWidths
 /// Lemma: in units of 2^(greatest exponent - F), every addend of a block is its integer times 2^(F - greatest
 /// exponent): no bit is cut. So is the sum, and it is within its bounds. By cases of the greatest exponent: the floor,
 /// where all addends are zero, or 0 to F.
-MakeQuestion sums_are_exact(const Block& block, SliceWidths w, int64_t most_c) {
+MakeQuestion sums_are_exact(const Block& block, Magnitudes w, int64_t most_c) {
   return [=](Expressions& in) {
     const DotModel& m = block.model;
     const Operands x = dot_variables(in, block.op);
@@ -57,7 +67,7 @@ MakeQuestion sums_are_exact(const Block& block, SliceWidths w, int64_t most_c) {
     CaseQuestion asked = relate(in, block.op, x, {}, {}, in.constant(1, 1));
     Question& question = asked.question;
     question.hints.clear();
-    question.assumptions = digits(x, m, w, most_c);
+    question.assumptions = integers(x, m, w, most_c);
 
     const std::string all = std::to_string(m.block + 1);
     const Expression g = point(f, "greatest exponent of " + all), floor = as_number(g, m.zero_exponent);
@@ -71,7 +81,7 @@ MakeQuestion sums_are_exact(const Block& block, SliceWidths w, int64_t most_c) {
     const auto are_equal = [&](Expression kept, Expression integer) {
       return equal(sign_extend(kept, wide), shift_left(sign_extend(integer, wide), zero_extend(places, wide)));
     };
-    std::vector<Expression> integers, is_negative, maxima;
+    std::vector<Expression> whole, is_negative, maxima;
     for (int i = 2; i <= m.block + 1; ++i) maxima.push_back(point(f, "greatest exponent of " + std::to_string(i)));
     std::vector<Expression> special;
     for (int i = 0; i <= m.block; ++i) {
@@ -84,14 +94,14 @@ MakeQuestion sums_are_exact(const Block& block, SliceWidths w, int64_t most_c) {
       n.exponent = own[1];
       n.significand = own[2];
       n.fraction_bits = is_c ? m.c.fraction_bits : m.a.fraction_bits + m.b.fraction_bits;
-      const Integer integer = integer_of(n, is_c ? m.output_fraction_bits + 2 : w.a + w.b);
+      const Integer integer = integer_of(n, is_c ? m.output_fraction_bits + 2 : width_of(w.a) + width_of(w.b));
       const int64_t most = is_c ? most_c : greatest_product(w);
       const Expression in_range =
           ~signed_below(own[1], as_number(own[1], 0)) & ~signed_below(as_number(own[1], m.fraction_bits), own[1]);
       for (const Expression& says : {own[3] | in_range, equal(own[3], is_zero(own[2])),
                                      integer.holds & at_most(integer.magnitude, most), ~own[4] & ~own[5]})
         question.facts.push_back({name + " is an integer", says, own, {}});
-      integers.push_back(of_width(integer.magnitude, sum_width));
+      whole.push_back(of_width(integer.magnitude, sum_width));
       is_negative.push_back(own[0]);
       special.insert(special.end(), {own[4], own[5]});
     }
@@ -121,7 +131,7 @@ MakeQuestion sums_are_exact(const Block& block, SliceWidths w, int64_t most_c) {
     Expression most = in.constant(wide, 0);
     for (int i = 0; i <= m.block; ++i) {
       const std::string number = std::to_string(i);
-      const Expression kept = zero_extend(point(f, "addend " + number), sum_width), integer = integers[size_t(i)];
+      const Expression kept = zero_extend(point(f, "addend " + number), sum_width), integer = whole[size_t(i)];
       const Expression own_bound = i == m.block ? c_bound : bound;
       for (const Expression& says :
            {are_equal(kept, integer), is_zero(kept & mask), ~unsigned_below(own_bound, zero_extend(kept, wide))})
@@ -172,7 +182,7 @@ MakeQuestion integers_are_kept(const Block& block, int64_t most, int exponent) {
 
 }  // namespace
 
-PropertyQuestion exact_slices_question(const Op& op, const DotModel& m, SliceWidths w) {
+PropertyQuestion exact_sums_question(const Op& op, const DotModel& m, Magnitudes w) {
   PropertyQuestion p;
   const int64_t most = op.k * greatest_product(w);
   p.whole = [=](Expressions& in) {
@@ -181,8 +191,8 @@ PropertyQuestion exact_slices_question(const Op& op, const DotModel& m, SliceWid
     Expression sum = in.constant(wide, 0);
     for (size_t i = 0; i < x.a.size(); ++i) {
       const Number a = decode(m.a, x.a[i], width), b = decode(m.b, x.b[i], width);
-      const Expression u = of_width(integer_of(a, w.a).magnitude, wide),
-                       v = of_width(integer_of(b, w.b).magnitude, wide);
+      const Expression u = of_width(integer_of(a, width_of(w.a)).magnitude, wide),
+                       v = of_width(integer_of(b, width_of(w.b)).magnitude, wide);
       sum = sum + with_sign(a.negative ^ b.negative, u * v);
     }
     const Formula f = dot_formula(m, x);
@@ -190,24 +200,25 @@ PropertyQuestion exact_slices_question(const Op& op, const DotModel& m, SliceWid
     const Integer result = integer_of(d, 40);
     const Expression value = with_sign(d.negative, of_width(result.magnitude, wide));
     CaseQuestion asked = relate(in, op, x, {}, {}, result.holds & ~d.infinite & ~d.nan & equal(value, sum));
-    asked.question.assumptions = digits(x, m, w, 0);
+    asked.question.assumptions = integers(x, m, w, 0);
     asked.question.hints.clear();
-    // Of the sum of greatest digits and that with one digit lower by one, one is odd.
+    // Of the sum of greatest products and that with one factor lower by one, one is odd.
     std::vector<Expression> great;
-    const auto encoded = [&](const FormatFields& f, int bits, uint64_t digit) {
-      const uint64_t fraction = (digit << (f.fraction_bits - bits + 1)) & ((uint64_t{1} << f.fraction_bits) - 1);
-      return in.constant(f.width, Bits(f.in_container((uint64_t(f.bias + bits - 1) << f.fraction_bits) | fraction)));
+    const auto encoded = [&](const FormatFields& f, int64_t integer) {
+      if (integer == 0) return in.constant(f.width, 0);
+      const int exponent = width_of(integer) - 1;
+      const uint64_t fraction = (uint64_t(integer) << f.fraction_bits >> exponent) & f.fraction_mask();
+      return in.constant(f.width, Bits(f.in_container((uint64_t(f.bias + exponent) << f.fraction_bits) | fraction)));
     };
-    const auto greatest = [](int bits) { return (uint64_t{1} << bits) - 1; };
     for (size_t i = 0; i < x.a.size(); ++i) {
-      if (i > 0) great.push_back(equal(x.a[i], encoded(m.a, w.a, greatest(w.a))));
-      great.push_back(equal(x.b[i], encoded(m.b, w.b, greatest(w.b))));
+      if (i > 0) great.push_back(equal(x.a[i], encoded(m.a, w.a)));
+      great.push_back(equal(x.b[i], encoded(m.b, w.b)));
     }
-    for (const uint64_t first : {greatest(w.a), greatest(w.a) - 1}) {
+    for (const int64_t first : {w.a, w.a - 1}) {
       std::vector<Expression> all = great;
-      all.push_back(equal(x.a[0], encoded(m.a, w.a, first)));
+      all.push_back(equal(x.a[0], encoded(m.a, first)));
       all.push_back(is_zero(x.c));
-      asked.question.hints.push_back({"greatest digits", all_of(in, all)});
+      asked.question.hints.push_back({"greatest integers", all_of(in, all)});
     }
     return asked;
   };

@@ -13,7 +13,6 @@
 #include "core/ulps.h"
 #include "core/unit_name.h"
 #include "arithmetic/decode.h"
-#include "oracles/gemm/width.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
 #include "oracles/properties/numbers.h"
@@ -81,9 +80,8 @@ Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& stateme
   return reply;
 }
 
-namespace {
+std::string products_text(int count) { return fmt::format("{} product{}", count, count == 1 ? "" : "s"); }
 
-/// Lemmas first, then the whole question in the time that is left.
 Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::string& text, const Op& op,
                     bool lemmas_apply, const InquiryOptions& options) {
   InquiryOptions rest = options;
@@ -102,10 +100,18 @@ Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::
       return all;
     }
   }
+  if (!asked.whole) {
+    Reply none{text, op};
+    none.proof.seconds = rest.proof.spent;
+    none.proof.reason = "a lemma is not proven";
+    return none;
+  }
   Reply f = put(solvers, asked.whole, text, op, rest);
   f.proof.seconds = rest.proof.spent;
   return f;
 }
+
+namespace {
 
 /// Product i of a case.
 Exact exact_product_of(const Batch& of, int i) {
@@ -215,69 +221,6 @@ IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const In
     break;
   }
   return found;
-}
-
-namespace {
-
-std::string products_text(int count) { return fmt::format("{} product{}", count, count == 1 ? "" : "s"); }
-
-/// The sum of the products of integers, and a result, as host integers; false: not an integer.
-bool is_exact_sum(const Batch& witness, uint64_t result) {
-  const auto integer = [](const Format& f, uint64_t encoding, int64_t& value) {
-    const mmafuzz::Number n = mmafuzz::decode(f.fields(), encoding);
-    if (n.cls != NumberClass::finite && n.cls != NumberClass::zero) return false;
-    const double x = to_double(n);
-    if (!(std::fabs(x) < 0x1p62) || x != std::floor(x)) return false;
-    value = static_cast<int64_t>(x);
-    return true;
-  };
-  const Op& op = witness.op();
-  int64_t sum = 0, d = 0;
-  for (int i = 0; i < op.k; ++i) {
-    int64_t a = 0, b = 0;
-    if (!integer(op.a, witness.inputs()[0].get(0, i), a) || !integer(op.b, witness.inputs()[1].get(0, i), b))
-      throw Contradiction("a digit of a witness is no integer");
-    sum += a * b;
-  }
-  return integer(op.d, result, d) && d == sum;
-}
-
-Op dot_of(const std::string& unit, int products) {
-  if (!find_model_row(UnitName(unit).path)) throw BadInput("prove ozaki is about a row of a model, not '" + unit + "'");
-  if (products < 1 || products > most_slice_products)
-    throw BadInput(fmt::format("prove ozaki is about 1 to {} products, not {}", most_slice_products, products));
-  Op op = op_of(unit, {});
-  op.k = products;
-  return op;
-}
-
-}  // namespace
-
-SliceWidths derived_widths(const std::string& unit, int products) {
-  const Op op = dot_of(unit, products);
-  const Subject u = subject(unit, op);
-  const int digits = std::min(digit_bits(op.a.fields()), digit_bits(op.b.fields()));
-  return slice_widths(products, gemm::exact_integer_bits(op, *u.unit), digits);
-}
-
-Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths widths, int products,
-                       const InquiryOptions& options) {
-  const Op op = dot_of(unit, products);
-  const Subject u = subject(unit, op);
-  if (!traits_of(u.model()).is_fused_sum() || op.scales() > 0)
-    throw BadInput("prove ozaki is about fused sums without scales; " + unit + " is none");
-  for (const auto& [width, format] : {std::pair{widths.a, op.a}, std::pair{widths.b, op.b}})
-    if (width < 1 || width > digit_bits(format.fields()))
-      throw BadInput(
-          fmt::format("{} holds digits of 1 to {} bits, not of {}", format.name(), digit_bits(format.fields()), width));
-  const std::string text = fmt::format("sums of {} of digits of {} and {} bits are exact on {}",
-                                       products_text(products), widths.a, widths.b, unit);
-  Reply f = ask_in_lemmas(solvers, exact_slices_question(op, u.model(), widths), text, op, true, options);
-  if (f.proof.outcome != Outcome::witness) return f;
-  const std::string result = result_of(*u.unit, f.witness);
-  f.results = {result + " " + unit};
-  if (is_exact_sum(f.witness, std::stoull(result, nullptr, 16))) refuse_witness(f);
-  return f;
 }
 
 namespace {

@@ -56,6 +56,23 @@ Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths wi
 /// The widths that docs/ozaki.md derives for so many products on a unit.
 SliceWidths derived_widths(const std::string& unit, int products);
 
+/// How many products of residues, or of their digits in e4m3, a unit sums without error (oracles/gemm/residues.h).
+struct ResidueSums {
+  int64_t products = 0;
+  Reply enough;    ///< that so many are exact
+  Reply one_more;  ///< a case against one more: c is the sum of so many greatest products
+};
+ResidueSums ask_residue_sums(Solvers& solvers, const std::string& unit, const InquiryOptions& options);
+
+/// Which integers come back from their residues, of each number of moduli, in a sum of fp64 numbers as GEMMul8 takes it
+/// (oracles/gemm/README.md, "Residues").
+struct ResidueIntegers {
+  int moduli;
+  double product_bits, slack_bits;  ///< log2 of P, and of what is missing to P / 2
+  bool all;                         ///< +-(P - 1) / 2 come back, too
+};
+std::vector<ResidueIntegers> residue_integers(const std::string& narrow);
+
 /// How far a unit is from monotone in c. The products are one question, the ulps another.
 struct Monotony {
   int products = 0;  ///< the least number of products of a block with which a result falls; 0: it never falls

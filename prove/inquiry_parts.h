@@ -24,4 +24,11 @@ std::string result_of(const Unit& unit, const Batch& batch);
 /// Puts a question in the time that is left of `rest`, and takes what it needed off it.
 Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& statement, const Op& op, InquiryOptions& rest);
 
+/// Lemmas first, then the whole question, if there is one, in the time that is left.
+Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::string& text, const Op& op,
+                    bool lemmas_apply, const InquiryOptions& options);
+
+/// "1 product", "2 products".
+std::string products_text(int count);
+
 }  // namespace mmafuzz::prove

@@ -42,8 +42,13 @@ Result<PropertyQuestion> property_question(const std::string& property, const Op
 /// of its own ulps (of the fraction bits that it keeps). About one block, op.k products at most.
 PropertyQuestion fall_question(const Op& op, const DotModel& model, int64_t ulps);
 
-/// Whether a fused sum of op.k products of integer digits, from a zero c, is their exact sum.
-PropertyQuestion exact_slices_question(const Op& op, const DotModel& model, SliceWidths widths);
+/// The greatest magnitudes of integers in a and b.
+struct Magnitudes {
+  int64_t a = 0, b = 0;
+};
+
+/// Whether a fused sum of op.k products of such integers, from a zero c, is their exact sum.
+PropertyQuestion exact_sums_question(const Op& op, const DotModel& model, Magnitudes greatest);
 
 /// A unit as nearer_question() takes it: a row, or an error-corrected product from a row's dots.
 struct Contender {

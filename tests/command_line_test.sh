@@ -665,6 +665,8 @@ volta=model:volta/mma.m8n8k4.f32.f16.f16.f32
 bad "a width is a number of bits" prove ozaki wide 16
 bad "a width is a number of bits" prove ozaki 10, 16
 bad "a width is a number of bits" prove ozaki ,10 16
+bad "takes a width and a number of products" prove ozaki 10
+bad "finds the number of products itself" prove ozaki residues 16
 bad "not expected: finite --domain" prove ozaki 10 16 --domain finite
 bad "not expected: finite --domain" prove monotone $volta --domain finite
 bad "/nowhere/solver" prove property sign_symmetry $volta --solver none=/nowhere/solver
@@ -684,6 +686,9 @@ if command -v z3 >/dev/null; then
   bad "in different formats" prove monotone model:volta/mma.m8n8k4.f32.f16.f16.f16 --solver "z3=z3 -in"
   bad "1 to 4096 products, not 2000000000" prove ozaki 2 2000000000 --solver "z3=z3 -in"
   bad "is about fused sums" prove monotone model:cdna1/mfma.32x32x8.f32.f16.f16.f32 --solver "z3=z3 -in"
+  good prove ozaki residues --unit integer --solver "z3=z3 -in"
+  expect "products of residues and a case against one more" has out "131071 products are summed exactly, 131072 are not"
+  bad "as digits in e4m3" prove ozaki residues --unit $volta --solver "z3=z3 -in"
   bad "fp16 holds digits of 1 to 11 bits" prove ozaki 12 16 --solver "z3=z3 -in"
 fi
 

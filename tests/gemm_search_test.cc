@@ -147,7 +147,7 @@ TEST(QuickElements, AcceptNothingThatMpfrRefuses) {
     for (size_t index = 0; index < batch.size(); ++index) {
       one.load(batch, index);
       quick.load(one);
-      const auto d = scheme.describe({op.m, op.n, op.k}, one.a.data(), one.b.data());
+      const auto d = scheme.describe({op.m, op.n, op.k}, one.a.data(), one.b.data(), true);
       CounterRng rng(9, index);
       for (int e = 0; e < op.m * op.n; ++e) {
         const int i = e / op.n, j = e % op.n;
@@ -156,8 +156,7 @@ TEST(QuickElements, AcceptNothingThatMpfrRefuses) {
           column[size_t(l)] = one.b[size_t(l * op.n + j)];
         }
         const gemm::Element element{row, column, one.c[size_t(e)]};
-        const gemm::ElementCuts cuts{d.top_a[size_t(i)], d.top_b[size_t(j)], d.needed_a[size_t(i)],
-                                     d.needed_b[size_t(j)]};
+        const gemm::ElementCuts cuts = gemm::element_cuts(d, size_t(e), size_t(op.n));
         const uint64_t exact = gemm::exact_element(gemm::ExactBy::mpfr, op, element);
         // The unit's result, its neighbours, and numbers farther and farther away, across the bound.
         for (int step = 0; step < 40; ++step) {
@@ -201,7 +200,7 @@ class TwoJudges {
   void load(const Batch& batch, size_t index) {
     one_.load(batch, index);
     quick_.load(one_);
-    cuts_ = scheme_.describe({op_.m, op_.n, op_.k}, one_.a.data(), one_.b.data());
+    cuts_ = scheme_.describe({op_.m, op_.n, op_.k}, one_.a.data(), one_.b.data(), true);
   }
   void choose(int i, int j) {
     i_ = i;
@@ -222,9 +221,7 @@ class TwoJudges {
   bool surely_rounded(uint64_t result) const { return quick_.surely_rounded(i_, j_, result); }
 
  private:
-  gemm::ElementCuts cuts() const {
-    return {cuts_.top_a[size_t(i_)], cuts_.top_b[size_t(j_)], cuts_.needed_a[size_t(i_)], cuts_.needed_b[size_t(j_)]};
-  }
+  gemm::ElementCuts cuts() const { return gemm::element_cuts(cuts_, size_t(i_ * op_.n + j_), size_t(op_.n)); }
   Op op_;
   std::unique_ptr<Unit> unit_;
   const gemm::OzakiGemm& scheme_;

@@ -309,6 +309,22 @@ TEST(Solver, ANameIsOneOfThoseThatThisMachineHas) {
 
 TEST(Proof, NoCaseFallsFurtherThanIsProven) { EXPECT_TRUE(attack_falls("", 100000)); }
 
+/// So many products of residues are summed exactly, and of one more there is a case; by night also the proof.
+TEST(Proof, ResiduesAreSummedExactlyAndWithOneMoreProductNot) {
+  NEEDS_SOLVERS(solvers);
+  const std::pair<const char*, int64_t> units[] = {
+      {"integer", 131071},
+      {"model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32", 64},
+      {"model:blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e4m3.e4m3.f32", 65536}};
+  for (const auto& [unit, products] : units) {
+    const ResidueSums sums = ask_residue_sums(*solvers, unit, for_seconds(nightly() ? 1800 : 0.01));
+    EXPECT_EQ(sums.products, products);
+    EXPECT_EQ(sums.one_more.proof.outcome, Outcome::witness) << unit;
+    EXPECT_TRUE(sums.enough.proof.outcome == Outcome::proven || !nightly()) << unit << sums.enough.proof.reason;
+  }
+  EXPECT_THROW(ask_residue_sums(*solvers, "model:hopper/mma.m16n8k16.f32.f16.f16.f32", for_seconds(1)), BadInput);
+}
+
 TEST(Proof, DigitsOfOneBitMoreAreNotSummedExactly) {
   NEEDS_SOLVERS(solvers);
   const std::string hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";

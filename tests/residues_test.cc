@@ -1,11 +1,12 @@
-// The Ozaki scheme II: how many products each unit sums without error, and one more; matrix_scaling; the bound is
-// reached. Its results are held against the papers' text in python/tests/test_residues.py, its flaws in
-// gemm_flaws_test.py.
+// The Ozaki scheme II: how many products each unit sums without error, and one more; which integers reconstruction
+// finds, and one that it does not; alpha and beta; matrix_scaling; the bound is reached. Its results are held against
+// the papers' text in python/tests/test_residues.py, its flaws in gemm_flaws_test.py.
 #include "oracles/gemm/residues.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
 
 #include "core/function_unit.h"
@@ -79,6 +80,92 @@ TEST_P(ExactProducts, AreSummedAndOneMoreIsNot) {
             all + last);
 }
 
+using boost::multiprecision::cpp_int;
+
+cpp_int product_of(const ResidueGemm& scheme) {
+  cpp_int product = 1;
+  for (const int p : scheme.moduli()) product *= p;
+  return product;
+}
+
+/// Whether a scheme finds an integer from its residues, but for roundings.
+bool is_found(const ResidueGemm& scheme, const cpp_int& x) {
+  std::vector<int> residues;
+  for (const int p : scheme.moduli()) {
+    auto r = static_cast<int>((x % p + p) % p);
+    if (2 * r > p || (2 * r == p && p == 256)) r -= p;  // s8 holds -128 alone
+    residues.push_back(r);
+  }
+  const double found = std::bit_cast<double>(scheme.reconstructed(residues, 0));
+  return abs(cpp_int(found) - x) <= product_of(scheme) / 1'000'000;
+}
+
+/// Beyond the limit quotients go to the next multiple of P. The limit says of all integers below it what no case could:
+/// here are those nearest to it, and of those next to P / 2 some that are lost.
+TEST(Reconstruction, FindsIntegersUpToItsLimitAndNotAllBelowHalfOfTheProduct) {
+  int lost = 0, lost_squares = 0;
+  for (const char* narrow : {"s8", "e4m3"})
+    for (const char* sum : {"fp64", "single", "exact"})
+      for (int moduli = 2; moduli <= 20; ++moduli) {
+        const std::string name =
+            std::string("ozaki2:dgemm.") + narrow + "?moduli=" + std::to_string(moduli) + ",sum=" + sum;
+        const auto unit = bind_or_fail(name, product("fp64", 1, 1, 4));
+        const ResidueGemm& scheme = *gemm::residues_of(*unit);
+        const cpp_int limit(scheme.greatest_integer()), half = (product_of(scheme) - 1) / 2;
+        EXPECT_LE(limit, half) << name;
+        EXPECT_LE(half - limit, half >> 24) << name;  // it takes nothing that matters from the scaled integers
+        for (const int below : {0, 1, 2, 12345})
+          for (const int sign : {-1, 1}) EXPECT_TRUE(is_found(scheme, sign * (limit - below))) << name << " " << below;
+        lost += !is_found(scheme, half) || !is_found(scheme, -half);
+        // The square of a number of 53 bits: the product of two matrices of one element.
+        const cpp_int root = sqrt(half);
+        const unsigned drop = msb(root) > 52 ? static_cast<unsigned>(msb(root)) - 52 : 0;
+        const cpp_int factor = root >> drop << drop;
+        lost_squares += !is_found(scheme, factor * factor);
+        if (std::string(sum) == "exact") {
+          EXPECT_EQ(limit, half) << name;
+          EXPECT_TRUE(is_found(scheme, half) && is_found(scheme, -half)) << name;
+        }
+      }
+  EXPECT_GT(lost, 0);
+  EXPECT_GT(lost_squares, 0);
+}
+
+/// Rows and columns whose product is the greatest that scaling lets through: a = b, whose squares' sum is the limit.
+TEST(Reconstruction, FindsTheGreatestProductThatScalingLetsThrough) {
+  for (const char* name : {"ozaki2:dgemm.s8", "ozaki2:dgemm.e4m3", "ozaki2:dgemm.s8?moduli=6",
+                           "ozaki2:dgemm.e4m3?moduli=20", "ozaki2:dgemm.s8?sum=exact"}) {
+    const Op op = product("fp64", 1, 1, 16);
+    const auto unit = bind_or_fail(name, op);
+    const ResidueGemm& scheme = *gemm::residues_of(*unit);
+    const cpp_int limit(scheme.greatest_integer());
+    std::vector<uint64_t> a;
+    cpp_int rest = limit;
+    while (a.size() < 16) {
+      cpp_int root = sqrt(rest);
+      const unsigned drop = root > 0 && msb(root) > 52 ? static_cast<unsigned>(msb(root)) - 52 : 0;
+      root = root >> drop << drop;
+      rest -= root * root;
+      a.push_back(std::bit_cast<uint64_t>(static_cast<double>(root)));
+    }
+    ASSERT_EQ(rest, 0) << name;
+    const ResidueGemm::Scales scales = scheme.scales(a, a);
+    ASSERT_EQ(scales.a[0], 0) << name;
+    Batch one(op);
+    one.resize(1);
+    for (const uint64_t sign : {uint64_t{0}, uint64_t{1} << 63}) {
+      std::vector<uint64_t> signed_a = a;
+      for (uint64_t& x : signed_a) x ^= sign;
+      one.inputs()[0].pack(0, signed_a.data());
+      one.inputs()[1].pack(0, a.data());
+      Outcomes outcomes;
+      unit->run(one, outcomes);
+      EXPECT_TRUE(scheme.within_bound(signed_a, a, 0, scales, 0, 0, outcomes.results.get(0))) << name;
+      EXPECT_EQ(scheme.wrong_stage(one, 0), "") << name;
+    }
+  }
+}
+
 size_t broken(const std::string& name, const char* property, const Op& op, size_t cases, size_t& compared) {
   const auto unit = bind_or_fail(name, op);
   Batch batch;
@@ -89,6 +176,24 @@ size_t broken(const std::string& name, const char* property, const Op& op, size_
   size_t failures = 0;
   compared += bound->check(batch, base, [&](const Divergence&, uint64_t count) { failures += count; });
   return failures;
+}
+
+Op scaled_product(const std::string& scalars) {
+  return op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=6 " + scalars);
+}
+
+TEST(Scalars, KeepBoundAndSpecials) {
+  const char* ordinary = "alpha=bfd5555555555555 beta=4008000000000000";
+  size_t compared = 0;
+  for (const char* scalars :
+       {ordinary, "alpha=0000000000000000 beta=3ff8000000000000", "alpha=4000000000000000 beta=0000000000000000",
+        "alpha=7ff0000000000000 beta=3ff0000000000000"})
+    for (const char* name : {"ozaki2:dgemm.s8", "ozaki2:dgemm.e4m3?sum=exact"})
+      for (const char* property : {"gemm_error_bound", "gemm_specials"})
+        EXPECT_EQ(broken(name, property, scaled_product(scalars), 300, compared), 0u)
+            << name << " " << property << " " << scalars;
+  EXPECT_GT(compared, 4000u);
+  EXPECT_GT(broken("ozaki2:dgemm.s8?flaw=late_scale", "gemm_error_bound", scaled_product(ordinary), 300, compared), 0u);
 }
 
 TEST(MatrixScaling, FindsThatTheFastModeOf2025IsNotInvariant) {

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/words.h"
+#include "oracles/gemm/residues.h"
 #include "oracles/ieee/gemm_of_dots.h"
 #include "triage/bucket.h"
 #include "triage/facts/fact_name.h"
@@ -315,13 +316,18 @@ class Causes::Products final : public Method {
   ProductCauses causes_;
 };
 
-/// Properties of matrix products: resets parameters in a unit's name to their defaults until the statement holds.
+/// Properties of matrix products: the stage of a scheme of residues that goes wrong; else parameters in a unit's name
+/// are reset to their defaults until the statement holds.
 class Causes::Defaults final : public Method {
  public:
   Defaults(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
 
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
+    if (const gemm::ResidueGemm* residues = gemm::residues_of(*judge_.units()[0]))
+      for (size_t i = 0; i < cases.size(); ++i)
+        if (verdicts[i].fails)
+          if (const std::string stage = residues->wrong_stage(cases, i); !stage.empty()) causes[i] = stage;
     const UnitName name(judge_.units()[0]->name());
     std::vector<std::pair<std::string, std::string>> given = name.each_setting(), kept_always;
     for (const auto& setting : given)
@@ -351,7 +357,8 @@ class Causes::Defaults final : public Method {
     return causes;
   }
   std::string detail_of_one(const std::string& name) const override {
-    return name == kernel_name ? kernel_detail(judge_) : name + " (a parameter of the scheme, docs/ozaki.md)";
+    return name == kernel_name ? kernel_detail(judge_)
+                               : name + " (a stage or a parameter of the scheme, docs/ozaki.md)";
   }
   std::string fact_of_one(const std::string& name) const override {
     const std::string first = UnitName(judge_.units()[0]->name()).backend;

@@ -367,9 +367,53 @@ OzakiRecord OzakiGemm::record_of(const Slices& s) const {
   return record;
 }
 
-OzakiGemm::Description OzakiGemm::describe(const Shape& shape, const uint64_t* a, const uint64_t* b) const {
-  const Slices s = slice(shape, a, b, false);
-  return {record_of(s), s.a.top, s.b.top, s.a.needed, s.b.needed};
+OzakiGemm::Description OzakiGemm::describe(const Shape& shape, const uint64_t* a, const uint64_t* b,
+                                           bool with_partial_sums) const {
+  const bool sums = with_partial_sums && plan_.sum == Summation::fp64;
+  const Slices s = slice(shape, a, b, sums);
+  return {record_of(s), s.a.top, s.b.top, s.a.needed, s.b.needed, sums ? partial_sums(s) : std::vector<double>()};
+}
+
+std::vector<double> OzakiGemm::partial_sums(const Slices& s) const {
+  const auto k = size_t(s.b.length), rows = size_t(s.b.rows), slices = size_t(s.b.slices);
+  // Of every column, by slice q: what its digits from q on weigh together, and the sum of that over the slices up to q.
+  std::vector<double> from(rows * (slices + 2) * k, 0.0), until(from);
+  std::vector<int> filled(rows * (slices + 2), 0);  // slices up to q that hold anything
+  const auto place = [&](size_t j, size_t q) { return (j * (slices + 2) + q) * k; };
+  for (size_t j = 0; j < rows; ++j) {
+    for (size_t q = slices; q >= 1; --q)
+      for (size_t l = 0; l < k; ++l)
+        from[place(j, q) + l] =
+            from[place(j, q + 1) + l] + times_power(std::abs(s.b.slice(int(q), int(j))[l]), -int(q) * s.b.width);
+    for (size_t q = 1; q <= slices; ++q) {
+      const bool holds = s.b.is_filled(int(q), int(j));
+      filled[j * (slices + 2) + q] = filled[j * (slices + 2) + q - 1] + holds;
+      for (size_t l = 0; l < k; ++l)
+        until[place(j, q) + l] = until[place(j, q - 1) + l] + (holds ? from[place(j, q) + l] : 0);
+    }
+  }
+  std::vector<double> sums;
+  for (int i = 0; i < s.a.rows; ++i)
+    for (size_t j = 0; j < rows; ++j) {
+      double all = 0, before = 0;
+      for (size_t block = 0; block < s.cut.block_count(); ++block)
+        for (int p = s.a.slices; p >= 1; --p) {
+          const int last = last_partner(s, p);
+          if (last < 1 || !s.a.is_filled(p, i)) continue;
+          const int16_t* digits = s.a.slice(p, i);
+          const double *whole = &from[place(j, 1)], *partial = &until[place(j, size_t(last))];
+          double own = 0, added = 0;
+          for (auto l = size_t(s.cut.blocks[block]); l < size_t(s.cut.blocks[block + 1]); ++l) {
+            const double digit = std::abs(digits[l]);
+            own += digit * whole[l];
+            added += digit * partial[l];
+          }
+          all += filled[j * (slices + 2) + size_t(last)] * before + times_power(added, -p * s.a.width);
+          before += times_power(own, -p * s.a.width);
+        }
+      sums.push_back(all);
+    }
+  return sums;
 }
 
 std::vector<int64_t> OzakiGemm::inexact_slice_products(const Shape& shape, const std::vector<Factors>& products) const {

@@ -90,8 +90,12 @@ class OzakiGemm {
   struct Description {
     OzakiRecord record;
     std::vector<int> top_a, top_b, needed_a, needed_b;  ///< by row of a and by column of b
+    /// By element, where the slice products are added in fp64: the sum, over the additions, of the magnitudes of all
+    /// that is added until then, in units of 2^(top of the row + top of the column); up to 2^-20 of it too great or too
+    /// small.
+    std::vector<double> partial_sums;
   };
-  Description describe(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
+  Description describe(const Shape& shape, const uint64_t* a, const uint64_t* b, bool with_partial_sums = false) const;
 
   /// Of each product the number of dots of slices that differ from the sum of their digits' products in integers: 0 if
   /// the unit sums products of the plan's widths exactly. Dots whose products are all zero are not run, but for one of
@@ -119,6 +123,7 @@ class OzakiGemm {
   /// The last slice of b that slice p of a is multiplied with; 0 if there is none.
   int last_partner(const Slices& s, int p) const;
   OzakiRecord record_of(const Slices& s) const;
+  std::vector<double> partial_sums(const Slices& s) const;
   /// add(i, p, block, j, q) for every dot of some rows that has a product of two digits that are not zero; of one
   /// element in the order in which the results are summed. `one_unmet`: also one dot of zeros for each slice of a row.
   template <class Add>

@@ -30,7 +30,7 @@ Up omitted(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cut
 }  // namespace
 
 bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& in,
-                        uint64_t result) {
+                        uint64_t result, double* ratio) {
   const Op& op = engine.op();
   Mpfr value(element_precision);
   element_value(op, in, value.get());
@@ -54,9 +54,12 @@ bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const Ele
   Up rounding;
   const bool in_fp64 = engine.plan().sum == Summation::fp64;
   if (in_fp64) {
-    // gamma_T <= 1.01 T u for T u < 2^-7; terms too small for fp64 next to the tops are lost whole; then one scaling.
-    product_error += Up::power(u_exponent, r.slice_products) * sum_ab * (Up::power(0) + Up::power(-6));
-    product_error += Up::power(least_half + cuts.top_a + cuts.top_b + r.bits, r.slice_products) + Up::power(least_half);
+    // Of each addition u of what is added until then; terms too small for fp64 next to the tops are lost whole, and so
+    // in these sums; then one scaling.
+    product_error +=
+        Up::number(cuts.partial_sums, u_exponent + cuts.top_a + cuts.top_b) * (Up::power(0) + Up::power(-6));
+    product_error +=
+        Up::power(least_half + 1 + cuts.top_a + cuts.top_b + r.bits, r.slice_products) + Up::power(least_half);
   }
   const Up product = alpha * (sum_ab + product_error);
   if (in_fp64) {
@@ -74,7 +77,7 @@ bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const Ele
   exact::set_from_encoding(got.get(), op.d, result);
   if (!mpfr_number_p(got.get())) return false;
   exact::must_be_exact(mpfr_sub(error.get(), got.get(), value.get(), MPFR_RNDN));
-  return mpfr_cmpabs(error.get(), bound.get()) <= 0;
+  return is_within(error.get(), bound, ratio);
 }
 
 }  // namespace mmafuzz::gemm

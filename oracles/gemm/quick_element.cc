@@ -150,7 +150,7 @@ bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r,
   const bool in_fp64 = engine.plan().sum == Summation::fp64;
   double bound = std::fabs(alpha_) * omitted;
   if (in_fp64) {
-    bound += 0x1p-53 * static_cast<double>(r.slice_products) * from_exact.scaled_products;
+    bound += 0x1p-53 * std::fabs(alpha_) * cuts.partial_sums * slightly_less;
     bound += 0x1p-53 * (op_.has_alpha_beta() ? 2 : 1) * products;
     bound += times_power(std::fabs(alpha_), -1075 + from_exact.scale);
   }

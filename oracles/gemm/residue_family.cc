@@ -67,18 +67,20 @@ const std::vector<SchemeParameter<ResiduePlan>>& residue_parameters() {
        [](const ResiduePlan& p) { return p.unit_k; }},
       {"flaw",
        "a planted flaw",
-       "one_bit_more, greatest_only, wrong_power, unsigned_residue, lost_modulus, digits_swapped, truncated_quotient, "
+       "one_bit_more, greatest_only, last_left_out, wrong_power, unsigned_residue, lost_modulus, digits_swapped, "
+       "truncated_quotient, "
        "one_weight or late_scale",
        {{"none", 0},
         {"one_bit_more", 1},
         {"greatest_only", 2},
-        {"wrong_power", 3},
-        {"unsigned_residue", 4},
-        {"lost_modulus", 5},
-        {"digits_swapped", 6},
-        {"truncated_quotient", 7},
-        {"one_weight", 8},
-        {"late_scale", 9}},
+        {"last_left_out", 3},
+        {"wrong_power", 4},
+        {"unsigned_residue", 5},
+        {"lost_modulus", 6},
+        {"digits_swapped", 7},
+        {"truncated_quotient", 8},
+        {"one_weight", 9},
+        {"late_scale", 10}},
        1,
        0,
        [](ResiduePlan& p, int v) { p.flaw = static_cast<ResidueFlaw>(v); },
@@ -133,7 +135,6 @@ class ResidueFamily final : public Family {
     if (op.kind != OpKind::gemm || op.a != wide || op.b != wide || op.c != wide || op.d != wide)
       return declined(parts.plain() + " takes 'op gemm a=" + wide.name() + " b=" + wide.name() + " c=" + wide.name() +
                       " d=" + wide.name() + "'");
-    if (op.has_alpha_beta()) return declined(parts.plain() + " takes no alpha and beta");
     Result<std::unique_ptr<Unit>> dot = registry.bind(residues->on, residue_dot(residues->plan));
     if (!dot) return dot.refusal();
     const std::string full = parts.on((*dot)->name()).text(), on = (*dot)->name();

@@ -34,6 +34,7 @@ enum class ResidueFlaw : uint8_t {
   none,
   one_bit_more,        ///< the scaled integers have a bit more than fits
   greatest_only,       ///< the greatest number of a row stands for their norm; of leading bits: not rounded up
+  last_left_out,       ///< the last number of a row is missing in its norm
   wrong_power,         ///< the power of two of a shifted significand is that of the next modulus
   unsigned_residue,    ///< half the modulus is left positive, where the narrow format has no room for it
   lost_modulus,        ///< the last modulus counts as one with residue zero
@@ -61,15 +62,19 @@ Result<NamedResidues> named_residues(std::string_view unit);
 
 /// Pairwise coprime, greatest first, as the papers list them; at most 20.
 const std::vector<int>& residue_moduli(const Format& narrow);
-/// Products of the unit that one product of residues takes: 1 of s8; of FP8's digits 3 for a square, else 4.
-int products_of_modulus(const Format& narrow, int modulus);
+/// Products of the unit that one product of residues takes: 1 of s8; 3 of FP8's digits.
+int products_of_modulus(const Format& narrow);
+
+/// The greatest magnitude of what the unit multiplies, and how many products of two such it sums without error.
+int greatest_residue_factor(const Format& narrow);
+int64_t exact_residue_products(const Op& dot, const Unit& unit);
 
 /// The dot that the unit must be bound to.
 Op residue_dot(const ResiduePlan& plan);
 
 class ResidueGemm final : public Unit {
  public:
-  /// `op` is a gemm of fp64 or fp32 matrices without alpha and beta.
+  /// `op` is a gemm of fp64 or fp32 matrices.
   ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, const Op& op);
 
   void run(const Batch& batch, Outcomes& outcomes) const override;
@@ -82,16 +87,32 @@ class ResidueGemm final : public Unit {
 
   /// Whether a result lies within the scheme's error bound of the exact value: what truncation to integers leaves, and
   /// the roundings of reconstruction. True of elements with an infinity or NaN among their operands, and of those whose
-  /// bound overflows.
+  /// bound overflows; of others `ratio` becomes the error over the bound.
   bool within_bound(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, uint64_t c, const Scales& scales,
-                    int row, int column, uint64_t result) const;
+                    int row, int column, uint64_t result, double* ratio = nullptr) const;
+
+  /// The stage of the scheme that first goes wrong on a product: "scaling" where the scaled integers' product may be
+  /// beyond what reconstruction finds, "residues" where a product's residue is not that of the integers' product,
+  /// "reconstruction" where a result is not within the bound although both are right; empty: none.
+  std::string wrong_stage(const Batch& batch, size_t index) const;
+
+  /// The greatest magnitude of an integer that reconstruction surely finds from its residues, in decimal.
+  std::string greatest_integer() const;
+  /// Whether it finds those of the greatest magnitude that differ in their residues, +-(P - 1) / 2.
+  bool finds_all_integers() const;
+  /// An integer times 2^exponent from its residues modulo each number, rounded to the result's format.
+  uint64_t reconstructed(const std::vector<int>& residues, int exponent) const;
 
   const ResiduePlan& plan() const { return plan_; }
+  const std::vector<int>& moduli() const { return moduli_; }
   /// Dots of the unit that sum without error: products along k.
   int exact_products() const { return block_; }
 
  private:
   struct Integers;  ///< of one matrix: significands and exponents
+  /// What becomes of one product before its elements are put together.
+  struct Stages;
+  Stages stages(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const;
   void one_product(const Batch& batch, size_t index, Column& results) const;
   Integers integers(const FormatFields& f, const std::vector<uint64_t>& numbers, const std::vector<int>& scales,
                     int length) const;
@@ -106,7 +127,6 @@ class ResidueGemm final : public Unit {
   /// The residues of a * b modulo one modulus, from its products' sums.
   std::vector<int> product_modulo(size_t at, const std::vector<int64_t>* sums) const;
   bool in_pairs() const;
-  uint64_t reconstructed(const std::vector<std::vector<int>>& residues, size_t element, int exponent) const;
 
   ResiduePlan plan_;
   std::unique_ptr<Unit> dot_;

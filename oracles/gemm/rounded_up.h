@@ -1,6 +1,8 @@
 // Error bounds of matrix products: positive numbers, every operation rounded up.
 #pragma once
 
+#include <cmath>
+
 #include "oracles/exact/mpfr_reference.h"
 
 namespace mmafuzz::gemm {
@@ -12,6 +14,12 @@ class Up {
     Up x;
     mpfr_set_sj_2exp(x.value_.get(), factor, exponent, MPFR_RNDU);
     return x;
+  }
+  static Up number(double x, long exponent) {
+    Up scaled;
+    mpfr_set_d(scaled.value_.get(), x, MPFR_RNDU);
+    mpfr_mul_2si(scaled.value_.get(), scaled.value_.get(), exponent, MPFR_RNDU);
+    return scaled;
   }
   static Up magnitude(const Format& format, uint64_t encoding) {
     Up x;
@@ -41,6 +49,17 @@ class Up {
   static constexpr mpfr_prec_t precision = 128;
   exact::Mpfr value_;
 };
+
+/// Whether an error is at most its bound; `ratio`, where it is asked for, becomes their quotient.
+inline bool is_within(mpfr_srcptr error, const Up& bound, double* ratio) {
+  if (ratio && mpfr_zero_p(error)) *ratio = 0;
+  else if (ratio) {
+    exact::Mpfr quotient(64);
+    mpfr_div(quotient.get(), error, bound.get(), MPFR_RNDN);
+    *ratio = std::fabs(mpfr_get_d(quotient.get(), MPFR_RNDN));
+  }
+  return mpfr_cmpabs(error, bound.get()) <= 0;
+}
 
 /// Whether what is at most x may be beyond the greatest number of a format.
 inline bool exceeds_range(const Up& x, const Format& format) {

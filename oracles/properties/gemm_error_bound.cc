@@ -46,12 +46,11 @@ class GemmErrorBound final : public Property {
                         [&, d = gemm::OzakiGemm::Description()](const gemm::GemmCase& one, size_t index, int element,
                                                                 uint64_t result) mutable {
                           if (element == 0) {
-                            d = scheme.describe(shape_of(op), one.a.data(), one.b.data());
+                            d = scheme.describe(shape_of(op), one.a.data(), one.b.data(), true);
                             quick.load(one);
                           }
                           const int i = element / op.n, j = element % op.n;
-                          const gemm::ElementCuts cuts{d.top_a[size_t(i)], d.top_b[size_t(j)], d.needed_a[size_t(i)],
-                                                       d.needed_b[size_t(j)]};
+                          const gemm::ElementCuts cuts = gemm::element_cuts(d, size_t(element), size_t(op.n));
                           return quick.surely_within(scheme, d.record, cuts, i, j, result) ||
                                  gemm::within_ozaki_bound(scheme, d.record, cuts,
                                                           ElementOperands(cases, index, element).element(), result);
