@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -26,8 +25,6 @@
 
 namespace mmafuzz {
 namespace {
-
-Number number_of(float x) { return decode(fp32_fields, std::bit_cast<uint32_t>(x)); }
 
 /// Ways to an exponent through a logarithm in fp32, which rounds numbers just below a power of two onto it.
 struct LogarithmRecipe {

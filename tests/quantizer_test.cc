@@ -430,23 +430,20 @@ TEST(QuantizerProperties, EachIsBrokenByAFlaw) {
 // Each way to a scale or a code in fp32 is what identify names, and is told from the exact quotient.
 TEST(QuantizerIdentification, NamesTheStepsInFp32) {
   const Op op = op_from_text("quantize from=fp32 to=e2m1 block=16 scale=e4m3 tensor=fp32 special=nan_scale nan=any");
-  const auto names = [](const std::vector<const QuantizerReading*>& fitting, const std::string& end) {
-    return std::any_of(fitting.begin(), fitting.end(), [&](const auto* one) { return one->name.ends_with(end); });
+  const auto expect_named = [&](const char* setting, const auto& recipe, auto readings, const char* exact) {
+    const auto unit = bind_or_fail(std::string("quantizer:nearest?") + setting + "=" + recipe.name, op);
+    const QuantizerIdentification id = identify_quantizer(*unit, op, 512, 1);
+    const auto fit = QuantizerIdentification::fitting(id.*readings);
+    const auto names = [&](const std::string& end) {
+      return std::any_of(fit.begin(), fit.end(), [&](const auto* one) { return one->name.ends_with(end); });
+    };
+    EXPECT_TRUE(names(std::string("of ") + recipe.steps)) << recipe.name << "\n" << identification_text(id);
+    EXPECT_FALSE(names(exact)) << recipe.name << " is told from the exact quotient";
   };
-  for (const ScaleRecipe& recipe : scale_recipes()) {
-    const auto unit = bind_or_fail(std::string("quantizer:nearest?scale_by=") + recipe.name, op);
-    const QuantizerIdentification id = identify_quantizer(*unit, op, 512, 1);
-    const auto fit = QuantizerIdentification::fitting(id.scales);
-    EXPECT_TRUE(names(fit, std::string("of ") + recipe.steps)) << recipe.name << "\n" << identification_text(id);
-    EXPECT_FALSE(names(fit, "rule=nearest")) << recipe.name << " is told from the exact quotient";
-  }
-  for (const CodeRecipe& recipe : code_recipes()) {
-    const auto unit = bind_or_fail(std::string("quantizer:nearest?codes_by=") + recipe.name, op);
-    const QuantizerIdentification id = identify_quantizer(*unit, op, 512, 1);
-    const auto fit = QuantizerIdentification::fitting(id.elements);
-    EXPECT_TRUE(names(fit, std::string("of ") + recipe.steps)) << recipe.name << "\n" << identification_text(id);
-    EXPECT_FALSE(names(fit, "round=nearest_even")) << recipe.name << " is told from the exact quotient";
-  }
+  for (const ScaleRecipe& recipe : scale_recipes())
+    expect_named("scale_by", recipe, &QuantizerIdentification::scales, "rule=nearest");
+  for (const CodeRecipe& recipe : code_recipes())
+    expect_named("codes_by", recipe, &QuantizerIdentification::elements, "round=nearest_even");
 }
 
 TEST(QuantizerIdentification, NamesEveryRuleOnEveryFormat) {

@@ -1,5 +1,7 @@
 #include "oracles/models/gpu_names.h"
 
+#include "core/unit_name.h"
+
 namespace mmafuzz {
 namespace {
 
@@ -45,7 +47,9 @@ constexpr GpuName names[] = {{"v100", "volta"},
 
 std::span<const GpuName> gpu_names() { return names; }
 
-const char* gpu_of_arch(std::string_view arch) {
+const char* gpu_of_unit(const std::string& unit) {
+  const UnitName name(unit);
+  const std::string arch = name.backend == "model" ? name.path.substr(0, name.path.find('/')) : "";
   for (const GpuName& gpu : names)
     if (arch == gpu.arch) return gpu.name;
   return nullptr;

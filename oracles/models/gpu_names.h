@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace mmafuzz {
@@ -13,8 +14,8 @@ struct GpuName {
 /// By architecture, then as they came. docs/units.md lists the same.
 std::span<const GpuName> gpu_names();
 
-/// The first GPU of an architecture; nullptr where none has a name.
-const char* gpu_of_arch(std::string_view arch);
+/// The first GPU of the architecture of a row's unit, "model:volta/..."; nullptr of others and where none has a name.
+const char* gpu_of_unit(const std::string& unit);
 
 /// nullptr for a GPU that no rows describe.
 const char* arch_of_gpu(std::string_view name);

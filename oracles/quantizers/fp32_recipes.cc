@@ -37,8 +37,6 @@ constexpr CodeRecipe code_recipe_rows[] = {
      [](float x, float s, float t) { return x * ((1.0f / t) * (1.0f / s)); }},
 };
 
-Number number_in_fp32(float x) { return decode(fp32_fields, std::bit_cast<uint32_t>(x)); }
-
 }  // namespace
 
 std::span<const ScaleRecipe> scale_recipes() { return scale_recipe_rows; }
@@ -68,6 +66,8 @@ float fp32_of(const FormatFields& f, uint64_t encoding) {
   return std::bit_cast<float>(static_cast<uint32_t>(convert_number(fp32_fields, decode(f, encoding), {}).encoding));
 }
 
+Number number_of(float x) { return decode(fp32_fields, std::bit_cast<uint32_t>(x)); }
+
 float greatest_of(const FormatFields& element) {
   const Number greatest = greatest_element(element);
   return std::ldexp(static_cast<float>(greatest.significand), greatest.exponent);
@@ -85,7 +85,7 @@ float amax_of(const Op& op, const Batch& batch, size_t index) {
 uint64_t scale_by(const ScaleRecipe& recipe, ScaleRule rule, const Op& op, const Batch& batch, size_t index) {
   ScaleOperands operands{amax_of(op, batch, index), 1, greatest_of(op.d.fields())};
   if (op.has_tensor_scale()) operands.tensor = fp32_of(op.scale_b.fields(), batch.inputs()[1].get(index));
-  const Number quotient = number_in_fp32(recipe.of(operands));
+  const Number quotient = number_of(recipe.of(operands));
   const bool up = rule == ScaleRule::rceil;
   const FormatFields& scale = op.scale_a.fields();
   if (scale.fraction_bits == 0) {
@@ -104,8 +104,7 @@ uint64_t code_by(const CodeRecipe& recipe, const Op& op, uint64_t x, uint64_t sc
   const float t = op.has_tensor_scale() ? fp32_of(op.scale_b.fields(), tensor) : 1.0f;
   const float s = fp32_of(op.scale_a.fields(), scale);
   const float y = s == 0 ? 0 * fp32_of(op.a.fields(), x) : recipe.of(fp32_of(op.a.fields(), x), s, t);
-  return block_element(op.d.fields(), number_in_fp32(y), detail::one_as_number(), detail::one_as_number(), round)
-      .encoding;
+  return block_element(op.d.fields(), number_of(y), detail::one_as_number(), detail::one_as_number(), round).encoding;
 }
 
 }  // namespace mmafuzz

@@ -34,8 +34,9 @@ std::string reason_against(const CodeRecipe& recipe, const Op& op);
 
 /// Whether a number of the op's source is one of fp32.
 bool is_within_fp32(const Op& op);
-/// The number of an encoding in fp32.
+/// The number of an encoding in fp32, and back.
 float fp32_of(const FormatFields& f, uint64_t encoding);
+Number number_of(float x);
 /// The greatest number of an element's format.
 float greatest_of(const FormatFields& element);
 /// The greatest finite magnitude of a case, of an op within fp32.

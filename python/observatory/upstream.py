@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ class Thread(NamedTuple):
         return f"{self.state}, [{self.name}]({self.url})" + (f", {self.date}" if self.date else "")
 
 
+@functools.cache
 def threads() -> dict[str, Thread]:
     """All, by name."""
     return {one.name: one for one in (Thread(*line.split("\t")) for line in TABLE.read_text().splitlines()[1:])}

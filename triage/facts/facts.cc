@@ -43,21 +43,12 @@ int strangeness_of(const std::string& value_class) {
   return value_class == name_of(ValueClass::special) || value_class == name_of(ValueClass::overflow) ? 1 : 0;
 }
 
-/// "hopper" of "model:hopper/mma...": what people call it.
-std::string family_of(const std::string& unit) {
-  const UnitName name(unit);
-  const size_t slash = name.path.find('/');
-  return name.backend == "model" && slash != std::string::npos ? name.path.substr(0, slash) : name.plain();
-}
-
 /// As strangeness(), of a witness that may become shorter.
 int strangeness_if_short(const Bucket& bucket) {
   if (bucket.witness.empty() || bucket.facts.size() != 1) return 3;
   if (strangeness_of(bucket.key.value_class)) return 2;
   const std::vector<std::string>& units = bucket.key.units;
-  const bool of_gpus = units.size() == 2 && std::all_of(units.begin(), units.end(), [](const std::string& unit) {
-                         return UnitName(unit).backend == "model" && gpu_of_arch(family_of(unit));
-                       });
+  const bool of_gpus = units.size() == 2 && std::all_of(units.begin(), units.end(), gpu_of_unit);
   return of_gpus ? 0 : 1;
 }
 
@@ -79,6 +70,13 @@ bool shows_better(const Bucket& x, const Bucket& y) {
 void add_shown_alone(const std::vector<Bucket>& buckets, std::set<std::string>& alone) {
   for (const Bucket& bucket : buckets)
     if (bucket.facts.size() == 1) alone.insert(bucket.facts[0]);
+}
+
+/// "hopper" of "model:hopper/mma...": what people call it.
+std::string family_of(const std::string& unit) {
+  const UnitName name(unit);
+  const size_t slash = name.path.find('/');
+  return name.backend == "model" && slash != std::string::npos ? name.path.substr(0, slash) : name.plain();
 }
 
 std::string families(const std::set<std::string>& units);

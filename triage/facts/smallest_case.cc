@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "core/case_text.h"
-#include "core/unit_name.h"
 #include "core/words.h"
 #include "oracles/models/gpu_names.h"
 #include "triage/explain/number_text.h"
@@ -28,10 +27,7 @@ std::string plain(const Format& format, uint64_t encoding) {
 
 /// "v100 (mma.m8n8k4.f32.f16.f16.f32)" of a row of GPUs that have names.
 std::string as_people_say(const std::string& unit) {
-  const UnitName name(unit);
-  const size_t slash = name.path.find('/');
-  const char* gpu =
-      name.backend == "model" && slash != name.path.npos ? gpu_of_arch(name.path.substr(0, slash)) : nullptr;
+  const char* gpu = gpu_of_unit(unit);
   return gpu ? std::string(gpu) + " (" + unit.substr(unit.find('/') + 1) + ")" : unit;
 }
 
