@@ -7,7 +7,8 @@
 namespace mmafuzz::prove {
 namespace {
 
-/// The case, and the same with the next encoding of c: of both zeros the least number, of the greatest infinity.
+/// The case, and the same with the next number as c: of both zeros the least number, of the least negative one +0, of
+/// the greatest infinity.
 struct Rise {
   Operands before, after;
   Number c, next;
@@ -19,7 +20,9 @@ Rise rise(Expressions& in, const Op& op, const DotModel& m) {
   r.c = decode(f, r.before.c, f.exponent_bits + 3);
   const Expression one = in.constant(f.width, Bits(f.in_container(1)));
   const Expression c = r.before.c;
-  r.after.c = choose(r.c.zero, one, choose(bit(c, f.width - 1), c - one, c + one));
+  const Expression negative = bit(c, f.width - 1),
+                   least = in.constant(f.width, Bits(f.in_container(1) | f.in_container(f.sign_bit())));
+  r.after.c = choose(r.c.zero, one, choose(equal(c, least), c - c, choose(negative, c - one, c + one)));
   r.next = decode(f, r.after.c, f.exponent_bits + 3);
   return r;
 }
