@@ -78,16 +78,13 @@ Result<ErrorBounds> ErrorBounds::of_reference(const Op& op, std::string_view nam
 }
 
 Result<ErrorBounds> ErrorBounds::of_unit(const Op& op, const Unit& unit) {
-  if (unit.model()) return of_model(op, *unit.model());
-  Result<ErrorBounds> bounds = of_reference(op, unit.name());
-  for (const Claim& claim : unit.claims()) {
-    if (bounds) break;
-    if (claim.property != "equals_model") continue;
-    const ModelRow* row =
-        UnitName(claim.detail).backend == "model" ? find_model_row(UnitName(claim.detail).path) : nullptr;
-    bounds = row ? of_model(op, row->model) : of_reference(op, claim.detail);
-  }
-  return bounds;
+  const Result<ErrorBounds> own = unit.model() ? of_model(op, *unit.model()) : of_reference(op, unit.name());
+  if (own || unit.model()) return own;
+  if (const std::optional<DotModel> claimed = row_of(unit)) return of_model(op, *claimed);
+  for (const Claim& claim : unit.claims())
+    if (claim.property == "equals_model")
+      if (const Result<ErrorBounds> bounds = of_reference(op, claim.detail)) return bounds;
+  return own;
 }
 
 bool ErrorBounds::speaks_about(const Op& op, const DotOperands& in) {
