@@ -30,6 +30,7 @@ class OneChain {
     core_.d = step_format(m);
     if (converts_last(m)) core_.nan = core_.d.encode_nan();
     rule_.rounding = m.output_rounding;
+    rule_.tininess = m.tininess;
     if (has_rounded_products()) rule_.overflow = m.overflow;
   }
 
@@ -39,8 +40,11 @@ class OneChain {
   }
 
   MMAFUZZ_HD Real zero() const { return real(0); }
-  /// The number of an encoding of the operations' format.
-  MMAFUZZ_HD Real real(uint64_t encoding) const { return {decode(core_.d, encoding), encoding}; }
+  /// The number of an encoding of the operations' format, as the next operation reads it.
+  MMAFUZZ_HD Real real(uint64_t encoding) const {
+    const Number n = decode(core_.d, encoding);
+    return {m_.flushed == FlushedNumbers::operands ? flushed_operand(core_, core_.d, n) : n, encoding};
+  }
   MMAFUZZ_HD Real a(int i) const { return operand(m_.a, in_.a[i]); }
   MMAFUZZ_HD Real b(int i) const { return operand(m_.b, in_.b[i]); }
   /// Exact: the format of the operations holds c.

@@ -76,6 +76,14 @@ enum class Subnormals : uint8_t {
   flushed_signed,   ///< operands and results to zeros of their sign, results that are tiny after rounding with an
                     ///< unbounded exponent (x86: DAZ and FTZ)
   flushed_of_fp32,  ///< the same for what is subnormal in fp32; fp16 and narrower formats keep theirs (RDNA3, AMX-FP8)
+  flushed_of_fp16,  ///< the same for fp16 alone (Arm: FPCR.FZ16)
+};
+
+/// Which of the numbers that a row may flush it does flush.
+enum class FlushedNumbers : uint8_t {
+  both,
+  operands,  ///< Arm: FPCR.FIZ
+  results,   ///< Arm: FPCR.FZ where FPCR.AH is set
 };
 
 /// How floored_sum cuts a term to the unit of the sum.
@@ -108,8 +116,11 @@ enum class NanFrom : uint8_t {
   b_c_a,  ///< FP64 of NVIDIA
   c_a_b,
   c_b_a,
-  signalling_c_a_b,  ///< signalling ones first; a quiet c yields to infinity * 0 (Arm ARM, FPMulAdd, FPProcessNaNs3)
+  signalling_c_a_b,    ///< signalling ones first; a quiet c yields to infinity * 0 (Arm ARM, FPMulAdd, FPProcessNaNs3)
+  signalling_c_as_bs,  ///< the same, of a block of products all a before all b (FPProcessNaNs4, SVE2.1's FDOT)
 };
+
+MMAFUZZ_HD constexpr bool signalling_first(NanFrom rule) { return rule >= NanFrom::signalling_c_a_b; }
 
 enum class ZeroOperands : uint8_t { kept, positive };  ///< sign that a zero in a, b or c reads on CDNA2 (N6)
 
@@ -179,6 +190,8 @@ struct DotModel {
   SpecialScope special_scope = SpecialScope::block;
   LowBits low_bits = LowBits::ignored;
   Subnormals subnormals = Subnormals::kept;
+  FlushedNumbers flushed = FlushedNumbers::both;
+  Tininess tininess = Tininess::after;  ///< when a result that keeps its sign as it is flushed is judged
   ZeroOperands zero_operands = ZeroOperands::kept;
   ChainStart chain_start = ChainStart::positive_zero;
   ChainJoin chain_join = ChainJoin::in_turn;
@@ -217,11 +230,18 @@ MMAFUZZ_HD constexpr bool flushes(const DotModel& m) { return m.subnormals != Su
 /// Whether numbers of that format are flushed.
 MMAFUZZ_HD constexpr bool flushes(Subnormals rule, const FormatFields& f) {
   if (rule == Subnormals::flushed_of_fp32) return f.emin() <= ieee_fields(8, 23).emin();
+  if (rule == Subnormals::flushed_of_fp16) return f == ieee_fields(5, 10);
   return rule != Subnormals::kept;
 }
 /// Whether a flushed number keeps its sign, and results are judged before their exponent is bounded.
 MMAFUZZ_HD constexpr bool keeps_flushed_sign(Subnormals rule) {
-  return rule == Subnormals::flushed_signed || rule == Subnormals::flushed_of_fp32;
+  return rule != Subnormals::kept && rule != Subnormals::flushed;
+}
+MMAFUZZ_HD constexpr bool flushes_operands(const DotModel& m, const FormatFields& f) {
+  return m.flushed != FlushedNumbers::results && flushes(m.subnormals, f);
+}
+MMAFUZZ_HD constexpr bool flushes_results(const DotModel& m, const FormatFields& f) {
+  return m.flushed != FlushedNumbers::operands && flushes(m.subnormals, f);
 }
 
 /// Every finite scaled product is a multiple of 2^least_bit_of_products and below 2^beyond_products.

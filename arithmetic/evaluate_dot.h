@@ -1,10 +1,9 @@
 // Runs a row of parameters on one case: the instruction sequence along k, each instruction by the row's kernel.
 #pragma once
 
+#include "arithmetic/bulk_normalized.h"
 #include "arithmetic/chains.h"
 #include "arithmetic/emulated_fp8.h"
-#include "arithmetic/exact_sum.h"
-#include "arithmetic/fused_sum.h"
 #include "arithmetic/two_stage_sum.h"
 
 namespace mmafuzz {

@@ -58,11 +58,8 @@ class OneExactDot {
   }
   /// c and a rounded sum, rounded again.
   MMAFUZZ_HD uint64_t added(bool is_own, uint64_t c_code, uint64_t sum_code) const {
-    const Number c = addend(is_own, c_code), sum = decode(m_.d, sum_code);
-    RoundingRule rule;
-    rule.rounding = m_.output_rounding;
-    rule.overflow = m_.overflow;
-    const Rounded r = ieee_add(m_.d, c, sum, rule);
+    const Number c = addend(is_own, c_code), sum = flushed_operand(m_, m_.d, decode(m_.d, sum_code));
+    const Rounded r = ieee_add(m_.d, c, sum, rule());
     uint64_t encoding;
     if (decode(m_.d, r.encoding).cls == NumberClass::nan) [[unlikely]] {
       const NanOperand abc[3] = {
@@ -95,11 +92,8 @@ class OneExactDot {
     if (special) {
       r.encoding = sum.specials.result(m_.d, m_.nan_from == NanFrom::constant ? m_.nan : nan_of(first, n));
     } else {
-      RoundingRule rule;
-      rule.rounding = m_.output_rounding;
-      rule.overflow = m_.overflow;
       r = round_wide(m_.d, sum.finite, product_accumulator_unit,
-                     zero_is_negative(m_, sum.all_negative, sum.all_positive), rule);
+                     zero_is_negative(m_, sum.all_negative, sum.all_positive), rule());
       r.encoding = flush_result(m_, r);
     }
     if constexpr (Trace::enabled) {
@@ -115,11 +109,20 @@ class OneExactDot {
     return r.encoding;
   }
 
+  MMAFUZZ_HD RoundingRule rule() const {
+    RoundingRule rule;
+    rule.rounding = m_.output_rounding;
+    rule.overflow = m_.overflow;
+    rule.tininess = m_.tininess;
+    return rule;
+  }
+
   MMAFUZZ_HD Product product(int i) const { return scaled_product(m_, in_, i); }
 
   /// The NaN that a block of products gives where it gives one: as if the last were multiplied and each before it
   /// joined by an FMA (POWER10: QEMU's xvf16ger2).
   MMAFUZZ_HD uint64_t nan_of(int first, int n) const {
+    if (m_.nan_from == NanFrom::signalling_c_as_bs) return first_nan_of(first, n);
     NanOperand abc[3];
     Number sum = decode(m_.d, 0);
     for (int i = first + n - 1; i >= first; --i) {
@@ -134,6 +137,19 @@ class OneExactDot {
       if (p.cls == NumberClass::infinity) sum.cls = p.cls, sum.negative = p.negative;
     }
     return abc[2].is_nan ? abc[2].quiet : m_.nan;
+  }
+
+  /// The first signalling NaN of all a and then all b, or else the first one.
+  MMAFUZZ_HD uint64_t first_nan_of(int first, int n) const {
+    NanOperand found;
+    for (int i = 0; i < 2 * n; ++i) {
+      const int at = first + i % n;
+      const FormatFields& f = i < n ? m_.a : m_.b;
+      const uint64_t code = i < n ? in_.a[at] : in_.b[at];
+      const NanOperand x = nan_operand(m_.d, f, read_operand(m_, read_as(m_, f), code), code);
+      if (x.is_nan && (!found.is_nan || (x.is_signalling && !found.is_signalling))) found = x;
+    }
+    return found.is_nan ? found.quiet : m_.nan;
   }
 
   const DotModel& m_;

@@ -203,7 +203,10 @@ class OneDot {
     const int unit = greatest - m_.fraction_bits;
     bool lost;
     const int64_t kept = static_cast<int64_t>(align(p.significand, p.exponent, unit, lost));
-    if (!floors_) return p.negative ? -kept : kept;
+    if (!floors_) {
+      const int64_t magnitude = to_odd_ && lost ? kept | 1 : kept;
+      return p.negative ? -magnitude : magnitude;
+    }
     if (m_.cut == Cut::opposed_complement) {
       const int64_t in_frame = p.negative == c.negative ? kept : -kept - 1;
       return c.negative ? -in_frame : in_frame;
@@ -235,7 +238,7 @@ class OneDot {
   FormatFields c_format_;
   Trace& trace_;
   Step& step_;
-  bool floors_ = traits_of(m_).floors();
+  bool floors_ = traits_of(m_).floors(), to_odd_ = traits_of(m_).cuts_to_odd();
 };
 
 #define MMAFUZZ_KERNEL MMAFUZZ_HD_CALL

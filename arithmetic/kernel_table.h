@@ -17,6 +17,7 @@ struct KernelTraits {
   enum class Additions : uint8_t {
     cut,      ///< all at once, cut toward zero below one greatest exponent
     floored,  ///< ... cut downwards, or as one's complements
+    to_odd,   ///< ... each rounded to odd as it is cut
     exact,    ///< all at once
     in_pairs,
     in_order,
@@ -46,9 +47,10 @@ struct KernelTraits {
   MMAFUZZ_HD constexpr bool adds_blocks_at_once() const { return carried == Carried::each_block && !in_operations(); }
   MMAFUZZ_HD constexpr bool is_fused_sum() const { return cuts_with_c() && carried == Carried::each_block; }
   /// Addends are cut below one greatest exponent: all of a sum, or those of a stage.
-  MMAFUZZ_HD constexpr bool aligns() const { return additions == Additions::cut || floors(); }
+  MMAFUZZ_HD constexpr bool aligns() const { return additions == Additions::cut || floors() || cuts_to_odd(); }
   /// Like a fused sum, but that terms are cut by their sign.
   MMAFUZZ_HD constexpr bool floors() const { return additions == Additions::floored; }
+  MMAFUZZ_HD constexpr bool cuts_to_odd() const { return additions == Additions::to_odd; }
   MMAFUZZ_HD constexpr bool in_groups() const { return products == Products::in_groups; }
   MMAFUZZ_HD constexpr bool of_fp16() const { return products == Products::of_fp16; }
   MMAFUZZ_HD constexpr bool of_fp32() const { return products == Products::of_fp32; }

@@ -29,16 +29,18 @@ KERNEL(exact_sum, OneExactDot, exact, exact, with_products, each_block,
        "block order overflow zero_sign low_bits subnormals operand_specials",
        "adds c and a block of products exactly and rounds once")
 /// CDNA2 FTZ-AddMul: tree of IEEE operations (docs/semantics.md 6).
-KERNEL(ieee_tree, OneChain, rounded, in_pairs, last, each_block,
-       "block order overflow nan_from low_bits subnormals zero_operands product_overflow overflow_rank",
-       "rounds each product, adds them in pairs and c last, each rounded")
+KERNEL(
+    ieee_tree, OneChain, rounded, in_pairs, last, each_block,
+    "block order overflow nan_from low_bits subnormals flushed tininess zero_operands product_overflow overflow_rank",
+    "rounds each product, adds them in pairs and c last, each rounded")
 /// CDNA3 TR-FDPA and GTR-FDPA (docs/semantics.md 7).
 KERNEL(two_stage_sum, OneTwoStageDot, exact, cut, second_stage, each_block,
        "block order fraction_bits zero_rule product c_exponent overflow low_bits subnormals product_overflow "
        "overflow_rank odd_even second_stage c_special",
        "cuts and adds a block of products, then cuts their sum and c downwards, adds these and rounds")
 /// Chain of IEEE FMAs from c (docs/semantics.md 8).
-KERNEL(fma_chain, OneChain, exact, in_order, with_products, each_product, "order nan_from low_bits subnormals form",
+KERNEL(fma_chain, OneChain, exact, in_order, with_products, each_product,
+       "order nan_from low_bits subnormals flushed tininess form",
        "adds one exact product at a time to c, each time rounded")
 /// fp32 FMA chains from zero, c added after: m8n8k4 without a tensor core, AMX (docs/semantics.md 8).
 KERNEL(fma_then_add, OneChain, of_fp32, in_order, last, each_chain,
@@ -46,7 +48,7 @@ KERNEL(fma_then_add, OneChain, of_fp32, in_order, last, each_chain,
        "adds one exact product at a time from zero and c last, each time rounded")
 /// Arm's widening dot products of 16-bit operands, POWER10's outer products, FP8 on x86 (docs/semantics.md 14).
 KERNEL(sum_then_add, OneExactDot, exact, exact, last, each_block,
-       "block order overflow chain_join zero_sign nan_from low_bits subnormals operand_specials form",
+       "block order overflow chain_join zero_sign nan_from low_bits subnormals flushed tininess operand_specials form",
        "adds a block of products exactly and rounds once, then adds that to c")
 /// RDNA3 and RDNA4: fused sum whose terms are cut downwards or as one's complements (docs/semantics.md 13).
 KERNEL(
@@ -55,3 +57,9 @@ KERNEL(
     "output_via underflow_sign subnormals invalid_nan nan_of_c",
     "cuts c and a block of exact products, or of their first sums, downwards below the greatest exponent, adds them "
     "and rounds once")
+/// RISC-V's bulk normalization (docs/semantics.md 15).
+KERNEL(
+    bulk_normalized, OneNormalizedDot, exact, to_odd, last, each_block,
+    "block order fraction_bits zero_rule zero_exponent product overflow",
+    "cuts a block of exact products to odd below their greatest exponent, adds them and rounds once, then adds that to "
+    "c")

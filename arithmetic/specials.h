@@ -88,7 +88,8 @@ MMAFUZZ_HD constexpr int operand_at(NanFrom rule, int place) {
     case NanFrom::b_a_c: return place == 2 ? 2 : 1 - place;
     case NanFrom::b_c_a: return (place + 1) % 3;
     case NanFrom::c_a_b:
-    case NanFrom::signalling_c_a_b: return (place + 2) % 3;
+    case NanFrom::signalling_c_a_b:
+    case NanFrom::signalling_c_as_bs: return (place + 2) % 3;
     case NanFrom::c_b_a: return 2 - place;
     case NanFrom::a_b_c:
     case NanFrom::constant: break;
@@ -99,7 +100,7 @@ MMAFUZZ_HD constexpr int operand_at(NanFrom rule, int place) {
 /// The NaN that an operation on a, b and c gives where its result is one.
 MMAFUZZ_HD inline uint64_t nan_result(NanFrom rule, const NanOperand* abc, bool product_is_invalid, uint64_t own) {
   if (rule == NanFrom::constant) return own;
-  if (rule == NanFrom::signalling_c_a_b) {
+  if (signalling_first(rule)) {
     for (int place = 0; place < 3; ++place)
       if (const NanOperand& x = abc[operand_at(rule, place)]; x.is_signalling) return x.quiet;
     if (product_is_invalid) return own;
@@ -138,15 +139,19 @@ MMAFUZZ_HD inline Number decode_operand(const DotModel& m, const FormatFields& f
   return decode(f, encoding);
 }
 
-/// An operand under the row's low-bit and subnormal rules.
-MMAFUZZ_HD_CALL inline Number read_operand(const DotModel& m, const FormatFields& f, uint64_t encoding) {
-  Number n = decode_operand(m, f, encoding);
-  if (flushes(m.subnormals, f) && n.subnormal && n.cls == NumberClass::finite) {
+/// A number of format f as an operand, under the row's rule for subnormal ones.
+MMAFUZZ_HD inline Number flushed_operand(const DotModel& m, const FormatFields& f, Number n) {
+  if (flushes_operands(m, f) && n.subnormal && n.cls == NumberClass::finite) {
     n.cls = NumberClass::zero;
     n.significand = 0;
     n.negative &= keeps_flushed_sign(m.subnormals);
   }
   return n;
+}
+
+/// An operand under the row's low-bit and subnormal rules.
+MMAFUZZ_HD_CALL inline Number read_operand(const DotModel& m, const FormatFields& f, uint64_t encoding) {
+  return flushed_operand(m, f, decode_operand(m, f, encoding));
 }
 
 MMAFUZZ_HD inline Product multiply(const DotModel& m, const Number& x, const Number& y) {
@@ -254,9 +259,9 @@ MMAFUZZ_HD inline bool zero_is_negative(const DotModel& m, bool all_negative, bo
   return false;
 }
 
-/// A rounded result under the row's subnormal rule, which judges it after rounding.
+/// A rounded result under the row's subnormal rule. One that keeps its sign was judged as it was rounded.
 MMAFUZZ_HD inline uint64_t flush_result(const DotModel& m, const Rounded& r) {
-  if (!flushes(m.subnormals, m.d)) return r.encoding;
+  if (!flushes_results(m, m.d)) return r.encoding;
   const Number n = decode(m.d, r.encoding);
   const bool tiny = keeps_flushed_sign(m.subnormals) && (r.flags & flag::underflow);
   if (!tiny && !n.subnormal) return r.encoding;

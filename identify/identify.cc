@@ -521,10 +521,7 @@ class Identifier {
     return false;
   }
 
-  static bool is_exact_or_rounded(const DotModel& m) {
-    const KernelTraits::Additions additions = traits_of(m).additions;
-    return additions != KernelTraits::Additions::cut && additions != KernelTraits::Additions::floored;
-  }
+  static bool is_exact_or_rounded(const DotModel& m) { return !traits_of(m).aligns(); }
 
   /// One of these rows that gives all answers under a rule for NaNs becomes the row.
   bool take_with_nan_rule(const std::vector<DotModel>& rows) {

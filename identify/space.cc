@@ -179,11 +179,14 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   const auto ranks = [](NanFrom rule) {
     int place[3];
     for (int i = 0; i < 3; ++i) place[operand_at(rule, i)] = i;
-    return std::tuple(rule == NanFrom::constant, rule == NanFrom::signalling_c_a_b, place[0] < place[1],
-                      place[0] < place[2]);
+    return std::tuple(rule == NanFrom::constant, signalling_first(rule), rule == NanFrom::signalling_c_as_bs,
+                      place[0] < place[1], place[0] < place[2]);
   };
   if (is_called(p, "nan_from") && !has_fmas && ranks(m.nan_from) == ranks(other->nan_from))
     return "b and c never meet in one operation";
+  if ((is_called(p, "flushed") || is_called(p, "tininess")) && m.subnormals == Subnormals::kept)
+    return "no number is flushed";
+  if (is_called(p, "tininess") && m.flushed == FlushedNumbers::operands) return "no result is flushed";
   if (is_called(p, "zero_exponent") && m.zero_rule == ZeroRule::operand)
     return "zero terms read the exponents of their factors";
   // A complement takes a unit of the sum from a zero, too, and the floor is that unit.

@@ -15,6 +15,7 @@ Expression instruction_formula(const DotModel& m, const Operands& x, const Forma
   using OneDot = TermDots;
   using OneEmulatedDot = TermEmulatedDots;
   using OneExactDot = TermExactDots;
+  using OneNormalizedDot = TermNormalizedDots;
   using OneTwoStageDot = TermTwoStageDots;
   using OneChain = TermChains;
   switch (m.kernel) {

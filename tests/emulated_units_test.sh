@@ -6,7 +6,7 @@
 #   MMAFUZZ=... emulated_units_test.sh [CASES]
 set -eu
 cases=${1:-1000000}
-looked_at=0
+looked_at=0 with_fpcr=0
 while read -r unit equal op; do
   own=$(echo "$op" | grep -o ' k=[0-9]*' | cut -d= -f2)
   parts=("$own 8" "8 1" "3 1")
@@ -19,6 +19,16 @@ while read -r unit equal op; do
     echo "$answer" | grep -q "kinds of divergence: 0 contract" || { echo "$answer"; exit 1; }
     echo "$unit: $share cases of $of_k as $equal"
   done
+  # FPCR's control bits, each that is not declined; half of the words share a run.
+  case $unit in emulated:arm/*)
+    for words in fz+rp rm dn+rz fz16; do
+      answer=$("$MMAFUZZ" fuzz --op "$op" --units "$unit?fpcr=$words" --cases $((cases / 25)) 2>&1) || {
+        echo "$answer" | grep -q "changes nothing in\|does not read FPCR" && continue
+        echo "$answer"; exit 1; }
+      echo "$answer" | grep -q "kinds of divergence: 0 contract, 0 accuracy" || { echo "$answer"; exit 1; }
+      with_fpcr=$((with_fpcr + 1))
+    done ;;
+  esac
   looked_at=$((looked_at + 1))
   case $unit in emulated:arm/*|*pp) ;; *) [ "$cases" -gt 1000000 ] || continue ;; esac  # by night all forms are named
   "$(dirname "$0")/../ci/check-silicon" "$MMAFUZZ" 100000 "$unit"
@@ -29,3 +39,5 @@ for unit in json.load(sys.stdin):
         op = unit["summary"].split(": op ")[1]
         print(unit["name"], [c["detail"] for c in unit["claims"] if c["property"] == "equals_model"][0], op)')
 [ "$looked_at" -gt 0 ] || exit 77
+# Five instructions read FPCR: four of them not FZ16, and the one of fp16 not DN.
+[ "$with_fpcr" -eq 15 ] || { echo "$with_fpcr runs with fpcr="; exit 1; }

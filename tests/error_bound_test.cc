@@ -62,6 +62,7 @@ struct SumOfForm {
   }
   void multiply(const FormatFields& f, uint64_t& code, int by) {
     if (by == 0) code = 0;
+    if (by == 0) in_these_formats &= decode(f, 0).cls == NumberClass::zero;
     if (by >= 0 || decode(f, code).cls == NumberClass::zero) return;
     code ^= f.in_container(f.sign_bit());
     in_these_formats &= f.has_sign();
@@ -69,7 +70,7 @@ struct SumOfForm {
 
   std::vector<uint64_t> a, b;
   DotOperands operands;
-  bool in_these_formats = true;  ///< else one would have a sign that it cannot have
+  bool in_these_formats = true;  ///< else one would have a sign, or be a zero, that its format does not have
 };
 
 struct Tally {
@@ -199,6 +200,7 @@ TEST(AnyRows, ObeyTheirBounds) {
     const Result<ErrorBounds> bounds = ErrorBounds::of_model(row->op, row->model);
     if (!bounds) continue;
     const auto unit = bind_or_fail(custom_name(row->model, row->op), row->op);
+    SCOPED_TRACE(custom_name(row->model, row->op) + "\n" + to_text(row->op));
     EXPECT_EQ(look(row->op, *bounds, *unit, 40, &row->model).beyond, 0u);
     ++rows;
   }

@@ -62,7 +62,10 @@ std::optional<RandomRow> random_row(uint64_t index) {
                                 Kernel::grouped_sum,
                                 Kernel::emulated_fp8,
                                 Kernel::ieee_tree,
-                                Kernel::fma_then_add};
+                                Kernel::fma_then_add,
+                                Kernel::sum_then_add,
+                                Kernel::floored_sum,
+                                Kernel::bulk_normalized};
   const Kernel kernel = kernels[rng.below(std::size(kernels))];
   const std::vector<const char*> narrow = {"e2m1", "e3m2", "e2m3", "e4m3", "e5m2", "e4m3fnuz", "cfloat8_1_4_3:7",
                                            "uhp"},

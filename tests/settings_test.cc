@@ -8,12 +8,22 @@
 #include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
 #include "core/dot_case.h"
+#include "oracles/models/model_rows.h"
+#include "oracles/models/parameters.h"
 #include "oracles/models/slow_twin.h"
 #include "plan/request.h"
 #include "tests/any_row.h"
 
 namespace mmafuzz {
 namespace {
+
+Batch case_of(const std::string& op, const std::string& operands) {
+  CaseBlock block;
+  CaseReader reader("hand", "mmafuzz-cases 1\nop " + op + "\n" + operands + "\n");
+  reader.next(block, 1);
+  EXPECT_EQ(block.batch.size(), 1u) << (reader.error() ? reader.error()->to_string() : "");
+  return block.batch;
+}
 
 /// The first rows of one's own of each kernel, each with cases.
 struct RowWithCases {
@@ -23,17 +33,20 @@ struct RowWithCases {
 const std::vector<RowWithCases>& rows_of(Kernel kernel) {
   static const auto all = [] {
     std::map<Kernel, std::vector<RowWithCases>> found;
-    const auto add = [&](const char* op, const char* settings) {
+    const auto add = [&](const char* op, const char* settings, const char* operands = nullptr) {
       AnyRow row;
       row.op = op_from_text(op);
       row.model = *with_overrides(custom_model(row.op), settings);
-      Batch batch = cases_of(row, 7, 2000);
+      Batch batch = operands ? case_of(op, operands) : cases_of(row, 7, 2000);
       found[row.model.kernel].push_back({std::move(row), std::move(batch)});
     };
     // What random rows hardly have: sums with more bits than fp32 holds; blocks enough to be dealt in turn.
     add("dot a=e2m1 b=e2m1 c=fp32 d=fp16 k=16 sa=e8m0 sb=e8m0 sblock=16",
         "kernel=grouped_sum,fraction_bits=40,output_rounding=up");
     add("dot a=fp16 b=fp16 c=fp32 d=fp32 k=8", "kernel=fma_then_add,k=8,block=2");
+    // 2^-14 - 2^-27 is below the least normal number, which it rounds to.
+    add("dot a=fp16 b=fp16 c=fp16 d=fp16 k=1",
+        "kernel=fma_chain,k=1,output_rounding=nearest_even,subnormals=flushed_signed", "8400 | 0800 | 0400");
     for (uint64_t n = 0; n < 60'000; ++n) {
       std::optional<AnyRow> row = any_row(7, n);
       if (!row || found[row->model.kernel].size() >= 1500) continue;
@@ -103,10 +116,12 @@ TEST_P(SettingsOfAKernel, FlushOperandsAndResults) {
   size_t subnormal_without = 0;
   for (const RowWithCases& r : rows_of(kernel())) {
     const Op& op = r.row.op;
-    for (const Subnormals rule : {Subnormals::flushed, Subnormals::flushed_signed, Subnormals::flushed_of_fp32}) {
+    for (const Subnormals rule :
+         {Subnormals::flushed, Subnormals::flushed_signed, Subnormals::flushed_of_fp32, Subnormals::flushed_of_fp16}) {
       DotModel kept = r.row.model, flushed = r.row.model;
       kept.subnormals = Subnormals::kept;
       flushed.subnormals = rule;
+      flushed.flushed = FlushedNumbers::both;
       if (!contradiction_in(flushed).empty() || !flushes(rule, op.d.fields())) continue;
       // On the cores of fma_then_add fp32 numbers are flushed, and the last conversion keeps what is subnormal in d.
       if (kernel() == Kernel::fma_then_add && (op.d.name() != "fp32" || op.a.fields().emin() != -126)) continue;
@@ -163,6 +178,57 @@ TEST_P(FlushedResults, AreThoseWorkedByHand) {
       EXPECT_EQ(to_hex(op.d, evaluate_dot(*m, in)), want) << kernel << " " << rule;
       EXPECT_EQ(to_hex(op.d, slow_twin_dot(*m, in)), want) << "twin of " << kernel << " " << rule;
     }
+}
+
+/// Arm's FPCR, worked by hand from FPUnpack, FPMulAdd and FPRoundBase of the Arm ARM.
+TEST(FlushedNumbers, AreThoseThatFpcrNames) {
+  struct Case {
+    const char *row, *op, *operands;
+    std::array<const char*, 6> results;  // of no bit, FZ, FIZ, FZ with AH, FZ and FIZ with AH, FZ16
+  };
+  const Case cases[] = {
+      // 2^-126 - 2^-151 rounds to 2^-126, with any least exponent: tiny before rounding alone.
+      {"model:arm/fmla.k1.f32.f32.f32.f32",
+       "dot a=fp32 b=fp32 c=fp32 d=fp32 k=1",
+       "9a000000 | 19800000 | 00800000",
+       {"00800000", "00000000", "00800000", "00800000", "00800000", "-"}},
+      // c = -2^-149 is read as -0 where operands are flushed, and +0 joins it; elsewhere the result is.
+      {"model:arm/fmla.k1.f32.f32.f32.f32",
+       "dot a=fp32 b=fp32 c=fp32 d=fp32 k=1",
+       "00000000 | 3f800000 | 80000001",
+       {"80000001", "00000000", "00000000", "80000000", "00000000", "-"}},
+      // The product 2^-24 * 1 of fp16: a is subnormal.
+      {"model:arm/fmlal.k1.f32.f16.f16.f32",
+       "dot a=fp16 b=fp16 c=fp32 d=fp32 k=1",
+       "0001 | 3c00 | 80000001",
+       {"33800000", "33800000", "33800000", "33800000", "33800000", "80000001"}},
+      // Two steps: 2^-149 is the first one's result, and the second one's operand.
+      {"model:arm/fmla.k1.f32.f32.f32.f32",
+       "dot a=fp32 b=fp32 c=fp32 d=fp32 k=2",
+       "00800000 00000000 | 34000000 3f800000 | 00000000",
+       {"00000001", "00000000", "00000000", "00000000", "00000000", "-"}}};
+  const char* const words[] = {"",
+                               "tininess=before,subnormals=",
+                               "flushed=operands,subnormals=",
+                               "flushed=results,subnormals=",
+                               "subnormals=",
+                               "tininess=before,subnormals=flushed_of_fp16"};
+  for (const Case& one : cases) {
+    const Op op = op_from_text(one.op);
+    const Batch batch = case_of(one.op, one.operands);
+    const std::string of_fp32 = op.a.name() == "fp16" ? "flushed_of_fp32" : "flushed_signed";
+    for (size_t i = 0; i < std::size(words); ++i) {
+      if (one.results[i] == std::string("-")) continue;
+      const std::string overrides = words[i] + (i > 0 && i < 5 ? of_fp32 : "");
+      const Result<DotModel> m = with_overrides(find_model_row(std::string(one.row).substr(6))->model, overrides);
+      ASSERT_TRUE(m) << m.refusal().reason;
+      DotCase loaded(op);
+      const DotOperands& in = loaded.load(batch, 0);
+      EXPECT_EQ(to_hex(op.d, evaluate_dot(*m, in)), one.results[i])
+          << one.row << " " << overrides << " " << one.operands;
+      EXPECT_EQ(to_hex(op.d, slow_twin_dot(*m, in)), one.results[i]) << "twin, " << overrides << " " << one.operands;
+    }
+  }
 }
 
 /// POWER10's forms, worked by hand from the Power ISA 3.1: those of 16-bit operands negate the rounded sum and c, those

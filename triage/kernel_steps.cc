@@ -64,10 +64,13 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
   static constexpr const char* additions[] = {"once", "each, in pairs", "each, in order"};
   static constexpr const char* joining[] = {"with the products", "in a second stage, where both are cut anew", "last"};
   static constexpr const char* subnormals[] = {"kept", "flushed", "flushed to a zero of their sign",
-                                               "of fp32 flushed to a zero of their sign"};
-  static_assert(std::size(subnormals) == size_t(Subnormals::flushed_of_fp32) + 1);
+                                               "of fp32 flushed to a zero of their sign",
+                                               "of fp16 flushed to a zero of their sign"};
+  static_assert(std::size(subnormals) == size_t(Subnormals::flushed_of_fp16) + 1);
+  static constexpr const char* flushed[] = {"operands and results", "operands", "results"};
   static constexpr const char* overflow[] = {"rounded", "infinite", "cut"};
-  static constexpr const char* cuts[] = {"toward zero", "downwards", "to one's complements where c's sign is another"};
+  static constexpr const char* cuts[] = {"toward zero", "downwards", "to one's complements where c's sign is another",
+                                         "to odd"};
   static constexpr const char* forms[] = {"s + c", "s - c", "c - s", "-s - c", "-(s - c)", "-(s + c)", "s alone"};
   static_assert(std::size(forms) == size_t(Form::s_alone) + 1);
   const auto parts = [](const W& w) -> std::string {
@@ -81,8 +84,9 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
   std::vector<Aspect> all = {
       aspect<&W::rounds_products>(x, y, "products", [](const W& w) { return w.rounds_products ? "rounded" : "exact"; }),
       aspect<&W::additions>(x, y, "additions rounded", [](const W& w) { return word_of(additions, w.additions); }),
-      aspect<&W::c, &W::span, &W::sums_from_zero, &W::last_rounding>(x, y, "c added",
-                                                                     [](const W& w) { return word_of(joining, w.c); }),
+      aspect<&W::c, &W::span, &W::together, &W::sums_from_zero, &W::last_rounding>(
+          x, y, "c added",
+          [](const W& w) { return w.together ? "to the sum of all chains or blocks" : word_of(joining, w.c); }),
       aspect<&W::parts, &W::group>(x, y, "products cut", parts),
       aspect<&W::cuts_downwards, &W::cuts_sum>(x, y, "the second stage cuts", second_cut_of),
       aspect<&W::order>(x, y, "order of the products", order_of),
@@ -100,6 +104,9 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
       aspect<&W::normalizes>(x, y, "exponents of subnormal operands",
                              [](const W& w) { return w.normalizes ? "as fp16" : "as they are"; }),
       aspect<&W::subnormals>(x, y, "subnormals", [](const W& w) { return word_of(subnormals, w.subnormals); }),
+      aspect<&W::flushed>(x, y, "numbers that may be flushed", [](const W& w) { return word_of(flushed, w.flushed); }),
+      aspect<&W::tininess>(x, y, "a result is judged as subnormal",
+                           [](const W& w) { return w.tininess == Tininess::after ? "as it is rounded" : "before"; }),
       aspect<&W::reads_positive_zeros>(x, y, "an operand that is -0",
                                        [](const W& w) { return w.reads_positive_zeros ? "+0" : "as it is"; }),
       aspect<&W::zero_is_positive>(x, y, "a sum that is zero",
@@ -110,7 +117,7 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
       aspect<&W::overflow>(x, y, "a sum beyond the greatest number",
                            [](const W& w) { return word_of(overflow, w.overflow); }),
       aspect<&W::rounding>(x, y, "rounding", [](const W& w) { return name_of(w.rounding); })};
-  all[2].differs = x.c != y.c;
+  all[2].differs = x.c != y.c || (x.together > 0) != (y.together > 0);
   all[6].differs = block(x) != block(y);
   all.back().take = [](WayToAdd& to, const WayToAdd& from) {
     to.rounding = from.rounding;

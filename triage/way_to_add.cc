@@ -23,9 +23,10 @@ std::vector<int> in_index_order(const Op& op) {
 }
 
 /// Positions of all products in the order of a row's instructions; of a floored sum also those beyond the op's, where a
-/// zero of the other sign is -1 unit, and -0 becomes +0.
+/// zero of the other sign is -1 unit, and -0 becomes +0; of chains that are added to each other, too, which begin at
+/// places of the instruction.
 std::vector<int> order_of(const DotModel& row, const Op& op) {
-  const bool zeros_count = traits_of(row).floors();
+  const bool zeros_count = traits_of(row).floors() || row.chain_join == ChainJoin::summed_first;
   std::vector<int> order;
   for (int first = 0; first < op.k; first += row.k)
     for (int position = 0; position < row.k; ++position)
@@ -47,7 +48,7 @@ std::vector<int> order_of_halves(const DotModel& row, const Op& op) {
 std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   const KernelTraits kernel = traits_of(row);
   const auto reads = [&](const char* setting) { return find_parameter(setting)->used_by(row.kernel); };
-  if (row.chain_join != ChainJoin::in_turn || (kernel.of_fp32() && row.d.width != 32)) return std::nullopt;
+  if (kernel.of_fp32() && row.d.width != 32) return std::nullopt;
   WayToAdd way;
   way.order = kernel.of_fp16() ? order_of_halves(row, op) : order_of(row, op);
   way.rounds_products = kernel.products == KernelTraits::Products::rounded;
@@ -66,9 +67,11 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
     if (row.cut == Cut::floor && row.first_sum > 1) way.parts = Parts::first_sums, way.group = row.first_sum;
     way.via_fp32 = row.output_via == OutputVia::fp32_nearest;
   }
+  if (kernel.cuts_to_odd()) way.cuts = Cuts::to_odd;
   if (reads("form")) way.form = row.form;
   way.block = way.span = reads("block") ? row.block : kernel.in_operations() ? op.k : row.k;
   if (kernel.of_fp16()) way.span = row.k;
+  if (reads("chain_join") && row.chain_join == ChainJoin::summed_first && row.block < row.k) way.together = row.k;
   way.sums_from_zero = kernel.of_fp32() && row.chain_start == ChainStart::positive_zero;
   if (reads("fraction_bits")) way.kept = row.fraction_bits;
   if (reads("zero_exponent") && row.zero_rule == ZeroRule::constant) way.zero_reads = row.zero_exponent;
@@ -76,6 +79,10 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   way.cuts_downwards = kernel.c == Joining::second_stage;
   way.cuts_sum = way.cuts_downwards && row.second_stage == SecondStage::floor32_then_31;
   way.subnormals = row.subnormals;
+  // Its operands are fp32 numbers when they are flushed.
+  if (kernel.of_fp32() && row.subnormals == Subnormals::flushed_signed) way.subnormals = Subnormals::flushed_of_fp32;
+  way.flushed = row.flushed;
+  way.tininess = row.tininess;
   way.reads_positive_zeros = reads("zero_operands") && row.zero_operands == ZeroOperands::positive;
   way.zero_is_positive =
       kernel.c == Joining::second_stage || (!kernel.in_operations() && row.zero_sign == ZeroSign::positive);
@@ -115,14 +122,23 @@ class StepwiseDot {
     const bool last = way_.c == Joining::last || way_.additions == Additions::in_pairs;
     const bool joins_nothing = last && !way_.sums_from_zero;
     const size_t span = last ? static_cast<size_t>(way_.span) : count;
+    Mpfr before(bits_);  // the sums of an instruction that c has not joined yet
     for (size_t start = 0; start < count; start += span) {
-      const size_t stop = std::min(count, start + span);
+      const size_t stop = std::min(count, start + span), together = static_cast<size_t>(way_.together);
       Mpfr partial(bits_);
       mpfr_set_zero(partial.get(), 1);
       mpfr_ptr sum = last ? partial.get() : c.get();
       for (size_t first = start; first < stop; first += block)
         encoding = step(first, std::min(stop, first + block), joins_nothing && first == start ? nullptr : sum, sum);
       if (!last) continue;
+      if (together) {
+        if (start % together) {
+          add(partial.get(), before.get());
+          rounded(partial.get(), way_.rounding, way_.output_bits);
+        }
+        mpfr_set(before.get(), partial.get(), MPFR_RNDN);
+        if (stop % together && stop < count) continue;
+      }
       if (way_.form == Form::s_alone) mpfr_set(c.get(), partial.get(), MPFR_RNDN);
       else encoding = joined(c.get(), partial.get(), way_.last_rounding, op_.d.fields().fraction_bits);
     }
@@ -134,6 +150,7 @@ class StepwiseDot {
   Number read(const FormatFields& format, uint64_t encoding) const {
     DotModel rule;
     rule.subnormals = way_.subnormals;
+    rule.flushed = way_.flushed;
     Number n = read_operand(rule, format, encoding);
     if (way_.reads_positive_zeros && n.cls == NumberClass::zero) n.negative = false;
     return n;
@@ -203,6 +220,7 @@ class StepwiseDot {
     const bool zero = mpfr_zero_p(x);
     RoundingRule rule;
     rule.rounding = rounding;
+    rule.tininess = way_.tininess;
     rule.overflow = way_.overflow;
     // A result of fewer bits is cut before it is encoded: only truncated ones are known.
     if (fraction_bits < f.fraction_bits && !zero) {
@@ -227,9 +245,12 @@ class StepwiseDot {
     const FormatFields& f = to.fields();
     exact::MpfrRounded r = exact::round_mpfr(to, x, rule);
     const bool tiny = keeps_flushed_sign(way_.subnormals) && (r.flags & flag::underflow);
-    if (flushes(way_.subnormals, f) && (tiny || decode(f, r.encoding).subnormal))
+    if (way_.flushed != FlushedNumbers::operands && flushes(way_.subnormals, f) &&
+        (tiny || decode(f, r.encoding).subnormal))
       r.encoding = f.encode_zero(mpfr_signbit(x) != 0);
     exact::set_from_encoding(x, to, r.encoding);
+    const bool read_as_zero = way_.flushed == FlushedNumbers::operands && flushes(way_.subnormals, f);
+    if (read_as_zero && decode(f, r.encoding).subnormal) mpfr_set_zero(x, mpfr_signbit(x) ? -1 : 1);
     return r.encoding;
   }
 
@@ -238,6 +259,19 @@ class StepwiseDot {
     mpfr_mul_2si(x, x, -unit, MPFR_RNDN);
     downwards ? mpfr_floor(x, x) : mpfr_trunc(x, x);
     mpfr_mul_2si(x, x, unit, MPFR_RNDN);
+  }
+
+  /// The same, but what is dropped makes the last bit that stays a one.
+  void cut_to_odd(mpfr_ptr x, int unit) const {
+    Mpfr whole(bits_), half(bits_);
+    mpfr_set(whole.get(), x, MPFR_RNDN);
+    cut(x, unit, false);
+    if (mpfr_equal_p(whole.get(), x)) return;
+    mpfr_set(half.get(), x, MPFR_RNDN);
+    cut(half.get(), unit + 1, false);
+    if (!mpfr_equal_p(half.get(), x)) return;
+    mpfr_set_si_2exp(half.get(), mpfr_signbit(whole.get()) ? -1 : 1, unit, MPFR_RNDN);
+    add(x, half.get());
   }
 
   static int exponent_of_value(mpfr_srcptr x) { return static_cast<int>(mpfr_get_exp(x)) - 1; }
@@ -286,7 +320,7 @@ class StepwiseDot {
       if (!way_.kept || exponent == below_all) return;
       const int unit = exponent - *way_.kept;
       const bool opposed = way_.cuts == Cuts::as_complement && !is_c && (mpfr_signbit(x) != 0) != c_is_negative;
-      cut(x, unit, way_.cuts == Cuts::downwards);
+      way_.cuts == Cuts::to_odd ? cut_to_odd(x, unit) : cut(x, unit, way_.cuts == Cuts::downwards);
       if (!opposed) return;
       Mpfr one(bits_);
       mpfr_set_si_2exp(one.get(), c_is_negative ? 1 : -1, unit, MPFR_RNDN);

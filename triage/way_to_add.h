@@ -17,7 +17,7 @@ struct WayToAdd {
   /// What is cut below one greatest exponent.
   enum class Parts { whole, odd_and_even, groups, first_sums };
   /// What a cut makes of an addend: as `Cut` of a row, or less in magnitude.
-  enum class Cuts { toward_zero, downwards, as_complement };
+  enum class Cuts { toward_zero, downwards, as_complement, to_odd };
 
   bool rounds_products = false;
   Additions additions = Additions::once;
@@ -27,6 +27,7 @@ struct WayToAdd {
   int block = 0;           ///< products per step
   Joining c = Joining::with_products;
   int span = 0;                              ///< products before c joins last
+  int together = 0;                          ///< products whose sums are added to each other before c joins; 0: none
   bool sums_from_zero = false;               ///< what c joins last starts from +0, not from its first product
   std::optional<int> kept;                   ///< bits kept below the greatest exponent; nothing: all
   std::optional<int> zero_reads;             ///< the exponent of a zero addend; nothing: it has none
@@ -37,12 +38,14 @@ struct WayToAdd {
   bool cuts_downwards = false;               ///< in the second stage; elsewhere toward zero
   bool cuts_sum = false;                     ///< of the second stage, once more below its own leading bit
   Subnormals subnormals = Subnormals::kept;  ///< operands, and results of a step
-  bool reads_positive_zeros = false;         ///< of a, b and c
-  bool zero_is_positive = false;             ///< an exactly zero sum is +0 whatever it sums
-  bool underflow_is_positive = false;        ///< a nonzero sum that rounds to zero is +0
-  bool via_fp32 = false;                     ///< each sum is rounded to fp32 first, to nearest even
-  Form form = Form::s_plus_c;                ///< what c and the sum before it make, or c and each product in order
-  int output_bits = 0;                       ///< fraction bits of each rounded sum
+  FlushedNumbers flushed = FlushedNumbers::both;
+  Tininess tininess = Tininess::after;
+  bool reads_positive_zeros = false;   ///< of a, b and c
+  bool zero_is_positive = false;       ///< an exactly zero sum is +0 whatever it sums
+  bool underflow_is_positive = false;  ///< a nonzero sum that rounds to zero is +0
+  bool via_fp32 = false;               ///< each sum is rounded to fp32 first, to nearest even
+  Form form = Form::s_plus_c;          ///< what c and the sum before it make, or c and each product in order
+  int output_bits = 0;                 ///< fraction bits of each rounded sum
   Rounding rounding = Rounding::nearest_even;
   Rounding last_rounding = Rounding::nearest_even;  ///< of the addition of a c that joins last
   Overflow overflow = Overflow::by_rounding;

@@ -14,6 +14,8 @@
  * looked at. A case that comes alone is evaluated at every place, and where one gives another result than the first,
  * that one is the answer: a place that is wrong is so without the cases around it, too.
  *
+ * On Arm, an argument is what FPCR is set to.
+ *
  * With RUNS_CHAINS it defines run_chains(groups, k, a, b, c, d) instead, which does all calls of a batch. a and b are
  * padded with bytes PADDING. */
 #include <stdint.h>
@@ -85,7 +87,12 @@ static void run_batch(size_t n, size_t k, const char* payload, result* results) 
   free(d);
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+#ifdef __aarch64__
+  if (argc > 1) __asm__ volatile("msr fpcr, %0" : : "r"(strtoull(argv[1], 0, 10)));
+#else
+  if (argc > 1 && argv[1]) return 1;
+#endif
   char line[4096];
   size_t k = 0;
   while (fgets(line, sizeof line, stdin)) {

@@ -62,12 +62,15 @@ void round(Held& h, const RoundTo& to, Overflows& overflows) {
 }
 
 void add_and_round(Held& h, const Held& other, const RoundTo& to, Overflows& overflows) {
-  if (other.is_zero() && h.fits_d) return;
-  if (h.is_zero() && other.fits_d) {
-    add_exactly(h, other);
-    h.fits_d = true;
-    h.rounded = other.rounded;
-    h.flushed = other.flushed;
+  const bool is_number = (other.is_zero() && h.fits_d) || (h.is_zero() && other.fits_d);
+  if (is_number) {
+    if (!other.is_zero()) {
+      add_exactly(h, other);
+      h.fits_d = true;
+      h.rounded = other.rounded;
+      h.flushed = other.flushed;
+    }
+    if (to.flushes && !h.flushed) lose_subnormal(h, to.format.emin());
     return;
   }
   add_exactly(h, other);

@@ -50,7 +50,7 @@ class BoundDomain {
 
  protected:
   BoundDomain(const DotModel& m, const FormatFields& c_format, Case& one)
-      : m_(m), c_format_(c_format), case_(one), to_{step_format(m), {}, flushes(m.subnormals, step_format(m))} {
+      : m_(m), c_format_(c_format), case_(one), to_{step_format(m), {}, flushes_results(m, step_format(m))} {
     to_.rule.rounding = m.output_rounding;
     to_.rule.overflow = one.op.rounding_rule().overflow;
   }
@@ -60,7 +60,7 @@ class BoundDomain {
   Value read_c(bool is_own, const Value& code) const {
     const Value c = code ? std::make_shared<Held>(*code) : case_.zero();
     const FormatFields& f = traits_of(m_).of_fp32() ? fp32_fields : c_format(is_own);
-    if (flushes(m_.subnormals, f) && !c->flushed) lose_subnormal(*c, f.emin());
+    if (flushes_operands(m_, f) && !c->flushed) lose_subnormal(*c, f.emin());
     return c;
   }
   /// Rounds where the row says what an overflow becomes.
@@ -116,7 +116,7 @@ class BoundChains : public BoundDomain {
   Real multiply(const Operand& x, const Operand& y) const {
     const Value p = std::make_shared<Held>(exact_product(x, y));
     if (!p->flushed) round(*p, to_, case_.overflows);
-    return p;
+    return as_operand(p);
   }
   Real add(const Real& x, const Real& y) const { return sum(x, *y); }
   Real product(int i, Seen&) const { return multiply(a(i), b(i)); }
@@ -133,7 +133,7 @@ class BoundChains : public BoundDomain {
   Value rounded(const Sum& sum, int, int) const {
     const Value alone = std::make_shared<Held>(*sum);
     round_output(*alone, to_);
-    return alone;
+    return as_operand(alone);
   }
   Value added(bool is_own, const Value& code, const Value& sum) const {
     const Value c = read_c(is_own, code);
@@ -150,6 +150,12 @@ class BoundChains : public BoundDomain {
   }
 
  private:
+  /// A result that the next operation may read as zero.
+  Value as_operand(const Value& x) const {
+    if (m_.flushed == FlushedNumbers::operands && flushes_operands(m_, to_.format))
+      lose_subnormal(*x, to_.format.emin());
+    return x;
+  }
   Held exact_product(const Operand& x, const Operand& y) const {
     Held p(case_.precision);
     exact::set_product(p.exact.get(), case_.op, in_, x.index);
@@ -161,7 +167,7 @@ class BoundChains : public BoundDomain {
   Real sum(const Real& x, const Held& y) const {
     const Value sum = std::make_shared<Held>(*x);
     add_and_round(*sum, y, to_, case_.overflows);
-    return sum;
+    return as_operand(sum);
   }
 
   const DotOperands& in_;
@@ -350,7 +356,7 @@ class BoundDots : public BoundDomain {
     h.unit = complements ? least_unit : std::max(h.unit, least_unit);
     return c.held;
   }
-  /// A term loses at most itself, unless it is floored.
+  /// A term loses at most itself, unless it is floored or rounded to odd.
   void add_cut(Held& h, const Term& t, int greatest) const {
     if (!t.significand) return;
     exact::Mpfr value(bound_precision);
@@ -358,14 +364,25 @@ class BoundDots : public BoundDomain {
     if (t.dropped) {
       h.lose(value.get());
     } else {
-      lose_below(h, greatest - m_.fraction_bits, t.exponent, floors_ ? nullptr : value.get());
+      lose_below(h, greatest - m_.fraction_bits, t.exponent, moves_ ? nullptr : value.get());
       h.unit = std::min(h.unit, t.exponent);
     }
     exact::must_be_exact((t.negative ? mpfr_sub : mpfr_add)(h.exact.get(), h.exact.get(), value.get(), MPFR_RNDN));
   }
 
   OneDot<NoTrace> read_, whole_;
-  bool floors_ = traits_of(m_).floors();
+  bool floors_ = traits_of(m_).floors(), moves_ = floors_ || traits_of(m_).cuts_to_odd();
+};
+
+/// Section 13.
+class BoundNormalizedDots : public BoundChains {
+ public:
+  BoundNormalizedDots(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Case& one)
+      : BoundChains(m, in, c_format, one), products_(m, in, c_format, one) {}
+  const BoundDots& products_alone() const { return products_; }
+
+ private:
+  BoundDots products_;
 };
 
 /// Section 4.
@@ -400,6 +417,7 @@ Value instruction(const DotModel& m, const DotOperands& in, const FormatFields& 
   using OneDot = BoundDots;
   using OneEmulatedDot = BoundEmulatedDots;
   using OneExactDot = BoundChains;
+  using OneNormalizedDot = BoundNormalizedDots;
   using OneTwoStageDot = BoundDots;
   using OneChain = BoundChains;
   switch (m.kernel) {

@@ -14,7 +14,8 @@ int exact_integer_bits(const Op& dot, const Unit& unit) {
   const int output = model->output_fraction_bits > 0
                          ? std::min(model->output_fraction_bits, static_cast<int>(d.fraction_bits)) + 1
                          : d.precision();
-  const bool cuts = traits_of(*model).additions == KernelTraits::Additions::cut;
+  const KernelTraits kernel = traits_of(*model);
+  const bool cuts = kernel.additions == KernelTraits::Additions::cut || kernel.cuts_to_odd();
   return cuts ? std::min(model->fraction_bits + 1, output) : output;
 }
 

@@ -46,7 +46,8 @@ inline int length_of(int n) { return bit_length(static_cast<uint64_t>(n)); }
 inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   const KernelTraits traits = traits_of(m);
   const bool is_grouped = traits.in_groups(), is_emulated = traits.of_fp16();
-  if (!traits.cuts_with_c() && !is_emulated && !traits.floors()) return std::nullopt;
+  const bool is_odd = traits.cuts_to_odd(), moves = traits.floors() || is_odd;
+  if (!traits.cuts_with_c() && !is_emulated && !moves) return std::nullopt;
   AlignedRow row;
   row.model = m;
   row.summed = is_emulated ? half_of_emulated(m) : m;
@@ -68,6 +69,11 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   // The last addition is the host's, in fp32.
   const bool fp32_or_fp16 = m.d == fp32_fields || m.d == fp16_fields;
   if (is_emulated && (!fp32_or_fp16 || m.c != m.d || flushes(m) || m.order != ProductOrder::ascending))
+    return std::nullopt;
+
+  // The last addition is in fp64, rounded to odd.
+  if (is_odd && (m.c != fp32_fields || m.d != fp32_fields || m.output_rounding != Rounding::odd ||
+                 m.overflow != Overflow::infinity))
     return std::nullopt;
 
   const int f = s.fraction_bits, n = is_grouped ? (s.k + s.group - 1) / s.group : smaller(s.block, s.k);
@@ -104,16 +110,16 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   row.may_lose_all = least_quantum - (least_greatest - f) > 31;
 
   // A term before it is cut; then terms that all have the greatest exponent and significand, and c. A floor may take
-  // one more of each.
+  // one more of each, and an odd last bit add it.
   const int kept_bits = bit_length(greatest) + row.term_left;
   const int c_kept_bits = larger(row.c_below, row.c_bits) + 1;
   const auto fits = [&](int parts) {
     const auto terms = static_cast<uint64_t>((n + parts - 1) / parts);
     return kept_bits <= 31 && c_kept_bits <= 31 &&
-           terms * ((greatest << row.term_left >> row.term_right) + traits.floors()) + low_mask(row.c_below + 1) <
-               uint64_t{1} << 31;
+           terms * ((greatest << row.term_left >> row.term_right) + moves) + low_mask(row.c_below + 1) < uint64_t{1}
+                                                                                                             << 31;
   };
-  if (traits.floors()) {
+  if (moves) {
     if (!fits(1)) return std::nullopt;
     return row;
   }

@@ -43,6 +43,19 @@ HWY_INLINE VF64 add_to_odd(VF64 x, VF64 y) {
   return hn::BitCast(d, hn::Add(bits, hn::IfThenElseZero(hn::And(inexact, even), step)));
 }
 
+/// fp64 numbers that were rounded to odd, rounded to odd once more, to fp32; of what is subnormal there
+/// fp64 holds no more bits than fp32 does.
+HWY_INLINE hn::Vec<DF32Half> demoted_to_odd(VF64 x) {
+  const DF64 d;
+  const hn::RebindToUnsigned<DF64> du;
+  const auto bits = hn::BitCast(du, x);
+  const auto beyond = hn::Set(du, (uint64_t{1} << 29) - 1);  // what fp32 does not hold of fp64's fraction
+  const auto last = hn::Set(du, uint64_t{1} << 29);
+  const auto inexact = hn::And(hn::Ne(hn::And(bits, beyond), hn::Zero(du)), hn::RebindMask(du, hn::IsFinite(x)));
+  const auto odd = hn::Or(hn::AndNot(beyond, bits), hn::IfThenElseZero(inexact, last));
+  return hn::DemoteTo(DF32Half(), hn::IfThenElse(hn::IsNaN(x), x, hn::BitCast(d, odd)));
+}
+
 /// A sum of products held as two fp64 numbers. Where Narrow, the products' range is proof that the second one is exact;
 /// elsewhere lost() tells the lanes where it was not.
 template <bool Narrow>

@@ -130,18 +130,6 @@ class LaneOddTrees : public LaneChains<DF32> {
   }
 };
 
-/// fp64 numbers that were rounded to odd, rounded to odd once more, to fp32: normal numbers there, or zeros.
-HWY_INLINE hn::Vec<DF32Half> demoted_to_odd(VF64 x) {
-  const DF64 d;
-  const D64 du;
-  const auto bits = hn::BitCast(du, x);
-  const auto beyond = hn::Set(du, (uint64_t{1} << 29) - 1);  // what fp32 does not hold of fp64's fraction
-  const auto last = hn::Set(du, uint64_t{1} << 29);
-  const auto inexact = hn::And(hn::Ne(hn::And(bits, beyond), hn::Zero(du)), hn::RebindMask(du, hn::IsFinite(x)));
-  const auto odd = hn::Or(hn::AndNot(beyond, bits), hn::IfThenElseZero(inexact, last));
-  return hn::DemoteTo(DF32Half(), hn::IfThenElse(hn::IsNaN(x), x, hn::BitCast(d, odd)));
-}
-
 /// Chains in fp16: the exact sum is rounded to odd, in fp64 and then in fp32, and what rounds it once more rounds the
 /// exact sum (oracles/lanes/exact_lanes-inl.h).
 class LaneHalfChains : public LaneChains<DF32> {

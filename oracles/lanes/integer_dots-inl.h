@@ -247,6 +247,26 @@ struct FlooredSums {
   }
 };
 
+/// Products rounded to odd as they are cut and added in 32 bits; c is +0.
+struct OddSums {
+  static constexpr bool are_wide = false;
+
+  static HWY_INLINE SignedMagnitude of(const AlignedRow& row, const LaneTerm* term, int n, const LaneAddend&, V32, int,
+                                       VI32 greatest) {
+    const D32 d;
+    const DI32 di;
+    VI32 sum = hn::Zero(di);
+    for (int i = 0; i < n; ++i) {
+      const V32 x = term[i].significand;
+      const VI32 by = hn::Add(hn::Sub(greatest, term[i].exponent), hn::Set(di, row.term_right));
+      const V32 kept = shifted_right(x, by), back = hn::BitCast(d, hn::Min(by, hn::Set(di, 31)));
+      const V32 exact = hn::VecFromMask(d, hn::Eq(hn::Shl(kept, back), x));
+      sum = hn::Add(sum, with_sign(hn::Or(kept, hn::AndNot(exact, hn::Set(d, 1))), term[i].negative));
+    }
+    return {hn::BitCast(d, hn::Abs(sum)), hn::BitCast(d, sum), hn::Sub(greatest, hn::Set(di, row.fraction_bits))};
+  }
+};
+
 /// Rounds magnitude * 2^unit once to a row's output (round_output of arithmetic/specials.h, in lanes). `zero_sign`: the
 /// sign of an exact zero.
 class Rounder {
@@ -699,11 +719,12 @@ class LaneDots {
 };
 
 #define MMAFUZZ_KERNEL HWY_INLINE
-// clang-format off: the last two need the first
+// clang-format off: the others need the first
 #include "arithmetic/kernels/fused_sum-inl.h"
 #include "arithmetic/kernels/grouped_sum-inl.h"
 #include "arithmetic/kernels/emulated_fp8-inl.h"
 #include "arithmetic/kernels/floored_sum-inl.h"
+#include "arithmetic/kernels/bulk_normalized-inl.h"
 // clang-format on
 #undef MMAFUZZ_KERNEL
 

@@ -13,6 +13,7 @@
 #include <hwy/highway.h>
 
 #include "oracles/lanes/dot_lanes-inl.h"
+#include "oracles/lanes/exact_lanes-inl.h"
 #include "oracles/lanes/integer_dots-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -175,6 +176,43 @@ class EmulatedLaneDots {
   PartOf<Operands> part_[2];
 };
 
+#if MMAFUZZ_HOST_FMA
+
+/// x + y in fp32, rounded to odd; every NaN as `nan`.
+HWY_INLINE V32 odd_sum(V32 x, V32 y, uint64_t nan) {
+  const DF32 d;
+  const DF32Half half;
+  const auto sum_of = [](hn::Vec<DF32Half> u, hn::Vec<DF32Half> v) HWY_ATTR {
+    const VF64 a = hn::PromoteTo(DF64(), u), b = hn::PromoteTo(DF64(), v), sum = hn::Add(a, b);
+    const auto may_be_inexact = hn::And(hn::IsFinite(sum), hn::Ne(sum, hn::Zero(DF64())));
+    return demoted_to_odd(hn::IfThenElse(may_be_inexact, add_to_odd(a, b), sum));
+  };
+  const VF32 u = hn::BitCast(d, x), v = hn::BitCast(d, y);
+  return canonical_bits(hn::Combine(d, sum_of(hn::UpperHalf(half, u), hn::UpperHalf(half, v)),
+                                    sum_of(hn::LowerHalf(half, u), hn::LowerHalf(half, v))),
+                        nan);
+}
+
+template <bool IsUsual, class Operands>
+class NormalizedLaneDots {
+ public:
+  using Code = Codes;
+
+  HWY_INLINE NormalizedLaneDots(const RowInLanes<IsUsual>& row, const Operands& operands)
+      : m_(row.m), products_(row, operands, false) {}
+
+  HWY_INLINE const DotModel& model() const { return m_; }
+  HWY_INLINE void begin_block(int) const {}
+  HWY_INLINE const LaneDots<OddSums, IsUsual, Operands>& products_alone() const { return products_; }
+  HWY_INLINE Codes added(bool, Codes c, Codes sum) const { return {odd_sum(c.v, sum.v, m_.nan)}; }
+
+ private:
+  const DotModel& m_;
+  LaneDots<OddSums, IsUsual, Operands> products_;
+};
+
+#endif
+
 // One instruction of each kernel.
 
 template <class Sums>
@@ -219,6 +257,18 @@ struct EmulatedFp8 {
     return emulated_fp8(EmulatedLaneDots<Sums, IsUsual, Operands>(row, operands), c);
   }
 };
+#if MMAFUZZ_HOST_FMA
+struct BulkNormalized {
+  static constexpr bool converts = false;
+  template <bool IsUsual>
+  static constexpr bool may_be_grid = true;
+
+  template <bool IsUsual, class Operands>
+  static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool, Codes c) {
+    return bulk_normalized(NormalizedLaneDots<IsUsual, Operands>(row, operands), c);
+  }
+};
+#endif
 
 /// Calls work.run<kernel of the row, whether it is usual>(). False where there is none.
 template <class Work>
@@ -231,6 +281,13 @@ bool run_as_row_says(const AlignedRow& row, const Work& work) {
                  : work.template run<EmulatedFp8<NarrowSums<2>>, false>();
   if (traits_of(row.model).floors())
     return usual ? work.template run<FlooredSum, true>() : work.template run<FlooredSum, false>();
+  if (traits_of(row.model).cuts_to_odd()) {
+#if MMAFUZZ_HOST_FMA
+    return usual ? work.template run<BulkNormalized, true>() : work.template run<BulkNormalized, false>();
+#else
+    return false;
+#endif
+  }
   if (row.sums == AlignedRow::Sums::wide) return work.template run<FusedSum<WideSums>, false>();
   if (row.sums == AlignedRow::Sums::four)
     return usual ? work.template run<FusedSum<NarrowSums<4>>, true>()
@@ -437,8 +494,10 @@ HWY_EXPORT(target_name);
 
 namespace {
 
-/// Whether the calling thread's floating point allows it: the last addition of an emulated row goes through it.
-bool host_allows(const AlignedRow& row) { return !traits_of(row.model).of_fp16() || default_float_environment(); }
+/// Whether the calling thread's floating point allows it: the addition of a c that joins last goes through it.
+bool host_allows(const AlignedRow& row) {
+  return traits_of(row.model).c != KernelTraits::Joining::last || default_float_environment();
+}
 
 }  // namespace
 

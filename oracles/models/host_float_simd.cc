@@ -283,8 +283,13 @@ bool is_of_the_host(const DotModel& m) {
          decode(m.d, m.nan).cls == NumberClass::nan;
 }
 
+bool flushes_in_lanes(const DotModel& m) {
+  return m.subnormals == Subnormals::kept || (m.flushed == FlushedNumbers::both && m.tininess == Tininess::after);
+}
+
 /// x86 flushes what is subnormal in fp32: of a narrower format nothing.
 bool flushes_as_the_host(const DotModel& m) {
+  if (m.subnormals == Subnormals::flushed_of_fp16 || !flushes_in_lanes(m)) return false;
   const auto is_as_wide = [](const FormatFields& f) { return f.exponent_bits == 8; };
   return m.subnormals == Subnormals::kept || m.subnormals == Subnormals::flushed_of_fp32 ||
          (m.subnormals == Subnormals::flushed_signed &&
@@ -331,11 +336,12 @@ bool is_plain_two_stage_sum(const DotModel& m) {
 bool is_odd_tree(const DotModel& m) {
   const auto has_fp32_exponents = [](const FormatFields& f) { return f.emin() == fp32_fields.emin(); };
   return traits_of(m).additions == KernelTraits::Additions::in_pairs && m.output_rounding == Rounding::odd &&
-         m.overflow == Overflow::infinity && m.subnormals == Subnormals::flushed_signed &&
-         m.zero_operands == ZeroOperands::kept && m.overflow_rank == OverflowRank::equal &&
-         m.product_overflow != ProductOverflow::positive_infinity && m.c == fp32_fields && m.d == fp32_fields &&
-         m.block > 0 && has_fp32_exponents(m.a) && has_fp32_exponents(m.b) && m.low_bits == LowBits::ignored &&
-         m.scale_block == 0 && decode(m.d, m.nan).cls == NumberClass::nan;
+         m.flushed == FlushedNumbers::both && m.overflow == Overflow::infinity &&
+         m.subnormals == Subnormals::flushed_signed && m.zero_operands == ZeroOperands::kept &&
+         m.overflow_rank == OverflowRank::equal && m.product_overflow != ProductOverflow::positive_infinity &&
+         m.c == fp32_fields && m.d == fp32_fields && m.block > 0 && has_fp32_exponents(m.a) &&
+         has_fp32_exponents(m.b) && m.low_bits == LowBits::ignored && m.scale_block == 0 &&
+         decode(m.d, m.nan).cls == NumberClass::nan;
 }
 
 bool is_row_of_fp32(const DotModel& m) {
@@ -351,12 +357,14 @@ bool is_row_of_fp32(const DotModel& m) {
       return (fp32_result && flushes_as_the_host(m)) || (is_chain_of_fp16(m) && m.subnormals == Subnormals::kept) ||
              is_chain_of_bf16(m);
     case Additions::in_pairs:
-      return fp32_addend && (m.subnormals == Subnormals::flushed || flushes_as_the_host(m)) && overflows_as_the_host(m);
+      return fp32_addend && ((m.subnormals == Subnormals::flushed && flushes_in_lanes(m)) || flushes_as_the_host(m)) &&
+             overflows_as_the_host(m);
     case Additions::exact:
       return (fp32_addend || is_sum_of_fp16(m)) && flushes_as_the_host(m) && m.zero_sign != ZeroSign::any_negative &&
              m.overflow != Overflow::saturate && (m.scale_block == 0 || has_scales_of_lanes(m));
     case Additions::cut:
-    case Additions::floored: break;
+    case Additions::floored:
+    case Additions::to_odd: break;
   }
   return traits.c == KernelTraits::Joining::second_stage && fp32_addend && is_plain_two_stage_sum(m);
 }

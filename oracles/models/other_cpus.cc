@@ -1,9 +1,10 @@
 // Dot products and outer products of Arm's, IBM's and RISC-V's processors. Sources: the Arm Architecture Reference
 // Manual (DDI 0487, shared pseudocode BFDotAdd, FPDot, FPDotAdd, FPMulAdd; SME: DDI 0616), the Power ISA 3.1
-// (chapter 7.6.3, VSX Matrix-Multiply Assist), the RISC-V Unprivileged ISA (Zvfbfwma). All with the processor's default
+// (chapter 7.6.3, VSX Matrix-Multiply Assist), the RISC-V Unprivileged ISA (Zvfbfwma; its Bulk Normalization Algorithm,
+// RVBNA, in the draft of 2026; how Spike calls that: Zvtbf16fmm, Zvtofp8fmm). All with the processor's default
 // modes: to nearest even, subnormal numbers kept. NaNs of operands are handed on (Arm: FPCR.DN = 0), but for Arm's
-// products of SME and of bf16 and FP8, which have one NaN, and RISC-V, which has one for all. SVE2.1's FDOT of fp16,
-// which hands on the first signalling of four factors and else the first NaN (FPProcessNaNs4), has no row.
+// products of SME and of bf16 and FP8, which have one NaN, and RISC-V, which has one for all. What the bits of Arm's
+// FPCR make of these rows, docs/semantics.md 14 says.
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -77,6 +78,21 @@ class CpuRows : public RowList {
     add(std::move(row), source);
   }
 
+  /// n products by RVBNA, whose guard bits are log2(n); an IEEE addition to odd joins c.
+  void bulk_normalized(const char* instruction, int n, int guard_bits, const std::string& a, const std::string& b) {
+    ModelRow row = started("riscv", instruction, ("k" + std::to_string(n)).c_str(), "f32." + a + "." + b + ".f32");
+    DotModel& m = row.model;
+    m.kernel = Kernel::bulk_normalized;
+    m.block = n;
+    m.fraction_bits = m.d.fraction_bits + guard_bits;
+    m.zero_exponent = -(m.a.bias + m.b.bias);  // a biased sum of 0
+    m.output_rounding = Rounding::odd;
+    m.overflow = Overflow::infinity;
+    row.claims = claims_of({"block_permutation", "monotone_in_c", "product_value_and_exponent", "sign_symmetry",
+                            "split_k", "swap_operands", "zero_padding"});
+    add(std::move(row), "RISC-V Unprivileged ISA, draft: RVBNA; Spike, f32_add_odd");
+  }
+
   /// POWER10's outer products in all forms. Those of 16-bit operands negate the rounded sum of two products and the
   /// accumulator, those of fp32 and fp64 the accumulator and the result of a fused multiply-add.
   void power10() {
@@ -136,6 +152,7 @@ std::vector<ModelRow> other_cpu_rows() {
   rows.pairs("arm", "bfmopa_ebf", "k2", "bf16", with_ebf);
   rows.pairs("arm", "fmopa", "k2", "f16", "Arm ARM, FPDotAdd (SME)");
   rows.pairs("arm", "fdot", "k2", "f16", "Arm ARM, FPDotAdd (SME2)");
+  rows.pairs("arm", "fdot_sve", "k2", "f16", "Arm ARM, FPDotAdd (SVE2.1)", NanFrom::signalling_c_as_bs);
   rows.two_pairs("Arm ARM, C3.10.28.1: FMMLA, fp16 to fp32");
   rows.tree("fmmla", "f32", "Arm ARM, FPMatMulAdd");
   rows.tree("fmmla", "f64", "Arm ARM, FPMatMulAdd");
@@ -156,6 +173,9 @@ std::vector<ModelRow> other_cpu_rows() {
   rows.fma("arm", "fmopa", "f64.f64.f64.f64", "Arm ARM, FPMulAdd (SME)");
   rows.power10();
   rows.fma("riscv", "vfwmaccbf16", "f32.bf16.bf16.f32", "RISC-V Unprivileged ISA, Zvfbfwma");
+  rows.bulk_normalized("vtfmm", 2, 1, "bf16", "bf16");
+  for (const char* a : {"e4m3", "e5m2"})
+    for (const char* b : {"e4m3", "e5m2"}) rows.bulk_normalized("vtfmm", 4, 2, a, b);
   return rows.take();
 }
 

@@ -65,10 +65,13 @@ std::vector<Parameter> make_parameters() {
        MMAFUZZ_MEMBER(zero_sign)},
       {"nan", "encoding of every NaN result that is no operand's", {}, 0, 0, true, MMAFUZZ_MEMBER(nan)},
       {"nan_from", "which operand's NaN an operation gives, made quiet, or nan",
-       Words{"constant", "a_b_c", "a_c_b", "b_a_c", "b_c_a", "c_a_b", "c_b_a", "signalling_c_a_b"}, 0, 0, false, MMAFUZZ_MEMBER(nan_from)},
+       Words{"constant", "a_b_c", "a_c_b", "b_a_c", "b_c_a", "c_a_b", "c_b_a", "signalling_c_a_b", "signalling_c_as_bs"}, 0, 0, false, MMAFUZZ_MEMBER(nan_from)},
       {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope)},
       {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits)},
-      {"subnormals", "subnormal operands and results", Words{"kept", "flushed", "flushed_signed", "flushed_of_fp32"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals)},
+      {"subnormals", "subnormal operands and results", Words{"kept", "flushed", "flushed_signed", "flushed_of_fp32", "flushed_of_fp16"}, 0, 0, false,
+       MMAFUZZ_MEMBER(subnormals)},
+      {"flushed", "which subnormal numbers become zeros", Words{"both", "operands", "results"}, 0, 0, false, MMAFUZZ_MEMBER(flushed)},
+      {"tininess", "when a result counts as subnormal: as it is rounded or before", Words{"after", "before"}, 0, 0, false, MMAFUZZ_MEMBER(tininess)},
       {"zero_operands", "sign that a zero operand reads", Words{"kept", "positive"}, 0, 0, false,
        MMAFUZZ_MEMBER(zero_operands)},
       {"chain_start", "what the first product of a chain joins", Words{"positive_zero", "first_product"}, 0, 0, false,
@@ -246,6 +249,8 @@ std::string contradiction_in(const DotModel& model) {
   if (kernel.c == KernelTraits::Joining::second_stage && model.zero_rule == ZeroRule::clamp)
     return "kernel=two_stage_sum has no floor: zero terms read nothing (zero_rule=constant) or their factors' "
            "exponents";
+  if (kernel.cuts_to_odd() && model.zero_rule == ZeroRule::clamp)
+    return "kernel=bulk_normalized sums from a zero, which reads zero_exponent: zero_rule=clamp is constant here";
   if (kernel.of_fp16() && model.c_exponent == CExponent::c_format)
     return "kernel=emulated_fp8 adds c last: its sums know d's format and not c's (c_exponent)";
   if (kernel.products == KernelTraits::Products::rounded && model.subnormals == Subnormals::flushed_signed &&
@@ -260,12 +265,26 @@ std::string contradiction_in(const DotModel& model) {
     if (!is_of_fp32(model.c) || !is_of_fp32(model.d) || std::min(model.a.emin(), model.b.emin()) < fp32_fields.emin())
       return "subnormals=flushed_of_fp32 needs a c and a d with fp32's exponents, and no wider operands";
   }
+  if (model.subnormals == Subnormals::flushed_of_fp16) {
+    if (kernel.of_fp32() || !(kernel.in_operations() || kernel.c == KernelTraits::Joining::last))
+      return "subnormals=flushed_of_fp16 is known of fma_chain, ieee_tree and sum_then_add";
+    const FormatFields* const all[] = {&model.a, &model.b, &model.c, &model.d};
+    if (std::none_of(std::begin(all), std::end(all), [](const FormatFields* f) { return *f == fp16_fields; }))
+      return "subnormals=flushed_of_fp16 needs an fp16 operand or result";
+  }
+  const bool flushes_some = model.flushed != FlushedNumbers::both || model.tininess == Tininess::before;
+  if (flushes_some && model.subnormals == Subnormals::flushed)
+    return "flushed=operands, flushed=results and tininess=before are known where flushed numbers keep their signs";
   if (model.nan_from != NanFrom::constant) {
     for (const FormatFields* f : {&model.a, &model.b, &model.c, &model.d})
       if (f->specials != Specials::ieee) return "nan_from needs formats whose NaNs have payloads as IEEE 754's do";
     if (model.scale_block) return "nan_from is not known of operations with scales";
+    if (nan_operand(model.d, model.d, decode(model.d, model.nan), model.nan).is_signalling)
+      return "nan_from makes NaNs quiet, and nan is a signalling one";
     if (kernel.of_fp32() && !(model.d == fp32_fields))
       return "nan_from needs d=fp32 where a conversion to d ends the sum: it gives one NaN";
+    if (model.nan_from == NanFrom::signalling_c_as_bs && !sums_exactly)
+      return "nan_from=signalling_c_as_bs is of a block of products: kernel=sum_then_add";
     if (kernel.products == KernelTraits::Products::rounded &&
         (model.nan_from == NanFrom::a_c_b || model.nan_from == NanFrom::c_b_a))
       return "this kernel has no operation on a, b and c: nan_from=a_c_b is a_b_c here, and c_b_a is b_c_a";
@@ -278,8 +297,8 @@ std::string contradiction_in(const DotModel& model) {
     return "form=" + parameter_text(*find_parameter("form"), model) + " negates c, which needs zeros of both signs";
   if (model.output_via == OutputVia::fp32_nearest && !kernel.floors())
     return "output_via=fp32_nearest is known of kernel=floored_sum";
-  const bool adds_operands =
-      kernel.products == KernelTraits::Products::rounded || (sums_exactly && kernel.c == KernelTraits::Joining::last);
+  const bool adds_operands = kernel.products == KernelTraits::Products::rounded || kernel.cuts_to_odd() ||
+                             (sums_exactly && kernel.c == KernelTraits::Joining::last);
   if (adds_operands && model.overflow == Overflow::saturate)
     return "this kernel adds to c what was rounded before: overflow=saturate is by_rounding or infinity here";
   if (kernel.floors()) {

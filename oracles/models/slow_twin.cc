@@ -26,6 +26,9 @@ void flush_input(const DotModel& model, Term& t, const FormatFields& stored) {
   const bool as_fp32 = model.kernel == Kernel::fma_then_add || model.subnormals == Subnormals::flushed_of_fp32;
   const FormatFields& f = as_fp32 ? fp32_fields : stored;
   if (model.subnormals == Subnormals::kept || t.kind != Kind::finite || leading_exponent(t) >= f.emin()) return;
+  // Arm ARM, FPUnpack: FZ16 decides for 16 bits, FZ (AH = 0) and FIZ for others; FZ with AH = 1 for no operand.
+  if (model.flushed == FlushedNumbers::results) return;
+  if (model.subnormals == Subnormals::flushed_of_fp16 && !(stored == fp16_fields)) return;
   const bool negative = model.subnormals != Subnormals::flushed && t.negative;
   t = Term{};
   t.negative = negative;
@@ -141,8 +144,15 @@ bool is_zero_encoding(const FormatFields& f, uint64_t encoding) {
   return (encoding & ~f.in_container(f.sign_bit())) == 0;
 }
 
+/// Arm ARM, FPRoundBase: FIZ flushes no result, FZ16 those of 16 bits.
+bool may_flush_results(const DotModel& model) {
+  const bool is_of_16_bits_alone = model.subnormals == Subnormals::flushed_of_fp16;
+  return model.flushed != FlushedNumbers::operands && (!is_of_16_bits_alone || model.d == fp16_fields);
+}
+
 /// A flushed result keeps its sign and is judged after rounding (section 6).
 uint64_t flush_result(const DotModel& model, uint64_t encoding) {
+  if (!may_flush_results(model)) return encoding;
   const Term t = decode(model.d, encoding, LowBits::ignored);
   const bool subnormal = t.kind == Kind::finite && leading_exponent(t) < model.d.emin();
   const bool negative = t.negative && model.underflow_sign == UnderflowSign::kept;
@@ -151,8 +161,9 @@ uint64_t flush_result(const DotModel& model, uint64_t encoding) {
 
 /// Whether a value is below the normal range after rounding as if there were no least exponent (IEEE 754-2019, 7.5):
 /// what x86 flushes.
-bool is_tiny(const FormatFields& f, int fraction_bits, const Dyadic& v, Rounding mode) {
+bool is_tiny(const FormatFields& f, int fraction_bits, const Dyadic& v, Rounding mode, Tininess judged) {
   int exponent = leading_exponent(v);
+  if (judged == Tininess::before) return exponent < f.emin();  // Arm ARM, FPRoundBase with AH = 0
   const cpp_int units = round_shifted(abs(v.units), exponent - fraction_bits - v.weight, v.units < 0, mode);
   if ((units >> (fraction_bits + 1)) != 0) ++exponent;
   return exponent < f.emin();
@@ -171,13 +182,13 @@ uint64_t round_output(const DotModel& model, const Dyadic& sum) {
 
 /// x86 judges what it flushes by its value; so do FP8's instructions there, whose results are fp32 numbers.
 bool flushes_by_value(const DotModel& model) {
-  return model.subnormals == Subnormals::flushed_signed || model.subnormals == Subnormals::flushed_of_fp32;
+  return may_flush_results(model) && model.subnormals != Subnormals::kept && model.subnormals != Subnormals::flushed;
 }
 
 /// The rounded result of a nonzero sum under the rule for subnormals.
 uint64_t flush_sum(const DotModel& model, const Dyadic& sum, uint64_t rounded) {
   const bool by_value = flushes_by_value(model);
-  if (by_value && is_tiny(model.d, result_bits(model), sum, model.output_rounding))
+  if (by_value && is_tiny(model.d, result_bits(model), sum, model.output_rounding, model.tininess))
     return model.d.encode_zero(sum.units < 0 && model.underflow_sign == UnderflowSign::kept);
   return flush_result(model, rounded);
 }
@@ -217,6 +228,7 @@ uint64_t nan_of_operands(const DotModel& model, const std::optional<NanBits>& a,
     case NanFrom::c_b_a: order = {&c, &b, &a}; break;
     case NanFrom::c_a_b: order = {&c, &a, &b}; break;
     case NanFrom::signalling_c_a_b:
+    case NanFrom::signalling_c_as_bs:  // of an addition the same: FPProcessNaNs
       for (const auto* x : {&c, &a, &b})
         if (*x && !(*x)->quiet) return quiet(model.d, **x);
       if (product_is_invalid) return model.nan;
@@ -392,7 +404,8 @@ uint64_t packed(const DotModel& model, const FormatFields& f, int fraction_bits,
   if (total.units == 0) return 0;
   const bool flushes = model.subnormals == Subnormals::flushed_of_fp32 && f.emin() == fp32_fields.emin();
   const bool keeps_sign = model.underflow_sign == UnderflowSign::kept;
-  if (flushes && is_tiny(f, fraction_bits, total, mode)) return f.encode_zero(keeps_sign && total.units < 0);
+  if (flushes && is_tiny(f, fraction_bits, total, mode, Tininess::after))
+    return f.encode_zero(keeps_sign && total.units < 0);
   const uint64_t bits = round_to(f, fraction_bits, total, mode, model.overflow).encoding;
   return is_zero_encoding(f, bits) && !keeps_sign ? f.encode_zero(false) : bits;
 }
@@ -472,13 +485,18 @@ Rounded ieee_round(const DotModel& model, const Term& exact, Rounding mode) {
     case Kind::zero: return {model.d.encode_zero(exact.negative), false};
     case Kind::finite: break;
   }
-  if (flushes_by_value(model) && is_tiny(model.d, model.d.fraction_bits, value_of(exact), mode))
+  if (flushes_by_value(model) && is_tiny(model.d, model.d.fraction_bits, value_of(exact), mode, model.tininess))
     return {model.d.encode_zero(exact.negative), false};
   const Overflow overflow = model.kernel == Kernel::ieee_tree ? model.overflow : Overflow::by_rounding;
   return round_to(model.d, model.d.fraction_bits, value_of(exact), mode, overflow);
 }
 
-Term read_result(const DotModel& model, uint64_t encoding) { return decode(model.d, encoding, LowBits::ignored); }
+/// A result as the next operation unpacks it.
+Term read_result(const DotModel& model, uint64_t encoding) {
+  Term t = decode(model.d, encoding, LowBits::ignored);
+  flush_input(model, t, model.d);
+  return t;
+}
 
 using SomeNan = std::optional<NanBits>;
 
@@ -607,20 +625,31 @@ uint64_t exact_step(const DotModel& model, std::span<const Term> products, const
   return flush_sum(model, sum, round_output(model, sum));
 }
 
+/// A number as a result.
+uint64_t finished(const DotModel& model, const Term& t) {
+  if (t.kind == Kind::infinity) return model.d.encode_infinity(t.negative);
+  if (t.is_zero()) return model.d.encode_zero(t.negative);
+  return flush_sum(model, value_of(t), round_output(model, value_of(t)));
+}
+
 /// Section 14, from Arm's FPDot and FPAdd, from Power ISA 3.1's xvf16ger2pp and from the texts of FP8's instructions on
 /// x86: the products' exact sum is rounded, then its sum with c. Of Arm's FMMLA of fp16 the rounded sums are added to
 /// each other, rounded, before that.
 uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
-  const auto finished = [&](const Term& t) {
-    if (t.kind == Kind::infinity) return model.d.encode_infinity(t.negative);
-    if (t.is_zero()) return model.d.encode_zero(t.negative);
-    return flush_sum(model, value_of(t), round_output(model, value_of(t)));
-  };
   const auto sum_of = [&](std::span<const Term> products) {
     Term none;  // of all signs: what joins the products decides
     none.negative = products[0].negative;
     if (const auto special = special_result(model, products, none)) {
       if (decode(model.d, *special, LowBits::ignored).kind != Kind::nan) return *special;
+      if (model.nan_from ==
+          NanFrom::signalling_c_as_bs) {  // Arm ARM, FPDot: FPProcessNaNs4 of op1_a, op1_b, op2_a, op2_b
+        for (const bool only_signalling : {true, false})
+          for (const size_t operand : {0, 1})
+            for (const Term& p : products)
+              if (const SomeNan& nan = p.factor[operand]; nan && !(only_signalling && nan->quiet))
+                return quiet(model.d, *nan);
+        return model.nan;
+      }
       // QEMU's xvf16ger2: the last product, then FMAs of those before it.
       Term t = none;
       uint64_t result = model.nan;
@@ -637,12 +666,11 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
     Dyadic exact;
     for (const Term& p : products) exact = exact + value_of(p);
     return exact.units == 0 ? model.d.encode_zero(zero_sum_is_negative(model, products, none))
-                            : finished({Kind::finite, exact.units < 0, abs(exact.units), exact.weight, 0});
+                            : finished(model, {Kind::finite, exact.units < 0, abs(exact.units), exact.weight, 0});
   };
   const auto plus = [&](const Term& x, uint64_t sum, int sign = 1) {
-    const Term y = with_sign(decode(model.d, sum, LowBits::ignored), sign),
-               total = exact_add(x, y, model.output_rounding);
-    return total.kind == Kind::nan ? nan_of_operands(model, y.nan, {}, x.nan, false) : finished(total);
+    const Term y = with_sign(read_result(model, sum), sign), total = exact_add(x, y, model.output_rounding);
+    return total.kind == Kind::nan ? nan_of_operands(model, y.nan, {}, x.nan, false) : finished(model, total);
   };
   const Terms all = instruction.all_scaled();
   const std::span<const Term> products(all);
@@ -652,7 +680,7 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
     sums.push_back(sum_of(products.subspan(first, std::min(block, all.size() - first))));
   if (model.chain_join == ChainJoin::summed_first) {
     uint64_t total = sums[0];
-    for (size_t i = 1; i < sums.size(); ++i) total = plus(decode(model.d, total, LowBits::ignored), sums[i]);
+    for (size_t i = 1; i < sums.size(); ++i) total = plus(read_result(model, total), sums[i]);
     sums = {total};
   }
   if (model.form == Form::s_alone) return sums.back();  // xvf16ger2 writes the rounded sum
@@ -661,6 +689,40 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
   Accumulator c = accumulator;
   for (const uint64_t sum : sums) c = {plus(with_sign(read_accumulator(model, c), signs.c), sum, signs.sum), &model.d};
   return c.encoding;
+}
+
+/// Section 15, from the functional description of RVBNA: the products' magnitudes, extended to the right, are shifted
+/// by their distance from the greatest reference exponent, and a bit that was shifted out sets the last one that stays
+/// ("jam"). A sum of zero is +0. What a sum too small for a normal result becomes the description's prose says.
+uint64_t bulk_normalized(const DotModel& model, const Instruction& instruction, Accumulator accumulator) {
+  const Terms all = instruction.all_scaled();
+  const std::span<const Term> every(all);
+  const size_t block = static_cast<size_t>(std::max(1, model.block));
+  for (size_t first = 0; first < all.size(); first += block) {
+    const auto products = every.subspan(first, std::min(block, all.size() - first));
+    uint64_t dot = model.d.encode_zero(false);
+    if (const auto special = special_result(model, products, Term{})) {
+      dot = *special;
+    } else {
+      int reference = model.zero_rule == ZeroRule::clamp ? model.zero_exponent : exponent_read_by_zero(model, Term{});
+      for (const Term& p : products) reference = std::max(reference, exponent_read_by_product(model, p));
+      const int last_bit = reference - model.fraction_bits;
+      cpp_int accumulated = 0;
+      for (const Term& p : products) {
+        if (p.is_zero()) continue;
+        const Dyadic exact = value_of(p), kept = truncate_at(exact, last_bit);
+        cpp_int magnitude = abs(kept.units);
+        const bool jam = (exact + Dyadic{cpp_int(-kept.units), kept.weight}).units != 0;
+        if (jam && magnitude % 2 == 0) ++magnitude;
+        accumulated += p.negative ? cpp_int(-magnitude) : magnitude;
+      }
+      if (accumulated != 0) dot = round_output(model, {accumulated, last_bit});
+    }
+    const Term c = read_accumulator(model, accumulator);
+    const Term total = exact_add(c, decode(model.d, dot, LowBits::ignored), model.output_rounding);
+    accumulator = {total.kind == Kind::nan ? model.nan : finished(model, total), &model.d};
+  }
+  return accumulator.encoding;
 }
 
 /// Products truncated at fraction_bits below their own greatest exponent; no exponent when every one reads nothing.

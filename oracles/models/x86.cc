@@ -126,6 +126,9 @@ std::vector<ModelRow> x86_rows() {
                       NanFrom::a_b_c);
   rows.tile("tdpbf16ps", "bf16", "[SDM] TDPBF16PS: two FMA chains from +0, their sum, then c; DAZ and FTZ");
   rows.tile("tdpfp16ps", "f16", "[SDM] TDPFP16PS: the same; fp16's subnormals are kept, fp32's flushed");
+  // Complex numbers: products 2i and 2i + 1 of an element are what a real or an imaginary part is made of.
+  rows.tile("tcmmrlfp16ps", "f16", "[SDM] TCMMRLFP16PS: real parts, and imaginary ones, of which a's are negated");
+  rows.tile("tcmmimfp16ps", "f16", "[SDM] TCMMIMFP16PS: imaginary parts of a by real ones of b, and the other way");
   rows.tf32_tile("[ISE] TMMULTF32PS: an FMA chain from +0 over k, then c; NaNs made quiet before low bits are cut");
   struct Fp8 {
     const char *tile, *outer, *types;

@@ -3,6 +3,7 @@
 // first asked for. What is compared with a row is QEMU's arithmetic, which nobody here wrote.
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "core/quoted.h"
 #include "core/shell.h"
 #include "core/unit_name.h"
+#include "core/words.h"
 #include "oracles/families.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/units/process_unit.h"
@@ -47,6 +49,7 @@ const Machine machines[] = {
 /// What a unit claims to be: a row, or `integer` on an op. One program may be built for several instructions.
 struct EmulatedInstruction {
   const char *name, *row, *source, *program, *flags = "", *integer_op = nullptr;
+  bool honours_fpcr = false;
 
   Op op() const {
     size_t column = 0;
@@ -63,12 +66,12 @@ struct EmulatedInstruction {
 constexpr EmulatedInstruction emulated_instructions[] = {
     {"arm/bfdot", "arm/bfdot.k2.f32.bf16.bf16.f32", "BFDOT with FPCR.EBF = 0", "arm_bfdot"},
     {"arm/bfmmla", "arm/bfmmla.k4.f32.bf16.bf16.f32", "BFMMLA with FPCR.EBF = 0", "arm_bfmmla"},
-    {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALB", "arm_bfmlal"},
-    {"arm/bfmlalt", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALT", "arm_bfmlal", "-DODD"},
+    {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALB", "arm_bfmlal", "", nullptr, true},
+    {"arm/bfmlalt", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALT", "arm_bfmlal", "-DODD", nullptr, true},
     {"arm/bfmopa", "arm/bfmopa.k2.f32.bf16.bf16.f32", "SME's BFMOPA with FPCR.EBF = 0", "arm_bfmopa"},
-    {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", "SME's FMOPA of fp16", "arm_fmopa_f16"},
-    {"arm/fmopa_f32", "arm/fmopa.k1.f32.f32.f32.f32", "SME's FMOPA of fp32", "arm_fmopa_f32"},
-    {"arm/fmopa_f64", "arm/fmopa.k1.f64.f64.f64.f64", "SME's FMOPA of fp64", "arm_fmopa_f64"},
+    {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", "SME's FMOPA of fp16", "arm_fmopa_f16", "", nullptr, true},
+    {"arm/fmopa_f32", "arm/fmopa.k1.f32.f32.f32.f32", "SME's FMOPA of fp32", "arm_fmopa_f32", "", nullptr, true},
+    {"arm/fmopa_f64", "arm/fmopa.k1.f64.f64.f64.f64", "SME's FMOPA of fp64", "arm_fmopa_f64", "", nullptr, true},
     POWER10_FORMS(xvf16ger2, ".k2.f32.f16.f16.f32"),
     POWER10_FORMS(xvbf16ger2, ".k2.f32.bf16.bf16.f32"),
     POWER10_FORMS(xvf32ger, ".k1.f32.f32.f32.f32"),
@@ -82,6 +85,49 @@ constexpr EmulatedInstruction emulated_instructions[] = {
 #undef POWER10_INTEGER
 #undef POWER10_FORMS
 #undef POWER10
+
+/// A word of `fpcr=`: a control bit of Arm's FPCR (Arm ARM, C5.2.10) that QEMU 7.2 knows, and what it makes of a row,
+/// and of one whose operands are fp16. Nothing: the bit changes nothing there.
+struct FpcrWord {
+  const char* name;
+  uint32_t bits;
+  const char *overrides, *of_fp16;
+};
+constexpr FpcrWord fpcr_words[] = {
+    {"fz", 1u << 24, "subnormals=flushed_signed,tininess=before", "subnormals=flushed_of_fp32,tininess=before"},
+    {"fz16", 1u << 19, nullptr, "subnormals=flushed_of_fp16,tininess=before"},
+    {"dn", 1u << 25, "nan_from=constant", nullptr},
+    {"rp", 1u << 22, "output_rounding=up", "output_rounding=up"},
+    {"rm", 2u << 22, "output_rounding=down", "output_rounding=down"},
+    {"rz", 3u << 22, "output_rounding=toward_zero", "output_rounding=toward_zero"},
+};
+
+/// What the words of `fpcr=` come to.
+struct Fpcr {
+  uint32_t bits = 0;
+  std::string overrides;
+};
+
+Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words) {
+  if (!one.honours_fpcr) return declined(std::string(one.name) + " does not read FPCR's control bits");
+  const bool of_fp16 = one.op().a.name() == "fp16";
+  Fpcr fpcr;
+  for (const std::string& word : words_of(words, '+')) {
+    const auto found = std::find_if(std::begin(fpcr_words), std::end(fpcr_words),
+                                    [&](const FpcrWord& each) { return word == each.name; });
+    if (found == std::end(fpcr_words)) {
+      std::string known;
+      for (const FpcrWord& each : fpcr_words) known += std::string(known.empty() ? "" : ", ") + each.name;
+      return invalid("fpcr= takes " + known + ", joined by +, not " + mmafuzz::quoted(word));
+    }
+    const char* overrides = of_fp16 ? found->of_fp16 : found->overrides;
+    if (!overrides) return declined("fpcr=" + word + " changes nothing in " + one.name);
+    fpcr.bits |= found->bits;
+    fpcr.overrides += (fpcr.overrides.empty() ? "?" : ",") + std::string(overrides);
+  }
+  if (of_fp16 && words.find("fz+fz16") != std::string::npos) return declined("fz and fz16 are asked for one at a time");
+  return fpcr;
+}
 
 const EmulatedInstruction* find_emulated(std::string_view path) {
   for (const EmulatedInstruction& one : emulated_instructions)
@@ -219,7 +265,9 @@ class EmulatedFamily final : public Family {
 
   FamilyParameters parameters() const override {
     return {"emulated:",
-            {{share_setting, "about one case in N is evaluated, and compared with the claimed row alone",
+            {{"fpcr", "control bits of Arm's FPCR, joined by +; the row that is claimed has what they make of it",
+              "fz, fz16, dn, rp, rm, rz (none)"},
+             {share_setting, "about one case in N is evaluated, and compared with the claimed row alone",
               "1 to " + std::to_string(most_share) + " (1)"}}};
   }
 
@@ -247,11 +295,18 @@ class EmulatedFamily final : public Family {
       return unknown("unknown unit " + mmafuzz::quoted(text) + "; emulated: has " + known);
     }
     uint64_t share = 1;
+    Fpcr fpcr;
     for (const auto& [setting, value] : name.each_setting()) {
+      if (setting == "fpcr") {
+        const Result<Fpcr> parsed = parse_fpcr(*one, value);
+        if (!parsed) return parsed.refusal();
+        fpcr = *parsed;
+        continue;
+      }
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), share);
       if (setting != share_setting || error != std::errc() || *end != 0 || share < 1 || share > most_share)
-        return invalid("unit " + mmafuzz::quoted(text) + ": emulated: takes share=1 to " + std::to_string(most_share) +
-                       ", not " + mmafuzz::quoted(setting + "=" + value));
+        return invalid("unit " + mmafuzz::quoted(text) + ": emulated: takes fpcr= and share=1 to " +
+                       std::to_string(most_share) + ", not " + mmafuzz::quoted(setting + "=" + value));
     }
     const Machine& machine = machine_of(*one);
     if (const std::string missing = missing_for(machine); !missing.empty()) return declined(missing);
@@ -259,15 +314,16 @@ class EmulatedFamily final : public Family {
     if (!program) return program.refusal();
     std::vector<std::string> command = machine.emulator;
     command.push_back(*program);
+    if (fpcr.bits) command.push_back(std::to_string(fpcr.bits));
     Result<std::unique_ptr<Unit>> unit = bind_process(text, command, default_timeout, false, op);
     if (unit && share > 1) unit = std::unique_ptr<Unit>(std::make_unique<SharedUnit>(std::move(*unit), share));
-    if (unit) (*unit)->describe(text, claims(*one, op));
+    if (unit) (*unit)->describe(text, claims(*one, op, fpcr.overrides));
     return unit;
   }
 
  private:
-  static std::vector<Claim> claims(const EmulatedInstruction& one, const Op& op) {
-    if (!one.integer_op) return {{"equals_model", std::string("model:") + one.row}};
+  static std::vector<Claim> claims(const EmulatedInstruction& one, const Op& op, const std::string& overrides = "") {
+    if (!one.integer_op) return {{"equals_model", std::string("model:") + one.row + overrides}};
     // Each step of a chain clamps, `integer` once.
     if (op.saturate && op.k > one.op().k) return {};
     return {{"equals_model", one.row}};

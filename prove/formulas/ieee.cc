@@ -7,8 +7,8 @@ namespace {
 
 /// A nonzero magnitude * 2^unit.
 Expression rounded(const IeeeRules& rules, Expression negative, Expression magnitude, Expression unit) {
-  const RoundTo to{rules.format,   rules.format.fraction_bits, rules.rounding,
-                   rules.overflow, UnderflowSign::kept,        rules.subnormals};
+  const RoundTo to{rules.format,        rules.format.fraction_bits, rules.rounding, rules.overflow,
+                   UnderflowSign::kept, rules.subnormals,           rules.tininess};
   return round_to(to, negative, magnitude, unit);
 }
 

@@ -13,6 +13,7 @@ struct IeeeRules {
   uint64_t nan = 0;
   Subnormals subnormals = Subnormals::kept;
   Overflow overflow = Overflow::by_rounding;
+  Tininess tininess = Tininess::after;
 };
 
 /// x + y rounded once, of any two numbers: an addition, or with a product an FMA. An exact zero of two addends of

@@ -76,8 +76,12 @@ Number read_operand(const DotModel& m, const FormatFields& f, Expression encodin
   }
   if (traits_of(m).additions == KernelTraits::Additions::in_pairs && m.zero_operands == ZeroOperands::positive)
     x.negative = x.negative & ~x.zero;
+  return flushed_operand(m, f, x);
+}
+
+Number flushed_operand(const DotModel& m, const FormatFields& f, Number x) {
   const bool as_fp32 = traits_of(m).of_fp32();  // operands are fp32 numbers by then
-  if (!(as_fp32 ? flushes(m) : flushes(m.subnormals, f))) return x;
+  if (!(as_fp32 ? flushes(m) : flushes_operands(m, f))) return x;
   Expression flushed = ~bit(x.significand, x.significand.width() - 1) & ~x.zero & ~x.nan & ~x.infinite;
   if (as_fp32) {
     const Number n = normalized(x);
@@ -156,7 +160,10 @@ Expression cut_below(const Number& x, Expression greatest, int kept_bits) {
   return extract(cut, magnitude.width() - 1, more);
 }
 
-Expression floored_below(const Number& x, Expression greatest, int kept_bits, int width) {
+namespace {
+
+/// The magnitude that cut_below() keeps, with so many bits, and whether anything is lost.
+std::pair<Expression, Expression> kept_and_lost(const Number& x, Expression greatest, int kept_bits, int width) {
   const int fraction_bits = std::max(kept_bits, x.fraction_bits);
   const Expression magnitude = append_zeros(x.significand, fraction_bits - x.fraction_bits);
   const Expression by = greatest - x.exponent, down = moved_down(magnitude, by);
@@ -165,8 +172,19 @@ Expression floored_below(const Number& x, Expression greatest, int kept_bits, in
   if (more > 0) lost = lost | any_bit(extract(down, std::min(more, magnitude.width()) - 1, 0));
   const Expression kept = more >= magnitude.width() ? magnitude.of().constant(width, 0)
                                                     : zero_extend(extract(down, magnitude.width() - 1, more), width);
-  const Expression below = zero_extend(lost, width);
-  return choose(x.zero, as_number(kept, 0), choose(x.negative, -kept - below, kept));
+  return {choose(x.zero, as_number(kept, 0), kept), lost & ~x.zero};
+}
+
+}  // namespace
+
+Expression floored_below(const Number& x, Expression greatest, int kept_bits, int width) {
+  const auto [kept, lost] = kept_and_lost(x, greatest, kept_bits, width);
+  return choose(x.negative, -kept - zero_extend(lost, width), kept);
+}
+
+Expression odd_below(const Number& x, Expression greatest, int kept_bits, int width) {
+  const auto [kept, lost] = kept_and_lost(x, greatest, kept_bits, width);
+  return kept | zero_extend(lost, width);
 }
 
 int exponent_width_of(const DotModel& m) {
@@ -233,7 +251,7 @@ Expression nan_result(NanFrom rule, const NanTerm* abc, Expression product_is_in
     if (!mask.is_none()) result = choose(mask, x.quiet, result);
   };
   for (int place = 2; place >= 0; --place) where(abc[operand_at(rule, place)].nan, abc[operand_at(rule, place)]);
-  if (rule == NanFrom::signalling_c_a_b) {
+  if (signalling_first(rule)) {
     result = choose(product_is_invalid, own, result);
     for (int place = 2; place >= 0; --place)
       where(abc[operand_at(rule, place)].signalling, abc[operand_at(rule, place)]);
@@ -324,8 +342,10 @@ Expression round_to(const RoundTo& to, Expression negative, Expression magnitude
   const Expression result = choose(overflows, choose(overflow_is_infinite(to, negative), infinity, greatest), finite);
   Expression is_flushed = as_number(negative, 0);
   if (to.subnormals == Subnormals::flushed) is_flushed = is_zero(extract(result, all_bits - 1, f.fraction_bits));
-  if (keeps_flushed_sign(to.subnormals) &&
-      flushes(to.subnormals, f)) {  // tiny after rounding as if there were no least exponent
+  if (keeps_flushed_sign(to.subnormals) && flushes(to.subnormals, f) && to.tininess == Tininess::before)
+    is_flushed = subnormal;
+  if (keeps_flushed_sign(to.subnormals) && flushes(to.subnormals, f) && to.tininess == Tininess::after) {
+    // Tiny after rounding as if there were no least exponent.
     const Expression whole = extract(zeros.shifted, n - 1, n - kept_bits);
     const Expression carries =
         is_zero(~whole) & moves_away(to.rounding, negative, bit(whole, 0), bit(zeros.shifted, n - kept_bits - 1),

@@ -24,6 +24,8 @@ Number decode(const FormatFields& f, Expression encoding, int exponent_width);
 
 /// The same as a row reads it: under its rules for the low bits of tf32, subnormal operands and zeros.
 Number read_operand(const DotModel& model, const FormatFields& f, Expression encoding, int exponent_width);
+/// What read_operand() makes of a number's subnormal values.
+Number flushed_operand(const DotModel& m, const FormatFields& f, Number x);
 
 /// A finite number whose exponent is floor(log2|x|); of zero it says nothing.
 Number normalized(const Number& x);
@@ -67,8 +69,14 @@ struct RoundTo {
   Rounding rounding = Rounding::nearest_even;
   Overflow overflow = Overflow::by_rounding;
   UnderflowSign underflow_sign = UnderflowSign::kept;
-  Subnormals subnormals = Subnormals::kept;
+  Subnormals subnormals = Subnormals::kept;  ///< of results
+  Tininess tininess = Tininess::after;
 };
+
+/// The row's rule for subnormal results.
+constexpr Subnormals subnormals_of_results(const DotModel& m) {
+  return m.flushed == FlushedNumbers::operands ? Subnormals::kept : m.subnormals;
+}
 
 /// A nonzero magnitude * 2^unit rounded once. `unit` is two's complement.
 Expression round_to(const RoundTo& to, Expression negative, Expression magnitude, Expression unit);
@@ -88,6 +96,9 @@ Expression cut_below(const Number& x, Expression greatest, int kept_bits);
 
 /// The same toward minus infinity, as a number of two's complement.
 Expression floored_below(const Number& x, Expression greatest, int kept_bits, int width);
+
+/// The same magnitude rounded to odd.
+Expression odd_below(const Number& x, Expression greatest, int kept_bits, int width);
 
 /// Bits that hold every exponent of a row and their differences.
 int exponent_width_of(const DotModel& model);

@@ -5,7 +5,8 @@
 namespace mmafuzz::prove {
 
 TermChains::TermChains(const DotModel& m, const Operands& x, const FormatFields& c_format, std::vector<Stage>& stages)
-    : TermDomain(m, x, c_format, stages), rules_{step_format(m), m.output_rounding, m.nan, m.subnormals} {
+    : TermDomain(m, x, c_format, stages), rules_{step_format(m), m.output_rounding, m.nan, subnormals_of_results(m)} {
+  rules_.tininess = m.tininess;
   if (converts_last(m)) rules_.nan = rules_.format.encode_nan();
   if (traits_of(m).products == KernelTraits::Products::rounded) rules_.overflow = m.overflow;
 }

@@ -23,8 +23,11 @@ class TermChains : public TermDomain {
   TermChains(const DotModel& m, const Operands& x, const FormatFields& c_format, std::vector<Stage>& stages);
 
   Real zero() const { return real(constant(rules_.format.width, 0)); }
-  /// The number of an encoding of the operations' format.
-  Real real(Expression encoding) const { return {decoded(rules_.format, encoding), encoding}; }
+  /// The number of an encoding of the operations' format, as the next operation reads it.
+  Real real(Expression encoding) const {
+    const Number n = decoded(rules_.format, encoding);
+    return {m_.flushed == FlushedNumbers::operands ? flushed_operand(m_, rules_.format, n) : n, encoding};
+  }
   Real a(int i) const { return operand(read_as(m_, m_.a), x_.a[size_t(i)]); }
   Real b(int i) const { return operand(read_as(m_, m_.b), x_.b[size_t(i)]); }
   Real addend(Code code) const;

@@ -258,9 +258,13 @@ TermDots::Sum TermDots::cut_and_summed(const Term* term, int n, const Term& c, E
   std::vector<Bits> most;  // of each magnitude
   int width = 1;
   for (const Number& x : all) {
-    const Expression magnitude = cut_below(x, greatest, m_.fraction_bits);
     const int up = m_.fraction_bits - x.fraction_bits;
     most.push_back(up >= 0 ? x.greatest_significand << up : x.greatest_significand >> -up);
+    Expression magnitude = cut_below(x, greatest, m_.fraction_bits);
+    if (traits_of(m_).cuts_to_odd()) {
+      magnitude = odd_below(x, greatest, m_.fraction_bits, magnitude.width());
+      most.back() |= 1;
+    }
     note({"addend " + std::to_string(magnitudes.size()),
           {magnitude},
           {at_most(magnitude, most.back()), ~x.zero | is_zero(magnitude)}});

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "arithmetic/kernel_table.h"
-#include "prove/formulas/term_domain.h"
+#include "prove/formulas/term_sums.h"
 
 namespace mmafuzz::prove {
 
@@ -67,6 +67,13 @@ class TermDots : public TermDomain {
   Code ranked_result(int first, int last, bool is_own, Code code) const;
   /// An addend in units of 2^(greatest - fraction_bits); of `opposed_complement`, in the frame of c's sign.
   Expression cut_by_sign(const Number& x, const Number& c, bool is_c, Expression greatest, int width) const;
+};
+
+/// The domain of kernels/bulk_normalized-inl.h.
+class TermNormalizedDots : public TermExactDots {
+ public:
+  using TermExactDots::TermExactDots;
+  TermDots products_alone() const { return {m_, x_, c_format_, stages_}; }
 };
 
 /// The domain of kernels/emulated_fp8-inl.h: FP8 operands as fp16, dealt to the two fused sums.

@@ -14,7 +14,8 @@ Expression floor_shift(Expression x, Expression by) {
 }
 
 RoundTo result_of(const DotModel& m) {
-  return {m.d, m.d.fraction_bits, m.output_rounding, m.overflow, UnderflowSign::kept, m.subnormals};
+  return {m.d,       m.d.fraction_bits, m.output_rounding, m.overflow, UnderflowSign::kept, subnormals_of_results(m),
+          m.tininess};
 }
 
 }  // namespace
@@ -45,8 +46,8 @@ TermExactDots::Code TermExactDots::negated(bool is_own, Code code) const {
 }
 
 TermExactDots::Code TermExactDots::added(bool is_own, Code c, Code sum) const {
-  const IeeeRules rules{m_.d, m_.output_rounding, m_.nan, m_.subnormals, m_.overflow};
-  const Number of_c = read(c_format(is_own), c), of_sum = decoded(m_.d, sum);
+  const IeeeRules rules{m_.d, m_.output_rounding, m_.nan, subnormals_of_results(m_), m_.overflow, m_.tininess};
+  const Number of_c = read(c_format(is_own), c), of_sum = flushed_operand(m_, m_.d, decoded(m_.d, sum));
   Expression result = ieee_sum(rules, of_c, of_sum, &stages_);
   if (m_.nan_from != NanFrom::constant) {
     const NanTerm abc[3] = {nan_term(m_.d, m_.d, of_sum, sum), {}, nan_term(m_.d, c_format(is_own), of_c, c)};
@@ -65,6 +66,17 @@ Expression TermExactDots::own_nan() const { return constant(m_.d.width, static_c
 
 Expression TermExactDots::nan_of(int first, int n) const {
   const Expression no = constant(1, 0);
+  if (m_.nan_from == NanFrom::signalling_c_as_bs) {
+    Expression result = own_nan();
+    for (const bool only_signalling : {false, true})
+      for (int i = 2 * n; i-- > 0;) {
+        const size_t at = size_t(first + i % n);
+        const NanTerm x =
+            i < n ? nan_term(m_.d, m_.a, a(int(at)), x_.a[at]) : nan_term(m_.d, m_.b, b(int(at)), x_.b[at]);
+        result = choose(only_signalling ? x.signalling : x.nan, x.quiet, result);
+      }
+    return result;
+  }
   Expression up = no, down = no;
   NanTerm abc[3];
   abc[2] = {no, no, own_nan()};

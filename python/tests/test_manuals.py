@@ -1,6 +1,6 @@
 """Rows of CPUs against the texts of their makers, written again in rational arithmetic: the pseudocode of Intel's AMX-FP8,
 AMX-TF32 and AVX10.2 (Instruction Set Extensions Programming Reference), of the x86 AI Compute Extensions (ACE, version 1,
-14.1.6 and 14.3.5), and Arm's A1.5.5 and C3.10.28.1 (DDI 0487)."""
+14.1.6 and 14.3.5), Arm's A1.5.5 and C3.10.28.1 (DDI 0487), and RISC-V's bulk normalization (RVBNA)."""
 
 from fractions import Fraction
 from functools import reduce
@@ -140,6 +140,55 @@ def arm_fp16(a, b, c):
     return rounded("fp32", plus(read("fp32", c), step("fp32", plus(*pairs), False)))
 
 
+def to_odd(value):
+    """A number as fp32, rounded to odd: what is beyond the greatest number is infinite, a zero +0."""
+    sign, magnitude = (1 << 31 if value < 0 else 0), abs(value)
+    exponent = -126
+    while magnitude >= Fraction(2) ** (exponent + 1):
+        exponent += 1
+    units, inexact = divmod(magnitude, Fraction(2) ** (exponent - 23))
+    units = int(units) | (1 if inexact else 0)
+    return 0 if value == 0 else sign | 0xFF << 23 if exponent > 127 else sign | ((exponent + 126) << 23) + units
+
+
+def risc_v(a, b, c, forms):
+    """RVBNA of RISC-V's Unprivileged ISA in integers, as its functional description has them, and an addition to odd (Spike:
+    f32_add_odd). Subnormal results follow its prose: its code shifts another number there."""
+    n, q = len(a), 24
+    guard = n.bit_length() - 1
+    fractions = [FORMATS[form][1] for form in forms]
+    biases = [2 ** (FORMATS[form][0] - 1) - 1 for form in forms]
+    parts, kinds = [], set()
+    for codes in zip(a, b):
+        numbers = [read(form, code) for form, code in zip(forms, codes)]
+        kind, negative, _ = times(*numbers)
+        kinds |= {kind} | ({(kind, negative)} if kind == INFINITE else set())
+        reference, significand = 0, 1
+        for form, code, of_fraction in zip(forms, codes, fractions):
+            field = code >> of_fraction & (2 ** FORMATS[form][0] - 1)
+            reference += max(field, 1)
+            significand *= (code & (2**of_fraction - 1)) | (2**of_fraction if field else 0)
+        parts.append((0 if significand == 0 else reference, negative, significand))
+    if NAN in kinds or kinds >= {(INFINITE, False), (INFINITE, True)}:
+        return None
+    most = max(reference for reference, _, _ in parts)
+    accumulator = 0
+    for reference, negative, significand in parts:
+        wide = significand << (q + 1 + guard - (sum(fractions) + 2))
+        kept = wide >> (most - reference)
+        kept |= 1 if kept << (most - reference) != wide else 0
+        accumulator += -kept if negative else kept
+    # The last of q - 1 + g fraction bits below the greatest reference exponent, which has both biases.
+    dot = to_odd(accumulator * Fraction(2) ** (most - sum(biases) - (q - 1 + guard)))
+    of_dot = (INFINITE, (INFINITE, True) in kinds, Fraction(0)) if INFINITE in kinds else read("fp32", dot)
+    kind, negative, magnitude = plus(read("fp32", c), of_dot)
+    if kind != FINITE:
+        return None if kind == NAN else 0xFF800000 if negative else 0x7F800000
+    if magnitude == 0:
+        return 1 << 31 if negative else 0
+    return to_odd(-magnitude if negative else magnitude)
+
+
 def draw(rng, form, shape):
     """Encodings of every kind: half of any bits, the others with an exponent near that of one, or among the least."""
     exponent_bits, fraction_bits, dtype, _ = FORMATS[form]
@@ -201,6 +250,12 @@ def test_fp8_on_arm(forms):
         type_d = "f" + d[2:]
         check(f"model:arm/{instruction}.k{k}.{type_d}.{forms[0]}.{forms[1]}.{type_d}", k, forms, d,
               lambda *of, d=d: arm_fp8(*of, forms, d), cases=300)
+
+
+@pytest.mark.parametrize("forms", [("bf16", "bf16"), *FP8])
+def test_bulk_normalization_of_risc_v(forms):
+    k = 2 if forms[0] == "bf16" else 4
+    check(f"model:riscv/vtfmm.k{k}.f32.{forms[0]}.{forms[1]}.f32", k, forms, "fp32", lambda *of: risc_v(*of, forms), cases=2000)
 
 
 def test_fmmla_of_fp16():
