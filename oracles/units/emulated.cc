@@ -21,6 +21,7 @@
 #include "core/words.h"
 #include "oracles/families.h"
 #include "oracles/models/model_rows.h"
+#include "oracles/models/parameters.h"
 #include "oracles/units/process_unit.h"
 
 namespace mmafuzz {
@@ -87,7 +88,7 @@ constexpr EmulatedInstruction emulated_instructions[] = {
 #undef POWER10
 
 /// A word of `fpcr=`: a control bit of Arm's FPCR (Arm ARM, C5.2.10) that QEMU 7.2 knows, and what it makes of a row,
-/// and of one whose operands are fp16. Nothing: the bit changes nothing there.
+/// and of one whose operands are fp16.
 struct FpcrWord {
   const char* name;
   uint32_t bits;
@@ -95,8 +96,8 @@ struct FpcrWord {
 };
 constexpr FpcrWord fpcr_words[] = {
     {"fz", 1u << 24, "subnormals=flushed_signed,tininess=before", "subnormals=flushed_of_fp32,tininess=before"},
-    {"fz16", 1u << 19, nullptr, "subnormals=flushed_of_fp16,tininess=before"},
-    {"dn", 1u << 25, "nan_from=constant", nullptr},
+    {"fz16", 1u << 19, "", "subnormals=flushed_of_fp16,tininess=before"},
+    {"dn", 1u << 25, "nan_from=constant", "nan_from=constant"},
     {"rp", 1u << 22, "output_rounding=up", "output_rounding=up"},
     {"rm", 2u << 22, "output_rounding=down", "output_rounding=down"},
     {"rz", 3u << 22, "output_rounding=toward_zero", "output_rounding=toward_zero"},
@@ -110,7 +111,9 @@ struct Fpcr {
 
 Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words) {
   if (!one.honours_fpcr) return declined(std::string(one.name) + " does not read FPCR's control bits");
-  const bool of_fp16 = one.op().a.name() == "fp16";
+  const Op op = one.op();
+  const DotModel& row = find_model_row(one.row)->model;
+  const bool of_fp16 = op.a.name() == "fp16";
   Fpcr fpcr;
   for (const std::string& word : words_of(words, '+')) {
     const auto found = std::find_if(std::begin(fpcr_words), std::end(fpcr_words),
@@ -121,7 +124,8 @@ Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words
       return invalid("fpcr= takes " + known + ", joined by +, not " + mmafuzz::quoted(word));
     }
     const char* overrides = of_fp16 ? found->of_fp16 : found->overrides;
-    if (!overrides) return declined("fpcr=" + word + " changes nothing in " + one.name);
+    if (custom_name(*with_overrides(row, overrides), op) == custom_name(row, op))
+      return declined("fpcr=" + word + " changes nothing in " + one.name);
     fpcr.bits |= found->bits;
     fpcr.overrides += (fpcr.overrides.empty() ? "?" : ",") + std::string(overrides);
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from . import emulators
 from .page import NOUNS, past_name, title
 from .upstream import Thread, threads
 
@@ -54,6 +55,8 @@ def rows(observatory: dict, quantizers: dict) -> list[Row]:
     for function in quantizers["functions"]:
         found += [_row("quantizers", one["name"], function["library"], function["version"], "block quantizer", [function["call"]],
                        one["sentence"].replace("`", ""), one["verdict"], of(one["upstream"])) for one in function["findings"]]  # fmt: skip
+    found += [_row("observatory", one.name, "QEMU", emulators.versions()[0].split()[-1], "instruction", [one.instructions], one.what, "defect",
+                   one.thread, "fixed", f"not in {emulators.versions()[1].split()[1]}") for one in emulators.seen()]  # fmt: skip
     return sorted(found, key=lambda row: (row.words["verdict"][0] != "defect", row.library.lower()))
 
 

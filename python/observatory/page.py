@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from .emulators import defects, versions
 from .names import slug
 from .upstream import threads
 
@@ -58,6 +59,14 @@ rows have now, was taken from a thread.
 | release | upstream | defect | told | operation | found | input | exact | library |
 |---|---|---|---|---|---|---|---|---|
 """
+_EMULATORS = """## Emulators of instructions
+
+QEMU against the rows of the instructions that it emulates. The commands run with that QEMU first in `PATH`; `docs/processes.md` says what
+they need. What is said of {0} is not run again with an edition.
+
+| defect | instructions | {0} | {1} | upstream | command |
+|---|---|---|---|---|---|
+"""
 #: What a row of each table is, and several.
 NOUNS = {"conversions": "conversion", "arithmetic": "operation", "products": "product"}
 _OF_PROCESSES = "ends the process"
@@ -70,7 +79,7 @@ Bits = Callable[[list[str]], str]
 def written(edition: dict, bits: Bits = lambda _: "") -> str:
     """The page, as Markdown."""
     heads = {"conversions": _CONVERSIONS, "arithmetic": _ARITHMETIC, "products": _PRODUCTS}
-    return "\n".join([_HEAD.format(**edition), _divergences(edition, bits), _past(edition["past"]),
+    return "\n".join([_HEAD.format(**edition), _divergences(edition, bits), _past(edition["past"]), _emulators(),
                       *(_coverage(head, name, edition["covered"][name]) for name, head in heads.items()), _declined(edition["declined"])])  # fmt: skip
 
 
@@ -176,6 +185,15 @@ def _past(releases: list[dict]) -> str:
         if one["decimals"]:
             shown = [f"`{code}` = {value}" for code, value in zip(shown, one["decimals"])]
         text += f"{about} `{one['operation']}` | {one['kind']} | " + " | ".join(shown) + " |\n"
+    return text
+
+
+def _emulators() -> str:
+    text = _EMULATORS.format(*versions())
+    for one in defects():
+        told = f"[{one.upstream}]({one.address})" if one.upstream else "-"
+        shown = f"`{one.command}`" if one.command else "-"
+        text += f"| <a id=\"{one.name}\"></a>{one.what} | {one.instructions} | {one.old} | {one.new} | {told} | {shown} |\n"
     return text
 
 

@@ -536,7 +536,7 @@ def test_the_table_of_defects_has_each_divergence_with_the_end_of_its_link():
     assert len(rows) == len({(row.page, row.name) for row in rows})
     assert all(f"\n({row.name})=\n" in pages[row.page] or f'<a id="{row.name}">' in pages[row.page] for row in rows)
     found = len(kept["divergences"]) + len(kept["past"]) + sum(len(function["findings"]) for function in quantized["functions"])
-    assert len(rows) == found > 100
+    assert len(rows) == found + 2 > 100  # and two of QEMU
     assert {row.upstream for row in rows} <= {"open", "fixed", "known", "none named"}
     assert all(word and "," not in word for row in rows for words in row.words.values() for word in words)
     old = next(row for row in rows if row.thread and row.thread.name == "numpy/numpy#12721")
