@@ -4,13 +4,13 @@
 
 #include <bit>
 #include <cmath>
+#include <set>
 
 #include "arithmetic/corner_encodings.h"
 #include "core/case_text.h"
 #include "oracles/families.h"
-#include "oracles/gemm/ozaki_bound.h"
-#include "oracles/gemm/ozaki_unit.h"
-#include "oracles/gemm/residues.h"
+#include "oracles/gemm/product_bound.h"
+#include "oracles/models/model_rows.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "search/mutator.h"
@@ -19,46 +19,6 @@
 
 namespace mmafuzz {
 namespace {
-
-/// The bound of a unit `ozaki:` or `ozaki2:`, element by element.
-class ProductBound {
- public:
-  ProductBound(const Unit& unit, const Op& op)
-      : op_(op),
-        slices_(dynamic_cast<const gemm::OzakiUnit*>(&unit)),
-        residues_(gemm::residues_of(unit)),
-        one_(op),
-        row_(size_t(op.k)),
-        column_(size_t(op.k)) {}
-
-  void load(const Batch& batch, size_t index) {
-    one_.load(batch, index);
-    if (slices_) cuts_ = slices_->engine().describe({op_.m, op_.n, op_.k}, one_.a.data(), one_.b.data(), true);
-    else scales_ = residues_->scales(one_.a, one_.b);
-  }
-  /// Whether a result is within the bound, and what part of the bound its error is; 0 where nothing is said.
-  bool holds(size_t element, uint64_t result, double& ratio) {
-    ratio = 0;
-    const auto n = size_t(op_.n), i = element / n, j = element % n;
-    if (residues_)
-      return residues_->within_bound(one_.a, one_.b, one_.c[element], scales_, int(i), int(j), result, &ratio);
-    for (size_t l = 0; l < row_.size(); ++l) {
-      row_[l] = one_.a[i * row_.size() + l];
-      column_[l] = one_.b[l * n + j];
-    }
-    return gemm::within_ozaki_bound(slices_->engine(), cuts_.record, gemm::element_cuts(cuts_, element, n),
-                                    {row_, column_, one_.c[element]}, result, &ratio);
-  }
-
- private:
-  Op op_;
-  const gemm::OzakiUnit* slices_;
-  const gemm::ResidueGemm* residues_;
-  gemm::GemmCase one_;
-  gemm::OzakiGemm::Description cuts_;
-  gemm::ResidueGemm::Scales scales_;
-  std::vector<uint64_t> row_, column_;
-};
 
 Op product(const std::string& f, int m, int n, int k, const std::string& scalars = "") {
   return op_from_text("gemm a=" + f + " b=" + f + " c=" + f + " d=" + f + " m=" + std::to_string(m) +
@@ -112,14 +72,14 @@ TEST(Bound, HoldsForRandomShapesAndSpans) {
     for (size_t side = 0; side < 3; ++side) fill_span(op.inputs()[side].format.fields(), one.inputs()[side], rng);
     Outcomes outcomes;
     unit->run(one, outcomes);
-    ProductBound bound(*unit, op);
+    gemm::ProductBound bound(*unit, op);
     bound.load(one, 0);
     for (size_t e = 0; e < size_t(m) * size_t(n); ++e, ++elements) {
-      double ratio;
-      ASSERT_TRUE(bound.holds(e, outcomes.results.get(0, int(e)), ratio))
+      gemm::JudgedError error;
+      ASSERT_TRUE(bound.holds(e, outcomes.results.get(0, int(e)), error))
           << name << " " << to_text(op) << " element " << e << "\n"
           << case_line(one, 0);
-      judged += ratio > 0;
+      judged += error.ratio > 0;
     }
   }
   EXPECT_GT(judged * 2, elements) << "most results are rounded somewhere, and have a bound";
@@ -139,10 +99,48 @@ bool is_ordinary(const Batch& batch, size_t index) {
   return true;
 }
 
+/// Both schemes on every arithmetic of the catalogue whose results are fp32: within their bounds, or declined.
+TEST(Schemes, HoldOnEveryUnitThatTheyTake) {
+  const Op op = product("fp64", 1, 2, 37);
+  std::set<std::string> looked_at;
+  size_t held = 0, left_out = 0;
+  for (const ModelRow& row : model_rows()) {
+    if (!(row.op.a == row.op.b) || row.op.has_scales() || row.op.c.name() != "fp32" || row.op.d.name() != "fp32")
+      continue;
+    if (!looked_at.insert(custom_name(row.model, row.op) + row.op.a.name()).second) continue;
+    for (const std::string& name : {"ozaki:dgemm." + row.op.a.name() + "?on=model:" + row.name(),
+                                    "ozaki:dgemm." + row.op.a.name() + "?slices=3,fast=1,on=model:" + row.name(),
+                                    "ozaki2:dgemm." + row.op.a.name() + "?unit_k=16,on=model:" + row.name()}) {
+      SCOPED_TRACE(name);
+      const auto unit = registry().bind(name, op);
+      if (!unit) {
+        left_out += unit.refusal().kind == Refusal::Kind::declined;
+        continue;
+      }
+      ++held;
+      gemm::ProductBound bound(**unit, op);
+      CounterRng rng(71, held);
+      for (uint64_t n = 0; n < case_count(20, 500); ++n) {
+        Batch one(op);
+        one.resize(1);
+        for (size_t side = 0; side < 3; ++side) fill_span(op.inputs()[side].format.fields(), one.inputs()[side], rng);
+        Outcomes outcomes;
+        (*unit)->run(one, outcomes);
+        bound.load(one, 0);
+        gemm::JudgedError error;
+        for (size_t e = 0; e < 2; ++e)
+          ASSERT_TRUE(bound.holds(e, outcomes.results.get(0, int(e)), error)) << case_line(one, 0);
+      }
+    }
+  }
+  EXPECT_GT(held, 100u);
+  EXPECT_EQ(left_out, 2u * 12) << "RDNA3's units of fp16 and bf16, and POWER10's forms that are no sums";
+}
+
 /// The greatest part of the bound that a search finds: structured cases, and cases near the best so far.
 double greatest_ratio(const std::string& name, const Op& op, size_t cases, std::string& best) {
   const auto unit = bind_or_fail(name, op);
-  ProductBound bound(*unit, op);
+  gemm::ProductBound bound(*unit, op);
   const StructuredGenerator generator(op, 4);
   const Mutator mutator(op, corner_hints(nullptr, unit->slicing()));
   double greatest = 0;
@@ -173,10 +171,10 @@ double greatest_ratio(const std::string& name, const Op& op, size_t cases, std::
       if (!is_ordinary(batch, i)) continue;
       bound.load(batch, i);
       for (size_t e = 0; e < size_t(op.m) * size_t(op.n); ++e) {
-        double ratio;
-        bound.holds(e, outcomes.results.get(i, int(e)), ratio);
-        if (!(ratio > greatest)) continue;
-        greatest = ratio;
+        gemm::JudgedError error;
+        bound.holds(e, outcomes.results.get(i, int(e)), error);
+        if (!(error.ratio > greatest)) continue;
+        greatest = error.ratio;
         kept = Batch(op);
         kept.append(batch, i);
         best = case_line(batch, i);

@@ -30,7 +30,7 @@ Up omitted(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cut
 }  // namespace
 
 bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& in,
-                        uint64_t result, double* ratio) {
+                        uint64_t result, JudgedError* judged) {
   const Op& op = engine.op();
   Mpfr value(element_precision);
   element_value(op, in, value.get());
@@ -77,7 +77,7 @@ bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const Ele
   exact::set_from_encoding(got.get(), op.d, result);
   if (!mpfr_number_p(got.get())) return false;
   exact::must_be_exact(mpfr_sub(error.get(), got.get(), value.get(), MPFR_RNDN));
-  return is_within(error.get(), bound, ratio);
+  return is_within(error.get(), bound, judged);
 }
 
 }  // namespace mmafuzz::gemm

@@ -5,6 +5,7 @@
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/gemm/ozaki_unit.h"
 #include "oracles/gemm/scheme_parameters.h"
+#include "oracles/gemm/width.h"
 #include "core/function_unit.h"
 
 namespace mmafuzz::gemm {
@@ -274,6 +275,10 @@ Result<OzakiGemm> make_ozaki(const NamedPlan& named, const Op& op, int64_t k, co
   const int dot_k = static_cast<int>(std::clamp<int64_t>(block, 1, named.plan.unit_k));
   Result<std::unique_ptr<Unit>> dot = registry.bind(named.on, OzakiGemm::dot_op(named.plan, dot_k));
   if (!dot) return dot.refusal();
+  const bool derives = named.plan.width_a == 0 || named.plan.width_b == 0;
+  if (derives && exact_integer_bits(OzakiGemm::dot_op(named.plan, dot_k), **dot) == 0)
+    return declined((*dot)->name() +
+                    " sums no integers without error, whatever the width of slices (docs/semantics.md 13, 14)");
   return OzakiGemm(named.plan, op, std::move(*dot), dot_k);
 }
 

@@ -7,7 +7,7 @@
 namespace mmafuzz::gemm {
 
 bool ResidueGemm::within_bound(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, uint64_t c,
-                               const Scales& by, int row, int column, uint64_t result, double* ratio) const {
+                               const Scales& by, int row, int column, uint64_t result, JudgedError* judged) const {
   const auto n = size_t(op_.n), k = size_t(op_.k);
   const int scale_a = by.a[size_t(row)], scale_b = by.b[size_t(column)];
   std::vector<uint64_t> of_a(k), of_b(k);
@@ -58,7 +58,7 @@ bool ResidueGemm::within_bound(const std::vector<uint64_t>& a, const std::vector
   if (!mpfr_number_p(value.get())) return true;
   if (!mpfr_number_p(got.get())) return false;
   mpfr_sub(value.get(), got.get(), value.get(), MPFR_RNDA);
-  return is_within(value.get(), error, ratio);
+  return is_within(value.get(), error, judged);
 }
 
 bool ResidueGemm::finds_all_integers() const {

@@ -143,6 +143,7 @@ class ResidueFamily final : public Family {
       return declined("block=" + std::to_string(block) + " ends within a dot of " +
                       std::to_string(residues->plan.unit_k) + " products: give unit_k= of at most " +
                       std::to_string(block));
+    if (unit->exact_products() == 0) return declined(on + " sums no products of residues without error");
     if (unit->exact_products() < residues->plan.unit_k)
       return declined(on + " sums " + std::to_string(unit->exact_products()) +
                       " products of residues without error: give unit_k= of at most that");

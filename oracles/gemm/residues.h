@@ -15,6 +15,7 @@
 
 #include "core/result.h"
 #include "core/unit.h"
+#include "oracles/gemm/judged_error.h"
 
 namespace mmafuzz::gemm {
 
@@ -87,9 +88,9 @@ class ResidueGemm final : public Unit {
 
   /// Whether a result lies within the scheme's error bound of the exact value: what truncation to integers leaves, and
   /// the roundings of reconstruction. True of elements with an infinity or NaN among their operands, and of those whose
-  /// bound overflows; of others `ratio` becomes the error over the bound.
+  /// bound overflows; of others `judged` becomes what was found.
   bool within_bound(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, uint64_t c, const Scales& scales,
-                    int row, int column, uint64_t result, double* ratio = nullptr) const;
+                    int row, int column, uint64_t result, JudgedError* judged = nullptr) const;
 
   /// The stage of the scheme that first goes wrong on a product: "scaling" where the scaled integers' product may be
   /// beyond what reconstruction finds, "residues" where a product's residue is not that of the integers' product,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "oracles/exact/mpfr_reference.h"
+#include "oracles/gemm/judged_error.h"
 
 namespace mmafuzz::gemm {
 
@@ -50,13 +51,16 @@ class Up {
   exact::Mpfr value_;
 };
 
-/// Whether an error is at most its bound; `ratio`, where it is asked for, becomes their quotient.
-inline bool is_within(mpfr_srcptr error, const Up& bound, double* ratio) {
-  if (ratio && mpfr_zero_p(error)) *ratio = 0;
-  else if (ratio) {
+/// Whether an error is at most its bound; `judged`, where it is asked for, becomes both.
+inline bool is_within(mpfr_srcptr error, const Up& bound, JudgedError* judged) {
+  if (judged) {
+    judged->bound = mpfr_get_d(bound.get(), MPFR_RNDU);
+    judged->ratio = 0;
+  }
+  if (judged && !mpfr_zero_p(error)) {
     exact::Mpfr quotient(64);
     mpfr_div(quotient.get(), error, bound.get(), MPFR_RNDN);
-    *ratio = std::fabs(mpfr_get_d(quotient.get(), MPFR_RNDN));
+    judged->ratio = std::fabs(mpfr_get_d(quotient.get(), MPFR_RNDN));
   }
   return mpfr_cmpabs(error, bound.get()) <= 0;
 }

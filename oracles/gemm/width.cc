@@ -15,8 +15,8 @@ int exact_integer_bits(const Op& dot, const Unit& unit) {
                          ? std::min(model->output_fraction_bits, static_cast<int>(d.fraction_bits)) + 1
                          : d.precision();
   const KernelTraits kernel = traits_of(*model);
-  const bool cuts = kernel.additions == KernelTraits::Additions::cut || kernel.cuts_to_odd();
-  return cuts ? std::min(model->fraction_bits + 1, output) : output;
+  if ((kernel.floors() && model->cut == Cut::opposed_complement) || model->form != Form::s_plus_c) return 0;
+  return kernel.aligns() ? std::min(model->fraction_bits + 1, output) : output;
 }
 
 }  // namespace mmafuzz::gemm

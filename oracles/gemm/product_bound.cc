@@ -1,0 +1,36 @@
+#include "oracles/gemm/product_bound.h"
+
+#include "oracles/gemm/ozaki_bound.h"
+
+namespace mmafuzz::gemm {
+
+bool ProductBound::knows(const Unit& unit) { return dynamic_cast<const OzakiUnit*>(&unit) || residues_of(unit); }
+
+ProductBound::ProductBound(const Unit& unit, const Op& op)
+    : op_(op),
+      slices_(dynamic_cast<const OzakiUnit*>(&unit)),
+      residues_(residues_of(unit)),
+      one_(op),
+      row_(size_t(op.k)),
+      column_(size_t(op.k)) {}
+
+void ProductBound::load(const Batch& batch, size_t index) {
+  one_.load(batch, index);
+  if (slices_) cuts_ = slices_->engine().describe({op_.m, op_.n, op_.k}, one_.a.data(), one_.b.data(), true);
+  else scales_ = residues_->scales(one_.a, one_.b);
+}
+
+bool ProductBound::holds(size_t element, uint64_t result, JudgedError& judged) {
+  judged = {};
+  const auto n = size_t(op_.n), i = element / n, j = element % n;
+  if (residues_)
+    return residues_->within_bound(one_.a, one_.b, one_.c[element], scales_, int(i), int(j), result, &judged);
+  for (size_t l = 0; l < row_.size(); ++l) {
+    row_[l] = one_.a[i * row_.size() + l];
+    column_[l] = one_.b[l * n + j];
+  }
+  return within_ozaki_bound(slices_->engine(), cuts_.record, element_cuts(cuts_, element, n),
+                            {row_, column_, one_.c[element]}, result, &judged);
+}
+
+}  // namespace mmafuzz::gemm
