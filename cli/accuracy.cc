@@ -1,6 +1,8 @@
 // mmafuzz accuracy: how far units' products of two given matrices are from the exact product.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -8,7 +10,10 @@
 #include "cli/command.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
+#include "core/quoted.h"
 #include "oracles/gemm/accuracy.h"
+#include "oracles/gemm/schemes_of_gpu.h"
+#include "oracles/models/gpu_names.h"
 #include "plan/case_arrays.h"
 
 namespace mmafuzz::cli {
@@ -40,6 +45,15 @@ Batch in_formats(const Batch& product, const Format& operands, const Format& res
   return batch;
 }
 
+/// Why a scheme does not take the product; empty where it does.
+std::string why_not(const std::string& unit, const Batch& product) {
+  const bool wide = unit.find(":dgemm") != std::string::npos;
+  Op op = product.op();
+  op.a = op.b = op.c = op.d = format(wide ? "fp64" : "fp32");
+  const Result<std::unique_ptr<Unit>> bound = registry().bind(unit, op);
+  return bound ? "" : bound.refusal().reason;
+}
+
 /// The product as a unit takes it: operands as they are, with results in fp32, or in their own format where that is
 /// wider; or all in fp32, or in fp64.
 std::pair<std::unique_ptr<Unit>, Batch> bound(const std::string& unit, const Batch& product) {
@@ -69,15 +83,22 @@ struct Measured {
   Op op;
   gemm::Accuracy accuracy;
   std::optional<int64_t> narrow_products;
+  std::optional<gemm::ExactProduct::Proven> proven;
 };
 
-Measured measured(const std::string& name, const Batch& product, const gemm::ExactProduct& exact) {
-  const auto [unit, batch] = bound(name, product);
+Measured measured(const Unit& unit, const Batch& batch, const gemm::ExactProduct& exact, bool with_bound) {
   Outcomes outcomes;
-  unit->run(batch, outcomes);
-  if (!outcomes.has_answer(0)) throw BadInput(unit->name() + " gave no answer");
-  return {unit->name(), batch.op(), exact.accuracy_of(batch.op().d, outcomes.results, unit->name()),
-          gemm::narrow_products(*unit, batch)};
+  unit.run(batch, outcomes);
+  if (!outcomes.has_answer(0)) throw BadInput(unit.name() + " gave no answer");
+  Measured m = {unit.name(), batch.op(), exact.accuracy_of(unit, batch, outcomes.results),
+                gemm::narrow_products(unit, batch), std::nullopt};
+  if (with_bound) m.proven = exact.proven(unit, batch, outcomes.results);
+  return m;
+}
+Measured measured(const std::string& name, const Batch& product, const gemm::ExactProduct& exact,
+                  bool with_bound = true) {
+  const auto [unit, batch] = bound(name, product);
+  return measured(*unit, batch, exact, with_bound);
 }
 
 /// The setting that says how many products a scheme takes, its least value and its greatest; nothing of other units.
@@ -91,23 +112,57 @@ std::optional<Count> count_of(const std::string& unit) {
   return std::nullopt;
 }
 
-/// The least count with which a scheme errs by no more than `wanted`, or the best one; another unit as it is.
-Measured sufficient(const std::string& name, const Batch& product, const gemm::ExactProduct& exact, double wanted) {
-  const std::optional<Count> count = count_of(name);
-  if (!count) return measured(name, product, exact);
-  std::optional<Measured> best;
+/// An accuracy that is asked for.
+struct Wish {
+  bool is_made = false;
+  double error = 0;
+  bool of_each_element = false;
+  std::string words;
+
+  double error_of(const Measured& m) const { return of_each_element ? m.accuracy.greatest : m.accuracy.norm; }
+  bool is_met_by(const Measured& m) const { return !is_made || error_of(m) <= error; }
+  const char* unit() const { return of_each_element ? "of |a||b|" : "of the product's norm"; }
+};
+
+/// What a wish says: a number, or the error that a chain of FMAs in that format has here.
+Wish wish_of(const std::string& text, bool of_each_element, const Batch& product, const gemm::ExactProduct& exact) {
+  Wish wish;
+  wish.is_made = !text.empty();
+  wish.of_each_element = of_each_element;
+  if (text == "fp64" || text == "fp32") {
+    const Batch batch = in_formats(product, format(text), format(text));
+    wish.error = wish.error_of(measured(*bind_or_fail("ieee:fma", batch.op()), batch, exact, false));
+    wish.words = ", as a chain of fused multiply-adds in " + text + " errs";
+  } else if (!text.empty()) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wish.error);
+    if (error != std::errc() || *end != 0 || !(wish.error > 0))
+      throw BadInput("--within takes a positive number, fp64 or fp32, not " + mmafuzz::quoted(text));
+  }
+  return wish;
+}
+
+/// A scheme with more and more products: up to the first that is good enough, which is last, or the best one.
+std::vector<Measured> growing(const std::string& name, const Batch& product, const gemm::ExactProduct& exact,
+                              const Wish& wish) {
+  const std::optional<Count> count = wish.is_made ? count_of(name) : std::nullopt;
+  if (!count) return {measured(name, product, exact)};
+  std::vector<Measured> all;
+  size_t best = 0;
   for (int n = count->least; n <= count->greatest; ++n) {
     UnitName with(name);
     with.settings = std::string(count->setting) + "=" + std::to_string(n) +
                     (with.settings.empty() ? "" : "," + with.settings);  // on= stays last
-    Measured one = measured(with.text(), product, exact);
-    if (!best || one.accuracy.norm < best->accuracy.norm) best = std::move(one);
-    if (best->accuracy.norm <= wanted) break;
+    all.push_back(measured(with.text(), product, exact, false));
+    if (wish.error_of(all.back()) < wish.error_of(all[best])) best = all.size() - 1;
+    if (wish.is_met_by(all.back())) break;
   }
-  return std::move(*best);
+  all.resize(best + 1);
+  all.back() = measured(all.back().unit, product, exact);
+  return all;
 }
 
-nlohmann::json as_json(const Measured& m) {
+nlohmann::json as_json(const std::vector<Measured>& growing, const Wish& wish) {
+  const Measured& m = growing.back();
   const gemm::Accuracy& accuracy = m.accuracy;
   nlohmann::json steps = nlohmann::json::array();
   for (const gemm::AccuracyStep& s : accuracy.steps)
@@ -122,6 +177,15 @@ nlohmann::json as_json(const Measured& m) {
                         {"column", accuracy.column},
                         {"steps", steps}};
   if (m.narrow_products) one["narrow_products"] = *m.narrow_products;
+  if (m.proven) one["proven"] = {{"norm", m.proven->norm}, {"greatest", m.proven->greatest}};
+  if (!wish.is_made) return one;
+  one["reaches"] = wish.is_met_by(m);
+  one["curve"] = nlohmann::json::array();
+  for (const Measured& point : growing)
+    if (point.narrow_products)
+      one["curve"].push_back({{"narrow_products", *point.narrow_products},
+                              {"norm", point.accuracy.norm},
+                              {"greatest", point.accuracy.greatest}});
   return one;
 }
 
@@ -129,6 +193,8 @@ void print(const Measured& m, const Op& given) {
   const gemm::Accuracy& accuracy = m.accuracy;
   fmt::print("{}\n  error {:.3g} of the product's norm; greatest {:.3g} of |a||b|, in row {}, column {}\n", m.unit,
              accuracy.norm, accuracy.greatest, accuracy.row, accuracy.column);
+  if (m.proven)
+    fmt::print("  proven at most {:.3g} and {:.3g} for these matrices\n", m.proven->norm, m.proven->greatest);
   if (m.op.a != given.a) fmt::print("  asked with a and b in {}, c and d in {}\n", m.op.a.name(), m.op.d.name());
   if (m.narrow_products) fmt::print("  {} products of narrow matrices\n", *m.narrow_products);
   if (accuracy.not_finite)
@@ -139,49 +205,96 @@ void print(const Measured& m, const Op& given) {
                std::fabs(s.share) < 0.0005 ? 0.0 : 100 * s.share);
 }
 
+/// All schemes of a GPU, those that are good enough first, the fewest products first.
+void print_choice(std::vector<Measured> all, const std::string& gpu, const Wish& wish) {
+  std::stable_sort(all.begin(), all.end(), [&](const Measured& x, const Measured& y) {
+    const bool meets = wish.is_met_by(x), other_meets = wish.is_met_by(y);
+    return meets != other_meets ? meets : meets && x.narrow_products < y.narrow_products;
+  });
+  fmt::print("on {}, error at most {:.3g} {}{}:\n\n{:>8}  {:>9}  {:>9}  scheme\n", gpu, wish.error, wish.unit(),
+             wish.words, "products", "error", "proven");
+  for (const Measured& m : all) {
+    const auto& proven = m.proven;
+    fmt::print("{:>8}  {:>9.3g}  {:>9}  {}{}\n", m.narrow_products.value_or(0), wish.error_of(m),
+               proven ? fmt::format("{:.3g}", wish.of_each_element ? proven->greatest : proven->norm) : "-", m.unit,
+               wish.is_met_by(m) ? "" : "  (the best it does)");
+  }
+  fmt::print("\nproducts: of narrow matrices as large as these; error: on models of the units; proven: at most that\n");
+}
+
 }  // namespace
 
 void add_accuracy(Arguments& app, int& status) {
   struct Options {
-    std::string a, b, op;
+    std::string a, b, op, within, gpu;
     std::vector<std::string> units;
-    double within = 0;
-    bool json = false;
+    bool of_each_element = false, json = false;
   };
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("accuracy", "Measure units' products of two matrices against the exact product");
   sub->add_option("a", options->a, ".npy file of a, (m, k)")->required();
   sub->add_option("b", options->b, ".npy file of b, (k, n)")->required();
-  sub->add_option("units", options->units, "units that take matrix products")->required();
+  auto* units = sub->add_option("units", options->units, "units that take matrix products");
   sub->add_option("--op", options->op,
                   "op line, where the files' types do not tell it: 'gemm a=bf16 b=bf16 c=fp32 d=fp32'");
+  sub->add_option("--for", options->gpu,
+                  "the schemes of a GPU ('mmafuzz list gpus') instead of units, as good as the operands' "
+                  "own format where --within does not say otherwise")
+      ->excludes(units);
   sub->add_option("--within", options->within,
                   "find the fewest moduli (ozaki2:) or slices (ozaki:) whose error is at most that share of the "
-                  "product's norm; exit code 1 where one unit does not reach it")
-      ->check(positive_number());
+                  "product's norm, or that of a chain of fused multiply-adds in fp64 or fp32; exit code 1 where one "
+                  "unit, or of a GPU every scheme, does not reach it");
+  sub->add_flag("--componentwise", options->of_each_element,
+                "--within is of each element's error, as a share of the sum of its products' magnitudes");
   sub->add_flag("--json", options->json, "print one JSON object");
   add_rows_option(*sub);
   sub->footer(
       "Example: mmafuzz accuracy a.npy b.npy scaled:fp8.tile scaled:mxfp8.e4m3 scaled:nvfp4\n"
-      "         mmafuzz accuracy a.npy b.npy --within 1e-6 ozaki:dgemm.fp16 ozaki2:dgemm.s8");
+      "         mmafuzz accuracy a.npy b.npy --within 1e-6 ozaki:dgemm.fp16 ozaki2:dgemm.s8\n"
+      "         mmafuzz accuracy a.npy b.npy --for h100");
   sub->callback([options, &status] {
+    const bool chooses = !options->gpu.empty();
+    if (!chooses && options->units.empty()) throw BadInput("accuracy needs units, or --for with a GPU");
+    const char* arch = chooses ? arch_of_gpu(options->gpu) : nullptr;
+    if (chooses && !arch)
+      throw BadInput("no rows describe the GPU " + mmafuzz::quoted(options->gpu) + "; see 'mmafuzz list gpus'");
     const Batch product = product_of(options->a, options->b, options->op);
     const gemm::ExactProduct exact(registry(), product);
+    const bool is_wide = product.op().a.fields().precision() > format("fp32").fields().precision();
+    if (chooses && options->within.empty()) options->within = is_wide ? "fp64" : "fp32";
+    const Wish wish = wish_of(options->within, options->of_each_element, product, exact);
+    const std::vector<std::string> names =
+        chooses ? gemm::schemes_on(arch, is_wide ? "dgemm" : "sgemm") : split_units(options->units);
     nlohmann::json all = nlohmann::json::array();
-    status = exit_ok;
-    for (const std::string& name : split_units(options->units)) {
-      const Measured one =
-          options->within > 0 ? sufficient(name, product, exact, options->within) : measured(name, product, exact);
-      const bool short_of_it = options->within > 0 && !(one.accuracy.norm <= options->within);
-      if (short_of_it) status = exit_divergence;
-      if (options->json) {
-        all.push_back(as_json(one));
+    std::vector<Measured> found;
+    std::vector<std::string> declined;
+    for (const std::string& name : names) {
+      if (const std::string why = chooses ? why_not(name, product) : ""; !why.empty()) {
+        declined.push_back(why);
         continue;
       }
-      print(one, product.op());
-      if (short_of_it) fmt::print("  does not reach {:g}\n", options->within);
+      std::vector<Measured> grown = growing(name, product, exact, wish);
+      if (options->json) all.push_back(as_json(grown, wish));
+      found.push_back(std::move(grown.back()));
     }
-    if (options->json) fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version}, {"units", all}}));
+    const size_t reach =
+        size_t(std::count_if(found.begin(), found.end(), [&](const Measured& m) { return wish.is_met_by(m); }));
+    status = reach == 0 || (!chooses && reach < found.size()) ? exit_divergence : exit_ok;
+    if (options->json) {
+      nlohmann::json whole = {{"json_version", json_version}, {"units", all}};
+      if (wish.is_made) whole["within"] = wish.error;
+      if (chooses) whole["left_out"] = declined;
+      fmt::print("{}", json_text(whole));
+    } else if (chooses) {
+      print_choice(std::move(found), options->gpu, wish);
+      for (const std::string& why : declined) fmt::print("left out: {}\n", why);
+    } else {
+      for (const Measured& m : found) {
+        print(m, product.op());
+        if (!wish.is_met_by(m)) fmt::print("  does not reach {:g}\n", wish.error);
+      }
+    }
   });
 }
 

@@ -187,6 +187,8 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   if ((is_called(p, "flushed") || is_called(p, "tininess")) && m.subnormals == Subnormals::kept)
     return "no number is flushed";
   if (is_called(p, "tininess") && !flushes_results(m, m.d)) return "no result is flushed";
+  if (is_called(p, "tininess") && (m.output_rounding == Rounding::odd || m.output_rounding == Rounding::toward_zero))
+    return "what is below the least normal number does not round to it";
   if (is_called(p, "zero_exponent") && m.zero_rule == ZeroRule::operand)
     return "zero terms read the exponents of their factors";
   // A complement takes a unit of the sum from a zero, too, and the floor is that unit.

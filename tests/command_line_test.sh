@@ -260,6 +260,15 @@ good accuracy a.npy b.npy --within 1e-3 ozaki2:dgemm.s8 ozaki:dgemm.fp16 ozaki:d
 expect "the fewest moduli and slices" has out "ozaki2:dgemm.s8?moduli="
 expect "and what they cost" has out "products of narrow matrices"
 bad_call "--within" accuracy a.npy b.npy --within 0 exact
+bad_call "--within takes a positive number, fp64 or fp32, not 'fp16'" accuracy a.npy b.npy --within fp16 exact
+good accuracy a.npy b.npy --for h100 --within fp32 --componentwise
+expect "a GPU's schemes" [ "$(grep -c 'on=model:hopper/wgmma\|on=integer' out)" -eq 7 ]
+expect "what is wished for" has out "as a chain of fused multiply-adds in fp32 errs"
+good accuracy a.npy b.npy --for w7900
+expect "what its units cannot do" has out "left out: model:rdna3/wmma.16x16x16.f32.f16.f16.f32 sums no integers without error"
+bad_call "no rows describe the GPU" accuracy a.npy b.npy --for h1000
+bad_call "accuracy needs units, or --for" accuracy a.npy b.npy
+bad_call "units excludes --for" accuracy a.npy b.npy exact --for h100
 bad_call "accuracy is of matrix products" accuracy a.npy b.npy exact --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=1'
 bad_call "nosuch.npy: cannot open" accuracy nosuch.npy b.npy exact
 bad_call "promote= is a multiple of unit_k=32" accuracy a.npy b.npy 'scaled:fp8.tile?promote=7'

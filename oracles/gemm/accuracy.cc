@@ -5,8 +5,7 @@
 #include <stdexcept>
 
 #include "core/host_number.h"
-#include "oracles/gemm/ozaki_unit.h"
-#include "oracles/gemm/residues.h"
+#include "oracles/gemm/product_bound.h"
 #include "oracles/gemm/scaled_gemm.h"
 
 namespace mmafuzz::gemm {
@@ -92,9 +91,9 @@ ExactProduct::Matrix ExactProduct::exact(const Matrix& a, const Matrix& b, const
   return numbers_of(batch.op().d, outcomes.results);
 }
 
-Accuracy ExactProduct::accuracy_of(const Format& d, const Column& results, const std::string& unit) const {
+Accuracy ExactProduct::accuracy_of(const Unit& unit, const Batch& asked, const Column& results) const {
   Accuracy all;
-  const Matrix result = numbers_of(d, results);
+  const Matrix result = numbers_of(asked.op().d, results);
   all.elements = result.size();
   // The result with the other sign as c: the error itself is rounded once, however small it is.
   Matrix errors = negated(exact(a_, b_, negated(result))), finite_exact = exact_;
@@ -111,8 +110,27 @@ Accuracy ExactProduct::accuracy_of(const Format& d, const Column& results, const
   }
   const double size = std::sqrt(dot(finite_exact, finite_exact)), error = std::sqrt(dot(errors, errors));
   all.norm = error == 0 ? 0 : error / size;
-  if (all.not_finite == 0 && unit.starts_with("scaled:")) all.steps = steps_of(unit, result);
+  if (all.not_finite == 0 && unit.name().starts_with("scaled:")) all.steps = steps_of(unit.name(), result);
   return all;
+}
+
+std::optional<ExactProduct::Proven> ExactProduct::proven(const Unit& unit, const Batch& asked,
+                                                         const Column& results) const {
+  if (!ProductBound::knows(unit)) return std::nullopt;
+  ProductBound bound(unit, asked.op());
+  bound.load(asked, 0);
+  Proven proven = {0, 0};
+  double squares = 0;
+  for (size_t i = 0; i < exact_.size(); ++i) {
+    JudgedError error;
+    bound.holds(i, results.get(0, static_cast<int>(i)), error);
+    if (error.bound < 0) return std::nullopt;
+    squares += error.bound * error.bound;
+    if (magnitudes_[i] > 0) proven.greatest = std::max(proven.greatest, error.bound / magnitudes_[i]);
+  }
+  const double size = std::sqrt(dot(exact_, exact_));
+  proven.norm = size > 0 ? std::sqrt(squares) / size : 0;
+  return proven;
 }
 
 std::vector<AccuracyStep> ExactProduct::steps_of(const std::string& unit, const Matrix& result) const {

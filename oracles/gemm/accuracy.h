@@ -30,8 +30,15 @@ class ExactProduct {
   /// Throws std::runtime_error where the formats are wider than fp64.
   ExactProduct(const Registry& registry, const Batch& product);
 
-  /// The accuracy of a unit's results for the same matrices, in a format that fp64 holds; `unit` is its name.
-  Accuracy accuracy_of(const Format& d, const Column& results, const std::string& unit) const;
+  /// The accuracy of a unit's results for the same matrices, which `asked` has in the unit's formats.
+  Accuracy accuracy_of(const Unit& unit, const Batch& asked, const Column& results) const;
+
+  /// What the accuracy's numbers are at most for these matrices; nothing of units whose bound is not known, or does not
+  /// speak of every element.
+  struct Proven {
+    double norm, greatest;
+  };
+  std::optional<Proven> proven(const Unit& unit, const Batch& asked, const Column& results) const;
 
  private:
   using Matrix = std::vector<double>;
