@@ -49,7 +49,8 @@ nlohmann::json json_of(const Reply& f) {
 }
 
 void print_proof(const Reply& f, bool verbose) {
-  fmt::print("proven: {} on all cases of '{}'\n", f.question, to_text(f.op));
+  fmt::print("{}: {} on all cases of '{}'\n", f.proof.steps.empty() ? "proved by hand" : "proven", f.question,
+             to_text(f.op));
   if (!f.argument.empty()) fmt::print("  {}\n", f.argument);
   std::map<std::string, std::pair<int, double>> by;
   for (const prove::ProofStep& s : f.proof.steps) {
