@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Rates of block quantizers on the same blocks in one run, on one thread: `quantizer:RULE` for every default op, torchao's to_mx
-and the casts of ml_dtypes, turn by turn; each one's best of several turns counts.
+"""Rates of block quantizers on the same blocks in one run, on one thread: `quantizer:RULE` for every default op and every rule of
+MX, torchao's to_mx and the casts of ml_dtypes, turn by turn; each one's best of several turns counts.
 
 Needs the Python package, torch, torchao and ml_dtypes. Prints rows of a table: million numbers a second.
 Usage: quantizer_rates.py [turns, default 5]"""
@@ -53,7 +53,9 @@ def main():
     turns = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     print("| op | mmafuzz | torchao | ml_dtypes |\n|---|---|---|---|")
     rows = []
-    for op in (o for o in mmafuzz.ops() if o.startswith("op quantize")):
+    of_mx = [f"op quantize from=fp32 to={element} block=32 scale=e8m0 rule={rule} special=nan_scale nan=any"
+             for element in ML_DTYPES for rule in MODES]
+    for op in dict.fromkeys([*(o for o in mmafuzz.ops() if o.startswith("op quantize")), *of_mx]):
         words = words_of(op)
         block = int(words["block"])
         x = np.random.default_rng(1).standard_normal((BLOCKS, block)).astype(SOURCES[words["from"]])

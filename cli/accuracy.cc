@@ -77,6 +77,9 @@ std::pair<std::unique_ptr<Unit>, Batch> bound(const std::string& unit, const Bat
   return {bind_or_fail(unit, product.op()), product};
 }
 
+/// Products a * b whose bound takes about a second.
+constexpr int64_t most_bounded = int64_t{1} << 22;
+
 /// What is measured of one unit.
 struct Measured {
   std::string unit;
@@ -92,7 +95,8 @@ Measured measured(const Unit& unit, const Batch& batch, const gemm::ExactProduct
   if (!outcomes.has_answer(0)) throw BadInput(unit.name() + " gave no answer");
   Measured m = {unit.name(), batch.op(), exact.accuracy_of(unit, batch, outcomes.results),
                 gemm::narrow_products(unit, batch), std::nullopt};
-  if (with_bound) m.proven = exact.proven(unit, batch, outcomes.results);
+  if (with_bound && int64_t{m.op.m} * m.op.n * m.op.k <= most_bounded)
+    m.proven = exact.proven(unit, batch, outcomes.results);
   return m;
 }
 Measured measured(const std::string& name, const Batch& product, const gemm::ExactProduct& exact,
@@ -219,7 +223,10 @@ void print_choice(std::vector<Measured> all, const std::string& gpu, const Wish&
                proven ? fmt::format("{:.3g}", wish.of_each_element ? proven->greatest : proven->norm) : "-", m.unit,
                wish.is_met_by(m) ? "" : "  (the best it does)");
   }
-  fmt::print("\nproducts: of narrow matrices as large as these; error: on models of the units; proven: at most that\n");
+  fmt::print(
+      "\nproducts: of narrow matrices as large as these; error: on models of the units; proven: at most "
+      "that (not asked of more than {} products a * b)\n",
+      most_bounded);
 }
 
 }  // namespace

@@ -10,8 +10,11 @@
 #include <cmath>
 #include <fstream>
 
+#include "arithmetic/counter_rng.h"
 #include "core/function_unit.h"
 #include "core/words.h"
+#include "oracles/gemm/residue_constants.h"
+#include "oracles/gemm/s8_product.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "search/structured_generator.h"
@@ -90,6 +93,40 @@ TEST_P(ExactProducts, AreSummedAndOneMoreIsNot) {
   EXPECT_NE(limit.last == limit.greatest ? chained(*dot, dot_op, limit.products + 1, limit.greatest, 0)
                                          : chained(*dot, dot_op, limit.products, limit.greatest, limit.last),
             all + last);
+}
+
+TEST(Residues, AreThoseOfADivision) {
+  CounterRng rng(5, 0);
+  for (const char* narrow : {"s8", "e4m3"})
+    for (const int p : gemm::residue_moduli(format(narrow)))
+      for (int n = 0; n < 20'000; ++n) {
+        const int64_t any = static_cast<int64_t>(rng.next()) >> (1 + rng.below(62)), multiple = any / p * p;
+        for (const int64_t x :
+             {any, multiple, multiple + p / 2, multiple - p / 2, multiple + (p + 1) / 2, multiple - 1}) {
+          const int64_t r = ((x % p) + p) % p;
+          ASSERT_EQ(gemm::centred(x, p), 2 * r >= p ? r - p : r) << x << " modulo " << p;
+        }
+      }
+}
+
+/// Any sizes, and any bytes: also -128 * -128, and k that is no multiple of four.
+TEST(S8Product, IsTheSumModulo2To32) {
+  CounterRng rng(9, 0);
+  for (int n = 0; n < 200; ++n) {
+    const size_t rows = 1 + rng.below(30), columns = 1 + rng.below(70), k = 1 + rng.below(n == 0 ? 140'000 : 70);
+    std::vector<int8_t> a(rows * k), b(columns * k);
+    const bool extreme = rng.one_in(4);
+    for (std::vector<int8_t>* side : {&a, &b})
+      for (int8_t& x : *side) x = extreme ? int8_t{-128} : static_cast<int8_t>(rng.next());
+    std::vector<int32_t> c(rows * columns);
+    gemm::s8_product(rows, columns, k, a.data(), b.data(), c.data());
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t j = 0; j < columns; ++j) {
+        int64_t sum = 0;
+        for (size_t l = 0; l < k; ++l) sum += a[i * k + l] * b[j * k + l];
+        ASSERT_EQ(c[i * columns + j], static_cast<int32_t>(static_cast<uint32_t>(sum)));
+      }
+  }
 }
 
 using boost::multiprecision::cpp_int;

@@ -10,6 +10,7 @@
 #include "oracles/exact/exact_gemm.h"
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/gemm/residue_constants.h"
+#include "oracles/gemm/s8_product.h"
 #include "oracles/gemm/width.h"
 
 namespace mmafuzz::gemm {
@@ -69,7 +70,11 @@ Op residue_dot(const ResiduePlan& plan) {
 }
 
 ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, const Op& op)
-    : plan_(plan), dot_(std::move(dot)), dot_op_(residue_dot(plan)), op_(op) {
+    : plan_(plan),
+      dot_(std::move(dot)),
+      dot_op_(residue_dot(plan)),
+      op_(op),
+      multiplies_here_(dot_->name() == "integer") {
   block_ =
       static_cast<int>(std::min<int64_t>(exact_residue_products(dot_op_, *dot_), plan.block ? plan.block : max_extent));
   moduli_.assign(residue_moduli(plan.narrow).begin(), residue_moduli(plan.narrow).begin() + plan.moduli);
@@ -145,7 +150,31 @@ ResidueGemm::Integers ResidueGemm::integers(const FormatFields& f, const std::ve
   return all;
 }
 
+std::vector<int64_t> ResidueGemm::host_sums(const Factors& factors) const {
+  const auto m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), chain = size_t(block_);
+  std::vector<int64_t> all(m * n, 0);
+  std::vector<int32_t> sums(m * n);
+  for (size_t from = 0; from < k; from += chain) {
+    const size_t there = std::min(chain, k - from);
+    std::vector<int8_t> a(m * there), b(n * there);
+    const auto narrow = [&](const std::vector<int>& wide, std::vector<int8_t>& to) {
+      for (size_t line = 0, at = 0; at < to.size(); ++line)
+        for (size_t l = 0; l < there; ++l, ++at) to[at] = static_cast<int8_t>(wide[line * k + from + l]);
+    };
+    narrow(factors.a, a);
+    narrow(factors.b, b);
+    s8_product(m, n, there, a.data(), b.data(), sums.data());
+    for (size_t at = 0; at < all.size(); ++at) all[at] += sums[at];
+  }
+  return all;
+}
+
 std::vector<std::vector<int64_t>> ResidueGemm::sums(const std::vector<Factors>& factors) const {
+  if (multiplies_here_) {
+    std::vector<std::vector<int64_t>> all;
+    for (const Factors& one : factors) all.push_back(host_sums(one));
+    return all;
+  }
   const auto m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), unit_k = size_t(plan_.unit_k);
   const bool integer = plan_.narrow.fields().integer;
   const uint8_t* codes = constants_->codes.data() + 256;
@@ -192,7 +221,8 @@ void ResidueGemm::add_factors(const Integers& a, const Integers& b, size_t at, s
     for (size_t i = 0; i < all.size(); ++i) {
       if (x.significand[i] == 0) continue;
       while (powers.size() <= size_t(x.exponent[i])) powers.push_back(2 * powers.back() % other);
-      all[i] = centred(x.significand[i] % p * powers[size_t(x.exponent[i])], p);
+      all[i] = centred(x.significand[i], p);
+      if (x.exponent[i] > 0) all[i] = centred(int64_t{all[i]} * powers[size_t(x.exponent[i])], p);
       if (plan_.flaw == ResidueFlaw::unsigned_residue && 2 * all[i] == -p) all[i] = of_s8 ? 127 : all[i] + p - 1;
     }
     return all;
@@ -323,21 +353,26 @@ void ResidueGemm::one_product(const Batch& batch, size_t index, Column& results)
   for (size_t at = 0; at < in.c.size(); ++at) {
     const size_t i = at / n, j = at % n;
     const Exact addend = to_exact(decode(op_.c.fields(), in.c[at]));
-    bool all_zero = !scalars.reads_c() || addend.cls == NumberClass::zero;
-    for (size_t l = 0; l < k; ++l) {
-      row[l] = in.a[i * k + l];
-      column[l] = in.b[l * n + j];
-      all_zero &= !scalars.reads_products() || is_zero(op_.a.fields(), row[l]) || is_zero(op_.b.fields(), column[l]);
+    bool may_be_all_zero = !scalars.reads_c() || addend.cls == NumberClass::zero;
+    for (size_t p = 0; p < residues.size(); ++p) {
+      residues[p] = s.residues[p][at];
+      may_be_all_zero &= residues[p] == 0 || !scalars.reads_products();
     }
     // Residues hold no infinity, no NaN and no sign of a zero: these are the exact sum's.
     const bool special = ((s.a.special[i] || s.b.special[j]) && scalars.reads_products()) ||
                          (!is_number(addend) && scalars.reads_c()) || !is_number(scalars.alpha) ||
                          !is_number(scalars.beta);
+    bool all_zero = may_be_all_zero;
+    if (special || may_be_all_zero)
+      for (size_t l = 0; l < k; ++l) {
+        row[l] = in.a[i * k + l];
+        column[l] = in.b[l * n + j];
+        all_zero &= !scalars.reads_products() || is_zero(op_.a.fields(), row[l]) || is_zero(op_.b.fields(), column[l]);
+      }
     if (special || all_zero) {
       results.set(index, int(at), exact_element(ExactBy::accumulator, op_, {row, column, in.c[at]}));
       continue;
     }
-    for (size_t p = 0; p < residues.size(); ++p) residues[p] = s.residues[p][at];
     const int undone = s.by.a[i] + (plan_.flaw == ResidueFlaw::late_scale ? s.by.a[i] : s.by.b[j]);
     Exact product, other;
     if (scalars.reads_products()) product = to_exact(decode(d, reconstructed(residues, -undone)));

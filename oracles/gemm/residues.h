@@ -123,6 +123,8 @@ class ResidueGemm final : public Unit {
   };
   /// What the unit multiplies for one modulus: residues, or of FP8 their digits.
   void add_factors(const Integers& a, const Integers& b, size_t at, std::vector<Factors>& factors) const;
+  /// A product of residues in s8, on this CPU.
+  std::vector<int64_t> host_sums(const Factors& factors) const;
   /// Of each product the exact sums, one for each element.
   std::vector<std::vector<int64_t>> sums(const std::vector<Factors>& factors) const;
   /// The residues of a * b modulo one modulus, from its products' sums.
@@ -132,6 +134,7 @@ class ResidueGemm final : public Unit {
   ResiduePlan plan_;
   std::unique_ptr<Unit> dot_;
   Op dot_op_, op_;
+  bool multiplies_here_;  ///< the unit is `integer`, whose sums this CPU gives
   int block_;
   std::vector<int> moduli_;
   struct Constants;
