@@ -160,9 +160,9 @@ TEST(EveryExample, BreaksAndKeeps) {
       "power_of_two_scaling", "error_bound",       "faithful",         "half_ulp",         "idempotent",
       "monotone_in_operand",  "nearest",           "not_above_up",     "not_below_down",   "round_trip",
       "survives_detour",      "correctly_rounded", "exact_slices",     "gemm_error_bound", "gemm_specials",
-      "inner_permutation",    "matrix_scaling",    "tile_permutation", "answers",          "scale_of_rule",
-      "no_saturation",        "half_step",         "monotone_codes",   "zero_block",       "power_of_two_shift",
-      "permuted_codes",       "requantized",       "tensor_shift"};
+      "inner_permutation",    "matrix_scaling",    "tile_permutation", "transposition",    "answers",
+      "scale_of_rule",        "no_saturation",     "half_step",        "monotone_codes",   "zero_block",
+      "power_of_two_shift",   "permuted_codes",    "requantized",      "tensor_shift"};
   for (const auto& property : all_properties())
     EXPECT_NE(seen.contains(property->name()), elsewhere.contains(property->name())) << property->name();
   EXPECT_EQ(seen.size() + elsewhere.size(), all_properties().size()) << "a name of no property";

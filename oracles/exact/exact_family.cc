@@ -34,7 +34,7 @@ std::vector<Claim> claims_of_dot() {
                     "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
 }
 
-std::vector<Claim> claims_of_gemm() { return claims_of({"inner_permutation", "tile_permutation"}); }
+std::vector<Claim> claims_of_gemm() { return claims_of({"inner_permutation", "tile_permutation", "transposition"}); }
 
 std::vector<Claim> with_referee(std::vector<Claim> claims) {
   claims.push_back({"equals_model", "exact:mpfr"});

@@ -152,7 +152,10 @@ class ResidueFamily final : public Family {
 
  private:
   /// Deliberate flaws leave the claims unchanged, so that a search finds them.
-  static std::vector<Claim> claims() { return claims_of({"gemm_error_bound", "gemm_specials", "matrix_scaling"}); }
+  static std::vector<Claim> claims() {
+    return claims_of({"gemm_error_bound", "gemm_specials", "inner_permutation", "matrix_scaling", "tile_permutation",
+                      "transposition"});
+  }
 };
 
 }  // namespace

@@ -173,7 +173,7 @@ class IeeeFamily final : public Family {
         return declined(name + " evaluates dot and matrix products only");
       const NamedOrder& order = *find_order(name);
       if (op.kind == OpKind::dot) return named(make_order(order, op), name, claims_of_dot(order));
-      std::vector<Claim> claims = with_twin(claims_of({"tile_permutation"}), order);
+      std::vector<Claim> claims = with_twin(claims_of({"tile_permutation", "transposition"}), order);
       const gemm::Combine combine = order.in_mpfr ? mpfr_combined : gemm::ieee_combined;
       return named(gemm::make_gemm_of_dots(make_order(order, gemm::dot_op_of(op)), op, combine), name,
                    std::move(claims));

@@ -1,6 +1,6 @@
 // A matrix product does not depend on where its rows and columns stand (tile_permutation: which tile, thread or vector
 // lane computes an element) nor, where the sum along k is exact or exactly split, on the order of the products
-// (inner_permutation).
+// (inner_permutation) nor on which matrix is a (transposition).
 #include <algorithm>
 #include <numeric>
 
@@ -83,8 +83,34 @@ class InnerPermutation final : public Property {
   bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 };
 
+class Transposition final : public Property {
+ public:
+  const char* name() const override { return "transposition"; }
+  const char* statement() const override { return "the product of b's and a's transposes is the product's transpose"; }
+  bool applies(const Op& op, const Unit&) const override {
+    return op.kind == OpKind::gemm && op.m == op.n && op.a == op.b;
+  }
+
+ protected:
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    const Op& op = of.op();
+    for (int i = 0; i < op.m; ++i) {
+      for (int l = 0; l < op.k; ++l) {
+        twin[0].inputs()[0].set(of.index, i * op.k + l, of.cases.b().get(of.index, l * op.n + i));
+        twin[0].inputs()[1].set(of.index, l * op.n + i, of.cases.a().get(of.index, i * op.k + l));
+      }
+      for (int j = 0; j < op.n; ++j)
+        twin[0].inputs()[2].set(of.index, i * op.n + j, of.cases.c().get(of.index, j * op.n + i));
+    }
+    return Twin{};
+  }
+  int twin_element(const Op& op, int element) const override { return element % op.n * op.n + element / op.n; }
+  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
+};
+
 }  // namespace
 
+std::unique_ptr<Property> make_transposition() { return std::make_unique<Transposition>(); }
 std::unique_ptr<Property> make_tile_permutation() { return std::make_unique<TilePermutation>(); }
 std::unique_ptr<Property> make_inner_permutation() { return std::make_unique<InnerPermutation>(); }
 
