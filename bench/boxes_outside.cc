@@ -106,11 +106,11 @@ void add_random_and_stateful(Boxes& hopper) {
 }
 
 void add_datapath_flaws(Boxes& hopper, Boxes& ampere) {
-  hopper.changed("round to odd", "the last bit is one wherever the sum is not exact",
+  hopper.changed("sticky second bit", "the second last bit is one wherever the sum is not exact",
                  [](const DotModel& m, const DotOperands& in, uint64_t result) {
                    DotModel away = m;
                    away.output_rounding = decode(m.d, result).negative ? Rounding::down : Rounding::up;
-                   return evaluate_dot(away, in) == result ? result : result | 1;
+                   return evaluate_dot(away, in) == result ? result : result | 2;
                  });
   hopper.changed("lane 7", "one bit fewer is kept of the factors of lane 7",
                  [](const DotModel& m, const DotOperands& in, uint64_t) {
