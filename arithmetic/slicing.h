@@ -14,7 +14,8 @@ struct SliceWidths {
 
 /// Bits of the digits that a slice format holds: its significand; of integers all but the sign.
 inline int digit_bits(const FormatFields& slice) {
-  return slice.integer ? slice.width - (slice.has_sign() ? 1 : 0) : slice.precision();
+  if (slice.integer) return slice.width - (slice.has_sign() ? 1 : 0);
+  return slice.precision() < slice.emax() + 1 ? slice.precision() : slice.emax() + 1;  // e2m3 ends below 8
 }
 
 /// n * (2^wa - 1) * (2^wb - 1) <= 2^bits, the condition on n products of slices.

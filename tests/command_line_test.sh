@@ -262,7 +262,7 @@ expect "and what they cost" has out "products of narrow matrices"
 bad_call "--within" accuracy a.npy b.npy --within 0 exact
 bad_call "--within takes a positive number, fp64 or fp32, not 'fp16'" accuracy a.npy b.npy --within fp16 exact
 good accuracy a.npy b.npy --for h100 --within fp32 --componentwise
-expect "a GPU's schemes" [ "$(grep -c 'on=model:hopper/wgmma\|on=integer' out)" -eq 7 ]
+expect "a GPU's schemes" [ "$(grep -c 'on=model:hopper/wgmma\|on=integer' out)" -eq 8 ]
 expect "what is wished for" has out "as a chain of fused multiply-adds in fp32 errs"
 good accuracy a.npy b.npy --for w7900
 expect "what its units cannot do" has out "left out: model:rdna3/wmma.16x16x16.f32.f16.f16.f32 sums no integers without error"

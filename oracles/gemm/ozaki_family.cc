@@ -135,6 +135,9 @@ constexpr Default defaults[] = {{"fp16", "model:hopper/mma.m16n8k16.f32.f16.f16.
                                 {"bf16", "model:hopper/mma.m16n8k16.f32.bf16.bf16.f32"},
                                 {"tf32", "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32"},
                                 {"e4m3", "model:ada/mma.m16n8k32.f32.e4m3.e4m3.f32"},
+                                {"e5m2", "model:blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e5m2.e5m2.f32"},
+                                {"e3m2", "model:blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e3m2.e3m2.f32"},
+                                {"e2m3", "model:blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e2m3.e2m3.f32"},
                                 {"s8", "integer"}};
 
 /// "ozaki:dgemm.fp16" apart; false for other names.
