@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, Twins, testing::ValuesIn(row_names()), test_name)
 TEST_P(Twins, KernelAndSlowTwinAgree) {
   const ModelRow& row = *find_model_row(GetParam());
   const size_t by_night = 10'000'000 / rows_per_kernel().at(row.model.kernel) + 1;
-  expect_twins(row.model, row.op, 29, case_count(700, by_night), row.name());
+  expect_twins(row.model, row.op, 29, case_count(450, by_night), row.name());
 }
 
 TEST_P(Twins, AgreeOnShortAndLongDots) {
@@ -73,7 +73,7 @@ TEST_P(Twins, AgreeOnShortAndLongDots) {
 
 /// Not the catalogue's rows alone: any parameters that a unit can have together.
 TEST(TwinsOfRandomPoints, Agree) {
-  for (uint64_t n = 0; n < case_count(3000, 20'000); ++n) {
+  for (uint64_t n = 0; n < case_count(2000, 20'000); ++n) {
     const auto [op, model] = random_point(1, n);
     expect_twins(model, op, n, 200, custom_name(model, op));
     if (HasFatalFailure()) return;
@@ -83,7 +83,7 @@ TEST(TwinsOfRandomPoints, Agree) {
 /// What `model:custom` takes is honoured in every format: the unit, vectorized where it is, its kernel and its twin.
 TEST(TwinsOfAnyFormats, Agree) {
   std::map<Kernel, size_t> rows, with_nan_scales;
-  for (uint64_t n = 0; n < case_count(7'000, 6'000'000); ++n) {  // one of six makes a row
+  for (uint64_t n = 0; n < case_count(5'000, 6'000'000); ++n) {  // one of six makes a row
     const std::optional<AnyRow> row = any_row(1, n);
     if (!row) continue;
     ++rows[row->model.kernel];
