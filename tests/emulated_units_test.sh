@@ -39,5 +39,9 @@ for unit in json.load(sys.stdin):
         op = unit["summary"].split(": op ")[1]
         print(unit["name"], [c["detail"] for c in unit["claims"] if c["property"] == "equals_model"][0], op)')
 [ "$looked_at" -gt 0 ] || exit 77
+for words in rp+rm fz16+fz ""; do  # two words that set one thing, and none
+  "$MMAFUZZ" fuzz --op "dot a=fp16 b=fp16 c=fp32 d=fp32 k=2" --units "emulated:arm/fmopa_f16?fpcr=$words" --cases 10 2>/dev/null &&
+    { echo "fpcr=$words was taken"; exit 1; }
+done
 # Five instructions read FPCR: one has fp16 for FZ16, and two hand NaNs on without DN.
 [ "$with_fpcr" -eq 18 ] || { echo "$with_fpcr runs with fpcr="; exit 1; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -114,6 +115,7 @@ Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words
   const Op op = one.op();
   const DotModel& row = find_model_row(one.row)->model;
   const bool of_fp16 = op.a.name() == "fp16";
+  if (words.empty()) return invalid("fpcr= needs a word");
   Fpcr fpcr;
   for (const std::string& word : words_of(words, '+')) {
     const auto found = std::find_if(std::begin(fpcr_words), std::end(fpcr_words),
@@ -126,10 +128,12 @@ Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words
     const char* overrides = of_fp16 ? found->of_fp16 : found->overrides;
     if (custom_name(*with_overrides(row, overrides), op) == custom_name(row, op))
       return declined("fpcr=" + word + " changes nothing in " + one.name);
+    const std::string setting(overrides, std::strchr(overrides, '=') + 1);
+    if (fpcr.overrides.find(setting) != std::string::npos)
+      return invalid("fpcr=" + words + " says twice what " + setting + " is");
     fpcr.bits |= found->bits;
     fpcr.overrides += (fpcr.overrides.empty() ? "?" : ",") + std::string(overrides);
   }
-  if (of_fp16 && words.find("fz+fz16") != std::string::npos) return declined("fz and fz16 are asked for one at a time");
   return fpcr;
 }
 
