@@ -704,7 +704,7 @@ uint64_t bulk_normalized(const DotModel& model, const Instruction& instruction, 
     if (const auto special = special_result(model, products, Term{})) {
       dot = *special;
     } else {
-      int reference = model.zero_rule == ZeroRule::clamp ? model.zero_exponent : exponent_read_by_zero(model, Term{});
+      int reference = exponent_read_by_zero(model, Term{});
       for (const Term& p : products) reference = std::max(reference, exponent_read_by_product(model, p));
       const int last_bit = reference - model.fraction_bits;
       cpp_int accumulated = 0;

@@ -55,7 +55,7 @@ def rows(observatory: dict, quantizers: dict) -> list[Row]:
     for function in quantizers["functions"]:
         found += [_row("quantizers", one["name"], function["library"], function["version"], "block quantizer", [function["call"]],
                        one["sentence"].replace("`", ""), one["verdict"], of(one["upstream"])) for one in function["findings"]]  # fmt: skip
-    found += [_row("observatory", one.name, "QEMU", emulators.versions()[0].split()[-1], "instruction", [one.instructions], one.what, "defect",
+    found += [_row("observatory", one.name, "QEMU", one.met_in, "instruction", [one.instructions], one.what, "defect",
                    one.thread, "fixed", f"not in {emulators.versions()[1].split()[1]}") for one in emulators.seen()]  # fmt: skip
     return sorted(found, key=lambda row: (row.words["verdict"][0] != "defect", row.library.lower()))
 

@@ -15,6 +15,7 @@ class Defect(NamedTuple):
     name: str
     instructions: str
     what: str
+    met_in: str  #: the version in which a search of ours met it; empty: in none
     old: str  #: what the older of both versions shows
     new: str
     upstream: str
@@ -32,7 +33,7 @@ def _lines() -> list[list[str]]:
 
 def versions() -> tuple[str, str]:
     """The older and the newer one."""
-    return _lines()[0][3], _lines()[0][4]
+    return _lines()[0][4], _lines()[0][5]
 
 
 @functools.cache
@@ -41,5 +42,5 @@ def defects() -> list[Defect]:
 
 
 def seen() -> list[Defect]:
-    """Those that a search of ours has met in the older version."""
-    return [one for one in defects() if not one.old.startswith(("not", "cannot"))]
+    """Those that a search of ours has met."""
+    return [one for one in defects() if one.met_in]
