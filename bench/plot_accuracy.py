@@ -8,16 +8,17 @@ import sys
 
 def main():
     found = json.load(sys.stdin)
+    measure, of = ("greatest", "|a||b|") if found["componentwise"] else ("norm", "the product's norm")
     blocks, plots = "", []
     for i, unit in enumerate(found["units"]):
-        points = "".join(f"{one['narrow_products']} {max(one['norm'], 1e-18)}\n" for one in unit["curve"])
+        points = "".join(f"{one['narrow_products']} {max(one[measure], 1e-18)}\n" for one in unit["curve"])
         blocks += f"$d{i} << END\n{points}END\n"
         scheme = unit["unit"].split("?")[0].replace("_", "\\_")
         plots.append(f"$d{i} using 1:2 with linespoints lw 1.5 title '{scheme}'")
     script = f"""set terminal svg size 820,520 font 'sans,13'
 set output '{sys.argv[1]}'
 set xlabel 'narrow products'
-set ylabel "error, of the product's norm"
+set ylabel "error, of {of}"
 set logscale xy
 set format y '10^{{%L}}'
 set key outside right

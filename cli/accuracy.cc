@@ -79,6 +79,7 @@ std::pair<std::unique_ptr<Unit>, Batch> bound(const std::string& unit, const Bat
 
 /// Products a * b whose bound takes about a second.
 constexpr int64_t most_bounded = int64_t{1} << 22;
+bool may_be_bounded(const Op& op) { return int64_t{op.m} * op.n * op.k <= most_bounded; }
 
 /// What is measured of one unit.
 struct Measured {
@@ -95,8 +96,7 @@ Measured measured(const Unit& unit, const Batch& batch, const gemm::ExactProduct
   if (!outcomes.has_answer(0)) throw BadInput(unit.name() + " gave no answer");
   Measured m = {unit.name(), batch.op(), exact.accuracy_of(unit, batch, outcomes.results),
                 gemm::narrow_products(unit, batch), std::nullopt};
-  if (with_bound && int64_t{m.op.m} * m.op.n * m.op.k <= most_bounded)
-    m.proven = exact.proven(unit, batch, outcomes.results);
+  if (with_bound && may_be_bounded(m.op)) m.proven = exact.proven(unit, batch, outcomes.results);
   return m;
 }
 Measured measured(const std::string& name, const Batch& product, const gemm::ExactProduct& exact,
@@ -161,7 +161,7 @@ std::vector<Measured> growing(const std::string& name, const Batch& product, con
     if (wish.is_met_by(all.back())) break;
   }
   all.resize(best + 1);
-  all.back() = measured(all.back().unit, product, exact);
+  if (may_be_bounded(product.op())) all.back() = measured(all.back().unit, product, exact);
   return all;
 }
 
@@ -262,6 +262,8 @@ void add_accuracy(Arguments& app, int& status) {
       "         mmafuzz accuracy a.npy b.npy --for h100");
   sub->callback([options, &status] {
     const bool chooses = !options->gpu.empty();
+    if (options->of_each_element && !chooses && options->within.empty())
+      throw BadInput("--componentwise is of what --within or --for asks for");
     if (!chooses && options->units.empty()) throw BadInput("accuracy needs units, or --for with a GPU");
     const char* arch = chooses ? arch_of_gpu(options->gpu) : nullptr;
     if (chooses && !arch)
@@ -290,7 +292,7 @@ void add_accuracy(Arguments& app, int& status) {
     status = reach == 0 || (!chooses && reach < found.size()) ? exit_divergence : exit_ok;
     if (options->json) {
       nlohmann::json whole = {{"json_version", json_version}, {"units", all}};
-      if (wish.is_made) whole["within"] = wish.error;
+      if (wish.is_made) whole.update({{"within", wish.error}, {"componentwise", wish.of_each_element}});
       if (chooses) whole["left_out"] = declined;
       fmt::print("{}", json_text(whole));
     } else if (chooses) {

@@ -268,6 +268,7 @@ good accuracy a.npy b.npy --for w7900
 expect "what its units cannot do" has out "left out: model:rdna3/wmma.16x16x16.f32.f16.f16.f32 sums no integers without error"
 bad_call "no rows describe the GPU" accuracy a.npy b.npy --for h1000
 bad_call "accuracy needs units, or --for" accuracy a.npy b.npy
+bad_call "--componentwise is of what" accuracy a.npy b.npy exact --componentwise
 bad_call "units excludes --for" accuracy a.npy b.npy exact --for h100
 bad_call "accuracy is of matrix products" accuracy a.npy b.npy exact --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=1'
 bad_call "nosuch.npy: cannot open" accuracy nosuch.npy b.npy exact
