@@ -27,7 +27,7 @@ struct BlockRule {
   ScaleRule rule = ScaleRule::floor;
   BlockSpecials specials = BlockSpecials::nan_scale;
   FormatFields via;            ///< amax is rounded to this format first; of width 0: it is not
-  RoundingRule elements = {};  ///< of the elements; they saturate
+  RoundingRule elements = {};  ///< of the elements
 };
 
 }  // namespace mmafuzz

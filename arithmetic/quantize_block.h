@@ -139,8 +139,7 @@ MMAFUZZ_HD_CALL inline uint64_t block_scale(const BlockRule& rule, const ScaleSt
 
 /// The code of one number of a block: x / (scale * tensor) rounded once.
 MMAFUZZ_HD_CALL inline Rounded block_element(const FormatFields& element, const Number& x, const Number& scale,
-                                             const Number& tensor, RoundingRule rule) {
-  rule.overflow = Overflow::saturate;
+                                             const Number& tensor, const RoundingRule& rule) {
   Number y = x;
   if (x.cls == NumberClass::finite && scale.cls == NumberClass::finite)
     y = detail::jammed_quotient(x, scale.significand * tensor.significand, scale.exponent + tensor.exponent);

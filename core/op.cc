@@ -236,6 +236,9 @@ void parse_blocks(AttributeWords& attributes, Op& op) {
         "special= is missing: say what an infinity or NaN in a block gives, nan_scale (the scale is NaN) "
         "or elements (it converts alone)");
   attributes.word("special", block_specials_names, op.block_specials);
+  bool saturates = true;
+  attributes.boolean("saturate", saturates);
+  op.elements_overflow = !saturates;
   attributes.format("via", op.via, false);
 }
 
@@ -270,6 +273,8 @@ std::string reason_against_blocks(const Op& op) {
   if (!takes_scale(op.scale_rule, scale))
     return std::string("rule=") + name_of(op.scale_rule) + " gives powers of two, and scale=" + op.scale_a.name() +
            " has a fraction: rule=nearest or rule=rceil";
+  if (op.elements_overflow && (codes.fields().integer || codes.fields().specials == Specials::none))
+    return "saturate=0 needs elements with an infinity or a NaN, and " + codes.name() + " has neither";
   if (op.block_specials == BlockSpecials::nan_scale && !scale.has_nan())
     return "special=nan_scale needs a scale with a NaN, and " + op.scale_a.name() + " has none: special=elements";
   if (op.via.fields().width && (op.via.fields().integer || op.via.fields().fraction_bits > 23 ||
@@ -352,7 +357,8 @@ RoundingRule Op::rounding_rule() const {
   RoundingRule rule;
   rule.rounding = rounding;
   rule.tininess = tininess;
-  rule.overflow = saturate ? Overflow::saturate : Overflow::by_rounding;
+  const bool saturates = kind == OpKind::quantize ? !elements_overflow : saturate;
+  rule.overflow = saturates ? Overflow::saturate : Overflow::by_rounding;
   rule.threshold = threshold;
   rule.random_bits = static_cast<uint8_t>(random_bits);
   return rule;
@@ -404,6 +410,7 @@ std::string to_text(const Op& op) {
       if (op.kind == OpKind::dequantize) break;
       text += std::string(" rule=") + name_of(op.scale_rule) +
               " special=" + block_specials_names[static_cast<int>(op.block_specials)];
+      if (op.elements_overflow) text += " saturate=0";
       if (op.via.fields().width) text += " via=" + op.via.name();
       break;
   }
@@ -481,9 +488,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   }
   attributes.word("nan", nan_names, op.nan);
   if (op.is_of_blocks()) {
-    attributes.refuse("saturate", "an op " + kind + " has no saturate=: " +
-                                      (op.kind == OpKind::quantize ? "elements always saturate (OCP MX 1.0, 6.3)"
-                                                                   : "a number beyond the range overflows"));
+    attributes.refuse("saturate", "an op " + kind + " has no saturate=: a number beyond the range overflows");
     attributes.refuse("ftz", "an op " + kind + " has no ftz=: subnormal numbers are numbers");
   }
   attributes.boolean("ftz", op.flush_to_zero);

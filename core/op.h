@@ -64,6 +64,7 @@ struct Op {
   Threshold threshold = Threshold::floor;   ///< of stochastic rounding
   ScaleRule scale_rule = ScaleRule::floor;  ///< of quantize
   BlockSpecials block_specials = BlockSpecials::nan_scale;  ///< of quantize
+  bool elements_overflow = false;                           ///< saturate=0 of quantize
   Format via;                                               ///< of quantize: amax is rounded to it; without name: not
   std::optional<uint64_t> alpha, beta;                      ///< gemm, encodings of d; one that is absent is exactly 1
 

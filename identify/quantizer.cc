@@ -64,6 +64,7 @@ struct ElementReading {
   std::function<uint64_t(uint64_t x, const Number& scale, uint64_t scale_code, const Number& tensor,
                          uint64_t tensor_code)>
       of;
+  bool as_asked = true;  ///< whether what is beyond the range becomes what the op's saturate= says
 };
 
 std::string_view meaning_of(ScaleRule rule, bool power_of_two) {
@@ -143,32 +144,44 @@ std::vector<ScaleReading> scale_readings(const Op& op) {
   return all;
 }
 
+/// To nearest, and beyond the range as the op says.
+RoundingRule plain_rule(const Op& op) {
+  RoundingRule rule = op.rounding_rule();
+  rule.rounding = Rounding::nearest_even;
+  return rule;
+}
+
 std::vector<ElementReading> element_readings(const Op& op) {
   std::vector<ElementReading> all;
   const FormatFields from = op.a.fields(), element = op.d.fields();
-  for (int number = 0; number < static_cast<int>(Rounding::stochastic); ++number) {
-    const auto rounding = static_cast<Rounding>(number);
-    ElementReading reading;
-    reading.told.name = std::string("round=") + name_of(rounding);
-    reading.told.meaning = "x / scale rounded once";
-    reading.of = [from, element, rounding](uint64_t x, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
-      RoundingRule rule;
-      rule.rounding = rounding;
-      return block_element(element, decode(from, x), scale, tensor, rule).encoding;
-    };
-    all.push_back(std::move(reading));
-  }
+  const RoundingRule plain = plain_rule(op);
+  for (int number = 0; number < static_cast<int>(Rounding::stochastic); ++number)
+    for (const bool as_asked : {true, false}) {
+      if (!as_asked && (element.integer || element.specials == Specials::none)) continue;
+      RoundingRule rule = plain;
+      rule.rounding = static_cast<Rounding>(number);
+      if (!as_asked) rule.overflow = op.elements_overflow ? Overflow::saturate : Overflow::by_rounding;
+      ElementReading reading;
+      reading.told.name = std::string("round=") + name_of(rule.rounding);
+      if (!as_asked) reading.told.name += op.elements_overflow ? " saturate=1" : " saturate=0";
+      reading.told.meaning = "x / scale rounded once";
+      reading.as_asked = as_asked;
+      reading.of = [from, element, rule](uint64_t x, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
+        return block_element(element, decode(from, x), scale, tensor, rule).encoding;
+      };
+      all.push_back(std::move(reading));
+    }
   ElementReading down;
   down.told.name = "round=nearest_toward_zero";
   down.told.meaning = "x / scale to nearest, ties toward zero";
-  down.of = [from, element](uint64_t x, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
+  down.of = [from, element, plain](uint64_t x, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
     // A little less than x: only a tie notices.
     Number less = decode(from, x);
     if (less.cls == NumberClass::finite) {
       less.significand = 4 * less.significand - 1;
       less.exponent -= 2;
     }
-    return block_element(element, less, scale, tensor, {}).encoding;
+    return block_element(element, less, scale, tensor, plain).encoding;
   };
   all.push_back(std::move(down));
   for (const CodeRecipe& recipe : code_recipes()) {
@@ -177,8 +190,8 @@ std::vector<ElementReading> element_readings(const Op& op) {
     reading.told.name = std::string("round=nearest_even of ") + recipe.steps_of(op);
     reading.told.meaning = "rounded in fp32, and once more to " + op.d.name();
     reading.told.is_recipe = true;
-    reading.of = [op, recipe](uint64_t x, const Number&, uint64_t scale, const Number&, uint64_t tensor) {
-      return code_by(recipe, op, x, scale, tensor, {});
+    reading.of = [op, recipe, plain](uint64_t x, const Number&, uint64_t scale, const Number&, uint64_t tensor) {
+      return code_by(recipe, op, x, scale, tensor, plain);
     };
     all.push_back(std::move(reading));
   }
@@ -192,7 +205,9 @@ Number quotient_of(const Number& x, const Number& scale, const Number& tensor) {
 
 /// The codes of quotients that are rounded, or cut, to so many bits of fraction first: what a narrower format does on
 /// the way, or a unit that does not look at the last bits.
-ElementReading narrowed_reading(const FormatFields& element, const FormatFields& from, int bits, bool cut) {
+ElementReading narrowed_reading(const Op& op, int bits, bool cut) {
+  const FormatFields from = op.a.fields(), element = op.d.fields();
+  const RoundingRule plain = plain_rule(op);
   ElementReading reading;
   reading.told.name =
       fmt::format("round=nearest_even of x / scale {} to {} bits of fraction", cut ? "cut" : "rounded", bits);
@@ -204,25 +219,27 @@ ElementReading narrowed_reading(const FormatFields& element, const FormatFields&
   reading.of = [=](uint64_t code, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
     const Number x = decode(from, code);
     if (x.cls != NumberClass::finite || scale.cls != NumberClass::finite)
-      return block_element(element, x, scale, tensor, {}).encoding;
+      return block_element(element, x, scale, tensor, plain).encoding;
     const FormatFields narrow = ieee_fields(11, bits);
     RoundingRule rule;
     rule.rounding = cut ? Rounding::toward_zero : Rounding::nearest_even;
     const Number y = decode(narrow, convert_number(narrow, quotient_of(x, scale, tensor), rule).encoding);
-    return block_element(element, y, detail::one_as_number(), detail::one_as_number(), {}).encoding;
+    return block_element(element, y, detail::one_as_number(), detail::one_as_number(), plain).encoding;
   };
   return reading;
 }
 
 /// The codes of quotients that never leave their binade: what would round up to a power of two takes the code before.
-ElementReading within_binade_reading(const FormatFields& element, const FormatFields& from) {
+ElementReading within_binade_reading(const Op& op) {
+  const FormatFields from = op.a.fields(), element = op.d.fields();
+  const RoundingRule rule = plain_rule(op);
   ElementReading reading;
   reading.told.name = "round=nearest_even within the binade";
   reading.told.meaning = "what would round up to a power of two takes the number before it";
   reading.told.is_recipe = true;
   reading.of = [=](uint64_t code, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
     const Number x = decode(from, code);
-    const uint64_t plain = block_element(element, x, scale, tensor, {}).encoding;
+    const uint64_t plain = block_element(element, x, scale, tensor, rule).encoding;
     if (x.cls != NumberClass::finite || scale.cls != NumberClass::finite) return plain;
     const Number y = quotient_of(x, scale, tensor), rounded = decode(element, plain);
     const int binade = y.exponent + fast_bit_length(y.significand) - 1;
@@ -292,7 +309,8 @@ class Asking {
     if (!elements_.empty()) add_exceptions_of_codes();
     add_signs_of_zeros();
     for (const ScaleReading& reading : scales_) id_.scales.push_back(reading.told);
-    for (const ElementReading& reading : elements_) id_.elements.push_back(reading.told);
+    for (const ElementReading& reading : elements_)
+      if (reading.as_asked || overflows_tell(reading)) id_.elements.push_back(reading.told);
     return std::move(id_);
   }
 
@@ -372,12 +390,12 @@ class Asking {
   }
   /// The nearest of the ways to a code that lose bits of x / scale.
   void add_narrowed_elements() {
-    const FormatFields &element = op_.d.fields(), &from = op_.a.fields();
+    const FormatFields& element = op_.d.fields();
     std::vector<ElementReading> family;
-    if (!element.integer) family.push_back(within_binade_reading(element, from));
+    if (!element.integer) family.push_back(within_binade_reading(op_));
     const int least = element.integer ? 1 : element.fraction_bits + 1;
     for (int bits = least; bits <= 23; ++bits)
-      for (const bool cut : {false, true}) family.push_back(narrowed_reading(element, from, bits, cut));
+      for (const bool cut : {false, true}) family.push_back(narrowed_reading(op_, bits, cut));
     uint64_t least_differing = elements_.front().told.differing;
     std::optional<ElementReading> best;
     for (ElementReading& reading : family) {
@@ -582,7 +600,7 @@ class Asking {
 
   BlockKind kind_of(size_t i) const {
     const FormatFields &from = op_.a.fields(), &scale = op_.scale_a.fields();
-    bool any = false, normal = false, greatest = false;
+    bool any = false, normal = false, greatest = false, small_tensor = false;
     for (int lane = 0; lane < op_.k; ++lane) {
       const Number x = decode(from, cases_.inputs()[0].get(i, lane));
       if (x.cls == NumberClass::infinity || x.cls == NumberClass::nan) return BlockKind::special;
@@ -593,9 +611,13 @@ class Asking {
     if (op_.has_tensor_scale()) {
       const Number t = decode(op_.scale_b.fields(), cases_.inputs()[1].get(i));
       if (t.cls != NumberClass::finite || t.negative) return BlockKind::special;
+      // The reciprocal of its product with a scale overflows, or its product with the greatest element.
+      const FormatFields& f = op_.scale_b.fields();
+      small_tensor = t.subnormal || t.scale_exponent + scale.emin() - scale.fraction_bits < f.emin();
+      greatest |= t.scale_exponent + 3 > f.emax();
     }
     if (!any) return BlockKind::zeros;
-    if (!normal) return BlockKind::subnormal;
+    if (!normal || small_tensor) return BlockKind::subnormal;
     if (greatest) return BlockKind::greatest_numbers;
     // The ends of the scale are those of the widest rules: one step of each side counts as its end.
     Op plain = op_;
@@ -667,6 +689,13 @@ class Asking {
     told.against.reset();
   }
   /// Stops where so many blocks differ: another reading is as near.
+  /// Whether a reading that overflows otherwise than the op says differs from the one that does not.
+  bool overflows_tell(const ElementReading& other) const {
+    const std::string rounding = other.told.name.substr(0, other.told.name.find(' '));
+    return std::none_of(elements_.begin(), elements_.end(), [&](const ElementReading& asked) {
+      return asked.told.name == rounding && asked.told.differing == other.told.differing;
+    });
+  }
   void judge_elements(ElementReading& reading, uint64_t enough = UINT64_MAX) const {
     Simplest simplest;
     forget(reading.told);
@@ -868,7 +897,7 @@ nlohmann::json readings_json(const std::vector<QuantizerReading>& readings) {
 const char* name_of(BlockKind kind) {
   constexpr const char* names[] = {"ordinary",
                                    "of zeros",
-                                   "of subnormal numbers",
+                                   "of subnormal numbers",  // or under a small tensor's scale
                                    "at the least scales",
                                    "at the greatest scales",
                                    "with a number of the greatest binade",

@@ -88,6 +88,21 @@ const Published published[] = {
     {"ROCm/aiter, pull request 3212", "e2m1", "rule=rceil special=nan_scale", {6.0000005f}, 0x80, {5}},
     // A block with a NaN has the scale NaN (test_exponent_nan_in).
     {"pytorch/ao, test_mx_tensor.py", "e4m3", "rule=floor special=nan_scale", {NAN, 1}, 0xff, {0, 0}},
+    // OCP OFP8, 5.2.1 and table 2: without saturation 448 is the greatest E4M3, and what rounds beyond it is NaN, of
+    // E5M2
+    // infinity from 61440 on. The scale of 256 and of 32768 is 1.
+    {"OCP OFP8",
+     "e4m3",
+     "special=elements saturate=0",
+     {464, -464.00003f, 256, INFINITY},
+     0x7f,
+     {0x7e, 0xff, 0x78, 0x7f}},
+    {"OCP OFP8",
+     "e5m2",
+     "special=elements saturate=0",
+     {61439.996f, -61440, 32768, INFINITY},
+     0x7f,
+     {0x7b, 0xfc, 0x78, 0x7c}},
     // OCP MX 1.0, 5.3.4: MXINT8 is a multiple of 2^-6, and 127 is 1 63/64.
     {"OCP MX 1.0",
      "s8",
@@ -226,9 +241,17 @@ TEST(Quantizers, RoundInEveryModeFromEveryFormat) {
                               "cfloat8_1_4_3:7", "cfloat8_1_5_2:15"})
     for (const char* round : {"nearest_even", "nearest_away", "toward_zero", "up", "down", "odd", "stochastic seed=9",
                               "stochastic seed=9 random_bits=3 threshold=nearest"})
-      for (const char* words : {"rule=floor special=nan_scale", "rule=even special=elements via=bf16"}) {
-        const Op op = op_from_text(std::string("quantize from=fp32 to=") + element + " block=4 scale=e8m0 " + words +
-                                   " round=" + round);
+      for (const char* words : {"rule=floor special=nan_scale", "rule=even special=elements via=bf16",
+                                "rule=floor special=elements saturate=0"}) {
+        const std::string text =
+            std::string("quantize from=fp32 to=") + element + " block=4 scale=e8m0 " + words + " round=" + round;
+        size_t column = 0;
+        const Result<Op> parsed = parse_op(text, column);
+        if (!parsed) {  // an element that cannot overflow
+          EXPECT_NE(text.find("saturate=0"), std::string::npos) << parsed.refusal().reason;
+          continue;
+        }
+        const Op& op = *parsed;
         Batch batch(op);
         StructuredGenerator(op, 6).fill(0, case_count(200, 50000), batch);
         expect_agreement(op, batch, std::string("quantizer:") + name_of(op.scale_rule));
@@ -316,7 +339,8 @@ void each_op(size_t stride, See see) {
       {"special=nan_scale", "special=elements"},
       {"round=nearest_even", "round=nearest_away", "round=toward_zero", "round=odd", "round=up",
        "round=stochastic seed=3 random_bits=5 threshold=nearest", "round=stochastic seed=3 random_bits=31"},
-      {"", "via=bf16", "via=fp16"}};
+      {"", "via=bf16", "via=fp16"},
+      {"", "saturate=0"}};
   size_t all = 1;
   for (const auto& word : words) all *= word.size();
   for (size_t n = 0; n < all; n += stride) {
@@ -335,7 +359,7 @@ void each_op(size_t stride, See see) {
 // What is accepted is honoured by both texts, and they keep what they claim; what is not has a line that says why.
 TEST(Quantizers, KeepTheirClaimsInEveryCombination) {
   size_t accepted = 0, declined = 0;
-  each_op(case_count(2003, 211), [&](const std::string& text, const Result<Op>& op) {
+  each_op(case_count(4007, 421), [&](const std::string& text, const Result<Op>& op) {
     if (!op) {
       ++declined;
       EXPECT_EQ(op.refusal().reason.find('\n'), std::string::npos) << text;
@@ -444,6 +468,23 @@ TEST(QuantizerIdentification, NamesTheStepsInFp32) {
     expect_named("scale_by", recipe, &QuantizerIdentification::scales, "rule=nearest");
   for (const CodeRecipe& recipe : code_recipes())
     expect_named("codes_by", recipe, &QuantizerIdentification::elements, "round=nearest_even");
+}
+
+// A unit that overflows where the op asks for saturation, and the other way round.
+TEST(QuantizerIdentification, NamesWhatBecomesOfOverflow) {
+  for (const auto& [element, overflows] : {std::pair{"e4m3", true}, std::pair{"e5m2", false}}) {
+    const Op saturating = quantize_op(element, "special=nan_scale nan=any", 8);
+    Op overflowing = saturating;
+    overflowing.elements_overflow = true;
+    const Op &op = overflows ? saturating : overflowing, &own = overflows ? overflowing : saturating;
+    const auto unit = bind_or_fail("exact", own);
+    const QuantizerIdentification id = identify_quantizer(*unit, op, 512, 1);
+    const auto fit = QuantizerIdentification::fitting(id.elements);
+    ASSERT_EQ(fit.size(), 1u) << element << "\n" << identification_text(id);
+    EXPECT_EQ(fit.front()->name, std::string("round=nearest_even saturate=") + (overflows ? "0" : "1"));
+    EXPECT_GT(broken("half_step", *unit, op), 0u) << element;
+    EXPECT_EQ(broken("half_step", *unit, own), 0u) << element;
+  }
 }
 
 TEST(QuantizerIdentification, NamesEveryRuleOnEveryFormat) {

@@ -138,6 +138,9 @@ void OpVariants::add_blocks(const Registry& registry) {
   special.block_specials =
       op_.block_specials == BlockSpecials::elements ? BlockSpecials::nan_scale : BlockSpecials::elements;
   if (quantizes) add("special_values", special, "", 1);
+  Op overflow = op_;
+  overflow.elements_overflow = !op_.elements_overflow;
+  if (quantizes) add("saturation", overflow, "", 1);
   for (const Change& scale : scales)
     for (const Change& element : elements) {
       Op both = scale.op;

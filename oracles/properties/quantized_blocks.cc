@@ -119,7 +119,7 @@ class HalfStep final : public OfOneBlock {
   const char* name() const override { return "half_step"; }
   const char* statement() const override {
     return "each number errs by at most half a step of its code, under the unit's own scale; a number beyond the "
-           "greatest takes it";
+           "greatest takes it, or overflows where saturate=0 says so";
   }
   bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize && is_nearest(op); }
 
@@ -128,15 +128,28 @@ class HalfStep final : public OfOneBlock {
     const GivenBlock block(cases, index, results);
     if (!block.has_scale()) return -1;
     for (int i = 0; i < cases.op().k; ++i)
-      if (!is_near(cases.op().d.fields(), block, i)) return 1 + i;
+      if (!is_near(cases.op(), block, i)) return 1 + i;
     return -1;
   }
 
  private:
-  static bool is_near(const FormatFields& element, const GivenBlock& block, int i) {
+  static bool is_near(const Op& op, const GivenBlock& block, int i) {
+    const FormatFields& element = op.d.fields();
     const uint64_t code = block.code(i);
-    if (!is_number(decode(element, code))) return false;
     const Exact x = to_exact(block.number(i));
+    if (op.elements_overflow) {
+      // Half a step beyond the greatest number is where it overflows; that very number may go either way.
+      Number limit = greatest_element(element);
+      const int step = limit.exponent + fast_bit_length(limit.significand) - element.precision();
+      limit.significand = (limit.significand << (limit.exponent - step + 1)) + 1;
+      limit.exponent = step - 1;
+      Exact magnitude = x;
+      magnitude.negative = false;
+      const int beyond = compare(magnitude, block.scaled(to_exact(limit)));
+      if (beyond > 0) return !is_number(decode(element, code));
+      if (beyond == 0 && !is_number(decode(element, code))) return true;
+    }
+    if (!is_number(decode(element, code))) return false;
     for (const int step : {-1, 1}) {
       uint64_t next;
       if (!encode_rank(element, rank(element, code) + step, next)) continue;

@@ -59,8 +59,9 @@ struct Numbers {
     uint64_t encoding;
   };
   std::vector<Entry> entries;
+  int fraction_bits;
 
-  explicit Numbers(const FormatFields& f) {
+  explicit Numbers(const FormatFields& f) : fraction_bits(f.fraction_bits) {
     const bool is_s = f.integer;
     const uint64_t codes = uint64_t{1} << (f.width - (f.has_sign() ? 1 : 0));
     // OCP MX 1.0, 5.3.4: the elements of MXINT8 are integers times 2^-6.
@@ -83,10 +84,21 @@ struct Numbers {
                                         [](const Ratio& y, const Entry& e) { return compare(y, e.value) < 0; });
     return above - entries.begin() - 1;
   }
-  /// The encoding of x rounded in a mode; what is beyond the ends takes the end.
-  uint64_t rounded(const Ratio& x, bool negative, const RoundingRule& rule) const {
+  /// The encoding of x rounded in a mode; what is beyond the ends takes the end. Nothing: it overflows, as IEEE
+  /// 754-2019, 7.4, says: the result with an exponent without bounds is beyond the greatest number, in a mode that
+  /// leaves it there.
+  std::optional<uint64_t> rounded(const Ratio& x, bool negative, const RoundingRule& rule) const {
     const ptrdiff_t below = at_most(x);
     if (below < 0) return entries.front().encoding;
+    if (rule.overflow != Overflow::saturate && static_cast<size_t>(below) + 1 == entries.size()) {
+      const Ratio step = power_of_two(floor_log2(greatest().value) - fraction_bits);
+      const Entry beyond{greatest().value + step, greatest().encoding + 1};  // the number that would follow
+      const bool stays = rule.rounding == Rounding::toward_zero || rule.rounding == Rounding::odd ||
+                         (rule.rounding == Rounding::up && negative) || (rule.rounding == Rounding::down && !negative);
+      if (stays || compare(x, greatest().value) == 0) return greatest().encoding;
+      if (compare(x, beyond.value) >= 0 || takes_upper(x, greatest(), beyond, negative, rule)) return std::nullopt;
+      return greatest().encoding;
+    }
     const Entry& low = entries[static_cast<size_t>(below)];
     if (static_cast<size_t>(below) + 1 == entries.size() || compare(low.value, x) == 0) return low.encoding;
     const Entry& high = entries[static_cast<size_t>(below) + 1];
@@ -252,9 +264,16 @@ class Quantizer final : public Unit {
     if (x.cls == NumberClass::nan) return d.integer ? 0 : d.has_nan() ? d.encode_nan() : nan_as_number(d, x.negative);
     const bool infinite = x.cls == NumberClass::infinity;
     const bool zero = x.cls == NumberClass::zero || (!infinite && scale.is_zero());
-    const uint64_t code = infinite ? elements_.greatest().encoding
-                          : zero   ? elements_.entries.front().encoding
-                                   : elements_.rounded(magnitude(x) / scale, x.negative, rule);
+    std::optional<uint64_t> rounded;
+    if (zero) rounded = elements_.entries.front().encoding;
+    else if (!infinite) rounded = elements_.rounded(magnitude(x) / scale, x.negative, rule);
+    else if (!op_.elements_overflow) rounded = elements_.greatest().encoding;
+    if (!rounded) {
+      if (d.has_infinity()) return d.encode_infinity(x.negative);
+      // OCP OFP8, 5.2.2: the NaN of E4M3 has the sign of what overflowed; other formats have one NaN.
+      return d.encode_nan() | (d.specials == Specials::fn && x.negative ? sign : 0);
+    }
+    const uint64_t code = *rounded;
     if (!x.negative) return code;
     if (d.integer) return (~code + 1) & d.container_mask();
     return code == elements_.entries.front().encoding && !d.has_negative_zero() ? code : code | sign;

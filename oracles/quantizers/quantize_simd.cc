@@ -17,15 +17,17 @@ namespace mmafuzz {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// What the codes of one block need. Integers have one binade, and two's complement for a sign.
+/// What the codes of one block need. Integers have one binade, and two's complement for a sign. The code behind the
+/// greatest number is infinity or, in a format without one, NaN.
 struct Element {
   uint32_t fraction_bits, least_field, greatest, sign_shift;
   bool integer;
 
-  explicit Element(const FormatFields& f)
+  Element(const FormatFields& f, bool overflows)
       : fraction_bits(static_cast<uint32_t>(f.integer ? -element_unit(f) : f.fraction_bits)),
         least_field(static_cast<uint32_t>(fp32_fields.bias + (f.integer ? 0 : f.emin()))),
-        greatest(static_cast<uint32_t>(f.integer ? low_mask(f.width - 1) : f.greatest_magnitude())),
+        greatest(static_cast<uint32_t>(f.integer ? low_mask(f.width - 1) : f.greatest_magnitude()) +
+                 (overflows ? 1 : 0)),
         sign_shift(static_cast<uint32_t>(f.width - 1)),
         integer(f.integer) {}
 };
@@ -98,7 +100,7 @@ std::vector<size_t> quantize_blocks(const QuantizeSimd& unit, const Batch& batch
   const Op& op = batch.op();
   const FormatFields& scale = op.scale_a.fields();
   const auto count = static_cast<size_t>(op.k);
-  const Element element(op.d.fields());
+  const Element element(op.d.fields(), op.elements_overflow);
   std::vector<uint32_t> widened(unit.widening() ? count : 0);
   std::vector<uint8_t> codes(results.element_bytes() == 1 ? 0 : count);
   std::vector<size_t> left_out;
