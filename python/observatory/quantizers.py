@@ -395,16 +395,16 @@ def _rows() -> list[Row]:
         [_LOGARITHM, _INFINITY, _TOP,
          Judgement("round=nearest_toward_zero", CHOICE, "a tie takes the lower code: E2M1_bounds compares with >"),
          Judgement("signs of zero codes", DEFECT, "+0 takes the code of -0: sign(0) is 0, and (2 - 0) // 2 is 1")],
-        with_packages=("requests",)))
+        with_packages=("requests", "huggingface_hub")))
     rows.append(Row(
         "modelopt_mxfp8", "nvidia-modelopt", "MXFP8QTensor.quantize(x)", MX.format("fp32", "e4m3"), "", "",
         ("import torch", "from modelopt.torch.quantization.qtensor.mxfp8_tensor import MXFP8QTensor",
          "data, scale = MXFP8QTensor.quantize(torch.from_numpy(x))", "print(scale, data._quantized_data)"),
-        [_LOGARITHM, _INFINITY, _TOP], with_packages=("requests",)))
+        [_LOGARITHM, _INFINITY, _TOP], with_packages=("requests", "huggingface_hub")))
     rows.append(Row(
         "modelopt_nvfp4", "nvidia-modelopt", "NVFP4QTensor.quantize(x, 16, scale, t)", NVFP4, "", "", (),
         [Judgement("", CHOICE, "no words on the ends of the scales; scales are not below 2^-9, and 1 for zeros")],
-        with_packages=("requests",)))
+        with_packages=("requests", "huggingface_hub")))
     for bits, element in ((4, "e2m1"), (8, "e4m3")):
         rows.append(Row(
             f"compressed_tensors_mxfp{bits}", "compressed-tensors", f"generate_mx_scales(amax, {bits})",
