@@ -14,10 +14,12 @@
 #include "core/function_unit.h"
 #include "core/words.h"
 #include "oracles/gemm/residue_constants.h"
+#include "oracles/gemm/residues_simd.h"
 #include "oracles/gemm/s8_product.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "search/structured_generator.h"
+#include "tests/each_vector_target.h"
 #include "oracles/properties/properties.h"
 
 namespace mmafuzz {
@@ -95,6 +97,8 @@ TEST_P(ExactProducts, AreSummedAndOneMoreIsNot) {
             all + last);
 }
 
+using boost::multiprecision::cpp_int;
+
 TEST(Residues, AreThoseOfADivision) {
   CounterRng rng(5, 0);
   for (const char* narrow : {"s8", "e4m3"})
@@ -107,6 +111,76 @@ TEST(Residues, AreThoseOfADivision) {
           ASSERT_EQ(gemm::centred(x, p), 2 * r >= p ? r - p : r) << x << " modulo " << p;
         }
       }
+}
+
+/// Integers of up to 53 bits below 2^100, among them multiples of p and what is next to their middles.
+TEST(Residues, OfDoublesAreThoseOfADivisionOnEveryTarget) {
+  CounterRng rng(6, 0);
+  std::vector<double> x;
+  for (int n = 0; n < 3'000; ++n) {
+    const double any =
+        std::ldexp(static_cast<double>(rng.next() >> (11 + rng.below(53))), static_cast<int>(rng.below(47)));
+    x.push_back(rng.one_in(2) ? any : -any);
+  }
+  for (const char* narrow : {"s8", "e4m3"})
+    for (const int p : gemm::residue_moduli(format(narrow))) {
+      for (size_t n = 0; n < 1'000; ++n)
+        x[n] = std::trunc(std::ldexp(x[n], -std::max(0, std::ilogb(x[n]) - 40)) / p) * p +
+               static_cast<double>(n % 3) * p / 2;
+      for (double& one : x) one = std::trunc(one);
+      for_each_vector_target([&](const char* target) {
+        std::vector<int> residues(x.size());
+        gemm::centred_residues(x.data(), x.size(), p, residues.data());
+        for (size_t n = 0; n < x.size(); ++n) {
+          const auto r = static_cast<int>((cpp_int(x[n]) % p + p) % p);
+          ASSERT_EQ(residues[n], 2 * r >= p ? r - p : r) << x[n] << " modulo " << p << " on " << target;
+        }
+        int one = 0;  // fewer than a vector holds
+        gemm::centred_residues(&x[7], 1, p, &one);
+        ASSERT_EQ(one, residues[7]);
+      });
+    }
+}
+
+TEST(Integers, AreCutToward0AndWeightedSumsHaveTheSameBitsOnEveryTarget) {
+  CounterRng rng(7, 0);
+  std::vector<double> x;
+  std::vector<std::vector<int>> residues(15, std::vector<int>(501));
+  for (int n = 0; n < 501; ++n) {
+    x.push_back(std::ldexp(static_cast<double>(static_cast<int64_t>(rng.next())), rng.between(-1130, 900)));
+    for (std::vector<int>& of_one : residues) of_one[size_t(n)] = rng.between(-128, 127);
+  }
+  std::vector<double> weights, low;
+  std::vector<const int*> each;
+  for (const std::vector<int>& of_one : residues) {
+    weights.push_back(std::ldexp(static_cast<double>(rng.next() >> 11), 60));
+    low.push_back(static_cast<double>(rng.next()));
+    each.push_back(of_one.data());
+  }
+  const gemm::WeightedSum sum = {weights.size(), weights.data(), low.data(), 1 / 0x1.8p110, 0x1.8p110, 0x1.3p57, false};
+  for_each_vector_target([&](const char* target) {
+    std::vector<double> integers(x.size());
+    for (const int by : {-970, -40, 0, 33, 1120}) {
+      std::vector<double> below = x;
+      for (double& one : below)
+        if (one != 0 && std::ilogb(one) + by > 98) one = std::ldexp(one, 98 - by - std::ilogb(one));
+      gemm::integers_of(below.data(), x.size(), by, integers.data());
+      for (size_t n = 0; n < x.size(); ++n)
+        ASSERT_EQ(integers[n], std::trunc(std::ldexp(below[n], by))) << below[n] << " by " << by << " on " << target;
+    }
+    gemm::weighted_sums(sum, each.data(), x.size(), integers.data());
+    for (size_t n = 0; n < x.size(); ++n) {
+      double high = 0, rest_of_weights = 0;
+      for (size_t p = 0; p < weights.size(); ++p) {
+        high = std::fma(weights[p], residues[p][n], high);
+        rest_of_weights = std::fma(low[p], residues[p][n], rest_of_weights);
+      }
+      const double multiple = -std::nearbyint(high * sum.inverse);
+      ASSERT_EQ(integers[n],
+                std::fma(multiple, sum.product_low, std::fma(multiple, sum.product_high, high) + rest_of_weights))
+          << target;
+    }
+  });
 }
 
 /// Any sizes, and any bytes: also -128 * -128, and k that is no multiple of four.
@@ -129,8 +203,6 @@ TEST(S8Product, IsTheSumModulo2To32) {
   }
 }
 
-using boost::multiprecision::cpp_int;
-
 cpp_int product_of(const ResidueGemm& scheme) {
   cpp_int product = 1;
   for (const int p : scheme.moduli()) product *= p;
@@ -145,7 +217,7 @@ bool is_found(const ResidueGemm& scheme, const cpp_int& x) {
     if (2 * r > p || (2 * r == p && p == 256)) r -= p;  // s8 holds -128 alone
     residues.push_back(r);
   }
-  const double found = std::bit_cast<double>(scheme.reconstructed(residues, 0));
+  const double found = std::bit_cast<double>(scheme.reconstructed(residues));
   return abs(cpp_int(found) - x) <= product_of(scheme) / 1'000'000;
 }
 

@@ -68,7 +68,7 @@ bool ResidueGemm::finds_all_integers() const {
     std::vector<int> residues;
     for (const int p : moduli_)
       residues.push_back(product_residue(static_cast<int>(x % p), p, plan_.narrow.fields().integer));
-    const double found = to_double(op_.d.fields(), reconstructed(residues, 0));
+    const double found = to_double(op_.d.fields(), reconstructed(residues));
     if (abs(cpp_int(found) - x) > half / 2) return false;  // the multiples of P are farther apart
   }
   return true;
@@ -86,8 +86,7 @@ std::string ResidueGemm::wrong_stage(const Batch& batch, size_t index) const {
     cpp_int sum = 0, magnitudes = 0;
     for (size_t l = 0; l < k; ++l) {
       const size_t x = i * k + l, y = j * k + l;
-      const cpp_int term = cpp_int(s.a.significand[x]) * s.b.significand[y]
-                           << unsigned(s.a.exponent[x] + s.b.exponent[y]);
+      const cpp_int term = cpp_int(s.a.number[x]) * cpp_int(s.b.number[y]);
       sum += term;
       magnitudes += abs(term);
     }

@@ -43,16 +43,9 @@ struct ResidueGemm::Constants {
   int residues = 0;            ///< the greatest sum of residues' magnitudes
 };
 
-struct ResidueGemm::Integers {
-  int rows = 0, length = 0;
-  std::vector<int64_t> significand;  ///< times 2^exponent
-  std::vector<int> exponent;
-  std::vector<uint8_t> special;  ///< by row: an infinity or a NaN is in it
-};
-
 struct ResidueGemm::Stages {
   Scales by;
-  Integers a, b;
+  Lines a, b;                              ///< of integers
   std::vector<std::vector<int>> residues;  ///< of the integers' product, by modulus and element
 };
 

@@ -4,19 +4,45 @@
 #include <cmath>
 
 #include "oracles/gemm/residue_constants.h"
+#include "oracles/gemm/s8_product.h"
+#include "oracles/gemm/times_power.h"
 
 namespace mmafuzz::gemm {
+namespace {
+
+/// The exponent of the greatest number of each line; INT_MIN: it has none but zeros.
+std::vector<int> tops_of(const ResidueGemm::Lines& x) {
+  std::vector<int> tops(x.count, INT_MIN);
+  for (size_t line = 0; line < x.count; ++line) {
+    double greatest = 0;
+    for (size_t l = 0; l < x.length; ++l) greatest = std::max(greatest, std::fabs(x.of(line)[l]));
+    if (greatest > 0) tops[line] = std::ilogb(greatest);
+  }
+  return tops;
+}
+
+/// The leading six bits of magnitudes under the line's greatest one, at most 64, rounded up or, as a flaw, not.
+std::vector<int8_t> leading_bits(const ResidueGemm::Lines& x, const std::vector<int>& tops, size_t counted, bool up) {
+  std::vector<int8_t> all(x.number.size(), 0);
+  for (size_t line = 0; line < x.count; ++line)
+    for (size_t l = 0; l < counted; ++l) {
+      const double magnitude = std::fabs(x.of(line)[l]);
+      if (magnitude == 0) continue;
+      const double bits = std::ldexp(magnitude, 5 - tops[line]);
+      all[line * x.length + l] = static_cast<int8_t>(up ? std::max(std::ceil(bits), 1.0) : bits);
+    }
+  return all;
+}
+
+}  // namespace
 
 ResidueGemm::Scales ResidueGemm::scales(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const {
-  const auto m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k);
-  const auto at_a = [&](size_t i, size_t l) { return decode(op_.a.fields(), a[i * k + l]); };
-  const auto at_b = [&](size_t j, size_t l) { return decode(op_.b.fields(), b[l * n + j]); };
-  const auto top_of = [](const Number& x) {
-    return x.cls == NumberClass::finite ? x.exponent + fast_bit_length(x.significand) - 1 : INT_MIN;
-  };
+  return scales(rows_of(a), columns_of(b));
+}
+
+ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
   /// The greatest f with 2^(2f) * x within what reconstruction finds.
   const auto greatest_scale = [&](mpfr_srcptr x) {
-    if (mpfr_zero_p(x)) return 0L;
     long f = (mpfr_get_exp(constants_->limit.get()) - mpfr_get_exp(x)) / 2 + 1;
     exact::Mpfr scaled(256);
     do {
@@ -27,39 +53,26 @@ ResidueGemm::Scales ResidueGemm::scales(const std::vector<uint64_t>& a, const st
   const bool accurate = plan_.scaling == ResidueScaling::accurate,
              greatest_only = plan_.flaw == ResidueFlaw::greatest_only,
              last_left_out = plan_.flaw == ResidueFlaw::last_left_out;
-  const size_t counted = last_left_out ? k - 1 : k;
-  // Leading bits of magnitudes, rounded up: at most 64, for the row's greatest.
-  const auto leading = [greatest_only](const Number& x, int top) -> int64_t {
-    if (x.cls != NumberClass::finite) return 0;
-    const int up = x.exponent + 5 - top;
-    if (up >= 0) return static_cast<int64_t>(x.significand << up);
-    const bool rest = up <= -64 || (x.significand & low_mask(-up)) != 0;
-    return static_cast<int64_t>(up <= -64 ? 0 : x.significand >> -up) + (rest && !greatest_only ? 1 : 0);
-  };
-  Scales all{std::vector<int>(m, 0), std::vector<int>(n, 0)};
-  std::vector<int> top_a(m, INT_MIN), top_b(n, INT_MIN);
-  for (size_t i = 0; i < m; ++i)
-    for (size_t l = 0; l < k; ++l) top_a[i] = std::max(top_a[i], top_of(at_a(i, l)));
-  for (size_t j = 0; j < n; ++j)
-    for (size_t l = 0; l < k; ++l) top_b[j] = std::max(top_b[j], top_of(at_b(j, l)));
-  std::vector<int64_t> most_a(m, 0), most_b(n, 0);  // of the products of leading bits
+  const size_t counted = last_left_out ? a.length - 1 : a.length;
+  const std::vector<int> top_a = tops_of(a), top_b = tops_of(b);
+  std::vector<int32_t> most_a(a.count, 0), most_b(b.count, 0);  // of the products of leading bits
   if (accurate) {
-    for (size_t i = 0; i < m; ++i)
-      for (size_t j = 0; j < n; ++j) {
-        int64_t sum = 0;
-        for (size_t l = 0; l < counted; ++l) sum += leading(at_a(i, l), top_a[i]) * leading(at_b(j, l), top_b[j]);
-        most_a[i] = std::max(most_a[i], sum);
-        most_b[j] = std::max(most_b[j], sum);
+    const std::vector<int8_t> bits_a = leading_bits(a, top_a, counted, !greatest_only),
+                              bits_b = leading_bits(b, top_b, counted, !greatest_only);
+    std::vector<int32_t> sums(a.count * b.count);
+    s8_product(a.count, b.count, a.length, bits_a.data(), bits_b.data(), sums.data());
+    for (size_t i = 0, at = 0; i < a.count; ++i)
+      for (size_t j = 0; j < b.count; ++j, ++at) {
+        most_a[i] = std::max(most_a[i], sums[at]);
+        most_b[j] = std::max(most_b[j], sums[at]);
       }
   }
-  const auto scale_of = [&](auto at, size_t line, int top, int64_t most) {
+  const auto scale_of = [&](const double* line, int top, int32_t most) {
     if (top == INT_MIN) return 0;
     if (plan_.scaling == ResidueScaling::fast && !greatest_only && !last_left_out) {  // in fp64, where that decides
       double squares = 0;
-      for (size_t l = 0; l < k; ++l) {
-        const Number one = at(line, l);
-        if (one.cls != NumberClass::finite) continue;
-        const double part = std::ldexp(static_cast<double>(one.significand), std::max(one.exponent - top, -200));
+      for (size_t l = 0; l < a.length; ++l) {
+        const double part = times_power(line[l], -top);
         squares += part * part;
       }
       const double wanted = (constants_->limit_log - std::log2(squares)) / 2;
@@ -67,14 +80,12 @@ ResidueGemm::Scales ResidueGemm::scales(const std::vector<uint64_t>& a, const st
     }
     exact::Mpfr sum(256), x(64);
     if (accurate) {
-      mpfr_set_sj(sum.get(), std::max<int64_t>(most, 1), MPFR_RNDU);
+      mpfr_set_sj(sum.get(), std::max(most, 1), MPFR_RNDU);
       return static_cast<int>(greatest_scale(sum.get())) + 5 - top;
     }
     mpfr_set_zero(sum.get(), 1);
     for (size_t l = 0; l < counted; ++l) {
-      const Number one = at(line, l);
-      if (one.cls != NumberClass::finite) continue;
-      mpfr_set_uj_2exp(x.get(), one.significand, one.exponent, MPFR_RNDN);
+      mpfr_set_d(x.get(), line[l], MPFR_RNDN);
       if (greatest_only) {
         mpfr_mul(x.get(), x.get(), x.get(), MPFR_RNDU);
         mpfr_max(sum.get(), sum.get(), x.get(), MPFR_RNDU);
@@ -82,7 +93,11 @@ ResidueGemm::Scales ResidueGemm::scales(const std::vector<uint64_t>& a, const st
       }
       mpfr_fma(sum.get(), x.get(), x.get(), sum.get(), MPFR_RNDU);
     }
-    if (plan_.scaling == ResidueScaling::fast) return static_cast<int>(greatest_scale(sum.get()));
+    if (plan_.scaling == ResidueScaling::fast) {
+      // Only a number that is left out may be any times greater: integers stay below 2^100 (residues_simd.h).
+      const long scale = mpfr_zero_p(sum.get()) ? 0 : greatest_scale(sum.get());
+      return static_cast<int>(std::min(scale, 96L - top));
+    }
     // floor(min(L - 1, L - log2(sum) / 2)) - floor(log2 amax), L = log2(P - 1) / 2 - 1.5, or - 2
     exact::Mpfr log(64), product(512);
     mpfr_set_str(product.get(), cpp_int(constants_->product - 1).str().c_str(), 10, MPFR_RNDD);
@@ -93,8 +108,9 @@ ResidueGemm::Scales ResidueGemm::scales(const std::vector<uint64_t>& a, const st
     return static_cast<int>(std::min(std::floor(l - 1), std::floor(l - of_sum))) - top;
   };
   const int more = plan_.flaw == ResidueFlaw::one_bit_more ? 1 : 0;
-  for (size_t i = 0; i < m; ++i) all.a[i] = scale_of(at_a, i, top_a[i], most_a[i]) + more;
-  for (size_t j = 0; j < n; ++j) all.b[j] = scale_of(at_b, j, top_b[j], most_b[j]);
+  Scales all;
+  for (size_t i = 0; i < a.count; ++i) all.a.push_back(scale_of(a.of(i), top_a[i], most_a[i]) + more);
+  for (size_t j = 0; j < b.count; ++j) all.b.push_back(scale_of(b.of(j), top_b[j], most_b[j]));
   return all;
 }
 

@@ -10,7 +10,9 @@
 #include "oracles/exact/exact_gemm.h"
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/gemm/residue_constants.h"
+#include "oracles/gemm/residues_simd.h"
 #include "oracles/gemm/s8_product.h"
+#include "oracles/gemm/times_power.h"
 #include "oracles/gemm/width.h"
 
 namespace mmafuzz::gemm {
@@ -38,6 +40,17 @@ double nearest_double(const cpp_int& x) {
   exact::Mpfr value(512);
   set(value.get(), x);
   return mpfr_get_d(value.get(), MPFR_RNDN);
+}
+
+/// A number of fp64 in fp64 or fp32.
+uint64_t encoded(const FormatFields& d, double x) {
+  return d.width == 64 ? std::bit_cast<uint64_t>(x) : std::bit_cast<uint32_t>(static_cast<float>(x));
+}
+/// The sum of two numbers of fp64 or fp32, on this CPU.
+uint64_t host_sum(const FormatFields& d, uint64_t x, uint64_t y) {
+  if (d.width == 64) return std::bit_cast<uint64_t>(std::bit_cast<double>(x) + std::bit_cast<double>(y));
+  return std::bit_cast<uint32_t>(std::bit_cast<float>(static_cast<uint32_t>(x)) +
+                                 std::bit_cast<float>(static_cast<uint32_t>(y)));
 }
 
 }  // namespace
@@ -125,29 +138,39 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
   constants_ = std::move(c);
 }
 
-ResidueGemm::Integers ResidueGemm::integers(const FormatFields& f, const std::vector<uint64_t>& numbers,
-                                            const std::vector<int>& scales, int length) const {
-  Integers all;
-  all.rows = static_cast<int>(scales.size());
-  all.length = length;
-  all.significand.assign(numbers.size(), 0);
-  all.exponent.assign(numbers.size(), 0);
-  all.special.assign(scales.size(), 0);
-  for (size_t at = 0; at < numbers.size(); ++at) {
-    const size_t row = at / size_t(length);
-    const Number x = decode(f, numbers[at]);
-    if (!is_finite(x)) all.special[row] = 1;
-    if (x.cls != NumberClass::finite) continue;
-    const int exponent = x.exponent + scales[row];
-    uint64_t kept = x.significand;
-    if (exponent < 0) {
-      const int drop = -exponent;
-      kept = drop > 63 ? 0 : kept >> drop;
+namespace {
+
+/// Numbers of fp64 or fp32 as a matrix of so many lines; those of a line lie `stride` apart.
+ResidueGemm::Lines lines_of(const FormatFields& f, const std::vector<uint64_t>& codes, size_t count, size_t from_line,
+                            size_t stride) {
+  ResidueGemm::Lines x{count, codes.size() / count, std::vector<double>(codes.size()), std::vector<uint8_t>(count, 0)};
+  for (size_t line = 0, to = 0; line < count; ++line)
+    for (size_t l = 0; l < x.length; ++l, ++to) {
+      const uint64_t code = codes[line * from_line + l * stride];
+      const double number =
+          f.width == 64 ? std::bit_cast<double>(code) : double{std::bit_cast<float>(static_cast<uint32_t>(code))};
+      const bool finite = std::isfinite(number);
+      if (!finite) x.special[line] = 1;
+      x.number[to] = finite ? number : 0;
     }
-    all.significand[at] = x.negative ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);
-    all.exponent[at] = std::max(exponent, 0);
-  }
+  return x;
+}
+
+/// The lines' numbers times their powers of two, as far as they are integers.
+ResidueGemm::Lines integers(const ResidueGemm::Lines& x, const std::vector<int>& scales) {
+  ResidueGemm::Lines all = x;
+  for (size_t line = 0; line < x.count; ++line)
+    integers_of(x.of(line), x.length, scales[line], all.number.data() + line * x.length);
   return all;
+}
+
+}  // namespace
+
+ResidueGemm::Lines ResidueGemm::rows_of(const std::vector<uint64_t>& a) const {
+  return lines_of(op_.a.fields(), a, size_t(op_.m), size_t(op_.k), 1);
+}
+ResidueGemm::Lines ResidueGemm::columns_of(const std::vector<uint64_t>& b) const {
+  return lines_of(op_.b.fields(), b, size_t(op_.n), 1, size_t(op_.n));
 }
 
 std::vector<int64_t> ResidueGemm::host_sums(const Factors& factors) const {
@@ -211,24 +234,28 @@ std::vector<std::vector<int64_t>> ResidueGemm::sums(const std::vector<Factors>& 
   return all;
 }
 
-void ResidueGemm::add_factors(const Integers& a, const Integers& b, size_t at, std::vector<Factors>& factors) const {
+std::vector<int> ResidueGemm::residues(const Lines& integers, size_t at) const {
   const int p = moduli_[at];
-  const bool of_s8 = plan_.narrow.fields().integer;
-  const auto residues = [&](const Integers& x) {
-    std::vector<int> powers = {1 % p};
-    const int other = plan_.flaw == ResidueFlaw::wrong_power ? moduli_[(at + 1) % moduli_.size()] : p;
-    std::vector<int> all(x.significand.size());
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (x.significand[i] == 0) continue;
-      while (powers.size() <= size_t(x.exponent[i])) powers.push_back(2 * powers.back() % other);
-      all[i] = centred(x.significand[i], p);
-      if (x.exponent[i] > 0) all[i] = centred(int64_t{all[i]} * powers[size_t(x.exponent[i])], p);
-      if (plan_.flaw == ResidueFlaw::unsigned_residue && 2 * all[i] == -p) all[i] = of_s8 ? 127 : all[i] + p - 1;
-    }
-    return all;
-  };
-  std::vector<int> x = residues(a), y = residues(b);
-  if (of_s8) {
+  std::vector<int> all(integers.number.size());
+  centred_residues(integers.number.data(), all.size(), p, all.data());
+  const int other = moduli_[(at + 1) % moduli_.size()];
+  for (size_t i = 0; i < all.size() && plan_.flaw == ResidueFlaw::wrong_power; ++i) {
+    const double x = integers.number[i];
+    if (x == 0) continue;
+    const int last = std::ilogb(x) - 52 + std::countr_zero(std::bit_cast<uint64_t>(x) | uint64_t{1} << 52);
+    int power = 1;
+    for (int bit = 0; bit < last; ++bit) power = 2 * power % other;
+    all[i] = centred(int64_t{centred(static_cast<int64_t>(std::ldexp(x, -last)), p)} * power, p);
+  }
+  for (size_t i = 0; i < all.size() && plan_.flaw == ResidueFlaw::unsigned_residue; ++i)
+    if (2 * all[i] == -p) all[i] = plan_.narrow.fields().integer ? 127 : all[i] + p - 1;
+  return all;
+}
+
+void ResidueGemm::add_factors(const Lines& a, const Lines& b, size_t at, std::vector<Factors>& factors) const {
+  const int p = moduli_[at];
+  std::vector<int> x = residues(a, at), y = residues(b, at);
+  if (plan_.narrow.fields().integer) {
     factors.push_back({std::move(x), std::move(y)});
     return;
   }
@@ -256,13 +283,15 @@ std::vector<int> ResidueGemm::product_modulo(size_t at, const std::vector<int64_
   std::vector<int> result(size_t(op_.m) * size_t(op_.n));
   if (plan_.flaw == ResidueFlaw::lost_modulus && at + 1 == moduli_.size()) return result;
   const bool of_s8 = plan_.narrow.fields().integer, all_digits = plan_.flaw != ResidueFlaw::digits_swapped;
+  if (of_s8) {  // below 2^48: 65536 products of 2^14, in chains or not
+    const std::vector<double> whole(sums[0].begin(), sums[0].end());
+    centred_residues(whole.data(), whole.size(), p, result.data());
+    return result;
+  }
   for (size_t i = 0; i < result.size(); ++i) {
-    int64_t sum = sums[0][i];
-    if (!of_s8) {
-      const int64_t low = all_digits ? sums[0][i] : 0;
-      const int64_t middle = root ? sums[1][i] + sums[2][i] : sums[2][i] - sums[1][i] - low;
-      sum = low % p + base * (middle % p) + (root ? 0 : base * base * (sums[1][i] % p));
-    }
+    const int64_t low = all_digits ? sums[0][i] : 0;
+    const int64_t middle = root ? sums[1][i] + sums[2][i] : sums[2][i] - sums[1][i] - low;
+    const int64_t sum = low % p + base * (middle % p) + (root ? 0 : base * base * (sums[1][i] % p));
     result[i] = product_residue(sum, p, of_s8);
   }
   return result;
@@ -274,40 +303,42 @@ bool ResidueGemm::in_pairs() const {
 
 std::string ResidueGemm::greatest_integer() const { return constants_->greatest.str(); }
 
-uint64_t ResidueGemm::reconstructed(const std::vector<int>& residues, int exponent) const {
+std::vector<double> ResidueGemm::weighted(const int* const* residues, size_t count) const {
+  const Constants& c = *constants_;
+  const bool pairs = in_pairs();
+  std::vector<double> all(count);
+  weighted_sums({moduli_.size(), pairs ? c.high.data() : c.whole.data(), pairs ? c.low.data() : nullptr, c.inverse,
+                 c.product_high, c.product_low, plan_.flaw == ResidueFlaw::truncated_quotient},
+                residues, count, all.data());
+  return all;
+}
+
+uint64_t ResidueGemm::exactly_reconstructed(const int* const* residues, size_t element, int exponent) const {
   const Constants& c = *constants_;
   const FormatFields& d = op_.d.fields();
-  if (plan_.sum == ResidueSum::exact) {
-    cpp_int sum = 0;
-    for (size_t i = 0; i < moduli_.size(); ++i) sum += c.weights[i] * residues[i];
-    sum %= c.product;
-    if (plan_.flaw != ResidueFlaw::truncated_quotient) {
-      if (2 * sum > c.product) sum -= c.product;
-      if (2 * sum < -c.product) sum += c.product;
-    }
-    const bool negative = sum < 0;
-    cpp_int magnitude = abs(sum);
-    if (magnitude == 0) return d.encode_zero(false);
-    const int drop = std::max(0, exponent_of(magnitude) - 61);
-    const cpp_int kept = magnitude >> unsigned(drop);
-    const bool sticky = (kept << unsigned(drop)) != magnitude;
-    // One more bit for what is dropped: rounding sees it below the last bit.
-    return round_once(d, negative, static_cast<uint64_t>(kept) << 1 | (sticky ? 1 : 0), drop - 1 + exponent, false)
-        .encoding;
+  cpp_int sum = 0;
+  for (size_t i = 0; i < moduli_.size(); ++i) sum += c.weights[i] * residues[i][element];
+  sum %= c.product;
+  if (plan_.flaw != ResidueFlaw::truncated_quotient) {
+    if (2 * sum > c.product) sum -= c.product;
+    if (2 * sum < -c.product) sum += c.product;
   }
-  const bool pairs = in_pairs();
-  const std::vector<double>& weights = pairs ? c.high : c.whole;
-  double high = 0, low = 0;
-  for (size_t i = 0; i < moduli_.size(); ++i) {
-    high = std::fma(weights[i], residues[i], high);
-    if (pairs) low = std::fma(c.low[i], residues[i], low);
-  }
-  const double multiple =
-      plan_.flaw == ResidueFlaw::truncated_quotient ? -std::trunc(high * c.inverse) : -std::nearbyint(high * c.inverse);
-  double rest = std::fma(multiple, c.product_high, high);
-  if (pairs) rest = std::fma(multiple, c.product_low, rest + low);
-  const double scaled = std::ldexp(rest, exponent);
-  return convert_number(d, decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(scaled)), {}).encoding;
+  const bool negative = sum < 0;
+  cpp_int magnitude = abs(sum);
+  if (magnitude == 0) return d.encode_zero(false);
+  const int drop = std::max(0, exponent_of(magnitude) - 61);
+  const cpp_int kept = magnitude >> unsigned(drop);
+  const bool sticky = (kept << unsigned(drop)) != magnitude;
+  // One more bit for what is dropped: rounding sees it below the last bit.
+  return round_once(d, negative, static_cast<uint64_t>(kept) << 1 | (sticky ? 1 : 0), drop - 1 + exponent, false)
+      .encoding;
+}
+
+uint64_t ResidueGemm::reconstructed(const std::vector<int>& residues) const {
+  std::vector<const int*> each;
+  for (const int& residue : residues) each.push_back(&residue);
+  if (plan_.sum == ResidueSum::exact) return exactly_reconstructed(each.data(), 0, 0);
+  return encoded(op_.d.fields(), weighted(each.data(), 1)[0]);
 }
 
 void ResidueGemm::run(const Batch& batch, Outcomes& outcomes) const {
@@ -316,14 +347,12 @@ void ResidueGemm::run(const Batch& batch, Outcomes& outcomes) const {
 }
 
 ResidueGemm::Stages ResidueGemm::stages(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const {
-  const auto m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k);
+  const auto m = size_t(op_.m), n = size_t(op_.n);
+  const Lines x = rows_of(a), y = columns_of(b);
   Stages s;
-  s.by = scales(a, b);
-  std::vector<uint64_t> columns(b.size());
-  for (size_t l = 0; l < k; ++l)
-    for (size_t j = 0; j < n; ++j) columns[j * k + l] = b[l * n + j];
-  s.a = integers(op_.a.fields(), a, s.by.a, op_.k);
-  s.b = integers(op_.b.fields(), columns, s.by.b, op_.k);
+  s.by = scales(x, y);
+  s.a = integers(x, s.by.a);
+  s.b = integers(y, s.by.b);
   std::vector<Factors> factors;
   const size_t most = std::max<size_t>(1, dots_together / (m * n));  // products at once
   for (size_t at = 0, first = 0; at < moduli_.size(); ++at) {
@@ -348,16 +377,17 @@ void ResidueGemm::one_product(const Batch& batch, size_t index, Column& results)
   const auto rounded = [&](const Exact& x, const Exact& y) {
     return to_exact(decode(d, add_exact(d, x, y, {}).encoding));
   };
-  std::vector<int> residues(moduli_.size());
+  std::vector<const int*> residues;
+  for (const std::vector<int>& all : s.residues) residues.push_back(all.data());
+  const bool exact = plan_.sum == ResidueSum::exact, plain = !op_.has_alpha_beta();
+  const std::vector<double> integers = exact ? std::vector<double>() : weighted(residues.data(), in.c.size());
   std::vector<uint64_t> row(k), column(k);
   for (size_t at = 0; at < in.c.size(); ++at) {
     const size_t i = at / n, j = at % n;
     const Exact addend = to_exact(decode(op_.c.fields(), in.c[at]));
     bool may_be_all_zero = !scalars.reads_c() || addend.cls == NumberClass::zero;
-    for (size_t p = 0; p < residues.size(); ++p) {
-      residues[p] = s.residues[p][at];
-      may_be_all_zero &= residues[p] == 0 || !scalars.reads_products();
-    }
+    for (size_t p = 0; p < residues.size() && may_be_all_zero; ++p)
+      may_be_all_zero = residues[p][at] == 0 || !scalars.reads_products();
     // Residues hold no infinity, no NaN and no sign of a zero: these are the exact sum's.
     const bool special = ((s.a.special[i] || s.b.special[j]) && scalars.reads_products()) ||
                          (!is_number(addend) && scalars.reads_c()) || !is_number(scalars.alpha) ||
@@ -374,14 +404,19 @@ void ResidueGemm::one_product(const Batch& batch, size_t index, Column& results)
       continue;
     }
     const int undone = s.by.a[i] + (plan_.flaw == ResidueFlaw::late_scale ? s.by.a[i] : s.by.b[j]);
-    Exact product, other;
-    if (scalars.reads_products()) product = to_exact(decode(d, reconstructed(residues, -undone)));
-    if (scalars.reads_c()) other = addend;
-    if (op_.has_alpha_beta()) {  // each rounded, then their sum
-      const Exact nothing;
-      if (product.significand != 0) product = rounded(exact_product(scalars.alpha, product), nothing);
-      if (scalars.reads_c()) other = rounded(exact_product(scalars.beta, addend), nothing);
+    uint64_t of_products = d.encode_zero(false);
+    if (scalars.reads_products())
+      of_products =
+          exact ? exactly_reconstructed(residues.data(), at, -undone) : encoded(d, times_power(integers[at], -undone));
+    if (plain) {
+      results.set(index, int(at), host_sum(d, of_products, in.c[at]));
+      continue;
     }
+    Exact product = to_exact(decode(d, of_products)), other;
+    // Each rounded, then their sum.
+    const Exact nothing;
+    if (product.significand != 0) product = rounded(exact_product(scalars.alpha, product), nothing);
+    if (scalars.reads_c()) other = rounded(exact_product(scalars.beta, addend), nothing);
     results.set(index, int(at), add_exact(d, product, other, {}).encoding);
   }
 }

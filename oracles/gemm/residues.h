@@ -36,7 +36,7 @@ enum class ResidueFlaw : uint8_t {
   one_bit_more,        ///< the scaled integers have a bit more than fits
   greatest_only,       ///< the greatest number of a row stands for their norm; of leading bits: not rounded up
   last_left_out,       ///< the last number of a row is missing in its norm
-  wrong_power,         ///< the power of two of a shifted significand is that of the next modulus
+  wrong_power,         ///< the power of two of an integer's last bit is that of the next modulus
   unsigned_residue,    ///< half the modulus is left positive, where the narrow format has no room for it
   lost_modulus,        ///< the last modulus counts as one with residue zero
   digits_swapped,      ///< of FP8: the low digits' product is left out
@@ -85,6 +85,14 @@ class ResidueGemm final : public Unit {
     std::vector<int> a, b;
   };
   Scales scales(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const;
+  /// Rows of a or columns of b in fp64. What is not finite is 0 there, and marks its line.
+  struct Lines {
+    size_t count = 0, length = 0;
+    std::vector<double> number;
+    std::vector<uint8_t> special;
+
+    const double* of(size_t line) const { return number.data() + line * length; }
+  };
 
   /// Whether a result lies within the scheme's error bound of the exact value: what truncation to integers leaves, and
   /// the roundings of reconstruction. True of elements with an infinity or NaN among their operands, and of those whose
@@ -101,8 +109,8 @@ class ResidueGemm final : public Unit {
   std::string greatest_integer() const;
   /// Whether it finds those of the greatest magnitude that differ in their residues, +-(P - 1) / 2.
   bool finds_all_integers() const;
-  /// An integer times 2^exponent from its residues modulo each number, rounded to the result's format.
-  uint64_t reconstructed(const std::vector<int>& residues, int exponent) const;
+  /// The integer of some residues, one for each modulus, rounded to the result's format.
+  uint64_t reconstructed(const std::vector<int>& residues) const;
 
   const ResiduePlan& plan() const { return plan_; }
   const std::vector<int>& moduli() const { return moduli_; }
@@ -110,19 +118,20 @@ class ResidueGemm final : public Unit {
   int exact_products() const { return block_; }
 
  private:
-  struct Integers;  ///< of one matrix: significands and exponents
   /// What becomes of one product before its elements are put together.
   struct Stages;
   Stages stages(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const;
   void one_product(const Batch& batch, size_t index, Column& results) const;
-  Integers integers(const FormatFields& f, const std::vector<uint64_t>& numbers, const std::vector<int>& scales,
-                    int length) const;
+  Lines rows_of(const std::vector<uint64_t>& a) const;
+  Lines columns_of(const std::vector<uint64_t>& b) const;
+  Scales scales(const Lines& a, const Lines& b) const;
   /// Two matrices of digits or residues that the unit multiplies.
   struct Factors {
     std::vector<int> a, b;
   };
   /// What the unit multiplies for one modulus: residues, or of FP8 their digits.
-  void add_factors(const Integers& a, const Integers& b, size_t at, std::vector<Factors>& factors) const;
+  void add_factors(const Lines& a, const Lines& b, size_t at, std::vector<Factors>& factors) const;
+  std::vector<int> residues(const Lines& integers, size_t at) const;
   /// A product of residues in s8, on this CPU.
   std::vector<int64_t> host_sums(const Factors& factors) const;
   /// Of each product the exact sums, one for each element.
@@ -130,6 +139,10 @@ class ResidueGemm final : public Unit {
   /// The residues of a * b modulo one modulus, from its products' sums.
   std::vector<int> product_modulo(size_t at, const std::vector<int64_t>* sums) const;
   bool in_pairs() const;
+  /// The integer of some residues times 2^exponent, rounded once.
+  uint64_t exactly_reconstructed(const int* const* residues, size_t element, int exponent) const;
+  /// The integers of elements in fp64, as README.md, "Residues", bounds their error.
+  std::vector<double> weighted(const int* const* residues, size_t count) const;
 
   ResiduePlan plan_;
   std::unique_ptr<Unit> dot_;
