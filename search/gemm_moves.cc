@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "arithmetic/corner_encodings.h"
 
@@ -15,7 +16,7 @@ class SliceMoves {
 
   void any() {
     choose_line();
-    switch (rng_.below(17)) {
+    switch (rng_.below(18)) {
       case 0: return scale_line();
       case 1:
       case 2: return to_boundary();
@@ -32,6 +33,7 @@ class SliceMoves {
       case 13: return turn_greatest();
       case 14: return step_digit();
       case 15: return clear_blocks();
+      case 16: return match_line();
       default: return align_line();
     }
   }
@@ -179,6 +181,19 @@ class SliceMoves {
       if (trade) set(l, column.get(index_, place(other, l)));
       column.set(index_, place(other, l), negate ? own ^ travelling_sign(format()) : own);
     }
+  }
+  /// A line of the other side becomes this one, or its negative: their product is as great as the lines' norms allow.
+  void match_line() {
+    if (!(op_.a == op_.b)) return copy_line();
+    const int own = line_, other = draw(side_ == 0 ? op_.n : op_.m);
+    const uint64_t turned = rng_.one_in(3) ? travelling_sign(format()) : 0;
+    std::vector<uint64_t> numbers;
+    for (int l = 0; l < op_.k; ++l) numbers.push_back(get(l));
+    side_ = 1 - side_;
+    line_ = other;
+    for (int l = 0; l < op_.k; ++l) set(l, numbers[size_t(l)] ^ turned);
+    side_ = 1 - side_;
+    line_ = own;
   }
   /// Two products of every element trade places, mostly of different blocks where there are any.
   void permute_products() {

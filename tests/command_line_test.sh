@@ -798,7 +798,7 @@ quantize from=fp32 to=e8m0 block=32 scale=e8m0 special=nan_scale|and a fraction
 quantize from=fp32 to=u8 block=32 scale=e8m0 special=nan_scale|elements have a sign
 quantize from=fp32 to=e2m1 block=16 scale=e4m3 rule=floor special=nan_scale|gives powers of two
 quantize from=fp32 to=e2m1 block=32 scale=e8m0 tensor=fp32 special=nan_scale|belongs to scales with a fraction
-quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale saturate=1|elements always saturate
+quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale saturate=0|saturate=0 needs elements with an infinity or a NaN
 quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale ftz=1|has no ftz=
 quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale via=e4m3|a narrow IEEE format
 dequantize from=e2m1 to=fp32 block=16 scale=e4m3 round=stochastic|belongs to quantize

@@ -9,6 +9,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
 #include <fstream>
+#include <set>
 
 #include "arithmetic/counter_rng.h"
 #include "core/function_unit.h"
@@ -18,6 +19,7 @@
 #include "oracles/gemm/s8_product.h"
 #include "plan/registry.h"
 #include "plan/request.h"
+#include "search/mutator.h"
 #include "search/structured_generator.h"
 #include "tests/each_vector_target.h"
 #include "oracles/properties/properties.h"
@@ -301,6 +303,68 @@ size_t broken(const std::string& name, const char* property, const Op& op, size_
 
 Op scaled_product(const std::string& scalars) {
   return op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=6 " + scalars);
+}
+
+/// Moduli of one's own: the papers' by their numbers are the papers', and what cannot be a list is declined in a line.
+TEST(Moduli, AreAnyCoprimeNumbersThatTheNarrowFormatHolds) {
+  const Op op = op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=3 k=5");
+  Batch batch(op);
+  StructuredGenerator(op, 3).fill(0, 300, batch);
+  size_t compared = 0;
+  const auto answers = [&](const std::string& name) {
+    const auto unit = bind_or_fail(name, op);
+    EXPECT_EQ(broken(name, "gemm_error_bound", op, 300, compared), 0u) << name;
+    Outcomes outcomes;
+    unit->run(batch, outcomes);
+    std::vector<uint64_t> all;
+    for (size_t i = 0; i < batch.size(); ++i)
+      for (int e = 0; e < 6; ++e) all.push_back(outcomes.results.get(i, e));
+    return all;
+  };
+  EXPECT_EQ(answers("ozaki2:dgemm.s8?moduli=256+255+253+251"), answers("ozaki2:dgemm.s8?moduli=4"));
+  EXPECT_EQ(answers("ozaki2:dgemm.e4m3?moduli=1089+1024+961"), answers("ozaki2:dgemm.e4m3?moduli=3"));
+  answers("ozaki2:dgemm.s8?moduli=2+3");
+  answers("ozaki2:dgemm.s8?moduli=127+128+125+123+121+119+113+109+107+103+101+97+89,scaling=accurate");
+  answers("ozaki2:dgemm.e4m3?moduli=511+509+507+503+499+1024");
+  answers("ozaki2:dgemm.e4m3?moduli=9+16+25+49+121+169,sum=exact");
+  const Registry registry;
+  for (const char* bad :
+       {"s8?moduli=256+254", "s8?moduli=257+256", "s8?moduli=256", "s8?moduli=256+", "s8?moduli=+3+5", "s8?moduli=1+3",
+        "s8?moduli=0", "s8?moduli=3+x", "e4m3?moduli=512+511", "e4m3?moduli=1156+511", "e4m3?moduli=-3+5"}) {
+    const auto unit = registry.bind(std::string("ozaki2:dgemm.") + bad, op);
+    ASSERT_FALSE(unit) << bad;
+    EXPECT_NE(unit.refusal().reason.find("moduli"), std::string::npos) << unit.refusal().reason;
+  }
+}
+
+/// What a case reaches is the same alone and among others, and drawn cases with their moves reach most of it.
+TEST(Features, AreThoseOfTheCase) {
+  for (const char* name : {"ozaki2:dgemm.s8", "ozaki2:dgemm.e4m3?moduli=6,sum=exact"}) {
+    const Op op = op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=8");
+    const auto unit = bind_or_fail(name, op);
+    Batch batch(op);
+    StructuredGenerator(op, 5).fill(0, 1'000, batch);
+    const Mutator mutator(op, corner_hints(nullptr, unit->slicing()));
+    for (size_t i = 500; i < batch.size(); ++i) {
+      CounterRng rng(8, i);
+      for (int n = 0; n < 3; ++n) mutator.mutate(batch, i, rng);
+    }
+    std::vector<std::set<int>> of_case(batch.size());
+    std::set<int> reached;
+    unit->observe(batch, [&](size_t i, int feature) {
+      ASSERT_TRUE(feature >= 0 && feature < unit->features());
+      of_case[i].insert(feature);
+      reached.insert(feature);
+    });
+    EXPECT_GE(reached.size(), static_cast<size_t>(unit->features()) * 3 / 4) << name;
+    for (const size_t i : {0, 499, 999}) {
+      Batch one(op);
+      one.append(batch, i);
+      std::set<int> alone;
+      unit->observe(one, [&](size_t, int feature) { alone.insert(feature); });
+      EXPECT_EQ(alone, of_case[i]) << name << ", case " << i;
+    }
+  }
 }
 
 TEST(Scalars, KeepBoundAndSpecials) {

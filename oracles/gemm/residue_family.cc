@@ -21,16 +21,42 @@ constexpr ResidueRow residue_rows[] = {{"ozaki2:dgemm.s8", "fp64", "s8", 15, 64,
                                        {"ozaki2:sgemm.s8", "fp32", "s8", 8, 64, "integer", of_s8},
                                        {"ozaki2:sgemm.e4m3", "fp32", "e4m3", 6, 32, fp8_unit, of_fp8}};
 
+/// "256+255+253".
+std::string set_moduli(ResiduePlan& plan, std::string_view text) {
+  plan.others.clear();
+  for (size_t from = 0; from <= text.size();) {
+    const size_t end = std::min(text.find('+', from), text.size());
+    int p = 0;
+    const auto r = std::from_chars(text.data() + from, text.data() + end, p);
+    if (r.ec != std::errc{} || r.ptr != text.data() + end)
+      return "moduli= is 2 to 20, or coprime numbers as in 256+255+253";
+    plan.others.push_back(p);
+    from = end + 1;
+  }
+  plan.moduli = static_cast<int>(plan.others.size());
+  return reason_against_moduli(plan.others, plan.narrow);
+}
+
 const std::vector<SchemeParameter<ResiduePlan>>& residue_parameters() {
   static const std::vector<SchemeParameter<ResiduePlan>> all = {
       {"moduli",
-       "how many moduli",
-       "2 to 20",
+       "how many moduli of the papers' list, or other ones",
+       "2 to 20, or coprime numbers as in 256+255+253",
        {},
        2,
        20,
-       [](ResiduePlan& p, int v) { p.moduli = v; },
-       [](const ResiduePlan& p) { return p.moduli; }},
+       [](ResiduePlan& p, int v) {
+         p.moduli = v;
+         p.others.clear();
+       },
+       [](const ResiduePlan& p) { return p.moduli; },
+       nullptr,
+       [](ResiduePlan& p, std::string_view text) { return set_moduli(p, text); },
+       [](const ResiduePlan& p) {
+         std::string text;
+         for (const int modulus : p.others) text += (text.empty() ? "" : "+") + std::to_string(modulus);
+         return text;
+       }},
       {"scaling",
        "how rows and columns become integers; the last two are GEMMul8's fast modes of those years",
        "fast, accurate, fast2025 or fast2026",

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <tuple>
 
 #include "core/function_unit.h"
@@ -64,6 +65,22 @@ const std::vector<int>& residue_moduli(const Format& narrow) {
   return narrow.fields().integer ? of_s8 : of_e4m3;
 }
 
+std::string reason_against_moduli(const std::vector<int>& moduli, const Format& narrow) {
+  const bool of_s8 = narrow.fields().integer;
+  if (moduli.size() < 2 || moduli.size() > 20) return "moduli= are 2 to 20 numbers";
+  for (size_t i = 0; i < moduli.size(); ++i) {
+    const int p = moduli[i];
+    if (p < 2 || (of_s8 ? p > 256 : p > 511 && (root_of(p) == 0 || p > 1089)))
+      return "moduli= has " + std::to_string(p) + ": " + narrow.name() + " holds residues modulo 2 to " +
+             (of_s8 ? "256" : "511 and squares up to 1089");
+    for (size_t j = 0; j < i; ++j)
+      if (std::gcd(p, moduli[j]) > 1)
+        return "moduli= has " + std::to_string(moduli[j]) + " and " + std::to_string(p) +
+               ", which are both divisible by " + std::to_string(std::gcd(p, moduli[j]));
+  }
+  return "";
+}
+
 int products_of_modulus(const Format& narrow) { return narrow.fields().integer ? 1 : 3; }
 
 int greatest_residue_factor(const Format& narrow) { return narrow.fields().integer ? 128 : 16; }
@@ -90,7 +107,9 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
       multiplies_here_(dot_->name() == "integer") {
   block_ =
       static_cast<int>(std::min<int64_t>(exact_residue_products(dot_op_, *dot_), plan.block ? plan.block : max_extent));
-  moduli_.assign(residue_moduli(plan.narrow).begin(), residue_moduli(plan.narrow).begin() + plan.moduli);
+  moduli_ = plan.others;
+  if (moduli_.empty())
+    moduli_.assign(residue_moduli(plan.narrow).begin(), residue_moduli(plan.narrow).begin() + plan.moduli);
 
   auto c = std::make_shared<Constants>();
   c->product = 1;

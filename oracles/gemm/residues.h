@@ -47,7 +47,8 @@ enum class ResidueFlaw : uint8_t {
 
 struct ResiduePlan {
   Format narrow;
-  int moduli = 0;
+  int moduli = 0;                ///< so many of the papers' list
+  std::vector<int> others = {};  ///< or these
   ResidueScaling scaling = ResidueScaling::fast;
   ResidueSum sum = ResidueSum::fp64;
   int unit_k = 64;
@@ -63,6 +64,8 @@ Result<NamedResidues> named_residues(std::string_view unit);
 
 /// Pairwise coprime, greatest first, as the papers list them; at most 20.
 const std::vector<int>& residue_moduli(const Format& narrow);
+/// Why some numbers cannot be a scheme's moduli; empty where they can.
+std::string reason_against_moduli(const std::vector<int>& moduli, const Format& narrow);
 /// Products of the unit that one product of residues takes: 1 of s8; 3 of FP8's digits.
 int products_of_modulus(const Format& narrow);
 
@@ -79,6 +82,8 @@ class ResidueGemm final : public Unit {
   ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, const Op& op);
 
   void run(const Batch& batch, Outcomes& outcomes) const override;
+  int features() const override;
+  void observe(const Batch& batch, const std::function<void(size_t, int)>& hit) const override;
 
   /// The powers of two by which rows of a and columns of b are multiplied.
   struct Scales {

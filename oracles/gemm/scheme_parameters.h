@@ -29,6 +29,10 @@ struct SchemeParameter {
   void (*set)(Plan&, int);
   int (*get)(const Plan&);
   const char* exact = nullptr;  ///< the value that loses nothing; empty: not to be given, null: says nothing
+  /// Of a value that is no number: sets it, or says why it is none; and the value as a name gives it, empty where it is
+  /// a number.
+  std::string (*set_text)(Plan&, std::string_view) = nullptr;
+  std::string (*get_text)(const Plan&) = nullptr;
 
   bool parse(std::string_view text, int& value) const {
     for (const auto& [word, number] : words) {
@@ -42,6 +46,8 @@ struct SchemeParameter {
   }
   /// The value as a name gives it; empty where it is none that a name can give.
   std::string text_of(const Plan& plan) const {
+    if (get_text)
+      if (const std::string text = get_text(plan); !text.empty()) return text;
     const int value = get(plan);
     for (const auto& [word, number] : words)
       if (value == number) return word;
@@ -69,6 +75,10 @@ Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std
       return invalid("unknown parameter " + mmafuzz::quoted(name) + "; known: " + known +
                      (over_unit ? "and last, on=<dot unit>" : ""));
     int value = 0;
+    if (found->set_text && text.find_first_not_of("0123456789") != std::string_view::npos) {
+      if (const std::string why = found->set_text(named.plan, text); !why.empty()) return invalid(why);
+      continue;
+    }
     if (!found->parse(text, value)) return invalid(std::string("parameter ") + found->name + " is " + found->allowed);
     found->set(named.plan, value);
   }
