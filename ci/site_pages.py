@@ -108,7 +108,8 @@ hide-toc: true
 # Known differences
 
 {len(facts)} differences that units are known to have, each with the simplest operands that show it, both results and the bits of the sums. The
-name of one leads here in later editions, too. [Facts](docs/facts.md) says what a name means, `mmafuzz why` finds such operands for two units.
+name of one leads here in later editions, too. It has the parameter that makes the two agree *on those operands*: units may differ in
+others, too. [Facts](docs/facts.md) says what a name means, `mmafuzz why` finds such operands for two units.
 """
     for (name, reason, units, op, case), (one, drawn, link) in zip(facts, shown):
         anchor = name_of_anchor(name)

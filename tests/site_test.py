@@ -89,6 +89,11 @@ def divergences(source):
     found |= {f"docs/quantizers_of_libraries.html#{one['name']}":
               {**one, "library": function["library"], "operations": [function["call"]], "page": "quantizers"}
               for function in quantizers["functions"] for one in function["findings"]}
+    sys.path.insert(0, str(pathlib.Path(source, "python")))
+    from observatory import emulators  # noqa: PLC0415  (of the source that is given)
+
+    found |= {f"docs/observatory.html#{one.name}": 
+              {"library": "QEMU", "operations": [one.instructions], "verdict": "defect", "upstream": "fixed"} for one in emulators.seen()}
     return {link: {"page": "observatory", **one, "upstream": states.get(one["upstream"], one["upstream"])} for link, one in found.items()}
 
 
@@ -116,19 +121,20 @@ def disordered(script, rows):
 def missing_bits(pages, program, source):
     """Links to the page of bits whose call the program refuses, and entries of a number or two that have none."""
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
-    calls = {}
+    calls, of_numbers = {}, 0
     for path, page in pages.items():
         for link in page.links:
             if "bits.html#" in link:
                 calls.setdefault(link.split("#")[1], path.name)
+                of_numbers += "&list&formats&" in link
     for call, name in calls.items():
         made, *words = (urllib.parse.unquote(word.replace("+", " ")) for word in call.split("&"))
         if made != version or subprocess.run([program, *words], capture_output=True, check=False).returncode:
             yield f"{name}: no bits of {call}"
     kept = json.loads(pathlib.Path(source, "corpus/libraries/observatory.json").read_text(encoding="utf-8"))
     numbers = sum(one["table"] == "conversions" for one in kept["divergences"])
-    if calls and sum("&list&formats&" in call for call in calls) < numbers / 2:
-        yield "few conversions have a link to their bits"
+    if calls and of_numbers < numbers / 2:
+        yield f"{of_numbers} of {numbers} conversions have a link to their bits"
 
 
 def wrong_defects(table, source):
@@ -158,7 +164,7 @@ QUESTIONS = {
     "compared with silicon": "hopper h100, h200, h800, h20, gh200 43 43 (",
     "sources contradict each other": "point parameter default the other reading",
     "What does a minute without findings say": "A green search says nothing of more than four alignments at once",
-    "How do I add a row": "a row (an instruction of a family that is there) one line in its maker's file in oracles/models/",
+    "How do I add a row": "a row (an instruction of a family that is there) one line like its neighbours' in its maker's file in oracles/models/",
     "add a row, a format": "a format one line in core/format.cc",
     "a format, a property": "a property a file in oracles/properties/, one line in properties.def.h",
     "How is a case made small": "Triage makes a case simpler in steps of a fixed order",

@@ -56,7 +56,7 @@ def rows(observatory: dict, quantizers: dict) -> list[Row]:
         found += [_row("quantizers", one["name"], function["library"], function["version"], "block quantizer", [function["call"]],
                        one["sentence"].replace("`", ""), one["verdict"], of(one["upstream"])) for one in function["findings"]]  # fmt: skip
     found += [_row("observatory", one.name, "QEMU", one.met_in, "instruction", [one.instructions], one.what, "defect",
-                   one.thread, "fixed", f"not in {emulators.versions()[1].split()[1]}") for one in emulators.seen()]  # fmt: skip
+                   one.thread, "fixed", f"gone in {emulators.versions()[1].split()[1]}") for one in emulators.seen()]  # fmt: skip
     return sorted(found, key=lambda row: (row.words["verdict"][0] != "defect", row.library.lower()))
 
 
@@ -68,4 +68,4 @@ def _of_past(one: dict, observatory: dict, thread: Thread | None) -> Row:
     kind = next(NOUNS[table] for table, rows in observatory["covered"].items() if any(row["library"] == one["library"] for row in rows))
     version = one["release"].rpartition("-")[2]
     return _row("observatory", past_name(one), one["library"], version, kind, [one["operation"]], one["defect"], "defect",
-                thread, "fixed" if fixed else "known", f"not in {fixed[0]}" if fixed else "")  # fmt: skip
+                thread, "fixed" if fixed else "known", f"gone in {fixed[0]}" if fixed else "")  # fmt: skip

@@ -14,7 +14,7 @@ _HEAD = """# Observatory
 Conversions, arithmetic and matrix products of libraries that others use, against exact ones. `corpus/libraries/observatory.json`
 has the data, which `ci/observatory {minutes:g}` found on {date}; it compiles and runs every program that is shown here, and
 fails where one prints something else than is said here. The tables are in `python/observatory/`: `conversions.py`,
-`arithmetic.py` and `products.py` have a row for each operation, `judgements.py` says what each kind of divergence is, `past.py` has
+`arithmetic.py`, `products_in_c.py` and `products_in_python.py` have a row for each operation, `judgements.py` says what each kind of divergence is, `past.py` has
 the old releases.
 
 The machine: {machine}.
@@ -159,7 +159,7 @@ def bits_words(one: dict) -> list[str]:
     operation = re.search(r"(\w+), (\w+)$", one["operation"])
     if operation and len(codes) == 2 and operation[1].lower() in _OPERATIONS:
         op = f"scalar {_OPERATIONS[operation[1].lower()]} format={_FORMATS[operation[2].lower()]}"
-        return ["explain", "ieee", "exact", "--op", op, "--case", " | ".join(codes)]
+        return ["explain", "ieee", "exact", "--op", op, "--case", " ".join(codes)]
     if operation or len(codes) != 1:
         return []
     source = "s32" if "int32" in one["operation"] else {8: "fp32", 16: "fp64"}[len(codes[0])]

@@ -42,7 +42,7 @@ def written(edition: dict) -> str:
 
 
 def _counts(function: dict) -> str:
-    verdicts = [finding["verdict"] for finding in function["findings"] for _ in finding["about"]]
+    verdicts = [finding["verdict"] for finding in function["findings"]]
     return ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(("defect", "choice", *verdicts)) if v in verdicts) or "nothing"
 
 

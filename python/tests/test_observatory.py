@@ -540,7 +540,7 @@ def test_the_table_of_defects_has_each_divergence_with_the_end_of_its_link():
     assert {row.upstream for row in rows} <= {"open", "fixed", "known", "none named"}
     assert all(word and "," not in word for row in rows for words in row.words.values() for word in words)
     old = next(row for row in rows if row.thread and row.thread.name == "numpy/numpy#12721")
-    assert (old.upstream, old.version, old.more) == ("fixed", "1.15.4", "not in 2.4.6")
+    assert (old.upstream, old.version, old.more) == ("fixed", "1.15.4", "gone in 2.4.6")
     for result in kept["covered"]["conversions"]:  # as if the newest release still had it
         result["kinds"].append("rounded wrong")
     old = next(row for row in defects.rows(kept, quantized) if row.thread and row.thread.name == "numpy/numpy#12721")
