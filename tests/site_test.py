@@ -92,7 +92,7 @@ def divergences(source):
     sys.path.insert(0, str(pathlib.Path(source, "python")))
     from observatory import emulators  # noqa: PLC0415  (of the source that is given)
 
-    found |= {f"docs/observatory.html#{one.name}": 
+    found |= {f"docs/observatory.html#{one.name}":
               {"library": "QEMU", "operations": [one.instructions], "verdict": "defect", "upstream": "fixed"} for one in emulators.seen()}
     return {link: {"page": "observatory", **one, "upstream": states.get(one["upstream"], one["upstream"])} for link, one in found.items()}
 
@@ -159,7 +159,7 @@ def missing_keys(page, source):
 QUESTIONS = {
     "How are unit, claim": "What a unit promises: the properties that it guarantees",
     "What differs between H100 and A100": "block=8~16 (products that are added at once) and fraction_bits=24~25 (bits kept in alignment)",
-    "How many bits does a unit keep": "Hopper wgmma FP8, FP6, FP4 32 13 -133 -21",
+    "How many bits does a unit keep": "Hopper wgmma FP8 32 13 -133 -21",
     "the scale of the whole tensor": "tensor=fp32 adds the scale of the whole tensor, NVFP4's second one: it is an operand of each case",
     "compared with silicon": "hopper h100, h200, h800, h20, gh200 43 43 (",
     "sources contradict each other": "point parameter default the other reading",
