@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <boost/multiprecision/cpp_int.hpp>
+#include <cfenv>
 #include <cmath>
 #include <fstream>
 #include <set>
@@ -17,6 +18,7 @@
 #include "oracles/gemm/residue_constants.h"
 #include "oracles/gemm/residues_simd.h"
 #include "oracles/gemm/s8_product.h"
+#include "oracles/lanes/host_float.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "search/mutator.h"
@@ -335,6 +337,28 @@ TEST(Moduli, AreAnyCoprimeNumbersThatTheNarrowFormatHolds) {
     ASSERT_FALSE(unit) << bad;
     EXPECT_NE(unit.refusal().reason.find("moduli"), std::string::npos) << unit.refusal().reason;
   }
+}
+
+/// A caller's rounding mode, or that it flushes subnormal numbers, changes nothing and stays as it was.
+TEST(Environment, OfTheCallerIsNotRead) {
+  const Op op = op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=4");
+  const auto unit = bind_or_fail("ozaki2:dgemm.s8", op);
+  Batch batch(op);
+  StructuredGenerator(op, 11).fill(0, 2'000, batch);
+  Outcomes plain, elsewhere;
+  unit->run(batch, plain);
+  std::fenv_t kept;
+  std::fegetenv(&kept);
+  std::fesetround(FE_UPWARD);
+#if defined(__x86_64__)
+  _mm_setcsr(_mm_getcsr() | 0x8040);  // FTZ and DAZ
+#endif
+  unit->run(batch, elsewhere);
+  const int mode = std::fegetround();
+  std::fesetenv(&kept);
+  EXPECT_EQ(mode, FE_UPWARD);
+  for (size_t i = 0; i < batch.size(); ++i)
+    for (int e = 0; e < 4; ++e) ASSERT_EQ(plain.results.get(i, e), elsewhere.results.get(i, e)) << i;
 }
 
 /// What a case reaches is the same alone and among others, and drawn cases with their moves reach most of it.

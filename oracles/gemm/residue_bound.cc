@@ -3,6 +3,7 @@
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/gemm/residue_constants.h"
 #include "oracles/gemm/rounded_up.h"
+#include "oracles/lanes/host_float.h"
 
 namespace mmafuzz::gemm {
 
@@ -75,6 +76,7 @@ bool ResidueGemm::finds_all_integers() const {
 }
 
 std::string ResidueGemm::wrong_stage(const Batch& batch, size_t index) const {
+  const DefaultFloatEnvironment environment;
   GemmCase in(op_);
   in.load(batch, index);
   const Stages s = stages(in.a, in.b);

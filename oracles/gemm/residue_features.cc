@@ -5,6 +5,7 @@
 #include "core/batch.h"
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/gemm/residue_constants.h"
+#include "oracles/lanes/host_float.h"
 
 namespace mmafuzz::gemm {
 namespace {
@@ -48,6 +49,7 @@ int residue_class(int residue, int p) {
 int ResidueGemm::features() const { return first_of(groups); }
 
 void ResidueGemm::observe(const Batch& batch, const std::function<void(size_t, int)>& hit) const {
+  const DefaultFloatEnvironment environment;
   const auto n = size_t(op_.n), k = size_t(op_.k);
   GemmCase in(op_);
   for (size_t index = 0; index < batch.size(); ++index) {

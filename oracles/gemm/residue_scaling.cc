@@ -6,6 +6,7 @@
 #include "oracles/gemm/residue_constants.h"
 #include "oracles/gemm/s8_product.h"
 #include "oracles/gemm/times_power.h"
+#include "oracles/lanes/host_float.h"
 
 namespace mmafuzz::gemm {
 namespace {
@@ -37,6 +38,7 @@ std::vector<int8_t> leading_bits(const ResidueGemm::Lines& x, const std::vector<
 }  // namespace
 
 ResidueGemm::Scales ResidueGemm::scales(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const {
+  const DefaultFloatEnvironment environment;
   return scales(rows_of(a), columns_of(b));
 }
 

@@ -15,6 +15,7 @@
 #include "oracles/gemm/s8_product.h"
 #include "oracles/gemm/times_power.h"
 #include "oracles/gemm/width.h"
+#include "oracles/lanes/host_float.h"
 
 namespace mmafuzz::gemm {
 namespace {
@@ -177,7 +178,7 @@ ResidueGemm::Lines lines_of(const FormatFields& f, const std::vector<uint64_t>& 
 
 /// The lines' numbers times their powers of two, as far as they are integers.
 ResidueGemm::Lines integers(const ResidueGemm::Lines& x, const std::vector<int>& scales) {
-  ResidueGemm::Lines all = x;
+  ResidueGemm::Lines all{x.count, x.length, std::vector<double>(x.number.size()), x.special};
   for (size_t line = 0; line < x.count; ++line)
     integers_of(x.of(line), x.length, scales[line], all.number.data() + line * x.length);
   return all;
@@ -311,7 +312,7 @@ std::vector<int> ResidueGemm::product_modulo(size_t at, const std::vector<int64_
     const int64_t low = all_digits ? sums[0][i] : 0;
     const int64_t middle = root ? sums[1][i] + sums[2][i] : sums[2][i] - sums[1][i] - low;
     const int64_t sum = low % p + base * (middle % p) + (root ? 0 : base * base * (sums[1][i] % p));
-    result[i] = product_residue(sum, p, of_s8);
+    result[i] = product_residue(sum, p, false);
   }
   return result;
 }
@@ -354,6 +355,7 @@ uint64_t ResidueGemm::exactly_reconstructed(const int* const* residues, size_t e
 }
 
 uint64_t ResidueGemm::reconstructed(const std::vector<int>& residues) const {
+  const DefaultFloatEnvironment environment;
   std::vector<const int*> each;
   for (const int& residue : residues) each.push_back(&residue);
   if (plan_.sum == ResidueSum::exact) return exactly_reconstructed(each.data(), 0, 0);
@@ -361,6 +363,7 @@ uint64_t ResidueGemm::reconstructed(const std::vector<int>& residues) const {
 }
 
 void ResidueGemm::run(const Batch& batch, Outcomes& outcomes) const {
+  const DefaultFloatEnvironment environment;
   prepare(batch, outcomes);
   for (size_t i = 0; i < batch.size(); ++i) one_product(batch, i, outcomes.results);
 }

@@ -2,6 +2,8 @@
 // round as the standard says, and whether the calling thread still does.
 #pragma once
 
+#include <cfenv>
+
 #include "arithmetic/format_fields.h"
 
 #if defined(__x86_64__)
@@ -35,6 +37,21 @@ inline bool default_float_environment() {
   return false;
 #endif
 }
+
+/// Gives the calling thread the default environment while it lives, whatever its caller chose.
+class DefaultFloatEnvironment {
+ public:
+  DefaultFloatEnvironment() {
+    std::fegetenv(&kept_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloatEnvironment() { std::fesetenv(&kept_); }
+  DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
+  DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
+
+ private:
+  std::fenv_t kept_;
+};
 
 /// Makes the calling thread flush as x86 does (DAZ and FTZ of MXCSR) while it lives, if asked to; the environment was
 /// the default one.
