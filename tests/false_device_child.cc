@@ -72,11 +72,18 @@ const RunTwin twins[] = {
 #define SCALED(kind, type, block, size, archs) run_twin<mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block)>,
             MMAFUZZ_MXF4NVF4(SCALED)
 #undef SCALED
+#define ROW(m, n, k, D, A, B, C, archs) run_twin<sparse_shape(mma_shape(m, n, k, #D, #A, #B, #C))>,
+                MMAFUZZ_MMA_SPARSE(ROW)
+#undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) run_twin<of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))>,
-                MMAFUZZ_WGMMA(ROW)
+                    MMAFUZZ_WGMMA(ROW)
+#undef ROW
+#define ROW(m, n, k, D, A, B, C, archs) \
+  run_twin<sparse_shape(of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)))>,
+                        MMAFUZZ_WGMMA_SPARSE(ROW)
 #undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) run_wmma_twin<of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C))>,
-                    MMAFUZZ_WMMA(ROW)
+                            MMAFUZZ_WMMA(ROW)
 #undef ROW
 };
 

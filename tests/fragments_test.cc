@@ -6,6 +6,7 @@
 #include <set>
 
 #include "gpu_bridge/instructions/instructions.h"
+#include "gpu_bridge/tiles/tile_memory.h"
 
 namespace mmafuzz {
 namespace {
@@ -42,10 +43,10 @@ TEST(Fragments, EveryElementOfBIsHeldOnce) {
     for (int lane = 0; lane < s.lanes(); ++lane)
       for (int e = 0; e < s.b_elements(); ++e) {
         const Place p = b_place(s, lane, e);
-        ASSERT_TRUE(p.column >= 0 && p.column < s.columns() && p.row >= 0 && p.row < s.k) << i.name;
+        ASSERT_TRUE(p.column >= 0 && p.column < s.columns() && p.row >= 0 && p.row < s.b_length()) << i.name;
         EXPECT_TRUE(seen.insert({p.row, p.column}).second) << i.name << " lane " << lane << " element " << e;
       }
-    EXPECT_EQ(seen.size(), size_t(s.columns() * s.k)) << i.name;
+    EXPECT_EQ(seen.size(), size_t(s.columns() * s.b_length())) << i.name;
   }
 }
 
@@ -92,10 +93,12 @@ Position ptx_b(const std::string& shape, int bits, int lane, int i) {
   if (shape == "m8n8k16") return {thread * 4 + i, group};
   if (shape == "m16n8k8" && bits == 16) return {thread * 2 + i, group};
   if (shape == "m16n8k8") return {i == 0 ? thread : thread + 4, group};
-  if (shape == "m16n8k16" && bits == 64) return {thread + i * 4, group};
+  if (shape == "m16n8k16" && bits >= 32) return {thread + i * 4, group};  // of 32 bits: sparse
   if (shape == "m16n8k16" && bits == 16) return {thread * 2 + (i & 1) + (i < 2 ? 0 : 8), group};
   if (shape == "m16n8k16") return {thread * 4 + i, group};
+  if (shape == "m16n8k32" && bits == 16) return {thread * 2 + (i & 1) + i / 2 * 8, group};  // sparse
   if (shape == "m16n8k32") return {thread * 4 + (i & 3) + (i < 4 ? 0 : 16), group};
+  if (shape == "m16n8k64" && bits == 8) return {thread * 4 + (i & 3) + i / 4 * 16, group};  // sparse
   if (shape == "m16n8k64") return {thread * 8 + (i & 7) + (i < 8 ? 0 : 32), group};
   return {-1, -1};
 }
@@ -104,17 +107,18 @@ TEST(Fragments, AgreeWithTheFormulasOfPtx) {
   for (const Instruction& i : with_fragments()) {
     const TileShape& s = i.shape;
     if (s.family != TileFamily::mma) continue;
-    const std::string shape = "m" + std::to_string(s.m) + "n" + std::to_string(s.n) + "k" + std::to_string(s.k);
+    const std::string sizes = "m" + std::to_string(s.m) + "n" + std::to_string(s.n) + "k";
+    const std::string shape_of_a = sizes + std::to_string(s.k), shape_of_b = sizes + std::to_string(s.b_length());
     for (int lane = 0; lane < 32; ++lane) {
       const int matrix = s.matrices == 4 ? lane % 16 / 4 : 0;  // quad pairs 0-3 with 16-19, 4-7 with 20-23, ...
       for (int e = 0; e < s.a_elements(); ++e) {
         const Place p = a_place(s, lane, e);
-        EXPECT_EQ(Position(p.row - matrix * 8, p.column), ptx_a(shape, s.operand_bits, lane, e))
+        EXPECT_EQ(Position(p.row - matrix * 8, p.column), ptx_a(shape_of_a, s.operand_bits, lane, e))
             << i.name << " a" << e << " of lane " << lane;
       }
       for (int e = 0; e < s.b_elements(); ++e) {
         const Place p = b_place(s, lane, e);
-        EXPECT_EQ(Position(p.row, p.column - matrix * 8), ptx_b(shape, s.operand_bits, lane, e))
+        EXPECT_EQ(Position(p.row, p.column - matrix * 8), ptx_b(shape_of_b, s.operand_bits, lane, e))
             << i.name << " b" << e << " of lane " << lane;
       }
       for (int e = 0; e < s.c_elements(); ++e) {
@@ -168,10 +172,10 @@ TEST(Fragments, SharedOperandsOfWgmmaLieInCoreMatrices) {
         const int bytes = s.operand_bytes(), per_row = 16 / bytes;
         std::set<int> seen;
         for (int vector = 0; vector < o.vectors; ++vector)
-          for (int k = 0; k < s.k; ++k)
+          for (int k = 0; k < o.k; ++k)
             for (int j = 0; j < bytes; ++j) EXPECT_TRUE(seen.insert(o.byte_of(k, vector) + j).second) << i.name;
         EXPECT_EQ(*seen.begin(), 0);
-        EXPECT_EQ(*seen.rbegin(), o.vectors * s.k * bytes - 1) << i.name;
+        EXPECT_EQ(*seen.rbegin(), o.vectors * o.k * bytes - 1) << i.name;
         // The first core matrix: rows of 16 bytes, of one vector along k, or of one k along the vectors.
         EXPECT_EQ(o.byte_of(transposed ? 1 : 0, transposed ? 0 : 1), 16) << i.name;
         EXPECT_EQ(o.byte_of(transposed ? 0 : per_row - 1, transposed ? 7 : 0), 16 - bytes) << i.name;
@@ -183,6 +187,45 @@ TEST(Fragments, SharedOperandsOfWgmmaLieInCoreMatrices) {
         }
       }
   }
+}
+
+/// Each row of a finds a choice for each of its neighbours in the metadata of the lanes that selector 0 names: threads
+/// 0 and 1 of a quad where 16 choices are 64 bits, thread 0 where they are 32, of 8-bit types threads 0 and 1 or all.
+TEST(Fragments, MetadataOfSparseOperandsIsHeldOnce) {
+  size_t shapes = 0;
+  for (const Instruction& i : with_fragments()) {
+    const TileShape& s = i.shape;
+    if (s.neighbours == 0) continue;
+    ++shapes;
+    const int of_row = s.b_length() / s.neighbours, lanes_of_quad = s.rows() * of_row / (8 * s.lanes() / 4);
+    std::set<Position> seen;
+    for (int lane = 0; lane < s.lanes(); ++lane)
+      for (int field = 0; field < 8; ++field) {
+        const Place p = metadata_place(s, lane, field);
+        ASSERT_TRUE(p.row >= 0 && p.row < s.rows() && p.column >= 0 && p.column < of_row) << i.name;
+        if (lane % 4 >= lanes_of_quad) continue;
+        EXPECT_TRUE(seen.insert({p.row, p.column}).second) << i.name << " lane " << lane << " field " << field;
+      }
+    EXPECT_EQ(seen.size(), size_t(s.rows() * of_row)) << i.name;
+  }
+  EXPECT_GE(shapes, 14u);
+}
+
+/// PTX ISA, "Sparse matrix storage": two different places in rising order, of 32-bit types 0100 or 1110; all occur.
+TEST(Fragments, ChoicesAreThoseThatPtxDefines) {
+  TileShape two_of_four, one_of_two;
+  two_of_four.neighbours = 4;
+  one_of_two.neighbours = 2;
+  std::set<uint32_t> of_four, of_two;
+  for (uint64_t tile = 0; tile < 100; ++tile) {
+    of_four.insert(choice_of(two_of_four, tile, 0, 0));
+    of_two.insert(choice_of(one_of_two, tile, 0, 0));
+  }
+  std::set<uint32_t> allowed;
+  for (uint32_t x = 0; x < 4; ++x)
+    for (uint32_t y = x + 1; y < 4; ++y) allowed.insert(y << 2 | x);
+  EXPECT_EQ(of_four, allowed);
+  EXPECT_EQ(of_two, (std::set<uint32_t>{4, 14}));
 }
 
 TEST(Fragments, ScalesComeFromTheLanesThatSelectorZeroNames) {

@@ -123,6 +123,21 @@ TEST(Names, AnyValidTileShapeOfAnAsynchronousInstructionFindsItsRow) {
   EXPECT_EQ(find_model_row("hopper/wgmma.m64n7k16.f32.f16.f16.f32"), nullptr);
 }
 
+TEST(Names, ASparseInstructionOfHopperFindsTheRowOfAsManyProducts) {
+  const auto row_of = [](const char* name) {
+    const ModelRow* row = find_model_row(name);
+    return row ? row->name() : "";
+  };
+  EXPECT_EQ(row_of("hopper/mma.sp.m16n8k32.f32.f16.f16.f32"), "hopper/mma.m16n8k16.f32.f16.f16.f32");
+  EXPECT_EQ(row_of("hopper/mma.sp.m16n8k8.f32.tf32.tf32.f32"), "hopper/mma.m16n8k4.f32.tf32.tf32.f32");
+  EXPECT_EQ(row_of("hopper/mma.sp.m16n8k64.f32.e4m3.e5m2.f32"), "hopper/mma.m16n8k32.f32.e4m3.e5m2.f32");
+  EXPECT_EQ(row_of("hopper/wgmma.sp.m64n128k64.f16.e5m2.e5m2.f16"), "hopper/wgmma.m64n8k32.f16.e5m2.e5m2.f16");
+  for (const char* none : {"hopper/mma.sp.m16n8k32.f32.e4m3.e4m3.f32", "hopper/mma.sp.m16n8k64.f16.e4m3.e4m3.f16",
+                           "hopper/mma.sp.m16n8k8.f64.f64.f64.f64", "hopper/mma.sp.m8n8k8.f32.f16.f16.f32",
+                           "hopper/mma.sp.m16n8k33.f32.f16.f16.f32", "ampere/mma.sp.m16n8k32.f32.f16.f16.f32"})
+    EXPECT_EQ(row_of(none), "") << none;
+}
+
 TEST(Provenance, MapsEveryRecordedInstructionToItsModel) {
   EXPECT_EQ(*model_of_provenance("nvidia.h100/wmma.fp32.fp16"), hopper);
   EXPECT_EQ(*model_of_provenance("nvidia.ada/mma.fp16.e5m2"), "model:ada/mma.m16n8k32.f16.e5m2.e5m2.f16");
@@ -132,6 +147,8 @@ TEST(Provenance, MapsEveryRecordedInstructionToItsModel) {
             "model:hopper/mma.m16n8k8.f32.f16.f16.f32");
   EXPECT_EQ(*model_of_provenance("nvidia.h200/wgmma.m64n64k8.f32.tf32.tf32.f32"),
             "model:hopper/wgmma.m64n8k8.f32.tf32.tf32.f32");
+  EXPECT_EQ(*model_of_provenance("nvidia.h200/wgmma.sp.m64n64k64.f32.e4m3.e4m3.f32"),
+            "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32");
   EXPECT_FALSE(model_of_provenance("nvidia.k80/wmma.fp32.fp16"));
   EXPECT_FALSE(model_of_provenance("nvidia.v100/wgmma.fp32.fp16"));
 }

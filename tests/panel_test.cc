@@ -105,8 +105,16 @@ MMAFUZZ_MXF8F6F4(ROW)
 MMAFUZZ_MXF4NVF4(SCALED)
 #undef SCALED
 #define ROW(m, n, k, D, A, B, C, archs) \
+  NEXT(sparse_shape(mma_shape(m, n, k, #D, #A, #B, #C)), sweep::types_of(#D, #A, #B))
+MMAFUZZ_MMA_SPARSE(ROW)
+#undef ROW
+#define ROW(m, n, k, D, A, B, C, archs) \
   NEXT(of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), sweep::types_of(#D, #A, #B))
 MMAFUZZ_WGMMA(ROW)
+#undef ROW
+#define ROW(m, n, k, D, A, B, C, archs) \
+  NEXT(sparse_shape(of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))), sweep::types_of(#D, #A, #B))
+MMAFUZZ_WGMMA_SPARSE(ROW)
 #undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) \
   NEXT(of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)), sweep::types_of(#D, #A, #B))

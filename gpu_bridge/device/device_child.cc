@@ -109,6 +109,7 @@ void DeviceChild::run(int instruction, TileBuffers& tiles, const WgmmaModifiers&
   request.instruction = instruction;
   request.steps = tiles.steps;
   request.count = tiles.tiles;
+  request.number = tiles.number;
   request.modifiers = modifiers;
   tiles.d = result_of(
       request,

@@ -51,6 +51,7 @@ void run(int socket, DeviceBackend& backend, const Request& request, const std::
   Parts parts(payload);
   Tiles tiles;
   tiles.steps = request.steps;
+  tiles.number = request.number;
   tiles.a = parts.take(bytes.a * request.count);
   tiles.b = parts.take(bytes.b * request.count);
   tiles.c = parts.take(bytes.c * request.count);

@@ -18,7 +18,8 @@ struct Request {
   RequestKind kind = RequestKind::hello;
   int32_t instruction = 0;
   int32_t steps = 1;
-  uint64_t count = 0;  ///< of tiles, cases, sources or calls
+  uint64_t count = 0;   ///< of tiles, cases, sources or calls
+  uint64_t number = 0;  ///< of the first tile
   WgmmaModifiers modifiers;
   uint64_t bytes = 0;  ///< of the payload that follows
 };

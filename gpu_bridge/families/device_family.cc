@@ -132,6 +132,8 @@ class DeviceFamily final : public Family {
         return declined(parts.plain() + " is out of scope: " + out.what);
     if (index < 0 && parts.path.starts_with("wgmma.m64n"))
       return declined(parts.plain() + ": of the widths of wgmma, n = 8, 64 and 256 are built");
+    if (index < 0 && parts.path.starts_with("wgmma.sp.m64n"))
+      return declined(parts.plain() + ": of the widths of sparse wgmma, n = 8 and 64 are built");
     if (index < 0) return unknown("no device unit " + parts.plain() + "; 'mmafuzz list --units cuda:*' has them");
     const Instruction& i = instructions()[static_cast<size_t>(index)];
     const Result<DeviceParameters> with = parse_device_parameters(parts.settings, i.shape.family);

@@ -24,8 +24,6 @@ struct OutOfScope {
 };
 inline constexpr OutOfScope out_of_scope[] = {
     {"tcgen05", "fifth-generation tensor cores (sm_100a): operands in tensor memory, which no kernel here allocates"},
-    {"mma.sp", "sparse matrices, also of wgmma"},
-    {"wgmma.mma_async.sp", "sparse matrices"},
     {"mma.m8n8k32", "4-bit integers"},
     {"mma.m16n8k64.s32", "4-bit integers"},
     {"mma.m8n8k128", "1-bit integers"},

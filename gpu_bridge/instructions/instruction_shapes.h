@@ -35,6 +35,14 @@ constexpr TileShape mma_shape(int m, int n, int k, const char* d, const char* a,
   return s;
 }
 
+/// The same with sparse a: two of four neighbours along k, of 32-bit types one of two (PTX ISA, "Sparse matrix
+/// storage").
+constexpr TileShape sparse_shape(TileShape s) {
+  s.neighbours = s.operand_bits == 32 ? 2 : 4;
+  s.k /= 2;
+  return s;
+}
+
 constexpr TileShape of_family(TileFamily family, TileShape s) {
   s.family = family;
   s.matrices = 1;

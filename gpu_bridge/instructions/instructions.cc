@@ -13,8 +13,9 @@ Instruction make(const std::string& prefix, const TileShape& shape, const std::s
                  const std::string& b, const std::string& c, unsigned archs, const std::string& scale = "",
                  int scale_block = 0) {
   Instruction i;
-  i.name = prefix + ".m" + std::to_string(shape.m) + "n" + std::to_string(shape.n) + "k" + std::to_string(shape.k) +
-           "." + d + "." + a + "." + b + "." + c + (scale.empty() ? "" : "." + scale);
+  i.name = prefix + ".m" + std::to_string(shape.m) + "n" + std::to_string(shape.n) + "k" +
+           std::to_string(shape.b_length()) + "." + d + "." + a + "." + b + "." + c +
+           (scale.empty() ? "" : "." + scale);
   i.op.kind = OpKind::dot;
   i.op.a = format_of_type(a);
   i.op.b = format_of_type(b);
@@ -51,12 +52,21 @@ const std::vector<Instruction>& instructions() {
                   MMAFUZZ_MXF4NVF4(SCALED)
 #undef SCALED
 #define ROW(m, n, k, D, A, B, C, archs) \
+  make("mma.sp", sparse_shape(mma_shape(m, n, k, #D, #A, #B, #C)), #D, #A, #B, #C, arch::archs),
+                      MMAFUZZ_MMA_SPARSE(ROW)
+#undef ROW
+#define ROW(m, n, k, D, A, B, C, archs) \
   make("wgmma", of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), #D, #A, #B, #C, arch::archs),
-                      MMAFUZZ_WGMMA(ROW)
+                          MMAFUZZ_WGMMA(ROW)
+#undef ROW
+#define ROW(m, n, k, D, A, B, C, archs)                                                                            \
+  make("wgmma.sp", sparse_shape(of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))), #D, #A, #B, #C, \
+       arch::archs),
+                              MMAFUZZ_WGMMA_SPARSE(ROW)
 #undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) \
   make("wmma", of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)), #D, #A, #B, #C, arch::archs),
-                          MMAFUZZ_WMMA(ROW)
+                                  MMAFUZZ_WMMA(ROW)
 #undef ROW
   };
   return all;
@@ -91,6 +101,7 @@ std::string claimed_model(const Instruction& i, unsigned on) {
                                            : "ampere";
   const bool fp64 = i.shape.operand_bits == 64;
   std::string name = i.name;
+  if (i.shape.neighbours && on != arch::sm90) return "";
   if (fp64 && i.shape.m == 16 && on == arch::sm120) return "";
   if (i.name.starts_with("mma.kind::f8f6f4") && on == arch::sm100) return "";
   if (i.shape.family ==

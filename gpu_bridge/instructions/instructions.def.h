@@ -34,6 +34,20 @@ inline constexpr unsigned from120 = sm120, from100 = sm100 | from120, from90 = s
   MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 32, f32, from89) \
   MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 32, f16, from89)
 
+// Sparse a: k counts the elements of a column of b, of which each row of a has every second one.
+#define MMAFUZZ_MMA_SPARSE(ROW)                \
+  ROW(16, 8, 16, f32, f16, f16, f32, from80)   \
+  ROW(16, 8, 16, f16, f16, f16, f16, from80)   \
+  ROW(16, 8, 32, f32, f16, f16, f32, from80)   \
+  ROW(16, 8, 32, f16, f16, f16, f16, from80)   \
+  ROW(16, 8, 16, f32, bf16, bf16, f32, from80) \
+  ROW(16, 8, 32, f32, bf16, bf16, f32, from80) \
+  ROW(16, 8, 8, f32, tf32, tf32, f32, from80)  \
+  ROW(16, 8, 16, f32, tf32, tf32, f32, from80) \
+  ROW(16, 8, 32, s32, s8, s8, s32, from80)     \
+  ROW(16, 8, 64, s32, s8, s8, s32, from80)     \
+  MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 64, f32, from89)
+
 #define MMAFUZZ_FP8_PAIRS(ROW, m, n, k, d, archs) \
   ROW(m, n, k, d, e4m3, e4m3, d, archs)           \
   ROW(m, n, k, d, e4m3, e5m2, d, archs)           \
@@ -88,6 +102,18 @@ inline constexpr unsigned from120 = sm120, from100 = sm100 | from120, from90 = s
   MMAFUZZ_FP8_PAIRS(ROW, 64, n, 32, f32, sm90) \
   MMAFUZZ_FP8_PAIRS(ROW, 64, n, 32, f16, sm90) \
   ROW(64, n, 32, s32, s8, s8, s32, sm90)
+
+#define MMAFUZZ_WGMMA_SPARSE(ROW) \
+  MMAFUZZ_WGMMA_SPARSE_N(ROW, 8)  \
+  MMAFUZZ_WGMMA_SPARSE_N(ROW, 64)
+#define MMAFUZZ_WGMMA_SPARSE_N(ROW, n)         \
+  ROW(64, n, 32, f32, f16, f16, f32, sm90)     \
+  ROW(64, n, 32, f16, f16, f16, f16, sm90)     \
+  ROW(64, n, 32, f32, bf16, bf16, f32, sm90)   \
+  ROW(64, n, 16, f32, tf32, tf32, f32, sm90)   \
+  MMAFUZZ_FP8_PAIRS(ROW, 64, n, 64, f32, sm90) \
+  MMAFUZZ_FP8_PAIRS(ROW, 64, n, 64, f16, sm90) \
+  ROW(64, n, 64, s32, s8, s8, s32, sm90)
 
 #define MMAFUZZ_WMMA(ROW)                       \
   ROW(16, 16, 16, f32, f16, f16, f32, from75)   \

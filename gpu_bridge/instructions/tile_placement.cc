@@ -66,6 +66,7 @@ Tiles TileBuffers::view() {
   t.scale_a = scale_a.data();
   t.scale_b = scale_b.data();
   t.steps = steps;
+  t.number = number;
   return t;
 }
 
@@ -90,6 +91,7 @@ TileBuffers place_cases(const Instruction& instruction, const Batch& batch, uint
   const uint64_t slots = static_cast<uint64_t>(s.slots());
   const int steps = steps_of(instruction, batch.op());
   TileBuffers tiles(s, steps, (batch.size() + slots - 1) / slots);
+  tiles.number = placement << 32;  // far from those of another placement
   for (uint64_t tile = 0; tile < tiles.tiles; ++tile) {
     CounterRng rng(~placement, tile);
     const size_t first = static_cast<size_t>(tile * slots), here = std::min<size_t>(slots, batch.size() - first);

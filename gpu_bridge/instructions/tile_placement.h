@@ -15,6 +15,7 @@ struct TileBuffers {
   std::vector<uint8_t> a, b, c, scale_a, scale_b, d;
   int steps = 1;
   uint64_t tiles = 0;
+  uint64_t number = 0;  ///< of the first one
 
   TileBuffers() = default;
   TileBuffers(const TileShape& shape, int steps, uint64_t tiles);

@@ -27,11 +27,12 @@ auto entry_of(int instruction, std::initializer_list<Table> tables) {
   throw std::runtime_error("no such instruction");
 }
 LaunchTiles launch_of(int instruction) {
-  return entry_of(instruction,
-                  {mma_launches(), f8f6f4_launches(), block_scaled_launches(), wgmma_launches(), wmma_launches()});
+  return entry_of(instruction, {mma_launches(), f8f6f4_launches(), block_scaled_launches(), sparse_launches(),
+                                wgmma_launches(), wmma_launches()});
 }
 LaunchPanels panels_of(int instruction) {
-  return entry_of(instruction, {mma_panels(), f8f6f4_panels(), block_scaled_panels(), wgmma_panels(), wmma_panels()});
+  return entry_of(instruction, {mma_panels(), f8f6f4_panels(), block_scaled_panels(), sparse_panels(), wgmma_panels(),
+                                wmma_panels()});
 }
 
 ModelKernels kernels_of(const DotModel& model) {
@@ -55,6 +56,7 @@ class CudaBackend final : public DeviceBackend {
     const TileShape& s = instructions()[static_cast<size_t>(instruction)].shape;
     const TileBytes bytes = tile_bytes(s, from.steps);
     Tiles tiles = reserve(s, from.steps, count);
+    tiles.number = from.number;
     const auto upload = [&](const uint8_t* to, const uint8_t* source, uint64_t size) {
       if (size) check(cudaMemcpy(const_cast<uint8_t*>(to), source, size, cudaMemcpyHostToDevice), "copy to the device");
     };
@@ -132,10 +134,10 @@ class CudaBackend final : public DeviceBackend {
     const uint64_t chunk = std::min(
         in_memory,
         std::max<uint64_t>(1, (16u << 20) / (tile_bytes(s, 1).a + tile_bytes(s, 1).b + 2 * tile_bytes(s, 1).d)));
-    const Tiles tiles = reserve(s, 1, chunk);
+    Tiles tiles = reserve(s, 1, chunk);
     for (uint64_t done = 0; done < in_memory; done += chunk) {
       SweepSource source{whole, device_parents};
-      source.request.first_tile = whole.first_tile + done;
+      tiles.number = source.request.first_tile = whole.first_tile + done;
       source.request.tiles = std::min(chunk, in_memory - done);
       launch_generation(source, tiles);
       if (!in_panels) {

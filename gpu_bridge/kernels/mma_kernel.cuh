@@ -123,6 +123,27 @@ __device__ inline uint64_t pair(const uint32_t* registers, int i) {
                : MMAFUZZ_D4                                                                           \
                : MMAFUZZ_IN4(a), MMAFUZZ_IN2(b), MMAFUZZ_IN4(c), "r"(scale_a), "r"(scale_b))
 
+/// The same with sparse a, whose metadata comes as scale_a; selector 0.
+#define MMAFUZZ_SPARSE_ASM(NAME)                                                              \
+  constexpr int nd = shape.d_registers(), na = shape.a_registers();                           \
+  if constexpr (na == 2 && nd == 4) {                                                         \
+    asm volatile(NAME " {%0,%1,%2,%3},{%4,%5},{%6,%7},{%8,%9,%10,%11},%12,0;"                 \
+                 : MMAFUZZ_D4                                                                 \
+                 : MMAFUZZ_IN2(a), MMAFUZZ_IN2(b), MMAFUZZ_IN4(c), "r"(scale_a));             \
+  } else if constexpr (na == 2) {                                                             \
+    asm volatile(NAME " {%0,%1},{%2,%3},{%4,%5},{%6,%7},%8,0;"                                \
+                 : MMAFUZZ_D2                                                                 \
+                 : MMAFUZZ_IN2(a), MMAFUZZ_IN2(b), MMAFUZZ_IN2(c), "r"(scale_a));             \
+  } else if constexpr (nd == 4) {                                                             \
+    asm volatile(NAME " {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9,%10,%11},{%12,%13,%14,%15},%16,0;" \
+                 : MMAFUZZ_D4                                                                 \
+                 : MMAFUZZ_IN4(a), MMAFUZZ_IN4(b), MMAFUZZ_IN4(c), "r"(scale_a));             \
+  } else {                                                                                    \
+    asm volatile(NAME " {%0,%1},{%2,%3,%4,%5},{%6,%7,%8,%9},{%10,%11},%12,0;"                 \
+                 : MMAFUZZ_D2                                                                 \
+                 : MMAFUZZ_IN4(a), MMAFUZZ_IN4(b), MMAFUZZ_IN2(c), "r"(scale_a));             \
+  }
+
 /// A row as a type: its shape and its instruction. KIND stands before the types, AFTER behind them.
 #define MMAFUZZ_INSTRUCTION(ID, SHAPE, ARCHS, BODY)                                                                    \
   struct ID {                                                                                                          \

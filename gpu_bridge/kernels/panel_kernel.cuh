@@ -64,6 +64,7 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
         at.tiles.b = panel.column_encodings(place.first_column);
         at.tiles.scale_a = panel.row_scales(place.first_row);
         at.tiles.scale_b = panel.column_scales(place.first_column);
+        at.tiles.number = tile;
         Word c[elements], d[elements];
 #pragma unroll 1
         for (int i = 0; i < elements; ++i) {

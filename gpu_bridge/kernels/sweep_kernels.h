@@ -46,6 +46,7 @@ struct PanelTable {
 PanelTable mma_panels();
 PanelTable f8f6f4_panels();
 PanelTable block_scaled_panels();
+PanelTable sparse_panels();
 PanelTable wgmma_panels();
 PanelTable wmma_panels();
 

@@ -41,7 +41,7 @@ template <class I, class Meet>
 __device__ void wgmma_step(uint32_t (&d)[I::shape.d_registers()], const Tiles& t, int step, int lane, uint8_t* shared,
                            const WgmmaModifiers& with, const Meet& meet) {
   constexpr TileShape S = I::shape;
-  uint8_t* shared_a = shared + S.columns() * S.k * S.operand_bytes();
+  uint8_t* shared_a = shared + S.columns() * S.b_length() * S.operand_bytes();
   uint32_t a[S.a_registers()];
   load_a<S>(t, step, lane, a);
   meet();  // the last instruction has read shared memory
@@ -53,6 +53,7 @@ __device__ void wgmma_step(uint32_t (&d)[I::shape.d_registers()], const Tiles& t
   const uint64_t of_a = descriptor_of(shared_operand(S, true, with.transpose_a), shared_a),
                  of_b = descriptor_of(shared_operand(S, false, with.transpose_b), shared);
   const int scale_d = step == 0 ? with.scale_d : 1;
+  const uint32_t metadata = load_scale_a<S>(t, step, lane);
   pin_registers(a);
   pin_registers(d);
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -64,7 +65,7 @@ __device__ void wgmma_step(uint32_t (&d)[I::shape.d_registers()], const Tiles& t
           as_constant<transposes && in_shared.value>(with.transpose_a, [&](auto transpose_a) {
             constexpr WgmmaForm form{negate_a.value, negate_b.value, in_shared.value, transpose_a.value,
                                      transpose_b.value};
-            I::template mma<form>(d, a, of_a, of_b, scale_d);
+            I::template mma<form>(d, a, of_a, of_b, scale_d, metadata);
           });
         });
       });
@@ -76,7 +77,8 @@ __device__ void wgmma_step(uint32_t (&d)[I::shape.d_registers()], const Tiles& t
 }
 
 template <class I>
-inline constexpr int wgmma_shared_bytes = (I::shape.columns() + I::shape.rows()) * I::shape.k* I::shape.operand_bytes();
+inline constexpr int wgmma_shared_bytes =
+    (I::shape.columns() * I::shape.b_length() + I::shape.rows() * I::shape.k) * I::shape.operand_bytes();
 
 template <class I>
 __global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count, WgmmaModifiers with) {
@@ -112,19 +114,31 @@ struct WgmmaInPanel : I {
   }
 };
 
-#define ROW(m, n, k, D, A, B, C, ARCHS)                                                                             \
-  struct Wgmma_##n##_##k##_##D##_##A##_##B {                                                                        \
-    static constexpr TileShape shape = of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C));            \
+#define MMAFUZZ_WGMMA_TYPE(ID, SHAPE, D, A, B, ARCHS, ASM)                                                          \
+  struct ID {                                                                                                       \
+    static constexpr TileShape shape = SHAPE;                                                                       \
     static constexpr sweep::InstructionTypes types = sweep::types_of(#D, #A, #B);                                   \
     static constexpr unsigned archs = arch::ARCHS;                                                                  \
     template <WgmmaForm F>                                                                                          \
     __device__ static void mma(uint32_t (&d)[shape.d_registers()], const uint32_t* a, uint64_t of_a, uint64_t of_b, \
-                               int scale_d) {                                                                       \
-      MMAFUZZ_WGMMA_ASM("wgmma.mma_async.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B)                     \
+                               int scale_d, uint32_t metadata) {                                                    \
+      ASM                                                                                                           \
     }                                                                                                               \
   };                                                                                                                \
-  struct Panels_wgmma_##k##_##n##_##D##_##A##_##B : WgmmaInPanel<Wgmma_##n##_##k##_##D##_##A##_##B> {};
+  struct Panels_##ID : WgmmaInPanel<ID> {};
+
+#define ROW(m, n, k, D, A, B, C, archs)                                                                              \
+  MMAFUZZ_WGMMA_TYPE(                                                                                                \
+      wgmma_##n##_##D##_##A##_##B, of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), D, A, B, archs, \
+      MMAFUZZ_WGMMA_ASM("wgmma.mma_async.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B, MMAFUZZ_WGMMA_DENSE))
 MMAFUZZ_WGMMA(ROW)
+#undef ROW
+#define ROW(m, n, k, D, A, B, C, archs)                                                                              \
+  MMAFUZZ_WGMMA_TYPE(wgmma_sp_##n##_##D##_##A##_##B,                                                                 \
+                     sparse_shape(of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))), D, A, B, archs, \
+                     MMAFUZZ_WGMMA_ASM("wgmma.mma_async.sp.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B,    \
+                                       MMAFUZZ_WGMMA_SPARSE_A))
+MMAFUZZ_WGMMA_SPARSE(ROW)
 #undef ROW
 
 template <class I>
@@ -132,12 +146,16 @@ void launch_wgmma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers
   run_wgmma_tiles<I><<<static_cast<unsigned>(count < 65536 ? count : 65536), 128>>>(tiles, count, with);
 }
 
-#define ROW(m, n, k, D, A, B, C, archs) launch_wgmma_tiles<Wgmma_##n##_##k##_##D##_##A##_##B>,
-constexpr LaunchTiles launches[] = {MMAFUZZ_WGMMA(ROW)};
+#define ROW(m, n, k, D, A, B, C, archs) launch_wgmma_tiles<wgmma_##n##_##D##_##A##_##B>,
+#define SPARSE(m, n, k, D, A, B, C, archs) launch_wgmma_tiles<wgmma_sp_##n##_##D##_##A##_##B>,
+constexpr LaunchTiles launches[] = {MMAFUZZ_WGMMA(ROW) MMAFUZZ_WGMMA_SPARSE(SPARSE)};
 #undef ROW
-#define ROW(m, n, k, D, A, B, C, archs) launch_panels<Panels_wgmma_##k##_##n##_##D##_##A##_##B>,
-constexpr LaunchPanels panels[] = {MMAFUZZ_WGMMA(ROW)};
+#undef SPARSE
+#define ROW(m, n, k, D, A, B, C, archs) launch_panels<Panels_wgmma_##n##_##D##_##A##_##B>,
+#define SPARSE(m, n, k, D, A, B, C, archs) launch_panels<Panels_wgmma_sp_##n##_##D##_##A##_##B>,
+constexpr LaunchPanels panels[] = {MMAFUZZ_WGMMA(ROW) MMAFUZZ_WGMMA_SPARSE(SPARSE)};
 #undef ROW
+#undef SPARSE
 
 }  // namespace
 

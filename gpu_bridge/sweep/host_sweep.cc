@@ -36,6 +36,7 @@ void list_divergent_tiles(const SweepRequest& request, const std::vector<uint32_
 TileBuffers generate_tiles(const SweepRequest& request, const std::vector<SweepParent>& parents) {
   const TileShape& s = request.shape;
   TileBuffers buffers(s, 1, request.tiles);
+  buffers.number = request.first_tile;
   const Tiles all = buffers.view();
   const SweepSource source{request, parents.data()};
   for (uint64_t tile = request.first_tile; tile < request.first_tile + request.tiles; ++tile) {

@@ -23,6 +23,7 @@ struct LaunchTable {
 LaunchTable mma_launches();
 LaunchTable f8f6f4_launches();
 LaunchTable block_scaled_launches();
+LaunchTable sparse_launches();
 LaunchTable wgmma_launches();
 LaunchTable wmma_launches();
 

@@ -3,9 +3,24 @@
 // encoding per 1, 2, 4 or 8 bytes.
 #pragma once
 
+#include "arithmetic/counter_rng.h"
 #include "gpu_bridge/tiles/tile_shape.h"
 
 namespace mmafuzz {
+
+/// The choice among the neighbours along k with number `at`, the same for all rows of a tile: two bits for each element
+/// that is multiplied, its place (PTX ISA, "Sparse matrix storage"; of one in two elements halves of 16 bits count).
+MMAFUZZ_HD inline uint32_t choice_of(const TileShape& s, uint64_t tile, int step, int at) {
+  CounterRng rng(tile, static_cast<uint64_t>(step * s.k + at));
+  constexpr uint32_t two_of_four = 0xe9dc84;  // 0 1, 0 2, 0 3, 1 3, 1 2, 2 3
+  return s.neighbours == 2 ? (rng.one_in(2) ? 0xe : 0x4) : two_of_four >> 4 * rng.below(6) & 15;
+}
+
+/// Which of the products of its neighbours an element of b takes part in, -1: in none.
+MMAFUZZ_HD constexpr int product_of(int neighbours, uint32_t choice, int place) {
+  if (neighbours == 2) return (choice == 0xe) == (place == 1) ? 0 : -1;
+  return static_cast<int>(choice & 3) == place ? 0 : static_cast<int>(choice >> 2) == place ? 1 : -1;
+}
 
 /// Tiles of one instruction, `steps` instructions along k. Each pointer is the first tile's; strides follow from the
 /// shape.
@@ -17,6 +32,7 @@ struct Tiles {
   const uint8_t* scale_b = nullptr;
   uint8_t* d = nullptr;
   int steps = 1;
+  uint64_t number = 0;  ///< of the first tile: of sparse a it decides which elements of b are multiplied
 };
 
 /// Bytes of one tile in each array.
@@ -42,6 +58,7 @@ MMAFUZZ_HD inline Tiles tiles_from(const TileShape& s, Tiles t, uint64_t first) 
   t.d += first * bytes.d;
   t.scale_a += first * bytes.scale_a;
   t.scale_b += first * bytes.scale_b;
+  t.number += first;
   return t;
 }
 
@@ -88,13 +105,35 @@ MMAFUZZ_HD void load_a(const Tiles& t, int step, int lane, uint32_t* registers) 
   }
 }
 
+/// The element of b at a place along its whole length. Tiles hold those that are multiplied; of sparse a the others are
+/// such that a result which depends on them is seen: NaNs (all bits set), or elements of other places.
+template <TileShape S>
+MMAFUZZ_HD uint64_t element_of_b(const Tiles& t, int step, int column, int at) {
+  const uint8_t* b = t.b + (step * S.columns() + column) * S.k * S.operand_bytes();
+  if constexpr (S.neighbours != 0) {
+    constexpr int kept = S.neighbours / 2;
+    const int group = at / S.neighbours,
+              product = product_of(S.neighbours, choice_of(S, t.number, step, group), at % S.neighbours);
+    if (product < 0 && (at + column) % 2) return low_mask(S.operand_bits);
+    at = product < 0 ? (at + column) % S.k : group * kept + product;
+  }
+  return read_element(b, S.operand_bytes(), at);
+}
+
+/// Which elements of b are multiplied, as a lane provides it.
+template <TileShape S>
+MMAFUZZ_HD uint32_t load_metadata(const Tiles& t, int step, int lane) {
+  uint32_t packed = 0;
+  for (int i = 0; i < 8; ++i) packed |= choice_of(S, t.number, step, metadata_place(S, lane, i).column) << 4 * i;
+  return packed;
+}
+
 template <TileShape S>
 MMAFUZZ_HD void load_b(const Tiles& t, int step, int lane, uint32_t* registers) {
   for (int r = 0; r < S.b_registers(); ++r) registers[r] = 0;
-  const uint8_t* b = t.b + step * S.columns() * S.k * S.operand_bytes();
   for (int i = 0; i < S.b_elements(); ++i) {
     const Place p = b_place(S, lane, i);
-    set_field(registers, S.operand_bits, i, read_element(b, S.operand_bytes(), p.column * S.k + p.row) << S.shift_b);
+    set_field(registers, S.operand_bits, i, element_of_b<S>(t, step, p.column, p.row) << S.shift_b);
   }
 }
 
@@ -102,10 +141,10 @@ MMAFUZZ_HD void load_b(const Tiles& t, int step, int lane, uint32_t* registers) 
 template <TileShape S>
 MMAFUZZ_HD void share_operand(const Tiles& t, int step, int lane, bool is_a, bool transposed, uint8_t* shared) {
   const SharedOperand to = shared_operand(S, is_a, transposed);
-  const uint8_t* from = (is_a ? t.a : t.b) + step * to.vectors * S.k * S.operand_bytes();
-  for (int e = lane; e < to.vectors * S.k; e += S.lanes())
-    write_element(shared + to.byte_of(e % S.k, e / S.k), S.operand_bytes(), 0,
-                  read_element(from, S.operand_bytes(), e));
+  const uint8_t* a = t.a + step * to.vectors * S.k * S.operand_bytes();
+  for (int e = lane; e < to.vectors * to.k; e += S.lanes())
+    write_element(shared + to.byte_of(e % to.k, e / to.k), S.operand_bytes(), 0,
+                  is_a ? read_element(a, S.operand_bytes(), e) : element_of_b<S>(t, step, e / to.k, e % to.k));
 }
 
 template <TileShape S>
@@ -117,9 +156,10 @@ MMAFUZZ_HD void load_c(const Tiles& t, int lane, uint32_t* registers) {
   }
 }
 
-/// The scales that a lane provides, first scale in the lowest byte.
+/// The scales that a lane provides, first scale in the lowest byte; of sparse a its metadata.
 template <TileShape S>
 MMAFUZZ_HD uint32_t load_scale_a(const Tiles& t, int step, int lane) {
+  if constexpr (S.neighbours != 0) return load_metadata<S>(t, step, lane);
   uint32_t packed = 0;
   for (int i = 0; i < S.scales; ++i)
     packed |= uint32_t(t.scale_a[(step * S.rows() + scale_row_of_lane(lane)) * S.scales + i]) << (8 * i);

@@ -26,6 +26,9 @@ struct TileShape {
   int c_bits = 0, d_bits = 0;
   int scales = 0;    ///< per row of a and per column of b; 0: none
   int matrices = 1;  ///< computed side by side (m8n8k4 of fp16: 4, by quad pairs)
+  /// Sparse a: elements of b, neighbours along k, of which every second one is multiplied; 0: all are. `k` counts
+  /// products.
+  int neighbours = 0;
 
   constexpr bool operator==(const TileShape&) const = default;
 
@@ -37,7 +40,9 @@ struct TileShape {
   MMAFUZZ_HD constexpr int slots() const { return matrices * (m < n ? m : n); }
   MMAFUZZ_HD constexpr int operand_bytes() const { return operand_bits <= 8 ? 1 : operand_bits / 8; }
   MMAFUZZ_HD constexpr int a_elements() const { return rows() * k / lanes(); }
-  MMAFUZZ_HD constexpr int b_elements() const { return columns() * k / lanes(); }
+  /// Elements of a column of b.
+  MMAFUZZ_HD constexpr int b_length() const { return neighbours ? 2 * k : k; }
+  MMAFUZZ_HD constexpr int b_elements() const { return columns() * b_length() / lanes(); }
   MMAFUZZ_HD constexpr int c_elements() const { return cells() / lanes(); }
   MMAFUZZ_HD constexpr int a_registers() const { return (a_elements() * operand_bits + 31) / 32; }
   MMAFUZZ_HD constexpr int b_registers() const { return (b_elements() * operand_bits + 31) / 32; }
@@ -98,7 +103,17 @@ struct SharedOperand {
   }
 };
 MMAFUZZ_HD constexpr SharedOperand shared_operand(const TileShape& s, bool is_a, bool transposed) {
-  return {s.k, s.operand_bytes(), is_a ? s.rows() : s.columns(), transposed};
+  return {is_a ? s.k : s.b_length(), s.operand_bytes(), is_a ? s.rows() : s.columns(), transposed};
+}
+
+/// The neighbours (their number along k) of which field i of a lane's metadata says which ones are multiplied; of 16-
+/// and 32-bit types for row g in fields 0 to 3 and for row g + 8 in fields 4 to 7, else for one row. Source: PTX ISA,
+/// "Matrix fragments for multiply-accumulate operation with sparse matrix A"; CUTLASS,
+/// cute/atom/mma_traits_sm120_sparse.hpp, ELayout. Lanes that selector 0 leaves out hold copies.
+MMAFUZZ_HD constexpr Place metadata_place(const TileShape& s, int lane, int i) {
+  const int row = lane / 32 * 16 + lane % 32 / 4, of_row = s.b_length() / s.neighbours;
+  if (s.operand_bits == 8) return {row + lane % 2 * 8, (lane / 2 % 2 * 8 + i) % of_row};
+  return {row + i / 4 * 8, (lane % 2 * 4 + i % 4) % of_row};
 }
 
 /// The row of a, or column of b, whose scales a lane provides with thread and byte selectors 0; all lanes of a quad

@@ -52,14 +52,26 @@ bool parse_shape(std::string_view shape, int& m, int& n, int& k) {
   return p == end;
 }
 
+/// Whether Hopper has this `.sp` instruction and its row is that of the dense one with as many products: an H200 says
+/// so, no other GPU was asked. The PTX ISA has no fp64, and of FP8 on `mma` m16n8k64 with fp32 alone.
+bool is_sparse_form(std::string_view name) {
+  const bool fp8 = name.find(".e4m3") != name.npos || name.find(".e5m2") != name.npos;
+  const bool wgmma = name.starts_with("hopper/wgmma.sp.m64n");
+  return wgmma || (name.starts_with("hopper/mma.sp.m16n8k") && name.find(".f64") == name.npos &&
+                   (!fp8 || name.find(".m16n8k64.f32.") != name.npos));
+}
+
 /// Replaces the m and n of asynchronous instructions by those that the table lists (m and n do not change the
-/// arithmetic, docs/semantics.md 1); other names stay.
+/// arithmetic, docs/semantics.md 1), and sparse instructions by dense ones; other names stay.
 std::string listed_name(std::string_view name) {
   std::vector<std::string> parts = split(name, '.');
+  const bool sparse = is_sparse_form(name);
+  if (sparse) parts.erase(parts.begin() + 1);
   for (std::string& part : parts) {
     int m = 0, n = 0, k = 0;
     if (!parse_shape(part, m, n, k)) continue;
     const bool n_valid = n >= 8 && n <= 256 && n % 8 == 0;
+    if (sparse) part.replace(part.find('k'), part.npos, "k" + std::to_string(k % 2 ? 0 : k /= 2));
     if (name.find("/wgmma.") != name.npos && m == 64 && n_valid) part = "m64n8k" + std::to_string(k);
     if (name.find("/tcgen05.") != name.npos && (m == 64 || m == 128) && n_valid) part = "m128n8k" + std::to_string(k);
   }
