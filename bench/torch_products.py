@@ -49,6 +49,20 @@ def plain(arrays, kind, dtype, k, size, draw):
     arrays[name + "d"] = encodings(torch.mm(a, b.t(), **of_fp32)[CORNER, CORNER])
 
 
+def sparse(arrays, k, size):
+    """FP8 with two of four elements of a along k, by cuSPARSELt."""
+    draw = torch.Generator().manual_seed(5)
+    a, b = (torch.randn(size, k, generator=draw).cuda() for _ in "ab")
+    groups = a.view(size, -1, 4)
+    kept = torch.zeros_like(groups, dtype=torch.bool).scatter_(2, groups.abs().topk(2).indices, True)
+    a, b = (groups * kept).view(size, k).to(E4M3), b.to(E4M3)
+    name = f"sparse/{k}/"
+    arrays[name + "a"], arrays[name + "b"] = encodings(a[CORNER]), encodings(b[CORNER])
+    packed = torch._cslt_compress(a)
+    for kind, dtype in (("fp32", torch.float32), ("fp16", torch.float16), ("bf16", torch.bfloat16)):
+        arrays[name + kind] = encodings(torch._cslt_sparse_mm(packed, b.t(), out_dtype=dtype)[CORNER, CORNER])
+
+
 def main():
     if len(sys.argv) != 2 or not torch.cuda.is_available():
         sys.exit("usage: python3 bench/torch_products.py FILE.npz, where PyTorch finds a GPU")
@@ -57,6 +71,7 @@ def main():
         scaled(arrays, k, 256, draw)
     for kind, dtype in (("fp16", torch.float16), ("bf16", torch.bfloat16), ("tf32", torch.float32), ("fp32", torch.float32)):
         plain(arrays, kind, dtype, 512, 2048, draw)
+    sparse(arrays, 256, 256)
     arrays["device"] = np.array(f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
     np.savez_compressed(sys.argv[1], **arrays)
 

@@ -14,7 +14,7 @@ ALL = sorted(
     pathlib.Path(os.environ.get("MMAFUZZ_OBSERVATIONS", ROOT.parent / "shared/observations")).glob("*.cases.gz")
 )
 OF_ONE_UNIT = [path for path in RECORDED if not path.name.startswith(("h200.", "xeon."))]
-OF_INSTRUCTIONS = [path for path in RECORDED if path.name.startswith(("h200.mma", "h200.wgmma"))]
+OF_INSTRUCTIONS = [path for path in RECORDED if path.name.startswith(("h200.mma", "h200.sparse", "h200.wgmma"))]
 #: Architectures that compute these formats alike; docs/units.md has the sources.
 ALIKE = [
     {"ampere", "ada", "turing"},
@@ -33,7 +33,7 @@ def architectures(names):
 
 
 def test_there_are_recordings():
-    assert len(OF_ONE_UNIT) == 38 and len(OF_INSTRUCTIONS) == 5
+    assert len(OF_ONE_UNIT) == 38 and len(OF_INSTRUCTIONS) == 6
 
 
 @pytest.mark.parametrize("path", OF_INSTRUCTIONS, ids=lambda p: p.name)

@@ -70,6 +70,17 @@ def fused(x, y, z):
     return mmafuzz.unit("ieee").evaluate("scalar fma format=fp32", x, y, z)
 
 
+@pytest.mark.parametrize("kind, dtype", [("fp32", np.float32), ("fp16", np.float16), ("bf16", ml_dtypes.bfloat16)])
+def test_sparse_fp8_is_one_chain_of_what_is_kept(kind, dtype):
+    """Two of four elements along k stay, in their order; so 256 are four instructions of 32 products."""
+    a, b = (array(f"sparse/256/{name}", ml_dtypes.float8_e4m3fn) for name in "ab")
+    for row, d in zip(a, array(f"sparse/256/{kind}", dtype), strict=True):
+        kept = np.nonzero(row.astype(np.float32))[0]
+        assert len(kept) == 128
+        sums = chain("model:hopper/wgmma.sp.m64n64k64.f32.e4m3.e4m3.f32", row[None, kept], b[:, kept])[0]
+        assert (sums.astype(dtype).view(np.uint8) == d.view(np.uint8)).all()
+
+
 @pytest.mark.parametrize("k", [128, 1024])
 @pytest.mark.parametrize("fast", [False, True])
 def test_scales_of_matrices_are_one_factor(k, fast):
