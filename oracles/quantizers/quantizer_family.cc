@@ -1,6 +1,5 @@
 // The units `quantizer:RULE`: blocks quantized by a rule for the scale, whatever rule the op asks for, and
 // `quantizer:back`, which turns codes into numbers.
-#include <cfenv>
 
 #include "core/block_case.h"
 #include "core/function_unit.h"
@@ -88,21 +87,6 @@ Result<Recipes> recipes_of(const UnitName& name, ScaleRule rule, const Op& op) {
   return recipes;
 }
 
-/// Rounds as IEEE 754 does by default while it lives.
-class DefaultRounding {
- public:
-  DefaultRounding() {
-    std::fegetenv(&kept_);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  ~DefaultRounding() { std::fesetenv(&kept_); }
-  DefaultRounding(const DefaultRounding&) = delete;
-  DefaultRounding& operator=(const DefaultRounding&) = delete;
-
- private:
-  std::fenv_t kept_;
-};
-
 class Quantizer final : public Unit {
  public:
   Quantizer(const Op& op, const Recipes& recipes) : op_(op), recipes_(recipes) {
@@ -115,7 +99,7 @@ class Quantizer final : public Unit {
       for (const size_t i : simd_->run(batch, outcomes.results)) block.run(batch, i, outcomes.results);
       return;
     }
-    std::optional<DefaultRounding> rounding;
+    std::optional<DefaultFloatEnvironment> rounding;
     if (by_recipe()) rounding.emplace();
     for (size_t i = 0; i < batch.size(); ++i)
       if (block.run(batch, i, outcomes.results) && by_recipe()) take_steps(batch, i, outcomes.results);
