@@ -101,7 +101,7 @@ std::string claimed_model(const Instruction& i, unsigned on) {
                                            : "ampere";
   const bool fp64 = i.shape.operand_bits == 64;
   std::string name = i.name;
-  if (i.shape.neighbours && on != arch::sm90) return "";
+  if (i.shape.neighbours && on != arch::sm90) return "";  // no source, and no other GPU was asked
   if (fp64 && i.shape.m == 16 && on == arch::sm120) return "";
   if (i.name.starts_with("mma.kind::f8f6f4") && on == arch::sm100) return "";
   if (i.shape.family ==

@@ -48,17 +48,19 @@
       "+r"(d[119]), "+r"(d[120]), "+r"(d[121]), "+r"(d[122]), "+r"(d[123]), "+r"(d[124]), "+r"(d[125]), "+r"(d[126]), \
       "+r"(d[127])
 
-/// X(number of d's registers, numbers of the ten operands behind them).
-#define MMAFUZZ_WGMMA_WITH2(X, NAME, A) X(NAME, A, 2, "%2", "%3", "%4", "%5", "%6", "%7", "%8", "%9", "%10", "%11")
-#define MMAFUZZ_WGMMA_WITH4(X, NAME, A) X(NAME, A, 4, "%4", "%5", "%6", "%7", "%8", "%9", "%10", "%11", "%12", "%13")
-#define MMAFUZZ_WGMMA_WITH16(X, NAME, A) \
-  X(NAME, A, 16, "%16", "%17", "%18", "%19", "%20", "%21", "%22", "%23", "%24", "%25")
-#define MMAFUZZ_WGMMA_WITH32(X, NAME, A) \
-  X(NAME, A, 32, "%32", "%33", "%34", "%35", "%36", "%37", "%38", "%39", "%40", "%41")
-#define MMAFUZZ_WGMMA_WITH64(X, NAME, A) \
-  X(NAME, A, 64, "%64", "%65", "%66", "%67", "%68", "%69", "%70", "%71", "%72", "%73")
-#define MMAFUZZ_WGMMA_WITH128(X, NAME, A) \
-  X(NAME, A, 128, "%128", "%129", "%130", "%131", "%132", "%133", "%134", "%135", "%136", "%137")
+/// X(number of d's registers, numbers of the ten operands behind them). BEHIND: what stands behind the descriptor of b.
+#define MMAFUZZ_WGMMA_WITH2(X, NAME, BEHIND) \
+  X(NAME, BEHIND, 2, "%2", "%3", "%4", "%5", "%6", "%7", "%8", "%9", "%10", "%11")
+#define MMAFUZZ_WGMMA_WITH4(X, NAME, BEHIND) \
+  X(NAME, BEHIND, 4, "%4", "%5", "%6", "%7", "%8", "%9", "%10", "%11", "%12", "%13")
+#define MMAFUZZ_WGMMA_WITH16(X, NAME, BEHIND) \
+  X(NAME, BEHIND, 16, "%16", "%17", "%18", "%19", "%20", "%21", "%22", "%23", "%24", "%25")
+#define MMAFUZZ_WGMMA_WITH32(X, NAME, BEHIND) \
+  X(NAME, BEHIND, 32, "%32", "%33", "%34", "%35", "%36", "%37", "%38", "%39", "%40", "%41")
+#define MMAFUZZ_WGMMA_WITH64(X, NAME, BEHIND) \
+  X(NAME, BEHIND, 64, "%64", "%65", "%66", "%67", "%68", "%69", "%70", "%71", "%72", "%73")
+#define MMAFUZZ_WGMMA_WITH128(X, NAME, BEHIND) \
+  X(NAME, BEHIND, 128, "%128", "%129", "%130", "%131", "%132", "%133", "%134", "%135", "%136", "%137")
 
 /// What stands behind the descriptor of b: of sparse a the metadata and selector 0. (Dense a has no use for the
 /// operand.)
@@ -67,52 +69,52 @@
 
 // a in registers: a0 to a3, descriptor of b, scale-d, metadata, then what depends on the types. Or the descriptors of a
 // and b.
-#define MMAFUZZ_WGMMA_FORMS(NAME, A, n, i0, i1, i2, i3, i4, i5, i6, i7, i8, i9)                                   \
-  if constexpr (shape.d_registers() == n) {                                                                       \
-    if constexpr (types.a.integer && F.shared_a)                                                                  \
-      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i2 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n "}," i0             \
-                                                                                              "," i1 A(i3) ",p;}" \
-                   : MMAFUZZ_WGMMA_OUT##n                                                                         \
-                   : "l"(of_a), "l"(of_b), "r"(scale_d), "r"(metadata));                                          \
-    else if constexpr (types.a.integer)                                                                           \
-      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i5 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                     \
-                   "},{" i0 "," i1 "," i2 "," i3 "}," i4 A(i6) ",p;}"                                             \
-                   : MMAFUZZ_WGMMA_OUT##n                                                                         \
-                   : MMAFUZZ_IN4(a), "l"(of_b), "r"(scale_d), "r"(metadata));                                     \
-    else if constexpr (shape.operand_bits == 16 && F.shared_a)                                                    \
-      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i2 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                     \
-                   "}," i0 "," i1 A(i3) ",p," i4 "," i5 "," i6 "," i7 ";}"                                        \
-                   : MMAFUZZ_WGMMA_OUT##n                                                                         \
-                   : "l"(of_a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),                 \
-                     "n"(F.negate_b ? -1 : 1), "n"(int(F.transpose_a)), "n"(int(F.transpose_b)));                 \
-    else if constexpr (shape.operand_bits == 16)                                                                  \
-      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i5 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                     \
-                   "},{" i0 "," i1 "," i2 "," i3 "}," i4 A(i6) ",p," i7 "," i8 "," i9 ";}"                        \
-                   : MMAFUZZ_WGMMA_OUT##n                                                                         \
-                   : MMAFUZZ_IN4(a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),            \
-                     "n"(F.negate_b ? -1 : 1), "n"(int(F.transpose_b)));                                          \
-    else if constexpr (F.shared_a)                                                                                \
-      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i2 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                     \
-                   "}," i0 "," i1 A(i3) ",p," i4 "," i5 ";}"                                                      \
-                   : MMAFUZZ_WGMMA_OUT##n                                                                         \
-                   : "l"(of_a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),                 \
-                     "n"(F.negate_b ? -1 : 1));                                                                   \
-    else                                                                                                          \
-      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i5 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                     \
-                   "},{" i0 "," i1 "," i2 "," i3 "}," i4 A(i6) ",p," i7 "," i8 ";}"                               \
-                   : MMAFUZZ_WGMMA_OUT##n                                                                         \
-                   : MMAFUZZ_IN4(a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),            \
-                     "n"(F.negate_b ? -1 : 1));                                                                   \
+#define MMAFUZZ_WGMMA_FORMS(NAME, BEHIND, n, i0, i1, i2, i3, i4, i5, i6, i7, i8, i9)                                   \
+  if constexpr (shape.d_registers() == n) {                                                                            \
+    if constexpr (types.a.integer && F.shared_a)                                                                       \
+      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i2 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n "}," i0                  \
+                                                                                              "," i1 BEHIND(i3) ",p;}" \
+                   : MMAFUZZ_WGMMA_OUT##n                                                                              \
+                   : "l"(of_a), "l"(of_b), "r"(scale_d), "r"(metadata));                                               \
+    else if constexpr (types.a.integer)                                                                                \
+      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i5 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                          \
+                   "},{" i0 "," i1 "," i2 "," i3 "}," i4 BEHIND(i6) ",p;}"                                             \
+                   : MMAFUZZ_WGMMA_OUT##n                                                                              \
+                   : MMAFUZZ_IN4(a), "l"(of_b), "r"(scale_d), "r"(metadata));                                          \
+    else if constexpr (shape.operand_bits == 16 && F.shared_a)                                                         \
+      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i2 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                          \
+                   "}," i0 "," i1 BEHIND(i3) ",p," i4 "," i5 "," i6 "," i7 ";}"                                        \
+                   : MMAFUZZ_WGMMA_OUT##n                                                                              \
+                   : "l"(of_a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),                      \
+                     "n"(F.negate_b ? -1 : 1), "n"(int(F.transpose_a)), "n"(int(F.transpose_b)));                      \
+    else if constexpr (shape.operand_bits == 16)                                                                       \
+      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i5 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                          \
+                   "},{" i0 "," i1 "," i2 "," i3 "}," i4 BEHIND(i6) ",p," i7 "," i8 "," i9 ";}"                        \
+                   : MMAFUZZ_WGMMA_OUT##n                                                                              \
+                   : MMAFUZZ_IN4(a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),                 \
+                     "n"(F.negate_b ? -1 : 1), "n"(int(F.transpose_b)));                                               \
+    else if constexpr (F.shared_a)                                                                                     \
+      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i2 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                          \
+                   "}," i0 "," i1 BEHIND(i3) ",p," i4 "," i5 ";}"                                                      \
+                   : MMAFUZZ_WGMMA_OUT##n                                                                              \
+                   : "l"(of_a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),                      \
+                     "n"(F.negate_b ? -1 : 1));                                                                        \
+    else                                                                                                               \
+      asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i5 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                          \
+                   "},{" i0 "," i1 "," i2 "," i3 "}," i4 BEHIND(i6) ",p," i7 "," i8 ";}"                               \
+                   : MMAFUZZ_WGMMA_OUT##n                                                                              \
+                   : MMAFUZZ_IN4(a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),                 \
+                     "n"(F.negate_b ? -1 : 1));                                                                        \
   }
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define MMAFUZZ_WGMMA_ASM(NAME, A)                   \
-  MMAFUZZ_WGMMA_WITH2(MMAFUZZ_WGMMA_FORMS, NAME, A)  \
-  MMAFUZZ_WGMMA_WITH4(MMAFUZZ_WGMMA_FORMS, NAME, A)  \
-  MMAFUZZ_WGMMA_WITH16(MMAFUZZ_WGMMA_FORMS, NAME, A) \
-  MMAFUZZ_WGMMA_WITH32(MMAFUZZ_WGMMA_FORMS, NAME, A) \
-  MMAFUZZ_WGMMA_WITH64(MMAFUZZ_WGMMA_FORMS, NAME, A) \
-  MMAFUZZ_WGMMA_WITH128(MMAFUZZ_WGMMA_FORMS, NAME, A)
+#define MMAFUZZ_WGMMA_ASM(NAME, BEHIND)                   \
+  MMAFUZZ_WGMMA_WITH2(MMAFUZZ_WGMMA_FORMS, NAME, BEHIND)  \
+  MMAFUZZ_WGMMA_WITH4(MMAFUZZ_WGMMA_FORMS, NAME, BEHIND)  \
+  MMAFUZZ_WGMMA_WITH16(MMAFUZZ_WGMMA_FORMS, NAME, BEHIND) \
+  MMAFUZZ_WGMMA_WITH32(MMAFUZZ_WGMMA_FORMS, NAME, BEHIND) \
+  MMAFUZZ_WGMMA_WITH64(MMAFUZZ_WGMMA_FORMS, NAME, BEHIND) \
+  MMAFUZZ_WGMMA_WITH128(MMAFUZZ_WGMMA_FORMS, NAME, BEHIND)
 #else
-#define MMAFUZZ_WGMMA_ASM(NAME, A)
+#define MMAFUZZ_WGMMA_ASM(NAME, BEHIND)
 #endif

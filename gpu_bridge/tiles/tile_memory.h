@@ -9,7 +9,7 @@
 namespace mmafuzz {
 
 /// The choice among the neighbours along k with number `at`, the same for all rows of a tile: two bits for each element
-/// that is multiplied, its place (PTX ISA, "Sparse matrix storage"; of one in two elements halves of 16 bits count).
+/// that is multiplied, its place (PTX ISA, "Sparse matrix storage"; an element of 32 bits has two places, its halves).
 MMAFUZZ_HD inline uint32_t choice_of(const TileShape& s, uint64_t tile, int step, int at) {
   CounterRng rng(tile, static_cast<uint64_t>(step * s.k + at));
   constexpr uint32_t two_of_four = 0xe9dc84;  // 0 1, 0 2, 0 3, 1 3, 1 2, 2 3

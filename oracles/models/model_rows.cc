@@ -71,7 +71,10 @@ std::string listed_name(std::string_view name) {
     int m = 0, n = 0, k = 0;
     if (!parse_shape(part, m, n, k)) continue;
     const bool n_valid = n >= 8 && n <= 256 && n % 8 == 0;
-    if (sparse) part.replace(part.find('k'), part.npos, "k" + std::to_string(k % 2 ? 0 : k /= 2));
+    if (sparse && k % 2 == 0) {
+      k /= 2;
+      part = part.substr(0, part.find('k') + 1) + std::to_string(k);
+    }
     if (name.find("/wgmma.") != name.npos && m == 64 && n_valid) part = "m64n8k" + std::to_string(k);
     if (name.find("/tcgen05.") != name.npos && (m == 64 || m == 128) && n_valid) part = "m128n8k" + std::to_string(k);
   }
