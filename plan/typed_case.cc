@@ -44,9 +44,7 @@ bool is_whole(const std::string& word) { return has_only(word, "0123456789"); }
 std::string decimal_text(const Format& format, uint64_t encoding) {
   exact::Mpfr x(64);
   exact::set_from_encoding(x.get(), format, encoding);
-  char text[64];
-  mpfr_snprintf(text, sizeof text, "%.*Rg", format.fields().fraction_bits > 23 ? 17 : 9, x.get());
-  return text;
+  return exact::decimal_text(x.get(), format.fields().fraction_bits > 23 ? 17 : 9);
 }
 
 std::vector<std::string> fields_of_text(const std::string& text) {

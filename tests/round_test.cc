@@ -174,5 +174,23 @@ TEST(RoundToOdd, GivesWhatBfdotGives) {
   }
 }
 
+TEST(DecimalText, IsThatOfMpfrsOwnPrintf) {
+  CounterRng rng(11, 0);
+  std::vector<double> values = {0.0,  -0.0, INFINITY,   -INFINITY, NAN, 1,           -1,     10,
+                                1e-4, 1e-5, 0.00012345, 999999999, 1e9, 99999999.95, 5e-324, -1e300};
+  for (int i = 0; i < 20000; ++i) {
+    values.push_back(std::ldexp(double(int64_t(rng.next())), int(rng.below(180)) - 150));
+    values.push_back(double(int64_t(rng.next() >> rng.below(60))) / 1000);
+  }
+  for (const double value : values)
+    for (const int digits : {1, 2, 9, 17, 25}) {
+      exact::Mpfr x(64);
+      mpfr_set_d(x.get(), value, MPFR_RNDN);
+      char wanted[96];
+      mpfr_snprintf(wanted, sizeof wanted, "%.*Rg", digits, x.get());
+      ASSERT_EQ(exact::decimal_text(x.get(), digits), wanted);
+    }
+}
+
 }  // namespace
 }  // namespace mmafuzz

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <memory>
 
 #include "core/contradiction.h"
 #include "oracles/exact/exact_dot.h"
@@ -184,6 +186,29 @@ MpfrRounded round_below_least_normal(const Format& format, mpfr_srcptr x, const 
 }
 
 }  // namespace
+
+std::string decimal_text(mpfr_srcptr x, int digits) {
+  if (mpfr_nan_p(x)) return "nan";
+  const std::string sign = mpfr_signbit(x) ? "-" : "";
+  if (mpfr_inf_p(x)) return sign + "inf";
+  if (mpfr_zero_p(x)) return sign + "0";
+  mpfr_exp_t point;  // how many digits stand before it
+  const std::unique_ptr<char, void (*)(char*)> written(mpfr_get_str(nullptr, &point, 10, digits, x, MPFR_RNDN),
+                                                       mpfr_free_str);
+  std::string text = written.get() + sign.size();
+  text.erase(text.find_last_not_of('0') + 1);
+  const long exponent = point - 1;
+  if (exponent < -4 || exponent >= digits) {
+    if (text.size() > 1) text.insert(1, ".");
+    text += exponent < 0 ? "e-" : "e+";
+    if (std::labs(exponent) < 10) text += '0';
+    return sign + text + std::to_string(std::labs(exponent));
+  }
+  if (point <= 0) text.insert(0, "0." + std::string(-point, '0'));
+  else if (text.size() > size_t(point)) text.insert(point, ".");
+  else text.append(point - text.size(), '0');
+  return sign + text;
+}
 
 void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   const FormatFields& f = format.fields();

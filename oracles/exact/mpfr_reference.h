@@ -4,6 +4,7 @@
 
 // MPFR declares its functions of intmax_t where this stands first. They carry 64 bits where a long has 32.
 #include <cstdint>
+#include <string>
 
 #include <mpfr.h>
 // Of two numbers that hold their own limbs, it would exchange where they lie.
@@ -56,6 +57,10 @@ void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding);
 
 /// The same of an op's operand: under ftz=1 a subnormal one is a zero of its sign.
 void set_operand(mpfr_ptr x, const Op& op, const Format& format, uint64_t encoding);
+
+/// x in decimal, rounded to that many significant digits, as printf writes it with %g: without MPFR's own printf, which
+/// needs more of GMP than a browser's module has.
+std::string decimal_text(mpfr_srcptr x, int digits);
 
 struct MpfrRounded {
   uint64_t encoding;

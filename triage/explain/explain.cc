@@ -249,9 +249,7 @@ ExplainedCase explained_case(const Batch& single, const std::vector<const Unit*>
   if (is_dot) {
     DotCase one(op);
     exact::mpfr_dot_value(op, one.load(single, 0), exact_value.get());
-    char decimal[96];
-    mpfr_snprintf(decimal, sizeof decimal, "%.25Rg", exact_value.get());
-    out.exact_value = decimal;
+    out.exact_value = exact::decimal_text(exact_value.get(), 25);
   }
   if (op.kind == OpKind::convert || op.kind == OpKind::scalar)
     out.rounding = explain_rounding(single, 0, out.exact_value);

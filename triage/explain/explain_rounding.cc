@@ -44,9 +44,7 @@ ExplainedRounding explain_rounding(const Batch& batch, size_t index, std::string
   bool truncated = false;
   if (conversion) exact::set_from_encoding(x.get(), op.a, operands[0]);
   else truncated = exact::mpfr_scalar_value(op, operands, x.get());
-  char decimal[96];
-  mpfr_snprintf(decimal, sizeof decimal, "%.25Rg%s", x.get(), truncated ? "..." : "");
-  exact_value = decimal;
+  exact_value = exact::decimal_text(x.get(), 25) + (truncated ? "..." : "");
 
   const exact::MpfrRounded reference =
       conversion ? exact::mpfr_convert(op, operands[0]) : exact::mpfr_scalar(op, operands);
