@@ -140,7 +140,7 @@ Wish wish_of(const std::string& text, bool of_each_element, const Batch& product
   } else if (!text.empty()) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wish.error);
     if (error != std::errc() || *end != 0 || !(wish.error > 0))
-      throw BadInput("--within takes a positive number, fp64 or fp32, not " + mmafuzz::quoted(text));
+      throw BadInput("--within takes a positive number, fp64 or fp32, not " + mmafuzz::in_quotes(text));
   }
   return wish;
 }
@@ -267,7 +267,7 @@ void add_accuracy(Arguments& app, int& status) {
     if (!chooses && options->units.empty()) throw BadInput("accuracy needs units, or --for with a GPU");
     const char* arch = chooses ? arch_of_gpu(options->gpu) : nullptr;
     if (chooses && !arch)
-      throw BadInput("no rows describe the GPU " + mmafuzz::quoted(options->gpu) + "; see 'mmafuzz list gpus'");
+      throw BadInput("no rows describe the GPU " + mmafuzz::in_quotes(options->gpu) + "; see 'mmafuzz list gpus'");
     const Batch product = product_of(options->a, options->b, options->op);
     const gemm::ExactProduct exact(registry(), product);
     const bool is_wide = product.op().a.fields().precision() > format("fp32").fields().precision();

@@ -71,7 +71,7 @@ void list_number(const std::string& word) {
     const Format& from = *known;
     const std::string hex = word.substr(colon + 1);
     if (hex.size() != size_t(from.digits()) || hex.find_first_not_of("0123456789abcdefABCDEF") != hex.npos)
-      throw BadInput(mmafuzz::quoted(word) + ": an encoding of " + from.name() + " has " +
+      throw BadInput(mmafuzz::in_quotes(word) + ": an encoding of " + from.name() + " has " +
                      counted(size_t(from.digits()), "hex digit"));
     const uint64_t code = std::stoull(hex, nullptr, 16);
     number = !from.fields().integer     ? explained_number(from, code).binary
@@ -94,7 +94,7 @@ void list_number(const std::string& word) {
       text += fmt::format("{:16} none: {}\n", name, why);
     }
   }
-  if (!any) throw BadInput(mmafuzz::quoted(word) + " is a number of no format: " + why);
+  if (!any) throw BadInput(mmafuzz::in_quotes(word) + " is a number of no format: " + why);
   fmt::print("{}", text);
 }
 

@@ -153,7 +153,7 @@ void CaseReader::read_header() {
       fail(0, "empty file, expected the first line 'mmafuzz-cases 1'");
     }
   } else if (text != header) {
-    fail(0, "expected the first line 'mmafuzz-cases 1', found " + quoted(text));
+    fail(0, "expected the first line 'mmafuzz-cases 1', found " + in_quotes(text));
   }
 }
 
@@ -219,7 +219,7 @@ bool CaseReader::read_directive(std::string_view text) {
     results_ = op_->results();
     return true;
   }
-  return fail(0, "expected a case, a comment, 'unit', 'op' or 'property', found " + quoted(text));
+  return fail(0, "expected a case, a comment, 'unit', 'op' or 'property', found " + in_quotes(text));
 }
 
 bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
@@ -252,7 +252,7 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
     while (stop < end && *stop != ' ' && *stop != '|') ++stop;
     return fail(at(p), std::string("field ") + field.name + ": expected " + std::to_string(digits) +
                            " lower-case hex digits of " + field.format.name() + ", found " +
-                           quoted(std::string_view(p, size_t(stop - p))));
+                           in_quotes(std::string_view(p, size_t(stop - p))));
   };
 
   block.batch.resize(index + 1);
@@ -325,7 +325,7 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
     }
     if (p != end) {
       block.expected.resize(index);
-      fail(at(p), "expected the end of the line, found " + quoted(std::string_view(p, size_t(end - p))));
+      fail(at(p), "expected the end of the line, found " + in_quotes(std::string_view(p, size_t(end - p))));
       return drop();
     }
   }

@@ -215,37 +215,37 @@ Result<Format> parse_format(std::string_view text) {
       const auto parsed = std::from_chars(bias_text.data(), bias_text.data() + bias_text.size(), bias);
       if (bias_text.empty() || parsed.ec != std::errc{} || parsed.ptr != bias_text.data() + bias_text.size() ||
           bias < 0 || bias > greatest_bias)
-        return invalid("format " + quoted(whole) + " needs a bias of 0 to 63, as in " + row.name + ":7");
+        return invalid("format " + in_quotes(whole) + " needs a bias of 0 to 63, as in " + row.name + ":7");
       fields.bias = static_cast<int16_t>(bias);
     } else if (colon != text.npos) {
-      return invalid("format " + quoted(whole) + " takes no bias");
+      return invalid("format " + in_quotes(whole) + " takes no bias");
     }
     std::vector<std::string_view> named;
     while (has_switches) {
       const size_t comma = chosen.find(',');
       const std::string_view one = chosen.substr(0, comma), name = one.substr(0, one.find('='));
       if (std::find(named.begin(), named.end(), name) != named.end())
-        return invalid("format " + quoted(whole) + " has the switch " + quoted(std::string(name)) + " twice");
+        return invalid("format " + in_quotes(whole) + " has the switch " + in_quotes(std::string(name)) + " twice");
       named.push_back(name);
       if (!set_switch(row.fields, one, fields))
-        return invalid("format " + quoted(whole) + " has no switch " + quoted(std::string(one)) + "; " +
+        return invalid("format " + in_quotes(whole) + " has no switch " + in_quotes(std::string(one)) + "; " +
                        known_switches(row.fields));
       has_switches = comma != chosen.npos;
       if (has_switches) chosen = chosen.substr(comma + 1);
     }
     for (const std::string_view name : named)
       if (fields.subnormals != row.fields.subnormals && concerns_literal(name))
-        return invalid("format " + quoted(whole) + ": " + quoted(std::string(name)) +
+        return invalid("format " + in_quotes(whole) + ": " + in_quotes(std::string(name)) +
                        " is about the hole that denormal=gradual closes");
     return Format(whole, fields);
   }
   std::string known;
   for (const Row& row : rows) {
     if (!whole.empty() && whole == row.dtype)
-      return unknown("unknown format " + quoted(whole) + "; NumPy's " + row.dtype + " is " + row.name + " here");
+      return unknown("unknown format " + in_quotes(whole) + "; NumPy's " + row.dtype + " is " + row.name + " here");
     known += std::string(known.empty() ? "" : " ") + row.name + (row.takes_bias ? ":<bias>" : "");
   }
-  return unknown("unknown format " + quoted(whole) + "; known: " + known);
+  return unknown("unknown format " + in_quotes(whole) + "; known: " + known);
 }
 
 Format format(std::string_view name) {

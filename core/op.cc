@@ -100,11 +100,12 @@ class AttributeWords {
     for (size_t i = first; i < words.size() && ok(); ++i) {
       const size_t equals = words[i].text.find('=');
       if (equals == std::string_view::npos) {
-        fail(words[i].column, "expected an attribute name=value, found " + quoted(words[i].text));
+        fail(words[i].column, "expected an attribute name=value, found " + in_quotes(words[i].text));
       } else {
         const std::string name(words[i].text.substr(0, equals));
         const Word value{words[i].text.substr(equals + 1), words[i].column};
-        if (!values_.emplace(name, value).second) fail(words[i].column, "attribute " + quoted(name) + " given twice");
+        if (!values_.emplace(name, value).second)
+          fail(words[i].column, "attribute " + in_quotes(name) + " given twice");
       }
     }
   }
@@ -193,7 +194,7 @@ class AttributeWords {
   void finish(const std::string& kind) {
     if (ok() && !values_.empty()) {
       const auto& [name, value] = *values_.begin();
-      fail(value.column, "op " + kind + " has no attribute " + quoted(name));
+      fail(value.column, "op " + kind + " has no attribute " + in_quotes(name));
     }
   }
 

@@ -6,7 +6,7 @@
 
 namespace mmafuzz {
 
-inline std::string quoted(std::string_view text) {
+inline std::string in_quotes(std::string_view text) {
   constexpr size_t longest = 60;
   std::string shown;
   for (const char ch : text.substr(0, longest)) shown += ch >= ' ' && ch < 127 ? ch : '?';

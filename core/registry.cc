@@ -20,7 +20,7 @@ const Family* family_of(const std::vector<std::unique_ptr<Family>>& families, co
 
 Result<std::unique_ptr<Unit>> Registry::bind(const std::string& text, const Op& op) const {
   const std::string name = alias_(text, op);
-  if (name.ends_with('?')) return invalid("unit " + quoted(name) + ": nothing stands after the '?'");
+  if (name.ends_with('?')) return invalid("unit " + in_quotes(name) + ": nothing stands after the '?'");
   const std::string plain = UnitName(name).plain();
   if (const Family* family = family_of(families_, plain)) {
     Result<std::unique_ptr<Unit>> unit = family->bind_over(*this, name, op);
@@ -35,7 +35,7 @@ Result<std::unique_ptr<Unit>> Registry::bind(const std::string& text, const Op& 
     return unit;
   }
   if (std::optional<Refusal> why = no_alias_(name, op)) return std::move(*why);
-  std::string message = "unknown unit " + quoted(name);
+  std::string message = "unknown unit " + in_quotes(name);
   const std::vector<std::string> close = nearest(plain, 3);
   for (size_t i = 0; i < close.size(); ++i) message += (i == 0 ? "; nearest: " : ", ") + close[i];
   return unknown(message);

@@ -73,7 +73,7 @@ std::string cut_rounding(std::string& name) {
 
 TestFloatFunction function_of(const std::string& name) {
   const auto refuse = [&](const std::string& why) {
-    throw BadInput("TestFloat's function " + mmafuzz::quoted(name) + ": " + why);
+    throw BadInput("TestFloat's function " + mmafuzz::in_quotes(name) + ": " + why);
   };
   for (const char* wide : {"extF80", "f128"})
     if (("_" + name + "_").find(std::string("_") + wide + "_") != std::string::npos)
@@ -128,7 +128,7 @@ std::string case_of_testfloat(const std::string& function, const std::string& li
   const size_t operands = op.kind == OpKind::scalar ? static_cast<size_t>(op.arity()) : 1;
   if (words.size() != operands + 2)
     throw BadInput("expected " + std::to_string(operands) + " operands, a result and flags of " + function +
-                   ", found " + mmafuzz::quoted(line));
+                   ", found " + mmafuzz::in_quotes(line));
   for (std::string& word : words)
     std::transform(word.begin(), word.end(), word.begin(), [](unsigned char ch) { return std::tolower(ch); });
   std::string text;
@@ -136,7 +136,7 @@ std::string case_of_testfloat(const std::string& function, const std::string& li
   std::string result = words[operands];
   if (f.compares()) {  // 0 or 1, which we write as numbers of the format
     if (result != "0" && result != "1")
-      throw BadInput("expected 0 or 1 as the result of " + function + ", found " + mmafuzz::quoted(result));
+      throw BadInput("expected 0 or 1 as the result of " + function + ", found " + mmafuzz::in_quotes(result));
     const FormatFields& d = op.d.fields();
     result = to_hex(op.d, result == "0" ? 0 : static_cast<uint64_t>(d.bias) << d.fraction_bits);
   }

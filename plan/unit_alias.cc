@@ -107,12 +107,12 @@ std::string unit_of_alias(const std::string& text, const Op& op) {
 std::optional<Refusal> refusal_of_alias(const std::string& text, const Op& op) {
   if (is_alias(text)) return declined("no unit of " + text + " takes '" + to_text(op) + "'");
   if (const UnitName name(text); name.backend == "model" && is_alias(name.path))
-    return unknown("unknown unit " + quoted(text) + ": a GPU's name stands alone, " + name.path);
+    return unknown("unknown unit " + in_quotes(text) + ": a GPU's name stands alone, " + name.path);
   const std::string plain = text.substr(0, text.find_first_of("/?"));
   const bool maybe = !plain.empty() && plain.size() <= 32 && plain.find(':') == std::string::npos;
   const std::string gpus = maybe ? gpus_like(plain) : "";
   if (gpus.empty()) return {};
-  return unknown("unknown unit " + quoted(text) + "; nearest: " + gpus);
+  return unknown("unknown unit " + in_quotes(text) + "; nearest: " + gpus);
 }
 
 }  // namespace mmafuzz

@@ -23,7 +23,7 @@ Result<Judge> Judge::bind(const std::string& property, const std::vector<std::st
   if (!compares && !stated) {
     std::string known = "equal, equals_model";
     for (const Property* each : all_properties()) known += std::string(", ") + each->name();
-    return unknown("unknown property " + quoted(property) + "; known: " + known);
+    return unknown("unknown property " + in_quotes(property) + "; known: " + known);
   }
   if (judge.units_.size() != (compares ? 2u : 1u))
     return invalid("property " + property + " takes " + (compares ? "two units" : "one unit"));

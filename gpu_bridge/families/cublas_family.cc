@@ -67,7 +67,7 @@ Result<CublasParameters> parse_parameters(std::string_view text, const CublasRow
       if (name == p.name && p.of(row, op)) found = &p;
     int value = 0;
     if (!found || !found->parse(number, value))
-      return invalid(quoted(name + "=" + number) + ": expected " + (allowed.empty() ? "no parameters" : allowed));
+      return invalid(in_quotes(name + "=" + number) + ": expected " + (allowed.empty() ? "no parameters" : allowed));
     with.*found->value = value;
   }
   return with;

@@ -189,7 +189,7 @@ class ResidueFamily final : public Family {
 Result<NamedResidues> named_residues(std::string_view unit) {
   const UnitName parts(unit);
   const ResidueRow* row = row_named(residue_rows, parts.plain());
-  if (!row) return unknown("not a unit of ozaki2: " + mmafuzz::quoted(unit));
+  if (!row) return unknown("not a unit of ozaki2: " + mmafuzz::in_quotes(unit));
   NamedResidues named;
   named.on = row->on;
   named.plan.narrow = format(row->narrow);

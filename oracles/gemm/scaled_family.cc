@@ -171,7 +171,7 @@ class ScaledFamily final : public Family {
 Result<NamedScaled> named_scaled(std::string_view unit) {
   const UnitName parts(unit);
   const ScaledRow* row = row_named(scaled_rows(), parts.plain());
-  if (!row) return unknown("not a unit of scaled: " + mmafuzz::quoted(unit));
+  if (!row) return unknown("not a unit of scaled: " + mmafuzz::in_quotes(unit));
   NamedScaled named;
   named.on = row->on;
   ScaledPlan& plan = named.plan;

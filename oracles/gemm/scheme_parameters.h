@@ -72,7 +72,7 @@ Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std
       if (name == p.name) found = &p;
     }
     if (!found)
-      return invalid("unknown parameter " + mmafuzz::quoted(name) + "; known: " + known +
+      return invalid("unknown parameter " + mmafuzz::in_quotes(name) + "; known: " + known +
                      (over_unit ? "and last, on=<dot unit>" : ""));
     int value = 0;
     if (found->set_text && text.find_first_not_of("0123456789") != std::string_view::npos) {

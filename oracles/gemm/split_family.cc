@@ -139,7 +139,7 @@ class SplitFamily final : public Family {
 Result<NamedCorrection> named_correction(std::string_view unit) {
   const UnitName parts(unit);
   const SplitRow* row = row_named(split_rows, parts.plain());
-  if (!row) return unknown("not a unit of split: " + mmafuzz::quoted(unit));
+  if (!row) return unknown("not a unit of split: " + mmafuzz::in_quotes(unit));
   return parse_plan(*row, parts.settings);
 }
 

@@ -78,7 +78,7 @@ Result<Recipes> recipes_of(const UnitName& name, ScaleRule rule, const Op& op) {
       if (!found) return refused("codes_by= is " + names_of(code_recipes()));
       recipes.codes = *found;
     } else {
-      return refused("unknown parameter " + mmafuzz::quoted(setting) + "; known: scale_by codes_by");
+      return refused("unknown parameter " + mmafuzz::in_quotes(setting) + "; known: scale_by codes_by");
     }
   }
   std::string why = recipes.scale ? reason_against(*recipes.scale, rule, op) : "";

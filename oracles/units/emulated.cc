@@ -123,7 +123,7 @@ Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words
     if (found == std::end(fpcr_words)) {
       std::string known;
       for (const FpcrWord& each : fpcr_words) known += std::string(known.empty() ? "" : ", ") + each.name;
-      return invalid("fpcr= takes " + known + ", joined by +, not " + mmafuzz::quoted(word));
+      return invalid("fpcr= takes " + known + ", joined by +, not " + mmafuzz::in_quotes(word));
     }
     const char* overrides = of_fp16 ? found->of_fp16 : found->overrides;
     if (custom_name(*with_overrides(row, overrides), op) == custom_name(row, op))
@@ -300,7 +300,7 @@ class EmulatedFamily final : public Family {
       std::string known;
       for (const EmulatedInstruction& each : emulated_instructions)
         known += std::string(known.empty() ? "" : ", ") + each.name;
-      return unknown("unknown unit " + mmafuzz::quoted(text) + "; emulated: has " + known);
+      return unknown("unknown unit " + mmafuzz::in_quotes(text) + "; emulated: has " + known);
     }
     uint64_t share = 1;
     Fpcr fpcr;
@@ -313,8 +313,8 @@ class EmulatedFamily final : public Family {
       }
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), share);
       if (setting != share_setting || error != std::errc() || *end != 0 || share < 1 || share > most_share)
-        return invalid("unit " + mmafuzz::quoted(text) + ": emulated: takes fpcr= and share=1 to " +
-                       std::to_string(most_share) + ", not " + mmafuzz::quoted(setting + "=" + value));
+        return invalid("unit " + mmafuzz::in_quotes(text) + ": emulated: takes fpcr= and share=1 to " +
+                       std::to_string(most_share) + ", not " + mmafuzz::in_quotes(setting + "=" + value));
     }
     const Machine& machine = machine_of(*one);
     if (const std::string missing = missing_for(machine); !missing.empty()) return declined(missing);

@@ -107,7 +107,7 @@ Result<Rounding> parse_rounding(const std::string& name, std::string_view overri
   if (overrides.empty()) return default_rounding;
   for (const Rounding r : roundings)
     if (overrides == std::string("rounding=") + name_of(r)) return r;
-  return invalid("unit " + quoted(name) + ": a hypothesis takes rounding=" + rounding_names());
+  return invalid("unit " + in_quotes(name) + ": a hypothesis takes rounding=" + rounding_names());
 }
 
 class HypothesisFamily final : public Family {

@@ -149,15 +149,15 @@ class PluginFamily final : public Family {
         if (!seconds) return seconds.refusal();
         timeout = *seconds;
       } else {
-        return invalid("unit " + mmafuzz::quoted(name) +
+        return invalid("unit " + mmafuzz::in_quotes(name) +
                        ": a plugin takes isolated=0 or 1, fresh=0 or 1, and timeout=SECONDS");
       }
     }
     // A name is one word in records and witnesses, whatever the file is called.
     const Result<std::string> file = decode_command(parts.path);
-    if (!file) return invalid("unit " + mmafuzz::quoted(name) + ": " + file.refusal().reason);
+    if (!file) return invalid("unit " + mmafuzz::in_quotes(name) + ": " + file.refusal().reason);
     if (std::filesystem::is_directory(*file))
-      return invalid("unit " + mmafuzz::quoted(name) + ": " + mmafuzz::quoted(*file) +
+      return invalid("unit " + mmafuzz::in_quotes(name) + ": " + mmafuzz::in_quotes(*file) +
                      " is a folder; a plugin is a shared library, as in plugin:./mine.so");
     parts.path = encode_command(*file);
     if (isolated || fresh)

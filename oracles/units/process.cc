@@ -38,15 +38,15 @@ class ProcessFamilyBase : public Family {
         continue;
       }
       if (setting != timeout_setting)
-        return invalid("unit " + mmafuzz::quoted(text) + " has no parameter " + mmafuzz::quoted(setting) + ", only " +
-                       timeout_setting + " and " + fresh_setting +
+        return invalid("unit " + mmafuzz::in_quotes(text) + " has no parameter " + mmafuzz::in_quotes(setting) +
+                       ", only " + timeout_setting + " and " + fresh_setting +
                        "=0 or 1; a ? that belongs to the command is written %3f");
       const Result<double> seconds = parse_timeout(text, value);
       if (!seconds) return seconds.refusal();
       timeout = *seconds;
     }
     const Result<std::string> decoded = decode_command(name.path);
-    if (!decoded) return invalid("unit " + mmafuzz::quoted(text) + ": " + decoded.refusal().reason);
+    if (!decoded) return invalid("unit " + mmafuzz::in_quotes(text) + ": " + decoded.refusal().reason);
     name.path = encode_command(*decoded);
     const Result<std::vector<std::string>> command = command_of(*decoded);
     if (!command) return command.refusal();

@@ -68,9 +68,9 @@ std::string ProcessChild::line_after(std::string_view text, Deadline deadline) {
         },
         deadline);
   } catch (const std::runtime_error& e) {
-    fail_after(e.what() + (received_.empty() ? "" : " after it said " + mmafuzz::quoted(received_)), deadline);
+    fail_after(e.what() + (received_.empty() ? "" : " after it said " + mmafuzz::in_quotes(received_)), deadline);
   }
-  if (too_long) fail("said " + mmafuzz::quoted(received_) + ", a line without an end");
+  if (too_long) fail("said " + mmafuzz::in_quotes(received_) + ", a line without an end");
   std::string line = received_.substr(0, end);
   received_.erase(0, end + 1);
   if (!line.empty() && line.back() == '\r') line.pop_back();
@@ -90,13 +90,13 @@ void ProcessChild::start() {
     const std::string said = line_after(greeting + std::to_string(process_protocol) + "\n", deadline());
     const std::vector<std::string> words = words_of(said);
     if (words.size() < 2 || words[0] != process_greeting)
-      fail("said " + mmafuzz::quoted(said) + " where '" + greeting + std::to_string(process_protocol) +
+      fail("said " + mmafuzz::in_quotes(said) + " where '" + greeting + std::to_string(process_protocol) +
            " text NAME' was expected (docs/processes.md)");
     if (words[1] != std::to_string(process_protocol))
-      fail("speaks version " + mmafuzz::quoted(words[1]) + " of the protocol, this is " +
+      fail("speaks version " + mmafuzz::in_quotes(words[1]) + " of the protocol, this is " +
            std::to_string(process_protocol));
     if (words.size() < 4 || (words[2] != "text" && words[2] != "binary"))
-      fail("said " + mmafuzz::quoted(said) + ": after the version come 'text' or 'binary', and a name");
+      fail("said " + mmafuzz::in_quotes(said) + ": after the version come 'text' or 'binary', and a name");
     binary_ = words[2] == "binary";
   } catch (const ProcessFailure& e) {
     throw ProcessFailure(e.what(), ProcessFailure::not_started);
@@ -123,11 +123,11 @@ Result<ProcessTakes> ProcessChild::take(const Op& op) {
     else understood = false;
   }
   if (!understood)
-    fail("said " + mmafuzz::quoted(said) +
+    fail("said " + mmafuzz::in_quotes(said) +
          " to an op, where 'yes', 'yes equals UNIT', 'no REASON' or a 'yes' that ends in 'features' and a number from "
          "1 to " +
          std::to_string(most_process_features) + " was expected");
-  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
+  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
   op_ = line;
   return takes;
 }
@@ -165,21 +165,21 @@ void ProcessChild::observe(const Batch& batch, int features, const std::function
   const Deadline until = deadline();
   const std::string wanted = "features " + std::to_string(batch.size());
   const std::string said = line_after(request_of("features", batch, 0, batch.size()), until);
-  if (said != wanted) fail("said " + mmafuzz::quoted(said) + " where '" + wanted + "' was expected");
+  if (said != wanted) fail("said " + mmafuzz::in_quotes(said) + " where '" + wanted + "' was expected");
   for (size_t i = 0; i < batch.size(); ++i) {
     const std::string line = next_line(until);
     for (const std::string& word : words_of(line)) {
       const int number = count_of(word, features - 1);
       if (number < 0)
-        fail("said " + mmafuzz::quoted(line) + " of case " + std::to_string(i + 1) + ", where features from 0 to " +
+        fail("said " + mmafuzz::in_quotes(line) + " of case " + std::to_string(i + 1) + ", where features from 0 to " +
              std::to_string(features - 1) + " were expected");
       hit(i, number);
     }
   }
   const std::string end = next_line(until);
   if (end != "end")
-    fail("said " + mmafuzz::quoted(end) + " after " + cases_text(batch.size()) + ", where 'end' was expected");
-  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
+    fail("said " + mmafuzz::in_quotes(end) + " after " + cases_text(batch.size()) + ", where 'end' was expected");
+  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
 }
 
 void ProcessChild::ask(const char* word, const Batch& batch, size_t first, size_t count, Outcomes& outcomes) {
@@ -189,7 +189,7 @@ void ProcessChild::ask(const char* word, const Batch& batch, size_t first, size_
   const std::string said = line_after(request_of(word, batch, first, count), until);
   const std::vector<std::string> words = words_of(said);
   if (!words.empty() && words[0] == "failed") {
-    if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
+    if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
     throw ProcessFailure("says: " + said, ProcessFailure::said);
   }
   uint64_t results = 0;
@@ -205,7 +205,7 @@ void ProcessChild::ask(const char* word, const Batch& batch, size_t first, size_
     }
   }
   if (!understood)
-    fail("said " + mmafuzz::quoted(said) + " where 'results " + std::to_string(count) + "' was expected");
+    fail("said " + mmafuzz::in_quotes(said) + " where 'results " + std::to_string(count) + "' was expected");
   if (results != count) fail("answered " + std::to_string(results) + " of " + cases_text(count));
   if (with_flags) outcomes.flags.resize(batch.size());
   if (binary_) read_binary(op, first, count, with_flags, with_answered, outcomes, until);
@@ -215,8 +215,9 @@ void ProcessChild::ask(const char* word, const Batch& batch, size_t first, size_
     if (outcomes.how_failed.empty()) outcomes.how_failed = end.substr(6);
     end = next_line(until);
   }
-  if (end != "end") fail("said " + mmafuzz::quoted(end) + " after " + cases_text(count) + ", where 'end' was expected");
-  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
+  if (end != "end")
+    fail("said " + mmafuzz::in_quotes(end) + " after " + cases_text(count) + ", where 'end' was expected");
+  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
 }
 
 void ProcessChild::read_text(const Op& op, size_t first, size_t count, bool with_flags, Outcomes& outcomes,
@@ -244,7 +245,7 @@ void ProcessChild::read_text(const Op& op, size_t first, size_t count, bool with
       outcomes.results.set(first + i, e, value);
     }
     if (!understood)
-      fail("said " + mmafuzz::quoted(line) + " to case " + std::to_string(i + 1) + ", where " + digits_of(op) +
+      fail("said " + mmafuzz::in_quotes(line) + " to case " + std::to_string(i + 1) + ", where " + digits_of(op) +
            (with_flags ? ", | and the flags" : "") + " were expected");
   }
 }
