@@ -354,17 +354,6 @@ FieldShape Op::result() const {
 
 BlockRule Op::block_rule() const { return {scale_rule, block_specials, via.fields(), rounding_rule()}; }
 
-RoundingRule Op::rounding_rule() const {
-  RoundingRule rule;
-  rule.rounding = rounding;
-  rule.tininess = tininess;
-  const bool saturates = kind == OpKind::quantize ? !elements_overflow : saturate;
-  rule.overflow = saturates ? Overflow::saturate : Overflow::by_rounding;
-  rule.threshold = threshold;
-  rule.random_bits = static_cast<uint8_t>(random_bits);
-  return rule;
-}
-
 RoundingRule Op::rounding_rule_of(uint64_t source) const {
   RoundingRule rule = rounding_rule();
   if (rounding == Rounding::stochastic) rule.random = random_word(seed, source, random_bits);

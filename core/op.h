@@ -95,7 +95,16 @@ struct Op {
 
   BlockRule block_rule() const;
   /// Without the random bits of stochastic rounding, which differ from case to case.
-  RoundingRule rounding_rule() const;
+  RoundingRule rounding_rule() const {
+    RoundingRule rule;
+    rule.rounding = rounding;
+    rule.tininess = tininess;
+    const bool saturates = kind == OpKind::quantize ? !elements_overflow : saturate;
+    rule.overflow = saturates ? Overflow::saturate : Overflow::by_rounding;
+    rule.threshold = threshold;
+    rule.random_bits = static_cast<uint8_t>(random_bits);
+    return rule;
+  }
   /// The rule for one conversion. A unit's random bits are those of (seed, source), so that a case can be replayed
   /// alone.
   RoundingRule rounding_rule_of(uint64_t source) const;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "core/contradiction.h"
 #include "oracles/exact/exact_dot.h"
@@ -105,6 +106,17 @@ void round_to_integer(mpfr_ptr n, mpfr_srcptr x, const RoundingRule& rule) {
   }
 }
 
+/// MPFR's own mode of that name, if there is one.
+std::optional<mpfr_rnd_t> mode_of(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::nearest_even: return MPFR_RNDN;
+    case Rounding::toward_zero: return MPFR_RNDZ;
+    case Rounding::up: return MPFR_RNDU;
+    case Rounding::down: return MPFR_RNDD;
+    default: return {};
+  }
+}
+
 /// Rounds x to `precision` significant bits, but not below weight 2^least; returns whether it was inexact.
 bool round_to_quantum(mpfr_ptr result, mpfr_srcptr x, int precision, long least, const RoundingRule& rule) {
   const long quantum = std::max(static_cast<long>(mpfr_get_exp(x)) - precision, least);
@@ -115,6 +127,15 @@ bool round_to_quantum(mpfr_ptr result, mpfr_srcptr x, int precision, long least,
   return mpfr_equal_p(integer.get(), scaled.get()) == 0;
 }
 
+/// The 64 leading bits of a number that is not zero, where they lie: mpfr_get_uj needs memory.
+uint64_t leading_word(mpfr_srcptr x) {
+  const auto* limbs = static_cast<const mp_limb_t*>(mpfr_custom_get_significand(x));
+  const mpfr_prec_t last = (mpfr_get_prec(x) - 1) / GMP_NUMB_BITS;
+  const uint64_t high = limbs[last];
+  if constexpr (GMP_NUMB_BITS == 64) return high;
+  return high << 32 | (last ? limbs[last - 1] : 0);
+}
+
 /// Encodes a finite value that is representable and not above the greatest.
 uint64_t encode_representable(const FormatFields& f, mpfr_srcptr x) {
   const bool negative = mpfr_signbit(x) != 0;
@@ -123,11 +144,8 @@ uint64_t encode_representable(const FormatFields& f, mpfr_srcptr x) {
   const long emin = f.emin();
   const bool normal = leading >= emin;
   const long literal = !normal && f.subnormals == SubnormalRule::literal ? 1 : 0;
-  Mpfr scaled(mpfr_get_prec(x));
-  mpfr_abs(scaled.get(), x, MPFR_RNDN);
-  must_be_exact(
-      mpfr_mul_2si(scaled.get(), scaled.get(), f.fraction_bits - (normal ? leading : emin) + literal, MPFR_RNDN));
-  const uint64_t significand = mpfr_get_uj(scaled.get(), MPFR_RNDZ);
+  const long bits = f.fraction_bits + 1 - (normal ? 0 : emin - leading) + literal;
+  const uint64_t significand = leading_word(x) >> (64 - bits);
   uint64_t code = significand & low_mask(f.fraction_bits);
   if (normal) code |= static_cast<uint64_t>(leading + f.bias) << f.fraction_bits;
   if (negative) code |= f.sign_bit();
@@ -317,26 +335,45 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
     return {0, static_cast<uint8_t>(flag::underflow | flag::inexact)};
   if (below_normal && f.subnormals == SubnormalRule::literal) return round_below_least_normal(format, x, rule);
 
-  Mpfr rounded(mpfr_get_prec(x) + 2), limit(128);
-  const bool inexact = round_to_quantum(rounded.get(), x, precision, emin - f.fraction_bits, rule);
+  // A single bit has no even neighbour that MPFR would know.
+  const std::optional<mpfr_rnd_t> mode = below_normal || precision == 1 ? std::nullopt : mode_of(rule.rounding);
+  Mpfr rounded(mode ? precision : mpfr_get_prec(x) + 2);
+  const bool inexact = mode ? mpfr_set(rounded.get(), x, *mode) != 0
+                            : round_to_quantum(rounded.get(), x, precision, emin - f.fraction_bits, rule);
   uint8_t flags = inexact ? flag::inexact : 0;
   if (below_normal && (inexact || f.has(policy::underflow_exact)) && is_tiny(f, x, rule)) flags |= flag::underflow;
   const bool rounds_below = !mpfr_zero_p(rounded.get()) && mpfr_get_exp(rounded.get()) - 1 < emin;
   if (f.subnormals == SubnormalRule::flushed && (rounds_below || (below_normal && f.has(policy::flush_before))))
     return {f.encode_zero(negative), static_cast<uint8_t>(flag::underflow | flag::inexact)};
   if (negative && !f.has_sign() && !mpfr_zero_p(rounded.get())) return negative_without_sign(f, rule);
-  set_greatest(limit.get(), format);
-  if (mpfr_cmpabs(rounded.get(), limit.get()) > 0)
-    return {overflow_result(f, negative, rule), static_cast<uint8_t>(flag::overflow | flag::inexact)};
-  if (f.has(policy::overflow_before) && mpfr_cmpabs(x, limit.get()) > 0) flags |= flag::overflow;
   if (mpfr_zero_p(rounded.get())) return {f.encode_zero(negative), flags};
+  if (mpfr_get_exp(rounded.get()) >= f.emax()) {  // near the greatest, or beyond
+    Mpfr limit(128);
+    set_greatest(limit.get(), format);
+    if (mpfr_cmpabs(rounded.get(), limit.get()) > 0)
+      return {overflow_result(f, negative, rule), static_cast<uint8_t>(flag::overflow | flag::inexact)};
+    if (f.has(policy::overflow_before) && mpfr_cmpabs(x, limit.get()) > 0) flags |= flag::overflow;
+  }
   return {encode_representable(f, rounded.get()), flags};
 }
 
-bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) {
-  Mpfr x(64), y(64), z(64);
-  mpfr_ptr value[3] = {x.get(), y.get(), z.get()};
-  for (int i = 0; i < op.arity(); ++i) set_operand(value[i], op, op.a, operands[i]);
+namespace {
+
+/// The operands of a scalar operation.
+struct Operands {
+  Operands(const Op& op, const uint64_t* encodings) {
+    Mpfr* const all[] = {&x, &y, &z};
+    for (int i = 0; i < op.arity(); ++i) {
+      set_operand(all[i]->get(), op, op.a, encodings[i]);
+      any_nan |= mpfr_nan_p(all[i]->get()) != 0;
+    }
+  }
+  Mpfr x{64}, y{64}, z{64};
+  bool any_nan = false;
+};
+
+bool set_scalar_value(const Op& op, const Operands& operands, mpfr_ptr result) {
+  const Mpfr &x = operands.x, &y = operands.y, &z = operands.z;
   // MPFR follows IEEE 754 for signs of zeros, infinities and NaN; the rounding direction only decides the sign of x -
   // x.
   const mpfr_rnd_t direction = op.rounding == Rounding::down ? MPFR_RNDD : MPFR_RNDN;
@@ -346,7 +383,10 @@ bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) 
     case ScalarOperation::sub: must_be_exact(mpfr_sub(result, x.get(), y.get(), direction)); break;
     case ScalarOperation::mul: must_be_exact(mpfr_mul(result, x.get(), y.get(), direction)); break;
     case ScalarOperation::fma: must_be_exact(mpfr_fma(result, x.get(), y.get(), z.get(), direction)); break;
-    case ScalarOperation::rem: must_be_exact(mpfr_remainder(result, x.get(), y.get(), MPFR_RNDN)); break;
+    case ScalarOperation::rem:
+      free_caches_with_thread();
+      must_be_exact(mpfr_remainder(result, x.get(), y.get(), MPFR_RNDN));
+      break;
     case ScalarOperation::round_to_integral:
       if (mpfr_number_p(x.get())) round_to_integer(result, x.get(), op.rounding_rule());
       else must_be_exact(mpfr_set(result, x.get(), MPFR_RNDN));
@@ -363,7 +403,6 @@ bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) 
     case ScalarOperation::rcp:
     case ScalarOperation::div:
     case ScalarOperation::sqrt:
-      mpfr_set_prec(result, 256);
       if (op.scalar == ScalarOperation::sqrt) return mpfr_sqrt(result, x.get(), MPFR_RNDZ) != 0;
       if (op.scalar == ScalarOperation::rcp) return mpfr_ui_div(result, 1, x.get(), MPFR_RNDZ) != 0;
       return mpfr_div(result, x.get(), y.get(), MPFR_RNDZ) != 0;
@@ -371,17 +410,31 @@ bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) 
   return false;
 }
 
-MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
+}  // namespace
+
+mpfr_prec_t scalar_precision_of(const Op& op) {
+  const bool is_cut =
+      op.scalar == ScalarOperation::div || op.scalar == ScalarOperation::sqrt || op.scalar == ScalarOperation::rcp;
+  if (is_cut) return 256;
+  const FormatFields& f = op.a.fields();  // what holds any product and a third number
+  return f.integer ? sum_precision : 2 * (f.emax() + 1) - 2 * (f.least_bit() - 1) + 2;
+}
+
+bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) {
+  return set_scalar_value(op, Operands(op, operands), result);
+}
+
+MpfrRounded mpfr_scalar(const Op& op, const uint64_t* encodings) {
   const Format& format = op.a;
-  Mpfr operand(64), result(sum_precision);
-  bool any_nan = false, signaling = false, subnormal = false;
+  const Operands operands(op, encodings);
+  Mpfr result(scalar_precision_of(op));
+  const bool any_nan = operands.any_nan;
+  bool signaling = false, subnormal = false;
   for (int i = 0; i < op.arity(); ++i) {
-    set_from_encoding(operand.get(), format, operands[i]);
-    any_nan |= mpfr_nan_p(operand.get()) != 0;
-    signaling |= is_signaling(format, operands[i]);
-    subnormal |= is_subnormal(format, operands[i]);
+    signaling |= is_signaling(format, encodings[i]);
+    subnormal |= is_subnormal(format, encodings[i]);
   }
-  const bool truncated = mpfr_scalar_value(op, operands, result.get());
+  const bool truncated = set_scalar_value(op, operands, result.get());
   const bool divided_by_zero = mpfr_divby0_p() != 0;
   // The 1 of a comparison is its truth, also where it is a subnormal number of the format: nothing to flush.
   MpfrRounded r = compares(op.scalar) ? round_mpfr(op.d, result.get(), op.rounding_rule())
@@ -391,10 +444,8 @@ MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
   if (divided_by_zero) r.flags = flag::divide_by_zero;
   if (mpfr_nan_p(result.get()) && !any_nan) r.flags |= flag::invalid;
   const bool integral = op.scalar == ScalarOperation::round_to_integral;
-  if (integral && op.signals_inexact && !any_nan) {
-    set_operand(operand.get(), op, format, operands[0]);
-    if (!mpfr_equal_p(result.get(), operand.get())) r.flags |= flag::inexact;
-  }
+  if (integral && op.signals_inexact && !any_nan && !mpfr_equal_p(result.get(), operands.x.get()))
+    r.flags |= flag::inexact;
   // IEEE 754-2019, 5.11: the usual orders signal, equality and unordered are quiet; and each has its opposite.
   const bool signals = op.scalar == ScalarOperation::less || op.scalar == ScalarOperation::less_equal ||
                        op.scalar == ScalarOperation::equal_signaling;

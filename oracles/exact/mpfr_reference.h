@@ -15,19 +15,25 @@
 
 namespace mmafuzz::exact {
 
-/// What MPFR keeps for a thread (constants, and the integers of mpfr_remainder), freed with the thread.
-struct MpfrCaches {
-  ~MpfrCaches() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
-};
+/// What MPFR keeps for a thread (constants, and the integers of mpfr_remainder) is freed with the thread.
+inline void free_caches_with_thread() {
+  struct Caches {
+    ~Caches() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
+  };
+  static thread_local const Caches of_this_thread;
+}
 
 /// An MPFR number that frees itself. A short one needs no memory, and must not be given another precision. A copy has
 /// the same precision.
 class Mpfr {
  public:
   explicit Mpfr(mpfr_prec_t precision) : is_short_(precision <= mpfr_prec_t{8 * sizeof(limbs_)}) {
-    static thread_local const MpfrCaches of_this_thread;
-    if (is_short_) mpfr_custom_init_set(value_, MPFR_NAN_KIND, 0, precision, limbs_);
-    else mpfr_init2(value_, precision);
+    if (is_short_) {
+      mpfr_custom_init_set(value_, MPFR_NAN_KIND, 0, precision, limbs_);
+    } else {
+      free_caches_with_thread();
+      mpfr_init2(value_, precision);
+    }
   }
   ~Mpfr() {
     if (!is_short_) mpfr_clear(value_);
@@ -46,7 +52,7 @@ class Mpfr {
 /// A zero ternary value of MPFR means an exact result. Any other value means that our precision is too small: throws.
 void must_be_exact(int ternary);
 
-/// Precision that holds any scalar operation's exact result (fp64 squared spans 4196 bits).
+/// Precision that holds any product and sum of two numbers of 64 bits (fp64 squared spans 4196 bits).
 inline constexpr mpfr_prec_t sum_precision = 5200;
 
 /// Precision that holds every sum of a dot's products and c exactly, and its difference from any number of d's format.
@@ -71,8 +77,11 @@ struct MpfrRounded {
 /// its last bit was dropped), which must have at least twice the format's precision.
 MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& rule, bool truncated = false);
 
-/// The exact result of a scalar operation; `result` must have sum_precision bits. Quotients and square roots come cut
-/// to 256 bits: returns whether a remainder was dropped.
+/// Precision that holds every exact result of a scalar operation; quotients and square roots are cut to it.
+mpfr_prec_t scalar_precision_of(const Op& op);
+
+/// The exact result of a scalar operation; `result` must have scalar_precision_of(op) bits. Returns whether a remainder
+/// was cut.
 bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result);
 
 /// Scalar operations and conversions of the op, by MPFR. operands: op.arity() encodings (convert: one).

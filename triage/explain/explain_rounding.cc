@@ -40,7 +40,7 @@ ExplainedRounding explain_rounding(const Batch& batch, size_t index, std::string
   ExplainedRounding out;
   for (int i = 0; i < batch.inputs()[0].count(); ++i) out.operands.push_back(explained_number(op.a, operands[i]));
 
-  exact::Mpfr x(exact::sum_precision);
+  exact::Mpfr x(conversion ? 64 : exact::scalar_precision_of(op));
   bool truncated = false;
   if (conversion) exact::set_from_encoding(x.get(), op.a, operands[0]);
   else truncated = exact::mpfr_scalar_value(op, operands, x.get());
