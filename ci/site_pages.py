@@ -1,6 +1,7 @@
 """Pages of the site that are made of what the program prints, of corpus/knowledge and of docstrings (ci/site)."""
 import ast
 import concurrent.futures
+import itertools
 import json
 import pathlib
 import re
@@ -57,15 +58,20 @@ def python_reference():
     """What the docstrings of the package's public names say, for the end of docs/python.md."""
     text = "\n## Reference\n\nEvery public name, as its docstring has it.\n"
     for name, module in public_names().items():
-        tree = ast.parse((ROOT / f"python/mmafuzz/{module}.py").read_text())
+        source = (ROOT / f"python/mmafuzz/{module}.py").read_text()
+        tree, lines = ast.parse(source), source.splitlines()
         node = next(one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef)) and one.name == name)
         head = signature(node) if isinstance(node, ast.FunctionDef) else f"class {name}"
         text += f"\n### mmafuzz.{name}\n\n```text\n{head}\n\n{ast.get_docstring(node)}\n"
         for inner in node.body if isinstance(node, ast.ClassDef) else ():
             if isinstance(inner, ast.FunctionDef) and not inner.name.startswith("_") and (words := ast.get_docstring(inner)):
-                text += f"\n{signature(inner)}\n    " + words.replace("\n", "\n    ") + "\n"
+                is_property = any(isinstance(one, ast.Name) and one.id == "property" for one in inner.decorator_list)
+                told = f"{inner.name}: {ast.unparse(inner.returns)}" if is_property and inner.returns else signature(inner)
+                text += f"\n{told}\n    " + words.replace("\n", "\n    ") + "\n"
             elif isinstance(inner, ast.AnnAssign):
-                text += f"\n{ast.unparse(inner)}\n"
+                comments = itertools.takewhile(lambda line: line.strip().startswith("#:"), lines[inner.end_lineno:])
+                words = " ".join(line.partition("#:")[2].strip() for line in [lines[inner.end_lineno - 1], *comments])
+                text += f"\n{inner.target.id}: {ast.unparse(inner.annotation)}\n" + (f"    {words}\n" if words else "")
         text += "```\n"
     return text
 

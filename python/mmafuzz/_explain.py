@@ -20,10 +20,12 @@ from ._unit import Unit, parsed_op
 class Explanation:
     """What each unit did with a case: print it, or let a notebook draw it."""
 
+    text: str
+    svg: str  #: the drawing, an <svg> element
+    verdict: str  #: of two units, whether and why they differ
+
     def __init__(self, text: str, svg: str, verdict: str):
-        self.text = text
-        self.svg = svg  #: the drawing, an <svg> element
-        self.verdict = verdict  #: of two units, whether and why they differ
+        self.text, self.svg, self.verdict = text, svg, verdict
 
     def __str__(self) -> str:
         return self.text

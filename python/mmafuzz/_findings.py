@@ -69,7 +69,7 @@ class Finding(OperandFields):
     property_name: str  #: 'equal' or 'equals_model' of two units, or a property of one
     units: list[str]
     op: str
-    fields: tuple[np.ndarray, ...]  #: of the witness, one case: as `Unit.evaluate` takes them
+    fields: tuple[np.ndarray, ...]  #: of the witness, one case: as `Unit.evaluate` takes them; the first three are also a, b and c
     results: tuple[np.ndarray, ...]  #: of the two units, or of one unit on the case and on its changed twin; where a
     #: result is a matrix, the element in which they differ
     severity: str  #: 'contract', 'accuracy' or 'semantic' (docs/concepts.md)
