@@ -84,7 +84,7 @@ class BatchWorker {
       log_.add(d, count);
     };
     if (target_.compares_units()) {
-      comparison_.run(batch, outcomes_);
+      comparison_.run(batch, outcomes_, chunk);
       comparison_.examine_focus(batch, outcomes_, unit, chunk, seen_, report);
       if (chunk % property_share == 0) check_properties(batch, unit, chunk, report);
     } else {

@@ -354,12 +354,6 @@ FieldShape Op::result() const {
 
 BlockRule Op::block_rule() const { return {scale_rule, block_specials, via.fields(), rounding_rule()}; }
 
-RoundingRule Op::rounding_rule_of(uint64_t source) const {
-  RoundingRule rule = rounding_rule();
-  if (rounding == Rounding::stochastic) rule.random = random_word(seed, source, random_bits);
-  return rule;
-}
-
 std::string not_honoured(const Op& op, const Attributes& honoured) {
   std::string words;
   const auto ask = [&](bool asked, bool granted, const std::string& word) {

@@ -107,7 +107,11 @@ struct Op {
   }
   /// The rule for one conversion. A unit's random bits are those of (seed, source), so that a case can be replayed
   /// alone.
-  RoundingRule rounding_rule_of(uint64_t source) const;
+  RoundingRule rounding_rule_of(uint64_t source) const {
+    RoundingRule rule = rounding_rule();
+    if (rounding == Rounding::stochastic) rule.random = random_word(seed, source, random_bits);
+    return rule;
+  }
 };
 
 /// The attributes that an op requests besides its formats and sizes; for a unit, the attributes that it supports.

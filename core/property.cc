@@ -219,7 +219,7 @@ DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, 
     tally.first[static_cast<int>(cls)] = i;
     tally.element[static_cast<int>(cls)] = std::max(element, 0);
   };
-  if (all_answered && !with_flags) {
+  if (all_answered && (!with_flags || first.flags == second.flags)) {
     tally.compared = batch.size();
     for_each_other_encoding(first.results, second.results, batch.size(), look);
     return tally;

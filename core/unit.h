@@ -64,7 +64,8 @@ class Unit {
 
   /// The row of a modelled dot unit, for explanation, ablation and coverage; nullptr for black boxes.
   virtual const DotModel* model() const { return nullptr; }
-  /// Whether a search compares it with the unit that it claims to equal and asks nothing else of it.
+  /// Whether a search compares it with the unit that it claims to equal and asks nothing else of it: an emulator of
+  /// somebody else, slower than the unit.
   virtual bool keeps_to_its_claim() const { return false; }
   /// How many features of its own the unit can tell of a case, as an RTL simulation its coverage; 0: none.
   virtual int features() const { return 0; }

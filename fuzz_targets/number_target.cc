@@ -83,7 +83,7 @@ void NumberTarget::look(Field& field, size_t focus) {
     }
   } sink{*this, field.reached, focus};
   Field::Focus& f = field.focuses[focus];
-  if (compares_units()) field.comparison.run(field.batch, field.outcomes);
+  if (compares_units()) field.comparison.run(field.batch, field.outcomes, field.turn.value_or(0));
   if (f.coverage.observes()) {
     const size_t share = field.comparison.op().kind == OpKind::gemm ? 1 : coverage_share;
     for (size_t i = 0; i < field.batch.size(); i += share) {

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t property_share = 8;  ///< one case in this many is also checked for the properties of one unit
 constexpr size_t slow_share = 256;    ///< one case in this many also goes to the slow twins and the MPFR referee
+constexpr size_t claim_share = 8;     ///< one round in this many also asks the units that keep to their claims
 
 /// Who agrees with the focus unit, as a bit of the coverage bin.
 int bit_of(Role role) { return role == Role::exact ? 1 : role == Role::ieee ? 2 : role == Role::model ? 4 : 8; }
@@ -90,6 +91,13 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
       contracts_.push_back({i, std::move(*reference), slow, among_units});
     }
   }
+  searches_others_ = std::any_of(units_.begin(), units_.end(), [&](const auto& unit) {
+    return !unit->keeps_to_its_claim() &&
+           std::none_of(contracts_.begin(), contracts_.end(), [&](const Contract& contract) {
+             return units_[contract.unit]->keeps_to_its_claim() && contract.among_units &&
+                    units_[*contract.among_units] == unit;
+           });
+  });
   if (Result<std::unique_ptr<Unit>> referee = registry.bind("exact:mpfr", op)) referee_ = std::move(*referee);
 }
 
@@ -120,13 +128,18 @@ std::function<bool(size_t)> Comparison::told_by_rows(const std::vector<Outcomes>
   };
 }
 
-void Comparison::run(const Batch& batch, std::vector<Outcomes>& outcomes) const {
+void Comparison::run(const Batch& batch, std::vector<Outcomes>& outcomes, uint64_t round) const {
   outcomes.resize(units_.size());
-  for (size_t i = 0; i < units_.size(); ++i) units_[i]->run(batch, outcomes[i]);
+  for (size_t i = 0; i < units_.size(); ++i) {
+    const bool is_asked = !units_[i]->keeps_to_its_claim() || !searches_others_ || round % claim_share == 0;
+    if (is_asked) units_[i]->run(batch, outcomes[i]);
+    else outcomes[i] = {.answered = std::vector<uint8_t>(batch.size(), 0)};
+  }
 }
 
 void Comparison::count_answers(const std::vector<Outcomes>& outcomes, AnswerCounts& answers) const {
-  for (size_t i = 0; i < units_.size(); ++i) answers[units_[i]->name()].add(outcomes[i]);
+  for (size_t i = 0; i < units_.size(); ++i)
+    if (outcomes[i].results.cases() > 0) answers[units_[i]->name()].add(outcomes[i]);
 }
 
 void Comparison::check_contracts(const Batch& batch, const std::vector<Outcomes>& outcomes, const Batch& sample,
@@ -218,6 +231,7 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
   const size_t n = units_.size();
   for (size_t i = 0; i < contracts_.size(); ++i) {
     const Contract& contract = contracts_[i];
+    if (outcomes[contract.unit].results.cases() == 0) continue;  // not asked
     const std::string &first = units_[contract.unit]->name(), &second = contract.reference->name();
     Outcomes computed;
     if (contract.slow && round * batch.size() >= refereed_cases) {

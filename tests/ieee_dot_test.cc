@@ -19,9 +19,14 @@ namespace mmafuzz {
 namespace {
 
 std::vector<std::string> ops() {
-  std::vector<std::string> all = {"dot a=fp64 b=fp64 c=fp64 d=fp64 k=4", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=11",
-                                  "dot a=e4m3 b=fp16 c=bf16 d=fp32 k=9", "dot a=fp32 b=e2m1 c=fp32 d=fp32 k=16",
-                                  "dot a=cfloat8_1_5_2:63?denormal=gradual b=shp:0?denormal=gradual c=fp16 d=fp32 k=8"};
+  std::vector<std::string> all = {"dot a=fp64 b=fp64 c=fp64 d=fp64 k=4",
+                                  "dot a=fp64 b=fp64 c=fp64 d=fp64 k=11",
+                                  "dot a=e4m3 b=fp16 c=bf16 d=fp32 k=9",
+                                  "dot a=fp32 b=e2m1 c=fp32 d=fp32 k=16",
+                                  "dot a=cfloat8_1_5_2:63?denormal=gradual b=shp:0?denormal=gradual c=fp16 d=fp32 k=8",
+                                  "dot a=cfloat8_1_4_3:7 b=cfloat8_1_5_2:31 c=shp:15 d=fp32 k=16",
+                                  "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16",
+                                  "dot a=cfloat8_1_4_3:7 b=e4m3 c=fp16 d=fp16 k=9"};
   for (const std::string& name : format_names())
     if (fits_fp32(format(name).fields())) all.push_back("dot a=" + name + " b=" + name + " c=fp32 d=fp32 k=16");
   return all;
@@ -100,9 +105,11 @@ TEST_P(HostIeeeDot, EqualsTheIntegerEvaluationOnEveryInstructionSet) {
 
 TEST(HostIeeeDotSupport, OtherArithmeticStaysInIntegers) {
   for (const char* text :
-       {"dot a=fp16 b=fp16 c=fp32 d=fp16 k=4", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 round=toward_zero",
-        "dot a=fp16 b=fp16 c=fp64 d=fp32 k=4", "dot a=uhp b=uhp c=fp32 d=fp32 k=4", "dot a=s8 b=s8 c=fp32 d=fp32 k=4",
-        "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:7 c=fp32 d=fp32 k=4", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 saturate=1",
+       {"dot a=fp16 b=fp16 c=fp32 d=fp16 k=4", "dot a=bf16 b=bf16 c=fp16 d=fp16 k=4",
+        "dot a=cfloat8_1_4_3:7?zero=positive b=e4m3 c=fp32 d=fp32 k=4",
+        "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 round=toward_zero", "dot a=fp16 b=fp16 c=fp64 d=fp32 k=4",
+        "dot a=uhp b=uhp c=fp32 d=fp32 k=4", "dot a=s8 b=s8 c=fp32 d=fp32 k=4",
+        "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 saturate=1",
         "dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32", "dot a=fp16 b=fp16 c=fp64 d=fp64 k=4"})
     EXPECT_FALSE(IeeeDotSimd::supports(op_of(text))) << text;
 }

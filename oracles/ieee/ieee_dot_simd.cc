@@ -11,6 +11,8 @@
 #include <hwy/highway.h>
 
 #include "oracles/lanes/dot_lanes-inl.h"
+#include "oracles/lanes/exact_lanes-inl.h"
+#include "oracles/lanes/integer_dots-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmafuzz {
@@ -21,26 +23,44 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Additions = std::vector<std::pair<int, int>>;
 
+/// The host's operations.
+template <class D>
+struct Operations {
+  using V = hn::Vec<D>;
+  static HWY_INLINE V multiply(V x, V y) { return hn::Mul(x, y); }
+  static HWY_INLINE V add(V x, V y) { return hn::Add(x, y); }
+  static HWY_INLINE V fma(V x, V y, V z) { return hn::MulAdd(x, y, z); }
+};
+
+/// Those of fp16, whose numbers are in fp32: products are exact there, and of a sum, which has more than twice the
+/// bits, the second rounding is that of the exact one.
+struct HalfOperations {
+  static HWY_INLINE VF32 multiply(VF32 x, VF32 y) { return rounded(hn::Mul(x, y)); }
+  static HWY_INLINE VF32 add(VF32 x, VF32 y) { return rounded(hn::Add(x, y)); }
+  static HWY_INLINE VF32 fma(VF32 x, VF32 y, VF32 z) { return rounded(fma_to_odd(x, y, z)); }
+  static HWY_INLINE VF32 rounded(VF32 x) { return rounded_to_fp16(x, fp16_fields.encode_nan()); }
+};
+
 /// x[i * lanes + j] and y: operand i of dot j. Overwrites x where products are kept.
-template <class D, class V = hn::Vec<D>>
+template <class Op, class D, class V = hn::Vec<D>>
 HWY_INLINE V ieee_dots(D d, DotOrder order, const Additions& additions, int k, hn::TFromD<D>* HWY_RESTRICT x,
                        const hn::TFromD<D>* HWY_RESTRICT y, V c) {
   const size_t lanes = hn::Lanes(d);
   const size_t end = size_t(k) * lanes;
   switch (order) {
     case DotOrder::fma:
-      for (size_t i = 0; i < end; i += lanes) c = hn::MulAdd(hn::Load(d, x + i), hn::Load(d, y + i), c);
+      for (size_t i = 0; i < end; i += lanes) c = Op::fma(hn::Load(d, x + i), hn::Load(d, y + i), c);
       return c;
     case DotOrder::serial:
-      for (size_t i = 0; i < end; i += lanes) c = hn::Add(c, hn::Mul(hn::Load(d, x + i), hn::Load(d, y + i)));
+      for (size_t i = 0; i < end; i += lanes) c = Op::add(c, Op::multiply(hn::Load(d, x + i), hn::Load(d, y + i)));
       return c;
     case DotOrder::pairwise: break;
   }
-  for (size_t i = 0; i < end; i += lanes) hn::Store(hn::Mul(hn::Load(d, x + i), hn::Load(d, y + i)), d, x + i);
+  for (size_t i = 0; i < end; i += lanes) hn::Store(Op::multiply(hn::Load(d, x + i), hn::Load(d, y + i)), d, x + i);
   for (const auto& [to, from] : additions)
-    hn::Store(hn::Add(hn::Load(d, x + size_t(to) * lanes), hn::Load(d, x + size_t(from) * lanes)), d,
+    hn::Store(Op::add(hn::Load(d, x + size_t(to) * lanes), hn::Load(d, x + size_t(from) * lanes)), d,
               x + size_t(to) * lanes);
-  return hn::Add(hn::Load(d, x), c);
+  return Op::add(hn::Load(d, x), c);
 }
 
 void ieee_fp32(DotOrder order, const Additions& additions, const Batch& batch, Column& results) {
@@ -53,8 +73,14 @@ void ieee_fp32(DotOrder order, const Additions& additions, const Batch& batch, C
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     load_floats(decode_a, batch.a(), first, dots, op.k, x);
     load_floats(decode_b, batch.b(), first, dots, op.k, y);
-    const VF32 r = ieee_dots(d, order, additions, op.k, x, y, load_float(decode_c, batch.c(), first, dots));
-    store_words(canonical_bits(r, fp32_fields.encode_nan()), dots, first, results);
+    const VF32 c = load_float(decode_c, batch.c(), first, dots);
+    if (op.d.fields() == fp16_fields) {
+      const VF32 r = ieee_dots<HalfOperations>(d, order, additions, op.k, x, y, c);
+      store_words(fp16_bits(r, fp16_fields.encode_nan()), dots, first, results);
+    } else {
+      const VF32 r = ieee_dots<Operations<DF32>>(d, order, additions, op.k, x, y, c);
+      store_words(canonical_bits(r, fp32_fields.encode_nan()), dots, first, results);
+    }
   }
 }
 
@@ -74,7 +100,7 @@ void ieee_fp64(DotOrder order, const Additions& additions, const Batch& batch, C
     gather(batch.a(), x);
     gather(batch.b(), y);
     gather(batch.c(), c);
-    const auto r = ieee_dots(d, order, additions, k, x, y, hn::Load(d, c));
+    const auto r = ieee_dots<Operations<decltype(d)>>(d, order, additions, k, x, y, hn::Load(d, c));
     const hn::Repartition<uint64_t, decltype(d)> d64;
     const auto nan = hn::BitCast(d, hn::Set(d64, batch.op().d.fields().encode_nan()));
     hn::Store(hn::IfThenElse(hn::IsNaN(r), nan, r), d, c);
@@ -121,8 +147,11 @@ IeeeDotSimd::IeeeDotSimd(const Op& op, DotOrder order) : order_(order) {
 bool IeeeDotSimd::supports(const Op& op) {
   constexpr FormatFields fp64 = ieee_fields(11, 52);
   const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields(), &d = op.d.fields();
-  const bool formats =
-      d == fp64 ? a == d && b == d && c == d : d == fp32_fields && fits_fp32(a) && fits_fp32(b) && fits_fp32(c);
+  const bool has_exact_products =
+      a.precision() + b.precision() <= 24 && a.emax() + b.emax() < 126 && a.subnormal_bit() + b.subnormal_bit() >= -149;
+  const bool formats = d == fp64 ? a == d && b == d && c == d
+                                 : fits_fp32(a) && fits_fp32(b) && fits_fp32(c) &&
+                                       (d == fp32_fields || (d == fp16_fields && c == d && has_exact_products));
   return op.kind == OpKind::dot && formats && op.rounding == Rounding::nearest_even && !op.saturate &&
          !op.flush_to_zero && !op.has_scales() && op.k <= max_instruction_k;
 }

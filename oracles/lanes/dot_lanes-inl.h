@@ -254,6 +254,9 @@ class FloatDecoder {
         infinity_(static_cast<uint32_t>(f.top_exponent_field()) << 23),
         rebias_(f.exponent_bits < 8),
         rebias_by_(static_cast<uint32_t>(127 - f.bias) << 23),
+        subnormal_factor_(f.subnormals == SubnormalRule::gradual   ? 1
+                          : f.subnormals == SubnormalRule::literal ? 0.5f
+                                                                   : 0),
         ieee_(f.specials == Specials::ieee),
         one_nan_(f.specials == Specials::fn || f.specials == Specials::fnuz),
         nan_(static_cast<uint32_t>(f.specials == Specials::fn ? magnitude_mask_ : f.sign_bit())),
@@ -273,7 +276,8 @@ class FloatDecoder {
       // fp32 number, which would take Intel's processors a hundred cycles.
       const V32 leading = hn::Set(d, one_), rebiased = hn::Add(magnitude, hn::Set(d, rebias_by_));
       const VF32 led = hn::BitCast(df, hn::Add(rebiased, leading));
-      const V32 subnormal = hn::BitCast(d, hn::Sub(led, hn::BitCast(df, hn::Set(d, rebias_by_ + one_))));
+      const VF32 gradual = hn::Sub(led, hn::BitCast(df, hn::Set(d, rebias_by_ + one_)));
+      const V32 subnormal = hn::BitCast(d, hn::Mul(gradual, hn::Set(df, subnormal_factor_)));
       bits = hn::IfThenElse(hn::Lt(magnitude, leading), subnormal, rebiased);
       if (ieee_) {
         const auto special = hn::Not(hn::Lt(magnitude, hn::Set(d, infinity_)));
@@ -301,6 +305,7 @@ class FloatDecoder {
   uint32_t magnitude_mask_, infinity_;
   bool rebias_;
   uint32_t rebias_by_;
+  float subnormal_factor_;  ///< on numbers as IEEE 754 reads them
   bool ieee_, one_nan_;
   uint32_t nan_, nan_mask_;
 };

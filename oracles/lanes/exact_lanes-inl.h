@@ -56,6 +56,20 @@ HWY_INLINE hn::Vec<DF32Half> demoted_to_odd(VF64 x) {
   return hn::DemoteTo(DF32Half(), hn::IfThenElse(hn::IsNaN(x), x, hn::BitCast(d, odd)));
 }
 
+/// x * y + z of fp32 numbers, rounded to odd in fp64 and then in fp32: what rounds it once more, to at most 22 bits,
+/// rounds the exact sum.
+HWY_INLINE VF32 fma_to_odd(VF32 x, VF32 y, VF32 z) {
+  const DF32Half half;
+  const auto of = [](auto u, auto v, auto w) HWY_ATTR {
+    const DF64 d;
+    const VF64 product = hn::Mul(hn::PromoteTo(d, u), hn::PromoteTo(d, v)), c = hn::PromoteTo(d, w);
+    const VF64 sum = hn::Add(product, c);
+    return demoted_to_odd(hn::IfThenElse(hn::IsFinite(sum), add_to_odd(product, c), sum));
+  };
+  return hn::Combine(DF32(), of(hn::UpperHalf(half, x), hn::UpperHalf(half, y), hn::UpperHalf(half, z)),
+                     of(hn::LowerHalf(half, x), hn::LowerHalf(half, y), hn::LowerHalf(half, z)));
+}
+
 /// A sum of products held as two fp64 numbers. Where Narrow, the products' range is proof that the second one is exact;
 /// elsewhere lost() tells the lanes where it was not.
 template <bool Narrow>

@@ -137,23 +137,9 @@ class LaneHalfChains : public LaneChains<DF32> {
   HWY_INLINE LaneHalfChains(const DotModel& m, const float* a, const float* b) : LaneChains(m, a, b) {}
 
   HWY_INLINE Numbers fma(Numbers x, Numbers y, Numbers z) const {
-    const DF32Half half;
-    const auto lower = hn::LowerHalf(half, x.v), upper = hn::UpperHalf(half, x.v);
-    const VF32 sum = hn::Combine(DF32(), fma(upper, hn::UpperHalf(half, y.v), hn::UpperHalf(half, z.v)),
-                                 fma(lower, hn::LowerHalf(half, y.v), hn::LowerHalf(half, z.v)));
-    return {FloatDecoder(fp16_fields)(fp16_bits(sum, model().nan))};
+    return {rounded_to_fp16(fma_to_odd(x.v, y.v, z.v), model().nan)};
   }
   HWY_INLINE Numbers multiply(Numbers x, Numbers y) const { return fma(x, y, {hn::Set(DF32(), -0.0f)}); }
-
- private:
-  using Half = hn::Vec<DF32Half>;
-
-  HWY_INLINE static Half fma(Half x, Half y, Half z) {
-    const DF64 d;
-    const VF64 product = hn::Mul(hn::PromoteTo(d, x), hn::PromoteTo(d, y)), c = hn::PromoteTo(d, z);
-    const VF64 sum = hn::Add(product, c);
-    return demoted_to_odd(hn::IfThenElse(hn::IsFinite(sum), add_to_odd(product, c), sum));
-  }
 };
 
 /// The same in bf16: the exact sum, rounded to odd in fp64, is rounded once more.

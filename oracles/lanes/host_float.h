@@ -15,16 +15,17 @@ namespace mmafuzz {
 /// Whether every number of a format is an fp32 number that FloatDecoder (oracles/lanes/dot_lanes-inl.h) reads.
 inline bool fits_fp32(const FormatFields& f) {
   const bool range = f.exponent_bits < 8 ? f.bias >= 0 && f.bias <= 127
-                                         : f.exponent_bits == 8 && f.bias == 127 && f.specials == Specials::ieee;
-  return range && !f.integer && f.sign == SignField::present && f.subnormals == SubnormalRule::gradual &&
-         f.fraction_bits <= 23 && f.width <= 32 && f.specials != Specials::top_code &&
+                                         : f.exponent_bits == 8 && f.bias == 127 && f.specials == Specials::ieee &&
+                                               f.subnormals == SubnormalRule::gradual;
+  return range && !f.integer && f.sign == SignField::present && f.subnormals != SubnormalRule::absent &&
+         !f.has(policy::zero_positive) && f.fraction_bits <= 23 && f.width <= 32 && f.specials != Specials::top_code &&
          f.specials != Specials::top_infinity;
 }
 
 /// Whether k products of two such formats span so few bits that the errors of summing them in fp64 sum exactly in fp64:
 /// they are multiples of the least product bit, each at most 2^-53 of the sum.
 inline bool products_are_narrow(const FormatFields& a, const FormatFields& b, int k) {
-  const int low = a.least_bit() + b.least_bit(), high = a.emax() + b.emax() + 2 + bit_length(uint64_t(k));
+  const int low = a.subnormal_bit() + b.subnormal_bit(), high = a.emax() + b.emax() + 2 + bit_length(uint64_t(k));
   return high - 53 + bit_length(uint64_t(k)) - low <= 53;
 }
 

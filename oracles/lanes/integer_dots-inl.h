@@ -394,6 +394,8 @@ HWY_INLINE V32 fp16_bits(VF32 x, uint64_t nan) {
   return hn::IfThenElse(decode.are_special(worst), not_finite, round({n.significand, n.sign, unit}, n.sign));
 }
 
+HWY_INLINE VF32 rounded_to_fp16(VF32 x, uint64_t nan) { return FloatDecoder(fp16_fields)(fp16_bits(x, nan)); }
+
 /// Whether operands and products are what nearly all rows make of them.
 inline bool is_usual(const AlignedRow& row) {
   const DotModel& m = row.summed;

@@ -303,7 +303,7 @@ bool overflows_as_the_host(const DotModel& m) {
 
 /// Whose sums are normal fp32 numbers before they are rounded.
 bool is_chain_of_fp16(const DotModel& m) {
-  return m.c == fp16_fields && m.d == fp16_fields && m.a.least_bit() + m.b.least_bit() >= -126;
+  return m.c == fp16_fields && m.d == fp16_fields && m.a.subnormal_bit() + m.b.subnormal_bit() >= -126;
 }
 
 bool is_chain_of_bf16(const DotModel& m) { return m.c == bf16_fields && m.d == bf16_fields && flushes_as_the_host(m); }
@@ -324,10 +324,12 @@ bool has_scales_of_lanes(const DotModel& m) {
 
 /// Sums of cut products fit in 31 bits; products have at most 22 bits, so that fp32 holds them.
 bool is_plain_two_stage_sum(const DotModel& m) {
-  return m.a.width == m.b.width && m.order == ProductOrder::ascending && m.subnormals == Subnormals::kept &&
-         m.low_bits == LowBits::ignored && m.overflow != Overflow::saturate && m.zero_rule != ZeroRule::operand &&
-         m.c_special == CSpecial::propagates && m.product_overflow == ProductOverflow::infinity &&
-         m.overflow_rank == OverflowRank::equal && m.product == ProductRule::unnormalized && m.fraction_bits >= 1 &&
+  const auto is_gradual = [](const FormatFields& f) { return f.subnormals == SubnormalRule::gradual; };
+  return m.a.width == m.b.width && is_gradual(m.a) && is_gradual(m.b) && is_gradual(m.c) &&
+         m.order == ProductOrder::ascending && m.subnormals == Subnormals::kept && m.low_bits == LowBits::ignored &&
+         m.overflow != Overflow::saturate && m.zero_rule != ZeroRule::operand && m.c_special == CSpecial::propagates &&
+         m.product_overflow == ProductOverflow::infinity && m.overflow_rank == OverflowRank::equal &&
+         m.product == ProductRule::unnormalized && m.fraction_bits >= 1 &&
          int64_t{smaller(m.block, m.k)} << (m.fraction_bits + 2) <= int64_t{1} << 30 &&
          m.a.fraction_bits + m.b.fraction_bits <= 22;
 }

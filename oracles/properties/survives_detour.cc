@@ -32,7 +32,10 @@ class SurvivesDetour final : public Property {
   bool holds(const Pair& pair) const override { return same_number(pair.op(), pair.before, pair.after); }
 
  private:
-  static Format detour(const Op& op) { return format(op.a == format("fp64") ? "fp32" : "bf16"); }
+  static const Format& detour(const Op& op) {
+    static const Format fp32 = format("fp32"), bf16 = format("bf16");
+    return op.a.fields().width == 64 ? fp32 : bf16;
+  }
 };
 
 }  // namespace
