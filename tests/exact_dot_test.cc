@@ -29,6 +29,8 @@ std::vector<std::string> ops() {
                                   "dot a=fp16 b=bf16 c=fp64 d=bf16 k=3",
                                   "dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32",
                                   "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
+                                  "dot a=e5m2 b=cfloat8_1_4_3:7 c=fp16 d=fp32 k=37 sa=ue4m3 sb=e8m0 sblock=12",
+                                  "dot a=fp32 b=fp32 c=fp32 d=bf16 k=64 sa=e8m0 sb=e8m0 sblock=32",
                                   "dot a=fp16 b=fp16 c=fp16 d=e4m3 k=4",
                                   "dot a=fp16 b=fp16 c=fp16 d=e5m2fnuz k=4",
                                   "dot a=s8 b=s8 c=fp32 d=fp32 k=8",
@@ -77,7 +79,7 @@ TEST_P(ExactDot, VectorKernelFastPathRefereeAndTwinAgree) {
 TEST_P(ExactDot, VectorKernelEqualsTheFastPathOnAnyBitsAndLengths) {
   size_t column;
   Op op = *parse_op(GetParam(), column);
-  for (const int k : {op.k, 1, 7, 33}) {
+  for (const int k : {op.k, 1, 7, 33, 130}) {
     op.k = k;
     const exact::FastDot fast(op);
     DotCase one(op);
@@ -108,6 +110,11 @@ TEST(ExactDotVector, ServesTheCommonDots) {
   for (const char* ab : {"fp16", "bf16", "tf32", "e4m3", "e5m2", "e2m1", "fp32"})
     EXPECT_TRUE(exact::ExactDotSimd::supports(dot_op(ab, "fp32", "fp32", 16))) << ab;
   EXPECT_TRUE(exact::ExactDotSimd::supports(dot_op("fp16", "fp16", "fp16", 16)));
+  for (const char* scaled : {"dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32",
+                             "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=128 sa=ue4m3 sb=ue4m3 sblock=16"}) {
+    size_t column;
+    EXPECT_TRUE(exact::ExactDotSimd::supports(*parse_op(scaled, column))) << scaled;
+  }
 }
 
 TEST(ExactDotByHand, RoundsTheExactSumOnce) {

@@ -31,24 +31,41 @@ void exact_dots(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_on
   // fp32 to nearest even is the host's own conversion; all else is rounded one by one.
   const bool host_rounds = op.d.fields() == fp32_fields && op.rounding == Rounding::nearest_even && !op.saturate;
   const FloatDecoder decode_a(op.a.fields()), decode_b(op.b.fields()), decode_c(op.c.fields());
+  Scales scales(op.scale_a.fields(), op.scale_b.fields(), op.scale_block);
   HWY_ALIGN float x[max_instruction_k * max_lanes], y[max_instruction_k * max_lanes], c[max_lanes], rounded[max_lanes];
   HWY_ALIGN double odd[max_lanes];
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
-    load_floats(decode_a, batch.a(), first, dots, op.k, x);
-    load_floats(decode_b, batch.b(), first, dots, op.k, y);
+    ExactSum<Narrow> lower, upper;
+    for (int element = 0; element < op.k; element += max_instruction_k) {
+      const int count = HWY_MIN(max_instruction_k, op.k - element);
+      load_floats(decode_a, batch.a(), first, dots, element, count, count, x);
+      load_floats(decode_b, batch.b(), first, dots, element, count, count, y);
+      scales.load(batch, first, dots, element, count);
+      const auto add = [&](ExactSum<Narrow>& sum, size_t lane) HWY_ATTR {
+        for (int i = 0; i < count; ++i) {
+          const size_t at = size_t(i) * lanes + lane;
+          const VF64 product =
+              hn::Mul(hn::PromoteTo(d, hn::Load(DF32Half(), x + at)), hn::PromoteTo(d, hn::Load(DF32Half(), y + at)));
+          sum.add(op.scale_block ? hn::Mul(product, scales.of(i, lane)) : product);
+        }
+      };
+      add(lower, 0);
+      add(upper, half);
+    }
     hn::Store(load_float(decode_c, batch.c(), first, dots), DF32(), c);
     uint64_t lost = 0;
-    for (size_t at = 0; at < lanes; at += half) {
-      const ExactSum<Narrow> sum = sum_products<Narrow>(x + at, y + at, op.k, lanes);
-      const VF64 r = sum.plus(hn::PromoteTo(d, hn::Load(DF32Half(), c + at)));
+    const auto finish = [&](const ExactSum<Narrow>& sum, size_t lane) HWY_ATTR {
+      const VF64 r = sum.plus(hn::PromoteTo(d, hn::Load(DF32Half(), c + lane)));
       if (host_rounds) {
-        hn::Store(hn::DemoteTo(DF32Half(), r), DF32Half(), rounded + at);
+        hn::Store(hn::DemoteTo(DF32Half(), r), DF32Half(), rounded + lane);
       } else {
-        hn::Store(r, d, odd + at);
+        hn::Store(r, d, odd + lane);
       }
-      if constexpr (!Narrow) lost |= mask_bits(d, sum.lost()) << at;
-    }
+      if constexpr (!Narrow) lost |= mask_bits(d, sum.lost()) << lane;
+    };
+    finish(lower, 0);
+    finish(upper, half);
     if (host_rounds) {
       store_words(canonical_bits(hn::Load(DF32(), rounded), op.d.fields().encode_nan()), dots, first, results);
     } else {
@@ -64,7 +81,7 @@ void exact_dots(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_on
 bool exact_batch(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_one, const Batch& batch,
                  Column& results) {
   const Op& op = batch.op();
-  const bool narrow = products_are_narrow(op.a.fields(), op.b.fields(), op.k);
+  const bool narrow = !op.has_scales() && products_are_narrow(op.a.fields(), op.b.fields(), op.k);
   (narrow ? exact_dots<true> : exact_dots<false>)(unit, one_by_one, batch, results);
   return true;
 }
@@ -90,10 +107,11 @@ ExactDotSimd::ExactDotSimd(const Op& op) : d_(op.d.fields()), rule_(op.rounding_
 
 bool ExactDotSimd::supports(const Op& op) {
   // Rounding down alone needs to know more about a zero sum than its sign to nearest even.
-  return op.kind == OpKind::dot && !op.has_scales() && !op.flush_to_zero && fits_fp32(op.a.fields()) &&
+  const bool scales_fit =
+      !op.has_scales() || scales_fit_fp64(op.a.fields(), op.b.fields(), op.scale_a.fields(), op.scale_b.fields());
+  return op.kind == OpKind::dot && scales_fit && !op.flush_to_zero && fits_fp32(op.a.fields()) &&
          fits_fp32(op.b.fields()) && fits_fp32(op.c.fields()) && !op.d.fields().integer &&
-         op.d.fields().precision() <= 50 && op.rounding != Rounding::down && op.rounding != Rounding::stochastic &&
-         op.k <= max_instruction_k;
+         op.d.fields().precision() <= 50 && op.rounding != Rounding::down && op.rounding != Rounding::stochastic;
 }
 
 bool ExactDotSimd::run(const Batch& batch, Column& results) const {

@@ -1,5 +1,5 @@
-// The exact dot on many cases at once, in the host's fp64: dots without scales whose operands embed in fp32 and whose
-// result has at most fp32's precision. What does not fit in two fp64 numbers goes through FastDot.
+// The exact dot on many cases at once, in the host's fp64: dots whose operands embed in fp32, with or without scales,
+// and whose result has at most 50 bits. What does not fit in two fp64 numbers goes through FastDot.
 #pragma once
 
 #include "core/batch.h"

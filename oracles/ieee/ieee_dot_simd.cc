@@ -8,6 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "oracles/ieee/ieee_dot_simd.cc"
 #include <hwy/foreach_target.h>
+#include <hwy/aligned_allocator.h>
 #include <hwy/highway.h>
 
 #include "oracles/lanes/dot_lanes-inl.h"
@@ -21,101 +22,168 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if MMAFUZZ_HOST_FMA
 
-using Additions = std::vector<std::pair<int, int>>;
-
-/// The host's operations.
+/// The products of a window of dots, x[i * lanes + j] and y[i * lanes + j] of dot j, and what the host makes of them.
 template <class D>
-struct Operations {
+class HostProducts {
+ public:
+  using T = hn::TFromD<D>;
   using V = hn::Vec<D>;
-  static HWY_INLINE V multiply(V x, V y) { return hn::Mul(x, y); }
-  static HWY_INLINE V add(V x, V y) { return hn::Add(x, y); }
-  static HWY_INLINE V fma(V x, V y, V z) { return hn::MulAdd(x, y, z); }
+  HostProducts(const T* x, const T* y) : x_(x), y_(y) {}
+
+  HWY_INLINE V product(int i) const { return hn::Mul(x(i), y(i)); }
+  HWY_INLINE V fma(int i, V c) const { return hn::MulAdd(x(i), y(i), c); }
+  HWY_INLINE V add(V x, V y) const { return hn::Add(x, y); }
+
+ protected:
+  HWY_INLINE V x(int i) const { return hn::Load(D(), x_ + size_t(i) * hn::Lanes(D())); }
+  HWY_INLINE V y(int i) const { return hn::Load(D(), y_ + size_t(i) * hn::Lanes(D())); }
+
+ private:
+  const T *x_, *y_;
 };
 
-/// Those of fp16, whose numbers are in fp32: products are exact there, and of a sum, which has more than twice the
+/// The same with results in fp16, held in fp32: products are exact there, and of a sum, which has more than twice the
 /// bits, the second rounding is that of the exact one.
-struct HalfOperations {
-  static HWY_INLINE VF32 multiply(VF32 x, VF32 y) { return rounded(hn::Mul(x, y)); }
-  static HWY_INLINE VF32 add(VF32 x, VF32 y) { return rounded(hn::Add(x, y)); }
-  static HWY_INLINE VF32 fma(VF32 x, VF32 y, VF32 z) { return rounded(fma_to_odd(x, y, z)); }
-  static HWY_INLINE VF32 rounded(VF32 x) { return rounded_to_fp16(x, fp16_fields.encode_nan()); }
+class HalfProducts : public HostProducts<DF32> {
+ public:
+  HalfProducts(const float* x, const float* y, const Scales&) : HostProducts(x, y) {}
+
+  HWY_INLINE VF32 product(int i) const { return rounded(HostProducts::product(i)); }
+  HWY_INLINE VF32 fma(int i, VF32 c) const { return rounded(fma_to_odd(x(i), y(i), c)); }
+  HWY_INLINE VF32 add(VF32 x, VF32 y) const { return rounded(HostProducts::add(x, y)); }
+
+ private:
+  HWY_INLINE static VF32 rounded(VF32 x) { return rounded_to_fp16(x, fp16_fields.encode_nan()); }
 };
 
-/// x[i * lanes + j] and y: operand i of dot j. Overwrites x where products are kept.
-template <class Op, class D, class V = hn::Vec<D>>
-HWY_INLINE V ieee_dots(D d, DotOrder order, const Additions& additions, int k, hn::TFromD<D>* HWY_RESTRICT x,
-                       const hn::TFromD<D>* HWY_RESTRICT y, V c) {
-  const size_t lanes = hn::Lanes(d);
-  const size_t end = size_t(k) * lanes;
-  switch (order) {
-    case DotOrder::fma:
-      for (size_t i = 0; i < end; i += lanes) c = Op::fma(hn::Load(d, x + i), hn::Load(d, y + i), c);
-      return c;
-    case DotOrder::serial:
-      for (size_t i = 0; i < end; i += lanes) c = Op::add(c, Op::multiply(hn::Load(d, x + i), hn::Load(d, y + i)));
-      return c;
-    case DotOrder::pairwise: break;
+class PlainProducts : public HostProducts<DF32> {
+ public:
+  PlainProducts(const float* x, const float* y, const Scales&) : HostProducts(x, y) {}
+};
+
+/// The same under scales: fp64 holds such a product exactly.
+class ScaledProducts : public HostProducts<DF32> {
+ public:
+  ScaledProducts(const float* x, const float* y, const Scales& scales) : HostProducts(x, y), scales_(scales) {}
+
+  HWY_INLINE VF32 product(int i) const {
+    return halves(i, hn::Zero(DF32()), [](VF64 exact, VF64) HWY_ATTR { return exact; });
   }
-  for (size_t i = 0; i < end; i += lanes) hn::Store(Op::multiply(hn::Load(d, x + i), hn::Load(d, y + i)), d, x + i);
-  for (const auto& [to, from] : additions)
-    hn::Store(Op::add(hn::Load(d, x + size_t(to) * lanes), hn::Load(d, x + size_t(from) * lanes)), d,
-              x + size_t(to) * lanes);
-  return Op::add(hn::Load(d, x), c);
+  HWY_INLINE VF32 fma(int i, VF32 c) const {
+    return halves(i, c, [](VF64 exact, VF64 addend) HWY_ATTR {
+      const VF64 sum = hn::Add(exact, addend);
+      return hn::IfThenElse(hn::IsFinite(sum), add_to_odd(exact, addend), sum);
+    });
+  }
+
+ private:
+  template <class Operation>
+  HWY_INLINE VF32 halves(int i, VF32 c, const Operation& operation) const {
+    const DF32Half half;
+    const DF64 d;
+    const auto of = [&](auto u, auto v, auto w, size_t lane) HWY_ATTR {
+      const VF64 exact = hn::Mul(hn::Mul(hn::PromoteTo(d, u), hn::PromoteTo(d, v)), scales_.of(i, lane));
+      return hn::DemoteTo(half, operation(exact, hn::PromoteTo(d, w)));
+    };
+    return hn::Combine(DF32(),
+                       of(hn::UpperHalf(half, x(i)), hn::UpperHalf(half, y(i)), hn::UpperHalf(half, c), hn::Lanes(d)),
+                       of(hn::LowerHalf(half, x(i)), hn::LowerHalf(half, y(i)), hn::LowerHalf(half, c), 0));
+  }
+
+  const Scales& scales_;
+};
+
+/// Goes on with the sums c of dots whose products first.. lie in a window; by halves, only keeps the products.
+template <class D, class Products, class V = hn::Vec<D>>
+HWY_INLINE V sum_window(D d, const IeeeOrder& order, const Products& products, int first, int count, V c,
+                        hn::TFromD<D>* kept) {
+  switch (order.order) {
+    case DotOrder::fma:
+      for (int i = 0; i < count; ++i) c = products.fma(i, c);
+      break;
+    case DotOrder::serial:
+      for (int i = 0; i < count; ++i) c = products.add(c, products.product(i));
+      break;
+    case DotOrder::pairwise:
+      for (int i = 0; i < count; ++i) hn::Store(products.product(i), d, kept + size_t(first + i) * hn::Lanes(d));
+      break;
+  }
+  return c;
 }
 
-void ieee_fp32(DotOrder order, const Additions& additions, const Batch& batch, Column& results) {
+/// The sum of the products that were kept, and c.
+template <class D, class Products, class V = hn::Vec<D>>
+HWY_INLINE V sum_kept(D d, const IeeeOrder& order, const Products& products, V c, hn::TFromD<D>* kept) {
+  if (order.order != DotOrder::pairwise) return c;
+  const auto at = [&](int i) HWY_ATTR { return kept + size_t(i) * hn::Lanes(d); };
+  for (const auto& [to, from] : order.additions)
+    hn::Store(products.add(hn::Load(d, at(to)), hn::Load(d, at(from))), d, at(to));
+  return products.add(hn::Load(d, kept), c);
+}
+
+template <class Products>
+void ieee_fp32(const IeeeOrder& order, const Batch& batch, Column& results) {
   const DF32 d;
   const size_t lanes = hn::Lanes(d);
   const Op& op = batch.op();
   const FloatDecoder decode_a(op.a.fields()), decode_b(op.b.fields()), decode_c(op.c.fields());
+  Scales scales(op.scale_a.fields(), op.scale_b.fields(), op.scale_block);
   HWY_ALIGN float x[max_instruction_k * max_lanes], y[max_instruction_k * max_lanes];
+  const Products products(x, y, scales);
+  const auto kept = hwy::AllocateAligned<float>(size_t(op.k) * lanes);
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
-    load_floats(decode_a, batch.a(), first, dots, op.k, x);
-    load_floats(decode_b, batch.b(), first, dots, op.k, y);
-    const VF32 c = load_float(decode_c, batch.c(), first, dots);
-    if (op.d.fields() == fp16_fields) {
-      const VF32 r = ieee_dots<HalfOperations>(d, order, additions, op.k, x, y, c);
-      store_words(fp16_bits(r, fp16_fields.encode_nan()), dots, first, results);
-    } else {
-      const VF32 r = ieee_dots<Operations<DF32>>(d, order, additions, op.k, x, y, c);
-      store_words(canonical_bits(r, fp32_fields.encode_nan()), dots, first, results);
+    VF32 c = load_float(decode_c, batch.c(), first, dots);
+    for (int element = 0; element < op.k; element += max_instruction_k) {
+      const int count = HWY_MIN(max_instruction_k, op.k - element);
+      load_floats(decode_a, batch.a(), first, dots, element, count, count, x);
+      load_floats(decode_b, batch.b(), first, dots, element, count, count, y);
+      scales.load(batch, first, dots, element, count);
+      c = sum_window(d, order, products, element, count, c, kept.get());
     }
+    c = sum_kept(d, order, products, c, kept.get());
+    const uint64_t nan = op.d.fields().encode_nan();
+    store_words(op.d.fields() == fp16_fields ? fp16_bits(c, nan) : canonical_bits(c, nan), dots, first, results);
   }
 }
 
-void ieee_fp64(DotOrder order, const Additions& additions, const Batch& batch, Column& results) {
-  const hn::ScalableTag<double> d;
+void ieee_fp64(const IeeeOrder& order, const Batch& batch, Column& results) {
+  const DF64 d;
   const size_t lanes = hn::Lanes(d);
-  const int k = batch.op().k;
+  const Op& op = batch.op();
   HWY_ALIGN double x[max_instruction_k * max_lanes / 2] = {}, y[max_instruction_k * max_lanes / 2] = {},
-                                                     c[max_lanes / 2] = {};
+                                                     sum[max_lanes / 2] = {};
+  const HostProducts<DF64> products(x, y);
+  const auto kept = hwy::AllocateAligned<double>(size_t(op.k) * lanes);
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
-    const auto gather = [&](const Column& column, double* out) {
-      for (size_t j = 0; j < dots; ++j)
-        for (int i = 0; i < column.count(); ++i)
-          out[size_t(i) * lanes + j] = std::bit_cast<double>(column.get(first + j, i));
-    };
-    gather(batch.a(), x);
-    gather(batch.b(), y);
-    gather(batch.c(), c);
-    const auto r = ieee_dots<Operations<decltype(d)>>(d, order, additions, k, x, y, hn::Load(d, c));
-    const hn::Repartition<uint64_t, decltype(d)> d64;
-    const auto nan = hn::BitCast(d, hn::Set(d64, batch.op().d.fields().encode_nan()));
-    hn::Store(hn::IfThenElse(hn::IsNaN(r), nan, r), d, c);
-    std::memcpy(results.data() + first * 8, c, dots * 8);
+    std::memcpy(sum, batch.c().data() + first * 8, dots * 8);
+    VF64 c = hn::Load(d, sum);
+    for (int element = 0; element < op.k; element += max_instruction_k) {
+      const int count = HWY_MIN(max_instruction_k, op.k - element);
+      load_doubles(batch.a(), first, dots, element, count, count, x);
+      load_doubles(batch.b(), first, dots, element, count, count, y);
+      c = sum_window(d, order, products, element, count, c, kept.get());
+    }
+    c = sum_kept(d, order, products, c, kept.get());
+    const auto nan = hn::BitCast(d, hn::Set(D64(), op.d.fields().encode_nan()));
+    hn::Store(hn::IfThenElse(hn::IsNaN(c), nan, c), d, sum);
+    std::memcpy(results.data() + first * 8, sum, dots * 8);
   }
 }
 
-bool ieee_batch(DotOrder order, const Additions& additions, const Batch& batch, Column& results) {
-  (batch.op().d.fields().width == 64 ? ieee_fp64 : ieee_fp32)(order, additions, batch, results);
+bool ieee_batch(const IeeeOrder& order, const Batch& batch, Column& results) {
+  const Op& op = batch.op();
+  op.d.fields().width == 64      ? ieee_fp64(order, batch, results)
+  : op.d.fields() == fp16_fields ? ieee_fp32<HalfProducts>(order, batch, results)
+  : op.has_scales()              ? ieee_fp32<ScaledProducts>(order, batch, results)
+                                 : ieee_fp32<PlainProducts>(order, batch, results);
   return true;
 }
 
 #else
 
-bool ieee_batch(DotOrder, const std::vector<std::pair<int, int>>&, const Batch&, Column&) { return false; }
+bool ieee_batch(const IeeeOrder&, const Batch&, Column&) { return false; }
 
 #endif
 
@@ -140,24 +208,24 @@ void add_halves(int first, int last, std::vector<std::pair<int, int>>& additions
 
 HWY_EXPORT(ieee_batch);
 
-IeeeDotSimd::IeeeDotSimd(const Op& op, DotOrder order) : order_(order) {
-  if (order == DotOrder::pairwise) add_halves(0, op.k, additions_);
+IeeeDotSimd::IeeeDotSimd(const Op& op, DotOrder order) : order_{order, {}} {
+  if (order == DotOrder::pairwise) add_halves(0, op.k, order_.additions);
 }
 
 bool IeeeDotSimd::supports(const Op& op) {
   constexpr FormatFields fp64 = ieee_fields(11, 52);
   const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields(), &d = op.d.fields();
+  if (op.kind != OpKind::dot || op.rounding != Rounding::nearest_even || op.saturate || op.flush_to_zero) return false;
+  if (d == fp64) return a == d && b == d && c == d && !op.has_scales();
+  if (!fits_fp32(a) || !fits_fp32(b) || !fits_fp32(c)) return false;
+  if (d == fp32_fields) return !op.has_scales() || scales_fit_fp64(a, b, op.scale_a.fields(), op.scale_b.fields());
   const bool has_exact_products =
       a.precision() + b.precision() <= 24 && a.emax() + b.emax() < 126 && a.subnormal_bit() + b.subnormal_bit() >= -149;
-  const bool formats = d == fp64 ? a == d && b == d && c == d
-                                 : fits_fp32(a) && fits_fp32(b) && fits_fp32(c) &&
-                                       (d == fp32_fields || (d == fp16_fields && c == d && has_exact_products));
-  return op.kind == OpKind::dot && formats && op.rounding == Rounding::nearest_even && !op.saturate &&
-         !op.flush_to_zero && !op.has_scales() && op.k <= max_instruction_k;
+  return d == fp16_fields && c == d && has_exact_products && !op.has_scales();
 }
 
 bool IeeeDotSimd::run(const Batch& batch, Column& results) const {
-  return default_float_environment() && HWY_DYNAMIC_DISPATCH(ieee_batch)(order_, additions_, batch, results);
+  return default_float_environment() && HWY_DYNAMIC_DISPATCH(ieee_batch)(order_, batch, results);
 }
 
 }  // namespace mmafuzz

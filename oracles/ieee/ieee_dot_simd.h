@@ -1,5 +1,5 @@
 // The same dot products on many cases at once with the host's own IEEE operations, where those are the op's: results in
-// fp32 from formats that embed in it, or fp64 throughout, rounded to nearest even.
+// fp32 from formats that embed in it, with or without scales, in fp16, or fp64 throughout, rounded to nearest even.
 #pragma once
 
 #include <utility>
@@ -9,6 +9,11 @@
 #include "oracles/ieee/ieee_dot.h"
 
 namespace mmafuzz {
+
+struct IeeeOrder {
+  DotOrder order;
+  std::vector<std::pair<int, int>> additions;  ///< pairwise: product first += product second, in this order
+};
 
 class IeeeDotSimd {
  public:
@@ -22,8 +27,7 @@ class IeeeDotSimd {
   bool run(const Batch& batch, Column& results) const;
 
  private:
-  DotOrder order_;
-  std::vector<std::pair<int, int>> additions_;  ///< pairwise: product first += product second, in this order
+  IeeeOrder order_;
 };
 
 }  // namespace mmafuzz

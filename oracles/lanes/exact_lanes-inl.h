@@ -2,6 +2,9 @@
 // by way of rounding to odd (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums: proved algorithms
 // using rounding to odd, IEEE Transactions on Computers 57, 2008). Products of fp32 numbers are exact in fp64 and far
 // from its range ends. Included once per Highway target, after dot_lanes-inl.h; compiled without contraction.
+#include <cmath>
+#include <limits>
+
 #if defined(MMAFUZZ_ORACLES_UNITS_EXACT_LANES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMAFUZZ_ORACLES_UNITS_EXACT_LANES_INL_H
 #undef MMAFUZZ_ORACLES_UNITS_EXACT_LANES_INL_H
@@ -20,6 +23,32 @@ using DF64 = hn::ScalableTag<double>;
 using VF64 = hn::Vec<DF64>;
 using MF64 = hn::Mask<DF64>;
 using DF32Half = hn::Rebind<float, DF64>;  // as many lanes as a vector of fp64 numbers
+
+/// Elements element.. of the dots from `first` on, `count` of them, of which `given` are there and the others +0: lane
+/// j of element i at [i * lanes + j].
+HWY_INLINE void load_doubles(const Column& column, size_t first, size_t dots, int element, int given, int count,
+                             double* to) {
+  const DF64 d;
+  const hn::RebindToSigned<DF64> di;
+  const size_t lanes = hn::Lanes(d);
+  const uint8_t* from = column.data() + first * column.stride() + size_t(element) * 8;
+  if (dots == lanes) {
+    const auto rows = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int64_t>(column.stride())));
+    if (column.stride() == 8) {
+      hn::Store(hn::LoadU(d, reinterpret_cast<const double*>(from)), d, to);
+    } else {
+      for (int i = 0; i < given; ++i)
+        hn::Store(hn::GatherOffset(d, reinterpret_cast<const double*>(from + 8 * i), rows), d, to + size_t(i) * lanes);
+    }
+  } else {
+    for (size_t j = 0; j < lanes; ++j)
+      for (int i = 0; i < given; ++i) {
+        to[size_t(i) * lanes + j] = 0;
+        if (j < dots) std::memcpy(to + size_t(i) * lanes + j, from + j * column.stride() + 8 * i, 8);
+      }
+  }
+  for (size_t i = size_t(given) * lanes; i < size_t(count) * lanes; ++i) to[i] = 0;
+}
 
 /// sum + error is x + y exactly.
 struct TwoSum {
@@ -110,17 +139,52 @@ class ExactSum {
   MF64 lost_;
 };
 
-/// The products of fp32 numbers x[i * stride + j] and y, i < count, for the lanes j of one vector of fp64 numbers.
-template <bool Narrow>
-HWY_INLINE ExactSum<Narrow> sum_products(const float* x, const float* y, int count, size_t stride) {
-  const DF64 d;
-  const DF32Half df;
-  ExactSum<Narrow> sum;
-  for (int i = 0; i < count; ++i)
-    sum.add(hn::Mul(hn::PromoteTo(d, hn::Load(df, x + size_t(i) * stride)),
-                    hn::PromoteTo(d, hn::Load(df, y + size_t(i) * stride))));
-  return sum;
-}
+/// The scales of a window of dots, as products of both: lane j of scale s at [s * lanes + j].
+class Scales {
+ public:
+  /// Formats that scales_fit_fp64 (oracles/lanes/host_float.h) accepts; block 0: there are none.
+  Scales(const FormatFields& a, const FormatFields& b, int block) : block_(block) {
+    if (block == 0) return;
+    for (uint64_t code = 0; code < 256; ++code) {
+      of_a_[code] = value(a, code);
+      of_b_[code] = value(b, code);
+    }
+  }
+
+  /// Those of the products element.. of the dots from `first` on, `count` of them.
+  void load(const Batch& batch, size_t first, size_t dots, int element, int count) {
+    if (block_ == 0) return;
+    const size_t lanes = hn::Lanes(DF32());
+    const int given = batch.scale_a().count(), at = element / block_;
+    first_ = element - at * block_;
+    for (int s = at; s <= (element + count - 1) / block_; ++s)
+      for (size_t j = 0; j < lanes; ++j) {
+        const bool is_there = s < given && j < dots;
+        const auto of = [&](const Column& scales, const double* values) {
+          return values[scales.data()[(first + j) * scales.stride() + size_t(s)]];
+        };
+        scale_[size_t(s - at) * lanes + j] = is_there ? of(batch.scale_a(), of_a_) * of(batch.scale_b(), of_b_) : 1;
+      }
+  }
+
+  /// Of product i of the window, beginning with lane `lane`.
+  HWY_INLINE VF64 of(int i, size_t lane) const {
+    return hn::Load(DF64(), scale_ + size_t((first_ + i) / block_) * hn::Lanes(DF32()) + lane);
+  }
+
+ private:
+  static double value(const FormatFields& f, uint64_t code) {
+    const Number x = decode(f, code & low_mask(f.width));
+    if (x.cls == NumberClass::nan) return std::numeric_limits<double>::quiet_NaN();
+    const double magnitude = x.cls == NumberClass::infinity ? std::numeric_limits<double>::infinity()
+                                                            : std::ldexp(double(x.significand), x.exponent);
+    return x.negative ? -magnitude : magnitude;
+  }
+
+  int block_, first_ = 0;  ///< the window's first product, among those of its scale
+  double of_a_[256], of_b_[256];
+  HWY_ALIGN double scale_[max_instruction_k * max_lanes];
+};
 
 #endif
 

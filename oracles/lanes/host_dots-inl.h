@@ -247,33 +247,16 @@ class HandsNansOn : public Base {
 template <bool Hands, class Base>
 using WithNans = std::conditional_t<Hands, HandsNansOn<Base>, Base>;
 
-/// The scales of a window of dots, as products of both: lane j of scale s at [s * lanes + j].
+/// What an exact sum needs of a window beside its numbers.
 struct ScaleWindow {
-  explicit ScaleWindow(const DotModel& model) : m(model) {}
+  explicit ScaleWindow(const DotModel& model) : m(model), scales(model.scale_a, model.scale_b, model.scale_block) {}
 
   void load(const Batch& batch, size_t first, size_t dots, int element, int, int count) {
-    if (m.scale_block == 0) return;
-    const size_t lanes = hn::Lanes(DF32());
-    const int given = batch.scale_a().count(), at = element / m.scale_block;
-    first_product = element - at * m.scale_block;
-    const auto power = [](uint8_t code) {  // of e8m0
-      return code == 0xff ? std::numeric_limits<double>::quiet_NaN()
-                          : std::bit_cast<double>(uint64_t(code + 1023 - 127) << 52);
-    };
-    for (int s = at; s <= (element + count - 1) / m.scale_block; ++s)
-      for (size_t j = 0; j < lanes; ++j) {
-        double& to = scale[size_t(s - at) * lanes + j];
-        to = 1;
-        if (s >= given || j >= dots) continue;
-        const uint8_t *x = batch.scale_a().data() + (first + j) * batch.scale_a().stride(),
-                      *y = batch.scale_b().data() + (first + j) * batch.scale_b().stride();
-        to = power(x[s]) * power(y[s]);
-      }
+    scales.load(batch, first, dots, element, count);
   }
 
   const DotModel& m;
-  int first_product = 0;  ///< the window's first, among those of its scale
-  HWY_ALIGN double scale[max_instruction_k * max_lanes];
+  Scales scales;
 };
 
 /// The domain of exact sums: two vectors of fp64 numbers are one of fp32.
@@ -287,11 +270,7 @@ class LaneExactDots {
 
   /// `at`: where in the window the operands begin.
   HWY_INLINE LaneExactDots(const ScaleWindow& window, size_t at, const float* a, const float* b)
-      : m_(window.m),
-        window_(window),
-        first_product_(window.first_product + int(at / hn::Lanes(DF32()))),
-        a_(a),
-        b_(b) {}
+      : m_(window.m), window_(window), first_product_(int(at / hn::Lanes(DF32()))), a_(a), b_(b) {}
 
   HWY_INLINE const DotModel& model() const { return m_; }
   HWY_INLINE void begin_block(int) const {}
@@ -300,9 +279,8 @@ class LaneExactDots {
     const size_t at = size_t(i) * hn::Lanes(DF32()), half = hn::Lanes(DF64());
     VF64 lower = hn::Mul(load(a_ + at), load(b_ + at)), upper = hn::Mul(load(a_ + at + half), load(b_ + at + half));
     if (m_.scale_block) {
-      const double* scale = window_.scale + size_t((first_product_ + i) / m_.scale_block) * hn::Lanes(DF32());
-      lower = hn::Mul(lower, hn::Load(DF64(), scale));
-      upper = hn::Mul(upper, hn::Load(DF64(), scale + half));
+      lower = hn::Mul(lower, window_.scales.of(first_product_ + i, 0));
+      upper = hn::Mul(upper, window_.scales.of(first_product_ + i, half));
     }
     sum.lower.add(lower);
     sum.upper.add(upper);

@@ -22,6 +22,15 @@ inline bool fits_fp32(const FormatFields& f) {
          f.specials != Specials::top_infinity;
 }
 
+/// Whether two scales of these formats come from a table of fp64 numbers, and their product with one of a and b is
+/// exact in fp64, far from the ends of its range.
+inline bool scales_fit_fp64(const FormatFields& a, const FormatFields& b, const FormatFields& scale_a,
+                            const FormatFields& scale_b) {
+  const auto is_narrow = [](const FormatFields& f) { return f.width <= 8 && !f.integer && !f.shared_bias; };
+  return is_narrow(scale_a) && is_narrow(scale_b) &&
+         a.precision() + b.precision() + scale_a.precision() + scale_b.precision() <= 50;
+}
+
 /// Whether k products of two such formats span so few bits that the errors of summing them in fp64 sum exactly in fp64:
 /// they are multiples of the least product bit, each at most 2^-53 of the sum.
 inline bool products_are_narrow(const FormatFields& a, const FormatFields& b, int k) {

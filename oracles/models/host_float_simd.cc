@@ -167,32 +167,6 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
   }
 }
 
-/// Elements element.. of the dots from `first` on, `count` of them, of which `given` are there and the others +0: lane
-/// j of element i at [i * lanes + j].
-HWY_INLINE void load_doubles(const Column& column, size_t first, size_t dots, int element, int given, int count,
-                             double* to) {
-  const DF64 d;
-  const hn::RebindToSigned<DF64> di;
-  const size_t lanes = hn::Lanes(d);
-  const uint8_t* from = column.data() + first * column.stride() + size_t(element) * 8;
-  if (dots == lanes) {
-    const auto rows = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int64_t>(column.stride())));
-    if (column.stride() == 8) {
-      hn::Store(hn::LoadU(d, reinterpret_cast<const double*>(from)), d, to);
-    } else {
-      for (int i = 0; i < given; ++i)
-        hn::Store(hn::GatherOffset(d, reinterpret_cast<const double*>(from + 8 * i), rows), d, to + size_t(i) * lanes);
-    }
-  } else {
-    for (size_t j = 0; j < lanes; ++j)
-      for (int i = 0; i < given; ++i) {
-        to[size_t(i) * lanes + j] = 0;
-        if (j < dots) std::memcpy(to + size_t(i) * lanes + j, from + j * column.stride() + 8 * i, 8);
-      }
-  }
-  for (size_t i = size_t(given) * lanes; i < size_t(count) * lanes; ++i) to[i] = 0;
-}
-
 template <class Lanes>
 HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& results) {
   const DF64 d;
@@ -314,7 +288,7 @@ bool is_sum_of_fp16(const DotModel& m) {
          traits_of(m).c == KernelTraits::Joining::with_products;
 }
 
-/// Scales that ScaleWindow reads: e8m0.
+/// Scales that move no bit of a product: e8m0.
 bool has_scales_of_lanes(const DotModel& m) {
   const auto is_e8m0 = [](const FormatFields& f) {
     return f.width == 8 && f.exponent_bits == 8 && f.bias == 127 && f.specials == Specials::top_code;
