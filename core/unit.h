@@ -64,9 +64,11 @@ class Unit {
 
   /// The row of a modelled dot unit, for explanation, ablation and coverage; nullptr for black boxes.
   virtual const DotModel* model() const { return nullptr; }
-  /// Whether a search compares it with the unit that it claims to equal and asks nothing else of it: an emulator of
-  /// somebody else, slower than the unit.
-  virtual bool keeps_to_its_claim() const { return false; }
+  /// One batch in so many of a search is given to it: it is slower than the others. If not 1, a search compares it with
+  /// the unit that it claims to equal and asks nothing else of it.
+  uint64_t share() const { return share_; }
+  void set_share(uint64_t share) { share_ = share; }
+  bool keeps_to_its_claim() const { return share_ > 1; }
   /// How many features of its own the unit can tell of a case, as an RTL simulation its coverage; 0: none.
   virtual int features() const { return 0; }
   /// Calls `hit` with the number of a case and a feature, from 0 to features() - 1, for each that the case reaches, in
@@ -84,6 +86,7 @@ class Unit {
   std::string name_;
   std::vector<Claim> claims_;
   Role role_ = Role::other;
+  uint64_t share_ = 1;
 };
 
 /// What `list` prints of a unit.

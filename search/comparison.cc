@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t property_share = 8;  ///< one case in this many is also checked for the properties of one unit
 constexpr size_t slow_share = 256;    ///< one case in this many also goes to the slow twins and the MPFR referee
-constexpr size_t claim_share = 8;     ///< one round in this many also asks the units that keep to their claims
 
 /// Who agrees with the focus unit, as a bit of the coverage bin.
 int bit_of(Role role) { return role == Role::exact ? 1 : role == Role::ieee ? 2 : role == Role::model ? 4 : 8; }
@@ -91,13 +90,6 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
       contracts_.push_back({i, std::move(*reference), slow, among_units});
     }
   }
-  searches_others_ = std::any_of(units_.begin(), units_.end(), [&](const auto& unit) {
-    return !unit->keeps_to_its_claim() &&
-           std::none_of(contracts_.begin(), contracts_.end(), [&](const Contract& contract) {
-             return units_[contract.unit]->keeps_to_its_claim() && contract.among_units &&
-                    units_[*contract.among_units] == unit;
-           });
-  });
   if (Result<std::unique_ptr<Unit>> referee = registry.bind("exact:mpfr", op)) referee_ = std::move(*referee);
 }
 
@@ -131,8 +123,7 @@ std::function<bool(size_t)> Comparison::told_by_rows(const std::vector<Outcomes>
 void Comparison::run(const Batch& batch, std::vector<Outcomes>& outcomes, uint64_t round) const {
   outcomes.resize(units_.size());
   for (size_t i = 0; i < units_.size(); ++i) {
-    const bool is_asked = !units_[i]->keeps_to_its_claim() || !searches_others_ || round % claim_share == 0;
-    if (is_asked) units_[i]->run(batch, outcomes[i]);
+    if (round % units_[i]->share() == 0) units_[i]->run(batch, outcomes[i]);
     else outcomes[i] = {.answered = std::vector<uint8_t>(batch.size(), 0)};
   }
 }
@@ -161,20 +152,21 @@ Findings Comparison::examine(const Batch& batch, uint64_t first) const {
   findings.cases = batch.size();
   const auto report = [&](Divergence d, uint64_t cases) { findings.add(std::move(d), cases); };
   const bool refereed = first < refereed_cases;
+  const uint64_t round = first / std::max<uint64_t>(batch.size(), 1);
   std::vector<Outcomes> outcomes, sampled;
-  run(batch, outcomes);
+  run(batch, outcomes, round);
   count_answers(outcomes, findings.answers);
   if (refereed) {
     check_contracts(batch, outcomes, batch, outcomes, findings);
   } else {
     const Batch sample = every_nth(batch, slow_share);
-    run(sample, sampled);
+    run(sample, sampled, round);
     check_contracts(batch, outcomes, sample, sampled, findings);
   }
   const Batch related = refereed ? Batch() : every_nth(batch, property_share);
   for (size_t i = 0; i < units_.size(); ++i) {
     Outcomes base;
-    if (!refereed) units_[i]->run(related, base);
+    if (!refereed && !properties_[i].empty()) units_[i]->run(related, base);
     for (const BoundProperty& property : properties_[i]) {
       const bool all = refereed || property.is_free();
       findings.compared += property.check(all ? batch : related, all ? outcomes[i] : base, report);

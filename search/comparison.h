@@ -69,8 +69,8 @@ class Comparison {
   /// nullptr for black boxes without one.
   const DotModel* model_of(size_t unit) const;
 
-  /// Every unit's outcomes on the batch. Units that keep to their claims take part in one round of eight, where other
-  /// units than the ones that they claim to equal are searched; in the others they have no answers and no results.
+  /// Every unit's outcomes on the batch. One of a share above 1 takes part in one round of so many; in the others it
+  /// has neither answers nor results.
   void run(const Batch& batch, std::vector<Outcomes>& outcomes, uint64_t round = 0) const;
 
   /// The slow twins, the referee and the properties see all of the first cases of an op, and a share of the later ones.
@@ -133,7 +133,6 @@ class Comparison {
   std::vector<std::unique_ptr<Unit>> units_;
   std::vector<Contract> contracts_;
   std::map<size_t, size_t> rows_;  ///< of units that are none, where the row is compared, too
-  bool searches_others_ = false;   ///< than units that keep to their claims, and the rows that they claim to equal
   std::unique_ptr<Unit> referee_;
   std::vector<std::vector<BoundProperty>> properties_;  ///< of each unit
 };

@@ -216,45 +216,9 @@ Result<std::string> program_of(const EmulatedInstruction& one) {
 }
 
 constexpr const char* share_setting = "share";
-/// In the default search of many units: emulation is slower than they are.
-constexpr uint64_t default_share = 16, most_share = 1000;
-/// What is smaller is no search's but somebody's question.
-constexpr size_t least_divided = 512;
-
-/// Answers about one case in `share` of a batch, by its place. Many units are searched beside it.
-class SharedUnit final : public Unit {
- public:
-  SharedUnit(std::unique_ptr<Unit> whole, uint64_t share) : whole_(std::move(whole)), share_(share) {}
-
-  bool keeps_to_its_claim() const override { return true; }
-
-  void run(const Batch& batch, Outcomes& outcomes) const override {
-    if (batch.size() < least_divided) return whole_->run(batch, outcomes);
-    prepare(batch, outcomes);
-    outcomes.answered.assign(batch.size(), 0);
-    std::vector<size_t> places;
-    Batch part(batch.op());
-    for (size_t i = 0; i < batch.size(); ++i) {
-      // Scattered, since a search has cases of one kind at every eighth place.
-      if ((i * 2654435761u >> 16) % share_ != 0) continue;
-      places.push_back(i);
-      part.append(batch, i);
-    }
-    Outcomes some;
-    whole_->run(part, some);
-    if (!some.failed.empty()) outcomes.failed.assign(batch.size(), 0);
-    outcomes.how_failed = some.how_failed;
-    for (size_t at = 0; at < places.size(); ++at) {
-      outcomes.results.set(places[at], 0, some.results.get(at));
-      outcomes.answered[places[at]] = some.has_answer(at);
-      if (some.has_failed(at)) outcomes.failed[places[at]] = 1;
-    }
-  }
-
- private:
-  std::unique_ptr<Unit> whole_;
-  uint64_t share_;
-};
+/// In the default search of many units: a batch takes as long as three hundred of theirs. A prime number, so that each
+/// kind of a search's rounds has its turn.
+constexpr uint64_t default_share = 251, most_share = 1000;
 
 class EmulatedFamily final : public Family {
  public:
@@ -275,7 +239,7 @@ class EmulatedFamily final : public Family {
     return {"emulated:",
             {{"fpcr", "control bits of Arm's FPCR, joined by +; the row that is claimed has what they make of it",
               "fz, fz16, dn, rp, rm, rz (none)"},
-             {share_setting, "about one case in N is evaluated, and compared with the claimed row alone",
+             {share_setting, "a search gives it one batch in N, and compares it with the claimed row alone",
               "1 to " + std::to_string(most_share) + " (1)"}}};
   }
 
@@ -324,8 +288,10 @@ class EmulatedFamily final : public Family {
     command.push_back(*program);
     if (fpcr.bits) command.push_back(std::to_string(fpcr.bits));
     Result<std::unique_ptr<Unit>> unit = bind_process(text, command, default_timeout, false, op);
-    if (unit && share > 1) unit = std::unique_ptr<Unit>(std::make_unique<SharedUnit>(std::move(*unit), share));
-    if (unit) (*unit)->describe(text, claims(*one, op, fpcr.overrides));
+    if (unit) {
+      (*unit)->set_share(share);
+      (*unit)->describe(text, claims(*one, op, fpcr.overrides));
+    }
     return unit;
   }
 
