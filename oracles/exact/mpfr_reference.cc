@@ -119,6 +119,14 @@ std::optional<mpfr_rnd_t> mode_of(Rounding rounding) {
 
 /// Rounds x to `precision` significant bits, but not below weight 2^least; returns whether it was inexact.
 bool round_to_quantum(mpfr_ptr result, mpfr_srcptr x, int precision, long least, const RoundingRule& rule) {
+  if (mpfr_get_exp(x) < least &&
+      rule.rounding != Rounding::stochastic) {  // below half of the least weight, and not zero
+    const bool negative = mpfr_signbit(x) != 0;
+    const bool away = rule.rounding == Rounding::odd || rule.rounding == (negative ? Rounding::down : Rounding::up);
+    if (away) mpfr_set_si_2exp(result, negative ? -1 : 1, least, MPFR_RNDN);
+    else mpfr_set_zero(result, negative ? -1 : 1);
+    return true;
+  }
   const long quantum = std::max(static_cast<long>(mpfr_get_exp(x)) - precision, least);
   Mpfr scaled(mpfr_get_prec(x)), integer(mpfr_get_prec(x) + 2);
   must_be_exact(mpfr_mul_2si(scaled.get(), x, -quantum, MPFR_RNDN));
@@ -155,7 +163,7 @@ uint64_t encode_representable(const FormatFields& f, mpfr_srcptr x) {
 /// Whether a value below the least normal number counts as tiny: always before rounding; after it, unless rounding with
 /// unbounded exponents reaches the least normal number.
 bool is_tiny(const FormatFields& f, mpfr_srcptr x, const RoundingRule& rule) {
-  if (rule.tininess == Tininess::before) return true;
+  if (rule.tininess == Tininess::before || mpfr_get_exp(x) < f.emin()) return true;
   Mpfr unbounded(mpfr_get_prec(x) + 2);
   round_to_quantum(unbounded.get(), x, f.fraction_bits + 1, -1000000, rule);
   return mpfr_get_exp(unbounded.get()) - 1 < f.emin();
@@ -228,6 +236,18 @@ std::string decimal_text(mpfr_srcptr x, int digits) {
   return sign + text;
 }
 
+namespace {
+
+/// MPFR's function of long is the faster one.
+void set_scaled(mpfr_ptr x, uint64_t significand, long exponent) {
+  const int ternary = sizeof(long) == 8
+                          ? mpfr_set_ui_2exp(x, static_cast<unsigned long>(significand), exponent, MPFR_RNDN)
+                          : mpfr_set_uj_2exp(x, significand, exponent, MPFR_RNDN);
+  must_be_exact(ternary);
+}
+
+}  // namespace
+
 void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   const FormatFields& f = format.fields();
   if (f.integer) {
@@ -255,10 +275,10 @@ void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   }
   if (field == 0 && f.subnormals != SubnormalRule::absent) {
     const long weight = 1L - f.bias - f.fraction_bits - (f.subnormals == SubnormalRule::literal ? 1 : 0);
-    must_be_exact(mpfr_set_uj_2exp(x, f.subnormals == SubnormalRule::flushed ? 0 : fraction, weight, MPFR_RNDN));
+    set_scaled(x, f.subnormals == SubnormalRule::flushed ? 0 : fraction, weight);
   } else {
     const uint64_t significand = fraction + (uint64_t{1} << f.fraction_bits);
-    must_be_exact(mpfr_set_uj_2exp(x, significand, static_cast<long>(field) - f.bias - f.fraction_bits, MPFR_RNDN));
+    set_scaled(x, significand, static_cast<long>(field) - f.bias - f.fraction_bits);
   }
   if (negative && !(mpfr_zero_p(x) && f.has(policy::zero_positive))) mpfr_neg(x, x, MPFR_RNDN);
 }
@@ -348,9 +368,10 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
   if (negative && !f.has_sign() && !mpfr_zero_p(rounded.get())) return negative_without_sign(f, rule);
   if (mpfr_zero_p(rounded.get())) return {f.encode_zero(negative), flags};
   if (mpfr_get_exp(rounded.get()) >= f.emax()) {  // near the greatest, or beyond
+    const bool is_beyond = mpfr_get_exp(rounded.get()) > f.emax() + 1;
     Mpfr limit(128);
-    set_greatest(limit.get(), format);
-    if (mpfr_cmpabs(rounded.get(), limit.get()) > 0)
+    if (!is_beyond) set_greatest(limit.get(), format);
+    if (is_beyond || mpfr_cmpabs(rounded.get(), limit.get()) > 0)
       return {overflow_result(f, negative, rule), static_cast<uint8_t>(flag::overflow | flag::inexact)};
     if (f.has(policy::overflow_before) && mpfr_cmpabs(x, limit.get()) > 0) flags |= flag::overflow;
   }
