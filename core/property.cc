@@ -307,7 +307,8 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
   Outcomes after;
   for (size_t part = 0; part < twin.size(); ++part) {
     if (part > 0) twin[part].inputs()[2] = after.results;
-    (rebound_[part] ? *rebound_[part] : *unit_).run(twin[part], after);
+    if (property_->costs_a_run()) (rebound_[part] ? *rebound_[part] : *unit_).run(twin[part], after);
+    else after = base;
     for (size_t i = 0; i < cases.size(); ++i)
       if (!after.has_answer(i)) known[i].reset();
   }

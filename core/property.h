@@ -133,7 +133,7 @@ class Property {
   /// Whether the statement makes sense for this op.
   virtual bool applies(const Op& op, const Unit& unit) const = 0;
   /// Whether a check takes about as long as another run of the unit, so that a search may let such properties take
-  /// turns.
+  /// turns. Where it does not, a twin is the case itself, and has its result.
   virtual bool costs_a_run() const { return !judges_alone() && !is_about_answering(); }
 
  protected:

@@ -7,8 +7,6 @@
 
 namespace mmafuzz::exact {
 
-struct TermSummary;
-
 /// Whether an op is one that exact dots are defined for; else the reason.
 Result<bool> supports_dot(const Op& op);
 
@@ -28,14 +26,6 @@ class FastDot {
  private:
   template <int Words>
   uint64_t evaluate(const DotOperands& in) const;
-  template <int Words>
-  uint64_t finish(WideInt<Words>& sum, const TermSummary& terms, uint64_t c) const;
-
-  /// Sums products whose range fits 127 bits, with the operand format known at compile time.
-  template <FormatFields Operand>
-  uint64_t narrow_sum(const DotOperands& in) const;
-  using NarrowSum = uint64_t (FastDot::*)(const DotOperands&) const;
-  static NarrowSum narrow_sum_for(const FormatFields& a, const FormatFields& b);
 
   FormatFields a_, b_, c_, d_, scale_a_, scale_b_;
   RoundingRule rule_;
@@ -44,9 +34,7 @@ class FastDot {
   int unit_;    ///< weight exponent of the accumulator's last bit
   /// fp64 operands with fp64 scales span 8,400 bits, and the sum of 65,536 products 17 more.
   static constexpr int most_words = 140;
-  int words_;                       ///< of 64 bits: 5, 10, 80 or most_words
-  int product_unit_;                ///< weight of the least bit of any product
-  NarrowSum narrow_sum_ = nullptr;  ///< for the common operand formats
+  int words_;  ///< of 64 bits: 5, 10, 80 or most_words
 };
 
 }  // namespace mmafuzz::exact

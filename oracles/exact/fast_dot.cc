@@ -41,35 +41,19 @@ FastDot::FastDot(const Op& op)
     product = product + range(scale_a_) + range(scale_b_);
   }
   product.high += bit_length(uint64_t(op.k));  // the sum of k products
-  product_unit_ = product.low;
   const Range c = range(c_);
   unit_ = smaller(product.low, c.low);
   const int bits = larger(product.high, c.high) + 2 - unit_;
   words_ = bits <= 5 * 64 ? 5 : bits <= 10 * 64 ? 10 : bits <= 80 * 64 ? 80 : most_words;
   if (bits > most_words * 64)
     throw Contradiction("exact dots: an accumulator of " + std::to_string(bits) + " bits is needed");
-  if (!scale_block_ && !flush_ && words_ == 5 && product.high - product.low < 126) narrow_sum_ = narrow_sum_for(a_, b_);
 }
 
 uint64_t FastDot::operator()(const DotOperands& in) const {
-  if (narrow_sum_) return (this->*narrow_sum_)(in);
   return words_ == 5    ? evaluate<5>(in)
          : words_ == 10 ? evaluate<10>(in)
          : words_ == 80 ? evaluate<80>(in)
                         : evaluate<most_words>(in);
-}
-
-/// Joins c and rounds.
-template <int Words>
-uint64_t FastDot::finish(WideInt<Words>& sum, const TermSummary& products, uint64_t c_encoding) const {
-  const Number c = flushed_operand(c_, decode(c_, c_encoding), flush_);
-  TermSummary terms = products;
-  terms.note(c.cls, c.negative);
-  if (terms.nan || (terms.plus && terms.minus)) return d_.encode_nan();
-  if (terms.plus || terms.minus) return rounded_infinity(d_, terms.minus, rule_).encoding;
-  if (c.significand) sum.add_shifted(c.negative, c.significand, c.exponent - unit_);
-  const bool zero_negative = zero_sum_sign(terms.all_negative, terms.all_positive, rule_.rounding);
-  return flushed_result(d_, round_wide(d_, sum, unit_, zero_negative, rule_), flush_).encoding;
 }
 
 template <int Words>
@@ -96,45 +80,13 @@ uint64_t FastDot::evaluate(const DotOperands& in) const {
       if (full.word[word])
         sum.add_shifted(scaled.negative, full.word[word], p.exponent + scale.exponent + 64 * word - unit_);
   }
-  return finish(sum, terms, in.c);
-}
-
-template <FormatFields Operand>
-uint64_t FastDot::narrow_sum(const DotOperands& in) const {
-  constexpr int unit = 2 * (Operand.least_bit() - 1);
-  __int128 total = 0;
-  TermSummary terms;
-  for (int i = 0; i < in.k; ++i) {
-    const Number x = decode(Operand, in.a[i]), y = decode(Operand, in.b[i]);
-    const bool negative = x.negative != y.negative;
-    if (x.cls == NumberClass::finite && y.cls == NumberClass::finite) [[likely]] {
-      const __int128 term =
-          static_cast<__int128>(uint128{x.significand * y.significand} << (x.exponent + y.exponent - unit));
-      total += negative ? -term : term;
-      terms.note(NumberClass::finite, negative);
-    } else {
-      terms.note(exact_product(to_exact(x), to_exact(y)).cls, negative);
-    }
-  }
-  WideInt<5> sum;
-  if (total)
-    sum.add_shifted(total < 0, total < 0 ? -static_cast<uint128>(total) : static_cast<uint128>(total),
-                    product_unit_ - unit_);
-  return finish(sum, terms, in.c);
-}
-
-FastDot::NarrowSum FastDot::narrow_sum_for(const FormatFields& a, const FormatFields& b) {
-  if (!(a == b)) return nullptr;
-  constexpr FormatFields e5m2_fields = ieee_fields(5, 2);
-  constexpr FormatFields e4m3_fields = [] {
-    FormatFields f = ieee_fields(4, 3);
-    f.specials = Specials::fn;
-    return f;
-  }();
-  if (a == fp16_fields) return &FastDot::narrow_sum<fp16_fields>;
-  if (a == e4m3_fields) return &FastDot::narrow_sum<e4m3_fields>;
-  if (a == e5m2_fields) return &FastDot::narrow_sum<e5m2_fields>;
-  return nullptr;
+  const Number c = flushed_operand(c_, decode(c_, in.c), flush_);
+  terms.note(c.cls, c.negative);
+  if (terms.nan || (terms.plus && terms.minus)) return d_.encode_nan();
+  if (terms.plus || terms.minus) return rounded_infinity(d_, terms.minus, rule_).encoding;
+  if (c.significand) sum.add_shifted(c.negative, c.significand, c.exponent - unit_);
+  const bool zero_negative = zero_sum_sign(terms.all_negative, terms.all_positive, rule_.rounding);
+  return flushed_result(d_, round_wide(d_, sum, unit_, zero_negative, rule_), flush_).encoding;
 }
 
 }  // namespace mmafuzz::exact

@@ -56,6 +56,9 @@ inline bool is_within_range(const FormatFields& to, const Number& x) {
 /// A property that puts each source within the destination's range to holds(), with the result; the twin does not
 /// count.
 class JudgesTheSource : public Property {
+ public:
+  bool costs_a_run() const override { return false; }
+
  protected:
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>&) const override {
     return twin_if(is_within_range(of.op().d.fields(), source_of(of.cases, of.index)));

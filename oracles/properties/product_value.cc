@@ -28,8 +28,10 @@ class ProductValue final : public Property {
  protected:
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
-    const std::optional<DotModel> m = row_of(of.unit);
-    const bool normal_only = of.op().flush_to_zero || (m && (flushes(*m) || traits_of(*m).of_fp16()));
+    const auto has_none = [](const DotModel& m) { return flushes(m) || traits_of(m).of_fp16(); };
+    const DotModel* own = of.unit.model();
+    const std::optional<DotModel> claimed = own ? std::nullopt : row_of(of.unit);
+    const bool normal_only = of.op().flush_to_zero || (own ? has_none(*own) : claimed && has_none(*claimed));
     bool any = false;
     for (int i = 0; i < of.op().k; ++i) any |= refactor(of.cases, of.index, i, normal_only, twin[0]);
     return twin_if(any);
@@ -50,6 +52,10 @@ class ProductValue final : public Property {
     const auto try_factors = [&](uint64_t p, uint64_t q) {
       if (fast_bit_length(p) > a.precision() || fast_bit_length(q) > b.precision()) return false;
       const int p_exponent = x.scale_exponent - (fast_bit_length(p) - 1);  // p takes the place of x's leading bit
+      // Of normal numbers the leading bits say what would be found below.
+      const int q_leading = exponent - p_exponent + fast_bit_length(q) - 1;
+      const bool are_normal = !x.subnormal && q_leading >= b.emin();
+      if (are_normal && (q_leading > b.emax() || (q_leading == y.scale_exponent) != same_exponents_)) return false;
       const Rounded r = round_exact(a, {NumberClass::finite, x.negative, p, p_exponent}, {});
       const Rounded s = round_exact(b, {NumberClass::finite, y.negative, q, exponent - p_exponent}, {});
       if (r.flags || s.flags) return false;
