@@ -31,6 +31,7 @@ std::vector<std::string> ops() {
                                   "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
                                   "dot a=e5m2 b=cfloat8_1_4_3:7 c=fp16 d=fp32 k=37 sa=ue4m3 sb=e8m0 sblock=12",
                                   "dot a=fp32 b=fp32 c=fp32 d=bf16 k=64 sa=e8m0 sb=e8m0 sblock=32",
+                                  "dot a=fp16 b=fp16 c=fp16 d=binary8p7se k=4 ftz=1",
                                   "dot a=fp16 b=fp16 c=fp16 d=e4m3 k=4",
                                   "dot a=fp16 b=fp16 c=fp16 d=e5m2fnuz k=4",
                                   "dot a=s8 b=s8 c=fp32 d=fp32 k=8",

@@ -78,6 +78,22 @@ TEST_P(IeeeOperation, EqualsMpfrInValueAndFlags) {
   }
 }
 
+TEST(IeeeOperationOfBiasedFormats, EqualsMpfr) {
+  // All numbers of these are below 1, or nearly all above; one has a single exponent bit.
+  for (const char* name :
+       {"cfloat8_1_4_3:63", "cfloat8_1_5_2:0", "shp:0", "shp:63", "binary8p7se", "cfloat8_1_4_3:63?denormal=gradual"})
+    for (int scalar = 0; scalar < scalar_operation_count; ++scalar) {
+      Op op;
+      op.kind = OpKind::scalar;
+      op.scalar = static_cast<ScalarOperation>(scalar);
+      op.a = op.d = format(name);
+      for (const Rounding mode : ieee_modes) {
+        op.rounding = mode;
+        EXPECT_THAT(compare(op, "ieee", "exact:mpfr", case_count(4096, 100000)), testing::IsEmpty());
+      }
+    }
+}
+
 TEST_P(IeeeOperation, FlushToZeroEqualsMpfr) {
   Op op = this->op();
   op.flush_to_zero = true;

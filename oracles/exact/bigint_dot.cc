@@ -161,7 +161,11 @@ bool is_tiny(const Op& op, bool negative, const cpp_int& magnitude, int weight) 
   const FormatFields& d = op.d.fields();
   if (static_cast<int>(msb(magnitude)) + weight >= d.emin()) return false;
   if (op.tininess == Tininess::before || static_cast<int>(msb(magnitude)) + weight < d.emin() - 1) return true;
-  return round_magnitude(d, negative, magnitude, weight + 1, op.rounding_rule()).code < uint64_t{2} << d.fraction_bits;
+  FormatFields wider = d;  // twice the value may be beyond a format of one exponent bit
+  ++wider.exponent_bits;
+  wider.specials = Specials::none;
+  return round_magnitude(wider, negative, magnitude, weight + 1, op.rounding_rule()).code < uint64_t{2}
+                                                                                                << d.fraction_bits;
 }
 
 /// What stands for a number beyond the greatest one, or for an infinity.

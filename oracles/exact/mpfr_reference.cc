@@ -437,8 +437,11 @@ mpfr_prec_t scalar_precision_of(const Op& op) {
   const bool is_cut =
       op.scalar == ScalarOperation::div || op.scalar == ScalarOperation::sqrt || op.scalar == ScalarOperation::rcp;
   if (is_cut) return 256;
-  const FormatFields& f = op.a.fields();  // what holds any product and a third number
-  return f.integer ? sum_precision : 2 * (f.emax() + 1) - 2 * (f.least_bit() - 1) + 2;
+  const FormatFields& f = op.a.fields();
+  if (f.integer || f.shared_bias) return sum_precision;
+  // What holds any product and a third number; a bias may put all numbers of a format below 1, or above.
+  const int low = f.least_bit() - 1, high = f.emax() + 1;
+  return std::max(high, 2 * high) - std::min(low, 2 * low) + 2;
 }
 
 bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) {
@@ -458,8 +461,9 @@ MpfrRounded mpfr_scalar(const Op& op, const uint64_t* encodings) {
   const bool truncated = set_scalar_value(op, operands, result.get());
   const bool divided_by_zero = mpfr_divby0_p() != 0;
   // The 1 of a comparison is its truth, also where it is a subnormal number of the format: nothing to flush.
-  MpfrRounded r = compares(op.scalar) ? round_mpfr(op.d, result.get(), op.rounding_rule())
-                                      : rounded_result(op, result.get(), truncated);
+  MpfrRounded r =
+      compares(op.scalar) ? round_mpfr(op.d, result.get(), {}) : rounded_result(op, result.get(), truncated);
+  if (compares(op.scalar)) r.flags = 0;  // a truth that the format cannot write as 1 is no overflow
   // The infinity of a division by zero is exact (IEEE 754-2019, 7.3): whatever a format without infinity, or
   // saturation, makes of it is no overflow.
   if (divided_by_zero) r.flags = flag::divide_by_zero;
