@@ -161,9 +161,11 @@ bool is_tiny(const Op& op, bool negative, const cpp_int& magnitude, int weight) 
   const FormatFields& d = op.d.fields();
   if (static_cast<int>(msb(magnitude)) + weight >= d.emin()) return false;
   if (op.tininess == Tininess::before || static_cast<int>(msb(magnitude)) + weight < d.emin() - 1) return true;
-  FormatFields wider = d;  // twice the value may be beyond a format of one exponent bit
-  ++wider.exponent_bits;
-  wider.specials = Specials::none;
+  FormatFields wider = d;
+  if (d.exponent_bits == 1) {  // twice the value may be beyond its greatest number
+    wider.exponent_bits = 2;
+    wider.specials = Specials::none;
+  }
   return round_magnitude(wider, negative, magnitude, weight + 1, op.rounding_rule()).code < uint64_t{2}
                                                                                                 << d.fraction_bits;
 }
