@@ -137,10 +137,11 @@ bool round_to_quantum(mpfr_ptr result, mpfr_srcptr x, int precision, long least,
 
 /// The 64 leading bits of a number that is not zero, where they lie: mpfr_get_uj needs memory.
 uint64_t leading_word(mpfr_srcptr x) {
+  constexpr int limb_bits = 8 * sizeof(mp_limb_t);
   const auto* limbs = static_cast<const mp_limb_t*>(mpfr_custom_get_significand(x));
-  const mpfr_prec_t last = (mpfr_get_prec(x) - 1) / GMP_NUMB_BITS;
+  const mpfr_prec_t last = (mpfr_get_prec(x) - 1) / limb_bits;
   const uint64_t high = limbs[last];
-  if constexpr (GMP_NUMB_BITS == 64) return high;
+  if constexpr (limb_bits == 64) return high;
   return high << 32 | (last ? limbs[last - 1] : 0);
 }
 
