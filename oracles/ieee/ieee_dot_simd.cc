@@ -28,7 +28,7 @@ class HostProducts {
  public:
   using T = hn::TFromD<D>;
   using V = hn::Vec<D>;
-  HostProducts(const T* x, const T* y) : x_(x), y_(y) {}
+  HostProducts(const T* x, const T* y, const Scales&) : x_(x), y_(y) {}
 
   HWY_INLINE V product(int i) const { return hn::Mul(x(i), y(i)); }
   HWY_INLINE V fma(int i, V c) const { return hn::MulAdd(x(i), y(i), c); }
@@ -46,7 +46,7 @@ class HostProducts {
 /// bits, the second rounding is that of the exact one.
 class HalfProducts : public HostProducts<DF32> {
  public:
-  HalfProducts(const float* x, const float* y, const Scales&) : HostProducts(x, y) {}
+  using HostProducts::HostProducts;
 
   HWY_INLINE VF32 product(int i) const { return rounded(HostProducts::product(i)); }
   HWY_INLINE VF32 fma(int i, VF32 c) const { return rounded(fma_to_odd(x(i), y(i), c)); }
@@ -56,39 +56,25 @@ class HalfProducts : public HostProducts<DF32> {
   HWY_INLINE static VF32 rounded(VF32 x) { return rounded_to_fp16(x, fp16_fields.encode_nan()); }
 };
 
-class PlainProducts : public HostProducts<DF32> {
- public:
-  PlainProducts(const float* x, const float* y, const Scales&) : HostProducts(x, y) {}
-};
-
 /// The same under scales: fp64 holds such a product exactly.
 class ScaledProducts : public HostProducts<DF32> {
  public:
-  ScaledProducts(const float* x, const float* y, const Scales& scales) : HostProducts(x, y), scales_(scales) {}
+  ScaledProducts(const float* x, const float* y, const Scales& scales) : HostProducts(x, y, scales), scales_(scales) {}
 
   HWY_INLINE VF32 product(int i) const {
-    return halves(i, hn::Zero(DF32()), [](VF64 exact, VF64) HWY_ATTR { return exact; });
+    return by_halves([&](size_t lane, VF64 u, VF64 v) HWY_ATTR { return demoted(scaled(i, lane, u, v)); }, x(i), y(i));
   }
   HWY_INLINE VF32 fma(int i, VF32 c) const {
-    return halves(i, c, [](VF64 exact, VF64 addend) HWY_ATTR {
-      const VF64 sum = hn::Add(exact, addend);
-      return hn::IfThenElse(hn::IsFinite(sum), add_to_odd(exact, addend), sum);
-    });
+    const auto of = [&](size_t lane, VF64 u, VF64 v, VF64 w)
+                        HWY_ATTR { return demoted(sum_to_odd(scaled(i, lane, u, v), w)); };
+    return by_halves(of, x(i), y(i), c);
   }
 
  private:
-  template <class Operation>
-  HWY_INLINE VF32 halves(int i, VF32 c, const Operation& operation) const {
-    const DF32Half half;
-    const DF64 d;
-    const auto of = [&](auto u, auto v, auto w, size_t lane) HWY_ATTR {
-      const VF64 exact = hn::Mul(hn::Mul(hn::PromoteTo(d, u), hn::PromoteTo(d, v)), scales_.of(i, lane));
-      return hn::DemoteTo(half, operation(exact, hn::PromoteTo(d, w)));
-    };
-    return hn::Combine(DF32(),
-                       of(hn::UpperHalf(half, x(i)), hn::UpperHalf(half, y(i)), hn::UpperHalf(half, c), hn::Lanes(d)),
-                       of(hn::LowerHalf(half, x(i)), hn::LowerHalf(half, y(i)), hn::LowerHalf(half, c), 0));
+  HWY_INLINE VF64 scaled(int i, size_t lane, VF64 u, VF64 v) const {
+    return hn::Mul(hn::Mul(u, v), scales_.of(i, lane));
   }
+  HWY_INLINE static hn::Vec<DF32Half> demoted(VF64 x) { return hn::DemoteTo(DF32Half(), x); }
 
   const Scales& scales_;
 };
@@ -153,7 +139,7 @@ void ieee_fp64(const IeeeOrder& order, const Batch& batch, Column& results) {
   const Op& op = batch.op();
   HWY_ALIGN double x[max_instruction_k * max_lanes / 2] = {}, y[max_instruction_k * max_lanes / 2] = {},
                                                      sum[max_lanes / 2] = {};
-  const HostProducts<DF64> products(x, y);
+  const HostProducts<DF64> products(x, y, Scales({}, {}, 0));
   const auto kept = hwy::AllocateAligned<double>(size_t(op.k) * lanes);
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
@@ -177,7 +163,7 @@ bool ieee_batch(const IeeeOrder& order, const Batch& batch, Column& results) {
   op.d.fields().width == 64      ? ieee_fp64(order, batch, results)
   : op.d.fields() == fp16_fields ? ieee_fp32<HalfProducts>(order, batch, results)
   : op.has_scales()              ? ieee_fp32<ScaledProducts>(order, batch, results)
-                                 : ieee_fp32<PlainProducts>(order, batch, results);
+                                 : ieee_fp32<HostProducts<DF32>>(order, batch, results);
   return true;
 }
 

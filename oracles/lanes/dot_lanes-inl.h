@@ -276,9 +276,9 @@ class FloatDecoder {
       // fp32 number, which would take Intel's processors a hundred cycles.
       const V32 leading = hn::Set(d, one_), rebiased = hn::Add(magnitude, hn::Set(d, rebias_by_));
       const VF32 led = hn::BitCast(df, hn::Add(rebiased, leading));
-      const VF32 gradual = hn::Sub(led, hn::BitCast(df, hn::Set(d, rebias_by_ + one_)));
-      const V32 subnormal = hn::BitCast(d, hn::Mul(gradual, hn::Set(df, subnormal_factor_)));
-      bits = hn::IfThenElse(hn::Lt(magnitude, leading), subnormal, rebiased);
+      VF32 subnormal = hn::Sub(led, hn::BitCast(df, hn::Set(d, rebias_by_ + one_)));
+      if (subnormal_factor_ != 1) subnormal = hn::Mul(subnormal, hn::Set(df, subnormal_factor_));
+      bits = hn::IfThenElse(hn::Lt(magnitude, leading), hn::BitCast(d, subnormal), rebiased);
       if (ieee_) {
         const auto special = hn::Not(hn::Lt(magnitude, hn::Set(d, infinity_)));
         bits = hn::Or(bits, hn::IfThenElseZero(special, hn::Set(d, 0x7f800000u)));
@@ -332,6 +332,40 @@ HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, si
                             float* HWY_RESTRICT out) {
   load_floats(decode, column, first, dots, 0, HWY_MIN(k, column.count()), k, out);
 }
+
+#if MMAFUZZ_HOST_FMA
+using DF64 = hn::ScalableTag<double>;
+using VF64 = hn::Vec<DF64>;
+using MF64 = hn::Mask<DF64>;
+using DF32Half = hn::Rebind<float, DF64>;  // as many lanes as a vector of fp64 numbers
+
+/// Elements element.. of the dots from `first` on, `count` of them, of which `given` are there and the others +0: lane
+/// j of element i at [i * lanes + j].
+HWY_INLINE void load_doubles(const Column& column, size_t first, size_t dots, int element, int given, int count,
+                             double* to) {
+  const DF64 d;
+  const hn::RebindToSigned<DF64> di;
+  const size_t lanes = hn::Lanes(d);
+  const uint8_t* from = column.data() + first * column.stride() + size_t(element) * 8;
+  if (dots == lanes) {
+    const auto rows = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int64_t>(column.stride())));
+    if (column.stride() == 8) {
+      hn::Store(hn::LoadU(d, reinterpret_cast<const double*>(from)), d, to);
+    } else {
+      for (int i = 0; i < given; ++i)
+        hn::Store(hn::GatherOffset(d, reinterpret_cast<const double*>(from + 8 * i), rows), d, to + size_t(i) * lanes);
+    }
+  } else {
+    for (size_t j = 0; j < lanes; ++j)
+      for (int i = 0; i < given; ++i) {
+        to[size_t(i) * lanes + j] = 0;
+        if (j < dots) std::memcpy(to + size_t(i) * lanes + j, from + j * column.stride() + 8 * i, 8);
+      }
+  }
+  for (size_t i = size_t(given) * lanes; i < size_t(count) * lanes; ++i) to[i] = 0;
+}
+
+#endif
 
 /// Bit j tells lane j.
 template <class D>

@@ -19,37 +19,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if MMAFUZZ_HOST_FMA
 
-using DF64 = hn::ScalableTag<double>;
-using VF64 = hn::Vec<DF64>;
-using MF64 = hn::Mask<DF64>;
-using DF32Half = hn::Rebind<float, DF64>;  // as many lanes as a vector of fp64 numbers
-
-/// Elements element.. of the dots from `first` on, `count` of them, of which `given` are there and the others +0: lane
-/// j of element i at [i * lanes + j].
-HWY_INLINE void load_doubles(const Column& column, size_t first, size_t dots, int element, int given, int count,
-                             double* to) {
-  const DF64 d;
-  const hn::RebindToSigned<DF64> di;
-  const size_t lanes = hn::Lanes(d);
-  const uint8_t* from = column.data() + first * column.stride() + size_t(element) * 8;
-  if (dots == lanes) {
-    const auto rows = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int64_t>(column.stride())));
-    if (column.stride() == 8) {
-      hn::Store(hn::LoadU(d, reinterpret_cast<const double*>(from)), d, to);
-    } else {
-      for (int i = 0; i < given; ++i)
-        hn::Store(hn::GatherOffset(d, reinterpret_cast<const double*>(from + 8 * i), rows), d, to + size_t(i) * lanes);
-    }
-  } else {
-    for (size_t j = 0; j < lanes; ++j)
-      for (int i = 0; i < given; ++i) {
-        to[size_t(i) * lanes + j] = 0;
-        if (j < dots) std::memcpy(to + size_t(i) * lanes + j, from + j * column.stride() + 8 * i, 8);
-      }
-  }
-  for (size_t i = size_t(given) * lanes; i < size_t(count) * lanes; ++i) to[i] = 0;
-}
-
 /// sum + error is x + y exactly.
 struct TwoSum {
   HWY_INLINE TwoSum(VF64 x, VF64 y) : sum(hn::Add(x, y)) {
@@ -72,6 +41,12 @@ HWY_INLINE VF64 add_to_odd(VF64 x, VF64 y) {
   return hn::BitCast(d, hn::Add(bits, hn::IfThenElseZero(hn::And(inexact, even), step)));
 }
 
+/// The same of any numbers: infinities and NaNs are those of addition.
+HWY_INLINE VF64 sum_to_odd(VF64 x, VF64 y) {
+  const VF64 sum = hn::Add(x, y);
+  return hn::IfThenElse(hn::IsFinite(sum), add_to_odd(x, y), sum);
+}
+
 /// fp64 numbers that were rounded to odd, rounded to odd once more, to fp32; of what is subnormal there
 /// fp64 holds no more bits than fp32 does.
 HWY_INLINE hn::Vec<DF32Half> demoted_to_odd(VF64 x) {
@@ -85,18 +60,21 @@ HWY_INLINE hn::Vec<DF32Half> demoted_to_odd(VF64 x) {
   return hn::DemoteTo(DF32Half(), hn::IfThenElse(hn::IsNaN(x), x, hn::BitCast(d, odd)));
 }
 
+/// fp32 numbers computed in fp64, half a vector at a time: operation(lane, numbers...) of the half that begins with
+/// lane.
+template <class Operation, class... V>
+HWY_INLINE VF32 by_halves(const Operation& operation, V... v) {
+  const DF32Half half;
+  const DF64 d;
+  const hn::Vec<DF32Half> lower = operation(size_t{0}, hn::PromoteTo(d, hn::LowerHalf(half, v))...);
+  return hn::Combine(DF32(), operation(hn::Lanes(d), hn::PromoteTo(d, hn::UpperHalf(half, v))...), lower);
+}
+
 /// x * y + z of fp32 numbers, rounded to odd in fp64 and then in fp32: what rounds it once more, to at most 22 bits,
 /// rounds the exact sum.
 HWY_INLINE VF32 fma_to_odd(VF32 x, VF32 y, VF32 z) {
-  const DF32Half half;
-  const auto of = [](auto u, auto v, auto w) HWY_ATTR {
-    const DF64 d;
-    const VF64 product = hn::Mul(hn::PromoteTo(d, u), hn::PromoteTo(d, v)), c = hn::PromoteTo(d, w);
-    const VF64 sum = hn::Add(product, c);
-    return demoted_to_odd(hn::IfThenElse(hn::IsFinite(sum), add_to_odd(product, c), sum));
-  };
-  return hn::Combine(DF32(), of(hn::UpperHalf(half, x), hn::UpperHalf(half, y), hn::UpperHalf(half, z)),
-                     of(hn::LowerHalf(half, x), hn::LowerHalf(half, y), hn::LowerHalf(half, z)));
+  return by_halves([](size_t, VF64 u, VF64 v, VF64 w) HWY_ATTR { return demoted_to_odd(sum_to_odd(hn::Mul(u, v), w)); },
+                   x, y, z);
 }
 
 /// A sum of products held as two fp64 numbers. Where Narrow, the products' range is proof that the second one is exact;

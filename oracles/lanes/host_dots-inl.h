@@ -94,31 +94,18 @@ class LaneOddTrees : public LaneChains<DF32> {
   HWY_INLINE LaneOddTrees(const DotModel& m, const float* a, const float* b) : LaneChains(m, a, b) {}
 
   HWY_INLINE Numbers addend(Numbers c) const {
-    return halves(c, c, [](VF64 x, VF64) HWY_ATTR { return x; });
+    return {by_halves([](size_t, VF64 x) HWY_ATTR { return rounded(x); }, c.v)};
   }
   HWY_INLINE Numbers add(Numbers x, Numbers y) const {
-    return halves(x, y, [](VF64 u, VF64 v) HWY_ATTR {
-      const VF64 sum = hn::Add(u, v);
-      return hn::IfThenElse(hn::And(hn::IsFinite(sum), hn::Ne(sum, hn::Zero(DF64()))), add_to_odd(u, v), sum);
-    });
+    return {by_halves([](size_t, VF64 u, VF64 v) HWY_ATTR { return rounded(sum_to_odd(u, v)); }, x.v, y.v)};
   }
   HWY_INLINE Numbers product(int i, Seen&) const {
-    return halves(a(i), b(i), [](VF64 u, VF64 v) HWY_ATTR { return hn::Mul(u, v); });
+    return {by_halves([](size_t, VF64 u, VF64 v) HWY_ATTR { return rounded(hn::Mul(u, v)); }, a(i).v, b(i).v)};
   }
   HWY_INLINE Numbers joined(Numbers c, Numbers sum, Seen&) const { return add(c, sum); }
 
  private:
-  using Half = hn::Vec<DF32Half>;
-
-  template <class Operation>
-  HWY_INLINE static Numbers halves(Numbers x, Numbers y, const Operation& operation) {
-    const DF32Half half;
-    const auto of = [&](Half u, Half v)
-                        HWY_ATTR { return rounded(operation(hn::PromoteTo(DF64(), u), hn::PromoteTo(DF64(), v))); };
-    return {hn::Combine(DF32(), of(hn::UpperHalf(half, x.v), hn::UpperHalf(half, y.v)),
-                        of(hn::LowerHalf(half, x.v), hn::LowerHalf(half, y.v)))};
-  }
-  HWY_INLINE static Half rounded(VF64 x) {
+  HWY_INLINE static hn::Vec<DF32Half> rounded(VF64 x) {
     const DF64 d;
     const D64 du;
     const auto bits = hn::BitCast(du, x), beyond = hn::Set(du, (uint64_t{1} << 29) - 1);
@@ -149,19 +136,15 @@ class LaneBfloatChains : public LaneChains<DF32> {
       : LaneChains(m, a, b), flushes_(flushes(m)) {}
 
   HWY_INLINE Numbers fma(Numbers x, Numbers y, Numbers z) const {
-    const DF32Half half;
-    return {hn::Combine(DF32(), fma(hn::UpperHalf(half, x.v), hn::UpperHalf(half, y.v), hn::UpperHalf(half, z.v)),
-                        fma(hn::LowerHalf(half, x.v), hn::LowerHalf(half, y.v), hn::LowerHalf(half, z.v)))};
+    const auto rounded = [this](size_t, VF64 u, VF64 v, VF64 w) HWY_ATTR { return fma(hn::Mul(u, v), w); };
+    return {by_halves(rounded, x.v, y.v, z.v)};
   }
   HWY_INLINE Numbers multiply(Numbers x, Numbers y) const { return fma(x, y, {hn::Set(DF32(), -0.0f)}); }
 
  private:
-  using Half = hn::Vec<DF32Half>;
-
-  HWY_INLINE Half fma(Half x, Half y, Half z) const {
+  HWY_INLINE hn::Vec<DF32Half> fma(VF64 product, VF64 c) const {
     const DF64 d;
     const D64 du;
-    const VF64 product = hn::Mul(hn::PromoteTo(d, x), hn::PromoteTo(d, y)), c = hn::PromoteTo(d, z);
     const VF64 sum = hn::Add(product, c), odd = add_to_odd(product, c);
     // To nearest even, to 7 of 52 fraction bits.
     constexpr int dropped = 45;
@@ -303,7 +286,7 @@ class LaneExactDots {
       lost_ |= mask_bits(DF64(), sum.lower.lost()) | mask_bits(DF64(), sum.upper.lost()) << hn::Lanes(DF64());
     if (m_.d == fp32_fields) return {hn::Combine(d, hn::DemoteTo(half, upper), hn::DemoteTo(half, lower))};
     const VF32 odd = hn::Combine(d, demoted_to_odd(upper), demoted_to_odd(lower));
-    return {FloatDecoder(fp16_fields)(fp16_bits(odd, m_.nan))};
+    return {rounded_to_fp16(odd, m_.nan)};
   }
 
   /// Bit j: dot j needs the scalar kernel.
