@@ -4,6 +4,8 @@
 #include <map>
 
 #include "core/case_text.h"
+#include "core/function_unit.h"
+#include "oracles/families.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "search/comparison.h"
@@ -97,6 +99,60 @@ TEST(Comparison, ARowIsComparedUnderAnotherNameToo) {
   EXPECT_FALSE(are_one(turing, volta, 16));
   EXPECT_FALSE(are_one(turing, "exact", 16));
   EXPECT_FALSE(are_one(turing, "", 16));
+}
+
+/// A unit that gives zeros and counts its batches.
+class Counted final : public Unit {
+ public:
+  explicit Counted(size_t& batches) : batches_(batches) {}
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    ++batches_;
+    prepare(batch, outcomes);
+  }
+
+ private:
+  size_t& batches_;
+};
+
+class CountedFamily final : public Family {
+ public:
+  explicit CountedFamily(size_t& batches) : batches_(batches) {}
+  bool owns(std::string_view name) const override { return name == "counted"; }
+  std::vector<UnitInfo> list() const override { return {}; }
+  Role role(const std::string&) const override { return Role::plugin; }
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
+    auto unit = std::make_unique<Counted>(batches_);
+    unit->set_share(3);
+    unit->describe(name, {{"equals_model", row}});
+    return std::unique_ptr<Unit>(std::move(unit));
+  }
+
+ private:
+  size_t& batches_;
+};
+
+TEST(Comparison, AUnitOfAShareIsAskedInOneRoundOfSoMany) {
+  size_t batches = 0;
+  Registry with_counted = oracle_registry();
+  with_counted.add(std::make_unique<CountedFamily>(batches));
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
+  const Comparison comparison(op, {"exact", row, "counted"}, with_counted, {});
+  Batch batch(op);
+  StructuredGenerator(op, 1).fill(0, 64, batch);
+  std::vector<Outcomes> outcomes;
+  for (uint64_t round = 0; round < 7; ++round) {
+    comparison.run(batch, outcomes, round);
+    SeenClasses seen;
+    uint64_t reported = 0;
+    comparison.examine_focus(batch, outcomes, 0, round, seen, [&](const Divergence& d, uint64_t count) {
+      if (d.key.units[0] == "counted" || d.key.units[1] == "counted") reported += count;
+    });
+    const bool is_asked = round % 3 == 0;
+    EXPECT_EQ(batches, round / 3 + 1);
+    EXPECT_EQ(outcomes[2].has_answer(0), is_asked);
+    EXPECT_EQ(seen.answers["counted"].asked, is_asked ? 64u : 0u);
+    EXPECT_EQ(reported > 0, is_asked) << "zeros are not what the row gives";
+  }
 }
 
 TEST(Comparison, ARowThatIsNotComparedTellsNothing) {
