@@ -356,8 +356,7 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
     return {0, static_cast<uint8_t>(flag::underflow | flag::inexact)};
   if (below_normal && f.subnormals == SubnormalRule::literal) return round_below_least_normal(format, x, rule);
 
-  // A single bit has no even neighbour that MPFR would know.
-  const std::optional<mpfr_rnd_t> mode = below_normal || precision == 1 ? std::nullopt : mode_of(rule.rounding);
+  const std::optional<mpfr_rnd_t> mode = below_normal ? std::nullopt : mode_of(rule.rounding);
   Mpfr rounded(mode ? precision : mpfr_get_prec(x) + 2);
   const bool inexact = mode ? mpfr_set(rounded.get(), x, *mode) != 0
                             : round_to_quantum(rounded.get(), x, precision, emin - f.fraction_bits, rule);

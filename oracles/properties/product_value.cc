@@ -28,10 +28,8 @@ class ProductValue final : public Property {
  protected:
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
-    const auto has_none = [](const DotModel& m) { return flushes(m) || traits_of(m).of_fp16(); };
-    const DotModel* own = of.unit.model();
-    const std::optional<DotModel> claimed = own ? std::nullopt : row_of(of.unit);
-    const bool normal_only = of.op().flush_to_zero || (own ? has_none(*own) : claimed && has_none(*claimed));
+    const std::optional<DotModel> m = row_of(of.unit);
+    const bool normal_only = of.op().flush_to_zero || (m && (flushes(*m) || traits_of(*m).of_fp16()));
     bool any = false;
     for (int i = 0; i < of.op().k; ++i) any |= refactor(of.cases, of.index, i, normal_only, twin[0]);
     return twin_if(any);
