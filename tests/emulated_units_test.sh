@@ -5,7 +5,7 @@
 # compiler or emulator is installed.
 #   MMAFUZZ=... emulated_units_test.sh [CASES]
 set -eu
-cases=${1:-1000000}
+cases=${1:-300000}
 looked_at=0 with_fpcr=0
 while read -r unit equal op; do
   own=$(echo "$op" | grep -o ' k=[0-9]*' | cut -d= -f2)
