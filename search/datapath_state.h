@@ -61,19 +61,21 @@ class DatapathState {
     bool in_one_lane(const Factor& f, int x, const Factor& g, int y) const;
     bool beside_each_other(const Factor& f, int x, const Factor& g, int y) const;
     bool with_greatest(const Factor& f, int x, int greatest) const;
+    bool of_exact_products(const Factor& f, int x, int result) const;
     bool with_result(const Factor& f, int x, int result) const;
     bool with_sum(const Factor& f, int x, const Factor& g, int y) const;
     int end_of_block(int lane) const;
     unsigned all_cuts(int lane, int place) const;
     bool is_single() const;
     bool is_aligned() const;
+    bool cuts_all() const;
     bool only_c_leads(const Factor& f, int x) const;
     int bit_of_result(int result) const;
     bool lanes_have_specials() const;
     int others_above(int lane) const;
     double products_below_c(const Factor& f, int x) const;
     bool is_other_result(const Factor& f, int x, const Factor& g, int y) const;
-    int most_above(double part_of_lane) const;
+    int most_above(double part_of_lane, double part_of_c) const;
     Range above(int size) const;
     bool can_leave(int size, int rest) const;
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arithmetic/bins.h"
+#include "arithmetic/specials.h"
 #include "search/datapath_state.h"
 #include "search/possible_bins.h"
 
@@ -172,7 +173,7 @@ bool DatapathState::Limits::possible(const Factor& f, int x) const {
       return !(x >= 2 && x <= 4) || !lacks(model_.d, 1);
     case Kind::size:
       return x < 2 ||
-             (!(is_aligned() && x == 10) && above(x).least <= most_above(1) && above(x).least <= above(x).most);
+             (!(is_aligned() && x == 10) && above(x).least <= most_above(1, 1) && above(x).least <= above(x).most);
     default: return true;
   }
 }
@@ -271,12 +272,15 @@ bool DatapathState::Limits::with_greatest(const Factor& f, int x, int greatest) 
   return !only_c_leads(f, x);
 }
 
-/// How many bits a sum's leading one stands above the greatest exponent at most, where a lane takes part of
-/// 2^-shift of what it could.
-int DatapathState::Limits::most_above(double part_of_lane) const {
-  if (!is_aligned()) return far;
-  if (model_.scale_block) return far;
-  return std::ilogb(4 * (block_ - 1 + part_of_lane) + 3.999999);
+/// How many bits a sum's leading one stands above the greatest exponent at most, where a lane and c take a part of what
+/// they could.
+int DatapathState::Limits::most_above(double part_of_lane, double part_of_c) const {
+  // Where a subnormal c is aligned lower than its exponent is, it leads no addend that its place says it does.
+  const bool c_as_it_stands = least_exponent_of_c(model_, model_.c) >= model_.c.emin() && model_.c_guard_bits == 0;
+  if (!is_aligned() || model_.scale_block || !c_as_it_stands) return far;
+  const auto greatest = [](const FormatFields& f) { return 2 - std::ldexp(1, -f.fraction_bits); };
+  const double product = greatest(model_.a) * greatest(model_.b), c = std::max(greatest(model_.c), greatest(model_.d));
+  return std::ilogb(product * (block_ - 1 + part_of_lane) + c * part_of_c);
 }
 
 DatapathState::Limits::Range DatapathState::Limits::above(int size) const {
@@ -293,7 +297,7 @@ bool DatapathState::Limits::can_leave(int size, int rest) const {
   if (size == 1) return rest == 1 || !is_aligned();
   if (!is_aligned() || rest == 1 || exponents(0).least - kept_ <= model_.d.emin()) return true;
   const int precision = (model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits) + 1;
-  const int dropped = std::min(above(size).most, most_above(1)) + kept_ + 1 - precision;
+  const int dropped = std::min(above(size).most, most_above(1, 1)) + kept_ + 1 - precision;
   return dropped >= 3 || (dropped == 2 && (rest == 2 || rest == 5 || rest == 8)) || (dropped == 1 && rest == 5);
 }
 
@@ -302,6 +306,12 @@ bool DatapathState::Limits::is_single() const { return block_ >= op_.k && model_
 
 /// Whether each step is one sum, cut in integers kept_ bits below its greatest exponent.
 bool DatapathState::Limits::is_aligned() const { return traits_of(model_).is_fused_sum(); }
+
+/// Whether c, too, is cut below the greatest exponent of products.
+bool DatapathState::Limits::cuts_all() const {
+  const KernelTraits traits = traits_of(model_);
+  return traits.aligns() && traits.c != KernelTraits::Joining::last;
+}
 
 /// Whether only c can be above a lane that stands so far below the greatest exponent.
 bool DatapathState::Limits::only_c_leads(const Factor& f, int x) const {
@@ -317,10 +327,47 @@ int DatapathState::Limits::bit_of_result(int result) const {
   return result == 2 || result == 4 ? model_.d.least_bit() : model_.d.emin() - (result == 3);
 }
 
+/// Whether a level cannot be beside a result because c's format holds products as they are, far from both of its ends.
+bool DatapathState::Limits::of_exact_products(const Factor& f, int x, int result) const {
+  const FormatFields& d = model_.d;
+  const int least = exponents(0).least, most = exponents(0).most;
+  if (model_.scale_block || !(model_.c == d) || model_.form != Form::s_plus_c) return false;
+  const bool is_c = f.lane == op_.k, of_c = is_c && f.kind != Kind::sign;
+  const int last_bit = least - model_.a.fraction_bits - model_.b.fraction_bits;
+  // Such a sum is -0 where all addends are, and no other one is rounded to zero.
+  if (result == 1 && !traits_of(model_).aligns() && last_bit >= d.emin()) {
+    if (f.kind == Kind::sign) return x == 0;
+    return of_c && f.kind == Kind::a && (x == 2 || (x == 1 && !flushes(model_)));
+  }
+  // What is left of c and products is no less than 2^-26 of a product's last bit. Numbers below that are c alone.
+  if (of_c && result >= 2 && result <= 5 && last_bit - 40 > d.emin()) {
+    if (f.kind == Kind::a) return x != (result == 5 ? 2 : 1);
+    return stands(f, x) ? standing(f, x).least > 0 && standing(f, x).most < least - d.emin() - 1
+                        : f.kind == Kind::place;
+  }
+  // Products do not move the greatest numbers: c leads, and is infinity where the result is.
+  if (most + 3 + std::ilogb(op_.k) >= d.emax() - 40) return false;
+  if (result == 7) {
+    if (of_c && f.kind == Kind::a) return x != 2;
+    if (of_c && f.kind == Kind::place) return x != 1;
+    if (of_c) return !(cuts_of_c_[1][1] >> x & 1);
+    return stands(f, x) && f.lane < block_ && standing(f, x).most < d.emax() - most;
+  }
+  if (result == 8 && of_c && !model_.a.has_infinity() && !model_.b.has_infinity())
+    return f.kind == Kind::a ? x != 3 : x > 0;
+  return false;
+}
+
 bool DatapathState::Limits::with_result(const Factor& f, int x, int result) const {
   const bool of_c = f.kind == Kind::place || f.kind == Kind::cut || f.kind == Kind::a ? f.lane == op_.k : false;
-  if (!is_aligned()) return true;
   const int least = exponents(0).least, most = exponents(0).most;
+  // All that is added after a live product is cut at most so many bits below its exponent, and so is what is handed on.
+  const int below = kept_ + (is_aligned() ? 0 : 8);
+  if (result >= 2 && result <= 5 && cuts_all() && stands(f, x) && (f.lane < op_.k || standing(f, x).least > 0) &&
+      least - below > bit_of_result(result))
+    return false;
+  if (of_exact_products(f, x, result)) return false;
+  if (!is_aligned()) return true;
   // A sum is a multiple of 2^(greatest exponent - F): results below that are c's alone.
   const bool small = result >= 1 && result <= 5,
              low = result >= 2 && result <= 5 && least - kept_ > bit_of_result(result);
@@ -356,9 +403,10 @@ bool DatapathState::Limits::with_result(const Factor& f, int x, int result) cons
 }
 
 bool DatapathState::Limits::with_sum(const Factor& f, int x, const Factor& g, int y) const {
+  const bool of_c = f.kind <= Kind::cut && f.lane == op_.k;
+  if (of_c && model_.form == Form::s_alone) return true;
   const bool special =
       (f.kind <= Kind::b && x >= 3) || ((f.kind == Kind::scale_a || f.kind == Kind::scale_b) && x == 3);
-  const bool of_c = f.kind <= Kind::cut && f.lane == op_.k;
   if (g.kind < Kind::result && special) return y == 0;
   if (f.kind == Kind::greatest && x == 0 && is_single()) return y == 0;
   if (g.kind == Kind::result) {
@@ -380,14 +428,17 @@ bool DatapathState::Limits::with_sum(const Factor& f, int x, const Factor& g, in
     return false;
   if (far_below && !is_other_result(f, x, g, y)) return false;
   if (g.kind == Kind::size && y >= 2) {
-    const double part = !of_c && f.kind <= Kind::cut && is_dead(f, x) ? 0
-                        : !of_c && f.kind == Kind::place              ? std::exp2(-std::min(shifts(x).least, 60))
-                                                                      : 1;
-    if (above(y).least > most_above(f.kind > Kind::cut || f.lane >= (op_.k - 1) / block_ * block_ ? part : 1))
-      return false;
+    const bool takes_part = f.kind <= Kind::cut && (of_c ? is_single() : f.lane >= (op_.k - 1) / block_ * block_);
+    const double part = !takes_part                   ? 1
+                        : is_dead(f, x)               ? 0
+                        : stands(f, x)                ? std::exp2(-std::min(standing(f, x).least, 60))
+                        : f.kind <= Kind::b && x == 1 ? 0.5  // subnormal
+                                                      : 1;
+    if (above(y).least > most_above(of_c ? 1 : part, of_c ? part : 1)) return false;
   }
   // What is that far away is lost whole.
-  if (f.kind == Kind::place && x >= (of_c ? 10 : 11) && is_single() && is_aligned() && g.kind == Kind::lost)
+  const bool in_last_step = is_single() || (!of_c && f.lane >= (op_.k - 1) / block_ * block_);
+  if (f.kind == Kind::place && x >= (of_c ? 10 : 11) && in_last_step && is_aligned() && g.kind == Kind::lost)
     return y != 1;
   if (of_c && f.kind == Kind::a && x == 1 && g.kind == Kind::lost && y == 1 && is_single() && is_aligned() &&
       kept_ >= model_.c.fraction_bits) {
@@ -395,6 +446,10 @@ bool DatapathState::Limits::with_sum(const Factor& f, int x, const Factor& g, in
       if (c_may_stand(false, place)) return true;
     return false;
   }
+  // The last product of a chain is zero: nothing is rounded.
+  if (g.kind == Kind::rest && !of_c && is_dead(f, x) && f.kind <= Kind::cut && f.lane == op_.k - 1 &&
+      traits_of(model_).carried == KernelTraits::Carried::each_product && model_.order == ProductOrder::ascending)
+    return y <= 1;
   if (f.kind == Kind::size && x == 0) return y == 0;
   if (f.kind == Kind::size && g.kind == Kind::rest) return y != 0 && can_leave(x, y);
   if (f.kind == Kind::lost && x > 0 && g.kind == Kind::rest && is_aligned()) return y != 0;

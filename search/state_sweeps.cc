@@ -2,6 +2,7 @@
 // other one. Lanes, c, scales and the sum each have a column of an orthogonal array (Bush 1952), whose digit says what
 // they shall be; operands are solved for that.
 #include <array>
+#include <bit>
 #include <vector>
 
 #include "arithmetic/bins.h"
@@ -21,6 +22,7 @@ constexpr int sizes = 16, big = 12;  ///< of sums; from `big` on two bits and mo
 constexpr int places = 12, zero = 0, subnormal = 1, normal = 2, infinity = 3, nan = 4;
 
 bool is_live(const Wanted& w) { return w.place > 0; }
+bool is_special(const Wanted& w) { return w.a >= infinity || w.b >= infinity; }
 
 /// Of lanes; without infinities and NaNs those that sums can be made of.
 std::vector<Wanted> lane_states(bool specials) {
@@ -42,41 +44,49 @@ class StateCase {
   /// Digits of lanes, then of c, of the sum, and two of each block of scales.
   template <class Digit>
   void make(const std::vector<Wanted>& states, bool specials, bool solved, Digit digit) {
-    const int last_block = (s_.k - 1) / s_.block * s_.block, first = solved ? last_block : 0;
+    // A sum is solved for in the last step or the first one. Steps before a great one may leave it what they will.
+    const int last_block = (s_.k - 1) / s_.block * s_.block, size = digit(s_.k + 1) % sizes;
+    const bool whole = !solved || (size >= big && s_.coin());
+    const int first = solved && (whole || s_.coin()) ? last_block : 0,
+              end = whole ? s_.k : std::min(first + s_.block, s_.k);
     wanted_.resize(static_cast<size_t>(s_.k) + 1);
+    // Of many lanes one would always be special: in half of the cases at most two are.
+    const int may_be_special = specials && s_.coin() ? below(3) : s_.k, from = s_.any_lane();
     for (int lane = 0; lane < s_.k; ++lane) {
       const auto d = static_cast<size_t>(digit(lane));
+      Wanted& w = wanted_[static_cast<size_t>(lane)];
+      if (d < states.size()) w = states[d];
       // What is left of the digits is normal numbers, as most are.
-      wanted_[static_cast<size_t>(lane)] =
-          d < states.size() ? states[d] : Wanted{normal, normal, static_cast<int8_t>(1 + s_.rng.below(places))};
+      if (d >= states.size() || (is_special(w) && (lane + from) % s_.k >= may_be_special))
+        w = {normal, normal, static_cast<int8_t>(1 + below(places))};
     }
     wanted_.back() = c_state(digit(s_.k), specials);
-    const int size = digit(s_.k + 1) % sizes;
     const bool alone = !solved && s_.rng.one_in(16);  // c, where it is not zero itself
     const bool few = solved ? size < big && s_.coin() : s_.rng.one_in(8);
     const int live = alone ? 0 : few ? 1 + below(3) : s_.k, turn = s_.any_lane();
-    for (int lane = 0; lane < s_.k && (solved || alone || few); ++lane) {
+    for (int lane = 0; lane < s_.k && (!whole || alone || few); ++lane) {
       Wanted& w = wanted_[static_cast<size_t>(lane)];
-      if (lane >= first && (lane + turn) % s_.k < live) continue;
+      if (whole ? (lane + turn) % s_.k < live : lane >= first && lane < end && (lane + turn) % (end - first) < live)
+        continue;
       if (is_live(w)) s_.coin() ? w.a = zero : w.b = zero;
       w.place = 0;
     }
     scales(digit, specials, solved);
     negative_ = s_.coin();
     all_alike_ = (alone || (solved && size >= big)) && !s_.rng.one_in(4);
-    if (solved && size >= big) make_big(size - big + 2, first);
-    make_one_greatest(solved);
+    if (solved && size >= big) make_big(size - big + 2, first, end);
+    make_greatest(whole, solved && size >= big);
     top_ = choose_top(solved);
     for (int tries = 0;; ++tries) {
       for (int lane = 0; lane < s_.k; ++lane) set_lane(lane);
-      if (!solved || (size >= big && s_.rng.one_in(2))) {
-        if (!alone && s_.rng.one_in(4)) mirror_lanes();
+      if (whole) {
+        const bool nothing_left = !alone && s_.rng.one_in(4) && mirror_lanes();
         set_c();
-        if (alone ? s_.coin() : s_.rng.one_in(32)) set_end();
+        if (alone || nothing_left ? s_.coin() : s_.rng.one_in(32)) set_end();
         return;
       }
       if (s_.rng.one_in(4)) mirror_lanes();
-      if (s_.solve_c(sum_for(size), first, s_.k - first, top_) || tries == 8) return;
+      if (s_.solve_c(sum_for(size), first, end - first, top_) || tries == 8) return;
     }
   }
 
@@ -103,8 +113,8 @@ class StateCase {
   }
 
   /// As many lanes are greatest as a sum of so many bits above the greatest exponent takes.
-  void make_big(int above, int first) {
-    const int lanes = s_.k - first, turn = below(lanes);
+  void make_big(int above, int first, int end) {
+    const int lanes = end - first, turn = below(lanes);
     // At times one of them is greatest, or c, and the others follow: as many again.
     const bool follow = s_.rng.one_in(3), c_leads = s_.coin();
     const int needed = ((1 << above) / 4 + 1 + below(2)) * (follow ? 2 : 1);
@@ -114,18 +124,37 @@ class StateCase {
     if (follow && c_leads) wanted_.back() = {normal, normal, 1};
   }
 
-  /// Someone is greatest: where nobody is, a lane of normal numbers, or c.
-  void make_one_greatest(bool solved) {
-    for (const Wanted& w : wanted_)
-      if (w.place == 1 && (!solved || &w != &wanted_.back())) return;
-    const int turn = s_.any_lane();
-    const bool c_first = !solved && is_live(wanted_.back()) && s_.rng.one_in(3);
-    for (int i = 0; i < s_.k && !c_first; ++i) {
-      Wanted& w = wanted_[static_cast<size_t>((i + turn) % s_.k)];
+  /// Someone is greatest: where nobody is, a lane of normal numbers, or c. So it is in most blocks of several, whose
+  /// greatest exponents may be lower ones: where the last step is great, those of the others.
+  void make_greatest(bool c_is_open, bool last_is_great) {
+    lower_.assign(static_cast<size_t>(s_.k) + 1, 0);
+    const bool by_blocks = s_.block > 1 && s_.block < s_.k && c_is_open;
+    for (int first = 0; first < (by_blocks ? s_.k : 1); first += s_.block) {
+      const int end = by_blocks ? std::min(first + s_.block, s_.k) : s_.k;
+      const bool has_c = first == 0 && c_is_open && is_live(wanted_.back());
+      const bool leads = last_is_great ? end == s_.k : first == 0 || s_.coin();
+      int lower = leads ? 0 : (last_is_great ? 3 : 0) + shift_of(1 + below(places));
+      if (first == 0) lower_.back() = lower;
+      if (has_c && wanted_.back().place == 1 && s_.rng.one_in(4)) lower += shift_of(1 + below(places));  // below c
+      for (int lane = first; lane < end; ++lane) lower_[static_cast<size_t>(lane)] = lower;
+      if (!(by_blocks && s_.rng.one_in(4))) make_greatest(first, end, has_c);
+    }
+  }
+
+  void make_greatest(int first, int end, bool has_c) {
+    for (int lane = first; lane < end; ++lane)
+      if (wanted_[static_cast<size_t>(lane)].place == 1) return;
+    if (has_c && wanted_.back().place == 1) return;
+    const int turn = below(end - first);
+    const bool c_first = has_c && s_.rng.one_in(3);
+    for (int i = 0; i < end - first && !c_first; ++i) {
+      Wanted& w = wanted_[static_cast<size_t>(first + (i + turn) % (end - first))];
       if (is_live(w)) return void(w.place = 1);
     }
-    if (is_live(wanted_.back())) wanted_.back().place = 1;
+    if (has_c) wanted_.back().place = 1;
   }
+
+  int top_of(int lane) const { return top_ - lower_[static_cast<size_t>(lane)]; }
 
   /// The greatest exponent. Subnormal factors, or a subnormal c, are as great as they are.
   int choose_top(bool solved) {
@@ -183,7 +212,7 @@ class StateCase {
   void set_lane(int lane) {
     const Wanted& w = wanted_[static_cast<size_t>(lane)];
     const FormatFields &fa = s_.fa, &fb = s_.fb;
-    int e = top_ - (is_live(w) ? shift_of(w.place) : 0) - scale_of(lane);
+    int e = top_of(lane) - (is_live(w) ? shift_of(w.place) : 0) - scale_of(lane);
     if (e < s_.least_exponent() || e > s_.greatest_exponent())
       e = s_.rng.between(s_.least_exponent(), s_.greatest_exponent());
     const int ea = w.a == subnormal ? fa.emin() : w.b == subnormal ? e - fb.emin() : FactorShare(fa, fb, e).any(s_.rng);
@@ -196,26 +225,28 @@ class StateCase {
     if (is_live(w) && (!all_alike_ || w.place > 2)) solve_cut(lane, below(6));
   }
 
-  /// Lanes of a block cancel in pairs, but one or two.
-  void mirror_lanes() {
+  /// Lanes of a block cancel in pairs, but one or two, or none. Whether all do.
+  bool mirror_lanes() {
     const uint64_t sign = s_.fa.in_container(s_.fa.sign_bit());
-    if (!sign) return;
+    if (!sign) return false;
+    const int spared = below(3);
     for (int first = 0; first < s_.k; first += s_.block) {
       const int lanes = std::min(s_.block, s_.k - first), turn = below(lanes);
-      for (int i = below(3); i + 1 < lanes; i += 2) {
+      for (int i = spared; i + 1 < lanes; i += 2) {
         const int from = first + (i + turn) % lanes, to = first + (i + 1 + turn) % lanes;
         if (scale_of(from) != scale_of(to)) continue;
         s_.set_a(to, s_.a(from) ^ sign);
         s_.set_b(to, s_.b(from));
       }
     }
+    return spared == 0;
   }
 
   /// Fractions for which what falls off has a level of its own. The exponents and signs stay.
   void solve_cut(int lane, int level) {
     const Number x = decode(s_.fa, s_.a(lane)), y = decode(s_.fb, s_.b(lane));
     if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) return;
-    const int dropped = top_ - s_.kept_bits - x.exponent - y.exponent - scale_of(lane);
+    const int dropped = top_of(lane) - s_.kept_bits - x.exponent - y.exponent - scale_of(lane);
     const int bits_a = s_.fa.fraction_bits, bits_b = s_.fb.fraction_bits;
     if (dropped > bits_a + bits_b + 2 && level == 1 && x.subnormal && y.subnormal) {
       s_.set_a(lane, with_low_bits(s_.fa, s_.a(lane), bits_a, 1));
@@ -253,10 +284,10 @@ class StateCase {
   void set_c() {
     const Wanted& w = wanted_.back();
     const FormatFields& fc = s_.fc;
-    const int e = top_ - (is_live(w) ? shift_of(w.place) : 0);
+    const int e = top_of(s_.k) - (is_live(w) ? shift_of(w.place) : 0);
     uint64_t code = factor(fc, w.a, e, all_alike_ ? negative_ : s_.coin());
     const Number c = decode(fc, code);
-    const int dropped = top_ - s_.kept_bits - c.exponent;
+    const int dropped = top_of(s_.k) - s_.kept_bits - c.exponent;
     if (is_live(w) && dropped > 0) {  // the lowest bits are solved for
       const int width = std::min<int>(dropped, fc.fraction_bits);
       const uint64_t mask = low_mask(width), half = uint64_t{1} << (width - 1);
@@ -295,8 +326,9 @@ class StateCase {
       default: break;
     }
     top = std::max(top, 0);
-    if (all_alike_ && top >= kept + 2) return solved_by_lanes(top);
-    int64_t sum = (int64_t{1} << top) | static_cast<int64_t>(s_.rng.next() & low_mask(top));
+    const bool by_lanes = all_alike_ && top >= kept + 2;
+    int64_t sum = by_lanes ? great_sum(top) : (int64_t{1} << top) | static_cast<int64_t>(s_.rng.next() & low_mask(top));
+    top = std::bit_width(static_cast<uint64_t>(sum)) - 1;
     // Of subnormal results more is dropped.
     const int dropped = std::min(top, std::max(top - s_.fd.fraction_bits, s_.fd.least_bit() - (top_ - s_.kept_bits)));
     if (dropped > 0 && !s_.rng.one_in(8)) {
@@ -305,7 +337,7 @@ class StateCase {
       const int64_t rest[] = {0, 1, draw & (half - 1), half - 1, half, half + 1, half | (draw & mask), mask};
       sum = (sum & ~mask) | (rest[below(8)] & mask);
     }
-    return s_.coin() ? -sum : sum;
+    return (by_lanes ? negative_ : s_.coin()) ? -sum : sum;
   }
 
   /// The least or greatest subnormal result, the least normal one, the greatest, or beside it; 0 where the units of the
@@ -325,10 +357,10 @@ class StateCase {
            (left > 0 && s_.coin() ? s_.rng.between(-1, 1) << std::max(0, left - 2) : 0);
   }
 
-  /// What lanes that are great alike make, and of c what is left to a sum of so many bits.
-  int64_t solved_by_lanes(int top) {
+  /// What lanes that are great alike make, or where that is less a sum of so many bits.
+  int64_t great_sum(int top) {
     const int64_t sum = s_.aligned_sum(0, s_.k, top_), least = int64_t{1} << top;
-    return negative_ ? std::min(sum, -least) : std::max(sum, least);
+    return std::max(negative_ ? -sum : sum, least);
   }
 
   template <class Digit>
@@ -376,6 +408,7 @@ class StateCase {
   SweepCase& s_;
   std::vector<Wanted> wanted_;
   std::vector<int> scale_;
+  std::vector<int> lower_;  ///< how far below top_ a lane's block begins, and c's at the end
   int top_ = 0;
   bool negative_ = false, all_alike_ = false;  ///< lanes have one sign, and most are great
   bool all_ones_ = false;                      ///< fractions, of those that are
@@ -388,16 +421,15 @@ void DatapathSweeps::add_states() {
   const auto all = std::make_shared<std::vector<Wanted>>(lane_states(true));
   const int columns = op_.k + 2 + 2 * (op_.has_scales() ? op_.scales() : 0);
   const auto base = static_cast<uint64_t>(prime_from(std::max(columns, static_cast<int>(all->size()))));
-  const uint64_t pass = base * base;
-  static constexpr struct {
-    bool specials, solved;
-  } phases[] = {{false, false}, {false, true}, {true, false}, {false, false}, {true, false}, {false, true}};
-  const uint64_t phases_of_all = std::size(phases) * (op_.has_scales() ? 2 : 1);  // scales have levels of their own
+  // In turn, so that a walk that ends early has seen something of each.
+  static constexpr struct { bool specials, solved; } kinds[] = {{false, false}, {false, true}, {true, false}};
+  const uint64_t kinds_of_cases = std::size(kinds), pass = base * base * kinds_of_cases;
+  const uint64_t passes = op_.has_scales() ? 4 : 2;  // scales have levels of their own
   add_dot(
-      "states", pass * phases_of_all,
-      [op = op_, plain, all, base, pass](SweepCase& s, uint64_t n) {
-        const auto [specials, solved] = phases[n / pass % std::size(phases)];
-        const uint64_t x = n % pass % base, y = n % pass / base;
+      "states", pass * passes,
+      [op = op_, plain, all, base, kinds_of_cases](SweepCase& s, uint64_t n) {
+        const auto [specials, solved] = kinds[n % kinds_of_cases];
+        const uint64_t x = n / kinds_of_cases % base, y = (n / kinds_of_cases / base + 1) * 29 % base;
         const auto digit = [&](int column) { return static_cast<int>((x + y * static_cast<uint64_t>(column)) % base); };
         StateCase(op, s).make(specials ? *all : *plain, specials, solved, digit);
       },
