@@ -10,6 +10,7 @@
 #include "bench/measured_rows.h"
 #include "core/parallel.h"
 #include "oracles/models/model_rows.h"
+#include "plan/default_fields.h"
 #include "plan/registry.h"
 #include "search/datapath_sweeps.h"
 #include "search/walked_states.h"
@@ -19,22 +20,21 @@ namespace {
 
 struct StatesOptions {
   std::string unit, op;
-  uint64_t seed = 1;
-  size_t missing = 20;
+  uint64_t seed = 1, cases = 0;
+  size_t missing = 0;
 };
+
+unsigned threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 /// The walk of states over one row.
 StatePairs walked(const Op& op, const DotModel& model, uint64_t seed) {
-  return walked_states(op, model, DatapathSweeps(op, corner_hints(&model), seed), UINT64_MAX);
+  const DatapathSweeps sweeps(op, corner_hints(&model), seed);
+  return walked_states(op, model, {{&sweeps, UINT64_MAX}});
 }
 
 double percent(const StatePairs::Count& c) { return c.possible ? 100.0 * double(c.met) / double(c.possible) : 100; }
 
-void show_row(const StatesOptions& options) {
-  const Op op = op_from_text(options.op);
-  const std::unique_ptr<Unit> unit = bind_or_fail(options.unit, op);
-  if (!unit->model()) throw BadInput("no row: " + options.unit);
-  const StatePairs states = walked(op, *unit->model(), options.seed);
+void show(const StatePairs& states, const StatesOptions& options) {
   for (int i = 0; i < DatapathState::kinds; ++i)
     for (int j = i; j < DatapathState::kinds; ++j) {
       const auto x = static_cast<DatapathState::Kind>(i), y = static_cast<DatapathState::Kind>(j);
@@ -51,30 +51,69 @@ void show_row(const StatesOptions& options) {
   for (const std::string& pair : states.contradictions()) fmt::print("wrongly ruled out: {}\n", pair);
 }
 
+void show_row(const StatesOptions& options) {
+  const Op op = op_from_text(options.op);
+  const std::unique_ptr<Unit> unit = bind_or_fail(options.unit, op);
+  if (!unit->model()) throw BadInput("no row: " + options.unit);
+  show(walked(op, *unit->model(), options.seed), options);
+}
+
+struct RowStates {
+  std::string name;
+  StatePairs::Count levels, pairs, triples;
+  uint64_t cases = 0;
+  size_t wrong = 0;
+  std::vector<std::string> missing;
+
+  RowStates() = default;
+  RowStates(std::string of, const StatePairs& states, size_t most_missing)
+      : name(std::move(of)),
+        levels(states.levels()),
+        pairs(states.pairs()),
+        triples(states.triples()),
+        cases(states.cases()),
+        wrong(states.contradictions().size()),
+        missing(states.unmet(most_missing)) {}
+};
+
+void show(std::vector<RowStates> rows) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const RowStates& x, const RowStates& y) { return percent(x.pairs) < percent(y.pairs); });
+  for (const RowStates& row : rows) {
+    fmt::print("{} of {} levels, {:6.2f} % of {:>8} pairs, {:6.2f} % of {:>7} triples, {:>7} cases{}  {}\n",
+               row.levels.met, row.levels.possible, percent(row.pairs), row.pairs.possible, percent(row.triples),
+               row.triples.possible, row.cases, row.wrong ? fmt::format(" WRONG {}", row.wrong) : "", row.name);
+    for (const std::string& pair : row.missing) fmt::print("  not met: {}\n", pair);
+  }
+}
+
+/// The default units of an op in a search of so many cases: each sees the walks of all.
+void show_search(const StatesOptions& options) {
+  std::vector<Op> ops;
+  if (options.op.empty()) ops = default_ops(OpKind::dot);
+  else ops.push_back(op_from_text(options.op));
+  std::vector<RowStates> rows;
+  for (const Op& op : ops) {
+    const Comparison field(op, units_of({}, op), registry(), {});
+    for (const StatesOfUnit& one : states_of_search(field, options.seed, options.cases, threads())) {
+      if (one.unit == options.unit) return show(one.states, options);
+      rows.emplace_back(one.unit, one.states, options.missing);
+    }
+  }
+  show(std::move(rows));
+}
+
 void show_all(const StatesOptions& options) {
-  struct Row {
-    std::string name;
-    StatePairs::Count levels, pairs, triples;
-    uint64_t cases = 0;
-    size_t wrong = 0;
-  };
   std::vector<const ModelRow*> rows;
   std::set<std::string> seen;
   for (const ModelRow& row : model_rows())
     if (!row.op.a.fields().integer && seen.insert(to_text(row.op) + custom_name(row.model, row.op)).second)
       rows.push_back(&row);
-  std::vector<Row> all(rows.size());
-  in_parallel(std::max(1u, std::thread::hardware_concurrency()), rows.size(), [&](size_t i) {
-    const StatePairs states = walked(rows[i]->op, rows[i]->model, options.seed);
-    all[i] = {rows[i]->name(),  states.levels(), states.pairs(),
-              states.triples(), states.cases(),  states.contradictions().size()};
+  std::vector<RowStates> all(rows.size());
+  in_parallel(threads(), rows.size(), [&](size_t i) {
+    all[i] = {rows[i]->name(), walked(rows[i]->op, rows[i]->model, options.seed), options.missing};
   });
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Row& x, const Row& y) { return percent(x.pairs) < percent(y.pairs); });
-  for (const Row& row : all)
-    fmt::print("{} of {} levels, {:6.2f} % of {:>8} pairs, {:6.2f} % of {:>7} triples, {:>7} cases{}  {}\n",
-               row.levels.met, row.levels.possible, percent(row.pairs), row.pairs.possible, percent(row.triples),
-               row.triples.possible, row.cases, row.wrong ? fmt::format(" WRONG {}", row.wrong) : "", row.name);
+  show(std::move(all));
 }
 
 }  // namespace
@@ -85,15 +124,19 @@ void add_bench_states(Arguments& bench, int& status) {
   Argument* unit = sub->add_option("--unit", options->unit, "only this row, in detail");
   Argument* op = sub->add_option("--op", options->op, "the row's op");
   unit->needs(op);
-  op->needs(unit);
-  sub->add_option("--missing", options->missing, "of one row, pairs to print that were not met")
+  sub->add_option(
+         "--cases", options->cases,
+         "instead of whole walks what a search of so many cases makes of them, of all default units of OP or of "
+         "the default ops; each row sees the walks of all")
+      ->check(unsigned_number());
+  sub->add_option("--missing", options->missing, "of each row, pairs to print that were not met")
       ->capture_default_str()
-      ->check(unsigned_number())
-      ->needs(unit);
+      ->check(unsigned_number());
   sub->add_option("--seed", options->seed, "seed of the walk")->capture_default_str()->check(unsigned_number());
   sub->footer("Example: mmafuzz bench states");
   sub->callback([options, &status] {
-    options->unit.empty() ? show_all(*options) : show_row(*options);
+    if (!options->cases && options->unit.empty() != options->op.empty()) throw BadInput("--op needs --unit or --cases");
+    options->cases ? show_search(*options) : options->unit.empty() ? show_all(*options) : show_row(*options);
     status = exit_ok;
   });
 }

@@ -107,7 +107,8 @@ nlohmann::json walks_json(const StateWalks& walks) {
   nlohmann::json all = nlohmann::json::array();
   for (const auto& [op, of_op] : walks)
     for (const WalkOfStates& walk : of_op)
-      all.push_back({{"op", op}, {"unit", walk.unit}, {"walked", walk.walked}, {"whole", walk.whole}});
+      all.push_back(
+          {{"op", op}, {"unit", walk.unit}, {"walked", walk.walked}, {"whole", walk.whole}, {"seen", walk.seen}});
   return all;
 }
 
@@ -126,7 +127,8 @@ std::string how_far(const StateWalks& walks) {
       whole += walk.walked == walk.whole;
       if (part < least) {
         least = part;
-        where = walk.unit + " of '" + op + "'";
+        where = fmt::format("{} of '{}', beside {} cases of other units' walks there", walk.unit, op,
+                            short_number(double(walk.seen - walk.walked)));
       }
     }
   if (units == 0) return "";

@@ -140,8 +140,8 @@ void print_matrix(const Comparison& field, uint64_t cases,
 }
 
 /// What the walk of states has met on each unit that is a row.
-void print_states(const Comparison& field, uint64_t seed, uint64_t cases) {
-  const std::vector<StatesOfUnit> all = states_of_search(field, seed, cases);
+void print_states(const Comparison& field, uint64_t seed, uint64_t cases, unsigned threads) {
+  const std::vector<StatesOfUnit> all = states_of_search(field, seed, cases, threads);
   if (all.empty()) {
     fmt::print("\nno walk of states: it is of dots of floating-point numbers, on rows\n");
     return;
@@ -284,7 +284,7 @@ int run_fuzz(const FuzzOptions& options) {
     merger.end_progress();
     const auto differing = merger.take_differing();
     if (!options.json) print_matrix(fields[i], merger.total().cases - before, differing);
-    if (options.states) print_states(fields[i], options.seed, merger.total().cases - before);
+    if (options.states) print_states(fields[i], options.seed, merger.total().cases - before, threads);
   }
   return finish(options, merger);
 }

@@ -1,7 +1,9 @@
 #include "search/walked_states.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "core/parallel.h"
 #include "search/focuses.h"
 #include "search/parallel_search.h"
 
@@ -18,35 +20,53 @@ void for_each_walk(const Comparison& field, const GuidedSearch& search, uint64_t
   }
 }
 
+/// The different walks among them.
+std::vector<MadeWalk> made_walks(const Comparison& field, const GuidedSearch& search, uint64_t cases) {
+  std::vector<MadeWalk> walks;
+  for_each_walk(field, search, cases, [&](size_t focus, uint64_t made) {
+    const DatapathSweeps& sweeps = search.focus_sweeps(focus);
+    if (std::none_of(walks.begin(), walks.end(), [&](const MadeWalk& walk) { return walk.sweeps == &sweeps; }))
+      walks.push_back({&sweeps, made});
+  });
+  return walks;
+}
+
 }  // namespace
 
-StatePairs walked_states(const Op& op, const DotModel& model, const DatapathSweeps& sweeps, uint64_t cases) {
+StatePairs walked_states(const Op& op, const DotModel& model, const std::vector<MadeWalk>& walks) {
   StatePairs states(op, model);
-  const DatapathSweeps::Part& part = sweeps.states();
   Batch batch(op);
   batch.resize(1);
-  for (uint64_t n = 0; n < std::min(part.length, cases); ++n) {
-    sweeps.make(part.first + n, batch, 0);
-    states.add(batch, 0);
+  for (const MadeWalk& walk : walks) {
+    const DatapathSweeps::Part& part = walk.sweeps->states();
+    for (uint64_t n = 0; n < std::min(part.length, walk.cases); ++n) {
+      walk.sweeps->make(part.first + n, batch, 0);
+      states.add(batch, 0);
+    }
   }
   return states;
 }
 
-std::vector<StatesOfUnit> states_of_search(const Comparison& field, uint64_t seed, uint64_t cases) {
-  std::vector<StatesOfUnit> all;
+std::vector<StatesOfUnit> states_of_search(const Comparison& field, uint64_t seed, uint64_t cases, unsigned threads) {
   const GuidedSearch search(field.op(), focuses_of(field), seed);
-  for_each_walk(field, search, cases, [&](size_t focus, uint64_t made) {
-    all.push_back({search.focus_unit(focus),
-                   walked_states(field.op(), *search.focus_model(focus), search.focus_sweeps(focus), made)});
-  });
+  std::vector<size_t> rows;
+  for_each_walk(field, search, cases, [&](size_t focus, uint64_t) { rows.push_back(focus); });
+  const std::vector<MadeWalk> walks = made_walks(field, search, cases);
+  std::vector<std::optional<StatePairs>> states(rows.size());
+  in_parallel(threads, rows.size(),
+              [&](size_t i) { states[i].emplace(walked_states(field.op(), *search.focus_model(rows[i]), walks)); });
+  std::vector<StatesOfUnit> all;
+  for (size_t i = 0; i < rows.size(); ++i) all.push_back({search.focus_unit(rows[i]), std::move(*states[i])});
   return all;
 }
 
 std::vector<WalkOfStates> walks_of_states(const Comparison& field, uint64_t cases) {
   std::vector<WalkOfStates> all;
   const GuidedSearch search(field.op(), focuses_of(field), 1);
+  uint64_t seen = 0;
+  for (const MadeWalk& walk : made_walks(field, search, cases)) seen += walk.cases;
   for_each_walk(field, search, cases, [&](size_t focus, uint64_t made) {
-    all.push_back({search.focus_unit(focus), made, search.focus_sweeps(focus).states().length});
+    all.push_back({search.focus_unit(focus), made, search.focus_sweeps(focus).states().length, seen});
   });
   return all;
 }
