@@ -29,11 +29,13 @@ Field::Field(const Op& op, const std::vector<std::string>& units, const Registry
              const Comparison::Properties& properties)
     : comparison(op, units, registry, properties), cases(cases_of_input(op) * neighbour_factor()), batch(op) {
   SweepsOfUnits sweeps(op, 1);
-  for (size_t i = 0; i < comparison.units().size(); ++i)
+  for (size_t i = 0; i < comparison.units().size(); ++i) {
+    if (comparison.units()[i]->keeps_to_its_claim()) continue;  // it is not asked each time
     if (const DotModel* model = comparison.model_of(i); model || op.kind == OpKind::gemm)
       focuses.push_back({i, Coverage(op, model, comparison.units()[i]->slicing()),
                          Mutator(op, corner_hints(model, comparison.units()[i]->slicing())),
                          sweeps.of(corner_hints(model))});
+  }
   if (focuses.empty())
     focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr)), sweeps.of(corner_hints(nullptr))});
   reached = ReachedBins(focuses.size());
