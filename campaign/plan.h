@@ -49,10 +49,10 @@ struct Plan {
   bool with_engine(const std::string& field) const;
 };
 
-/// Batch searches and each engine get equal parts of the time, and so do targets; of an op that a unit of this machine
-/// claims to compute as another does, the target that holds it to that gets most. An engine needs some seconds to get
-/// to work: it runs on as many ops as its part has time for, at least one of each target, or not at all. Throws
-/// BadInput: an unknown target, an op that no unit evaluates, nothing to do.
+/// Batch searches get three parts of the time and each engine one; targets get equal parts; of an op that a unit of
+/// this machine claims to compute as another does, the target that holds it to that gets most. An engine needs some
+/// seconds to get to work: it runs on as many ops as its part has time for, at least one of each target, or not at all.
+/// Throws BadInput: an unknown target, an op that no unit evaluates, nothing to do.
 Plan make_plan(const PlanRequest& request);
 
 /// An engine as this machine has it.

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/case_text.h"
+#include "core/fnv1a.h"
 #include "core/replace_file.h"
 #include "plan/registry.h"
 #include "plan/request.h"
@@ -65,7 +66,9 @@ void NumberTarget::run(const uint8_t* data, size_t size) {
   Field& field = load(data, size, header);
   const size_t focus = header.focus % field.focuses.size();
   field.focuses[focus].mutator.neighbours(field.batch, header.selector);
-  field.turn = header.selector;  // the input alone decides, so that it shows again what it showed once
+  // The input alone decides, so that it shows again what it showed once. Seeds have a selector of zero.
+  field.turn = header.selector;
+  field.round = fnv1a({reinterpret_cast<const char*>(data), size});
   look(field, focus);
 }
 
@@ -85,7 +88,7 @@ void NumberTarget::look(Field& field, size_t focus) {
     }
   } sink{*this, field.reached, focus};
   Field::Focus& f = field.focuses[focus];
-  if (compares_units()) field.comparison.run(field.batch, field.outcomes, field.turn.value_or(0));
+  if (compares_units()) field.comparison.run(field.batch, field.outcomes, field.round);
   if (f.coverage.observes()) {
     const size_t share = field.comparison.op().kind == OpKind::gemm ? 1 : coverage_share;
     for (size_t i = 0; i < field.batch.size(); i += share) {
@@ -182,6 +185,7 @@ size_t NumberTarget::replay_cases(const std::string& path) {
     Field& field = field_of(block.batch.op());
     field.batch = block.batch;
     field.turn.reset();
+    field.round = 0;
     for (size_t focus = 0; focus < field.focuses.size(); ++focus) look(field, focus);
     cases += block.batch.size();
   }

@@ -35,6 +35,7 @@ struct Field {
   ReachedBins reached;
   SeenClasses seen;
   uint64_t rounds = 0;           ///< batches that were compared
+  uint64_t round = 0;            ///< of units that are asked in one of many; all are in round 0, as for cases of a file
   std::optional<uint64_t> turn;  ///< of properties that take turns; none for cases of a file, which see all of them
   // Reused from input to input.
   Batch batch;
