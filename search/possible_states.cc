@@ -332,6 +332,8 @@ bool DatapathState::Limits::of_exact_products(const Factor& f, int x, int result
   const FormatFields& d = model_.d;
   const int least = exponents(0).least, most = exponents(0).most;
   if (model_.scale_block || !(model_.c == d) || model_.form != Form::s_plus_c) return false;
+  // Rounded up, the greatest number and a little are infinity; rounded down, x - x is -0.
+  if (model_.output_rounding == Rounding::up || model_.output_rounding == Rounding::down) return false;
   const bool is_c = f.lane == op_.k, of_c = is_c && f.kind != Kind::sign;
   const int last_bit = least - model_.a.fraction_bits - model_.b.fraction_bits;
   // Such a sum is -0 where all addends are, and no other one is rounded to zero.
