@@ -166,8 +166,10 @@ Database::Database(const std::string& path, Access access, const DatabaseKind& k
 
 void Database::check(const DatabaseKind& kind) const {
   const int64_t version = number("PRAGMA user_version");
-  const bool ours = number("PRAGMA application_id") == static_cast<int32_t>(kind.application_id);
-  if (!ours && (version != 0 || number("SELECT count(*) FROM sqlite_master") != 0)) refuse(path_, foreign(kind));
+  const auto is_ours = [&] { return number("PRAGMA application_id") == static_cast<int32_t>(kind.application_id); };
+  // Asked again: another process may have made the store between the first two questions.
+  if (!is_ours() && (version != 0 || number("SELECT count(*) FROM sqlite_master") != 0) && !is_ours())
+    refuse(path_, foreign(kind));
   if (version > kind.newest_version())
     refuse(path_, "written by a newer mmafuzz (version " + std::to_string(version) + " of the " + kind.name +
                       ", this one knows up to " + std::to_string(kind.newest_version()) +
