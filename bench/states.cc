@@ -21,7 +21,10 @@ namespace {
 struct StatesOptions {
   std::string unit, op;
   uint64_t seed = 1, cases = 0;
-  size_t missing = 0;
+  static constexpr size_t as_usual = SIZE_MAX;
+  size_t missing = as_usual;
+
+  size_t missing_or(size_t usual) const { return missing == as_usual ? usual : missing; }
 };
 
 unsigned threads() { return std::max(1u, std::thread::hardware_concurrency()); }
@@ -47,7 +50,7 @@ void show(const StatePairs& states, const StatesOptions& options) {
   fmt::print("pairs {} of {}, {:.3f} %; triples {} of {}, {:.3f} %; after {} cases\n", pairs.met, pairs.possible,
              percent(pairs), triples.met, triples.possible, percent(triples), states.cases());
   for (const std::string& level : states.unmet_levels()) fmt::print("level not met: {}\n", level);
-  for (const std::string& pair : states.unmet(options.missing)) fmt::print("not met: {}\n", pair);
+  for (const std::string& pair : states.unmet(options.missing_or(20))) fmt::print("not met: {}\n", pair);
   for (const std::string& pair : states.contradictions()) fmt::print("wrongly ruled out: {}\n", pair);
 }
 
@@ -97,9 +100,11 @@ void show_search(const StatesOptions& options) {
     const Comparison field(op, units_of({}, op), registry(), {});
     for (const StatesOfUnit& one : states_of_search(field, options.seed, options.cases, threads())) {
       if (one.unit == options.unit) return show(one.states, options);
-      rows.emplace_back(one.unit, one.states, options.missing);
+      rows.emplace_back(one.unit, one.states, options.missing_or(0));
     }
   }
+  if (!options.unit.empty()) throw BadInput("no row that is searched by default: " + options.unit);
+  if (rows.empty()) throw BadInput("no walk of states: it is of dots of floating-point numbers, on rows");
   show(std::move(rows));
 }
 
@@ -111,7 +116,7 @@ void show_all(const StatesOptions& options) {
       rows.push_back(&row);
   std::vector<RowStates> all(rows.size());
   in_parallel(threads(), rows.size(), [&](size_t i) {
-    all[i] = {rows[i]->name(), walked(rows[i]->op, rows[i]->model, options.seed), options.missing};
+    all[i] = {rows[i]->name(), walked(rows[i]->op, rows[i]->model, options.seed), options.missing_or(0)};
   });
   show(std::move(all));
 }
@@ -129,8 +134,8 @@ void add_bench_states(Arguments& bench, int& status) {
          "instead of whole walks what a search of so many cases makes of them, of all default units of OP or of "
          "the default ops; each row sees the walks of all")
       ->check(unsigned_number());
-  sub->add_option("--missing", options->missing, "of each row, pairs to print that were not met")
-      ->capture_default_str()
+  sub->add_option("--missing", options->missing,
+                  "of each row, pairs to print that were not met (default: 20 of one row)")
       ->check(unsigned_number());
   sub->add_option("--seed", options->seed, "seed of the walk")->capture_default_str()->check(unsigned_number());
   sub->footer("Example: mmafuzz bench states");

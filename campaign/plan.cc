@@ -136,7 +136,7 @@ size_t targets_of(const std::vector<Assignment>& shares) {
   return targets.size();
 }
 
-/// Of the time: batch searches get as much as three engines, for they find what engines do, and sooner
+/// Of the time: batch searches get as much as three engines, for in the same time they show more flaws
 /// (docs/fuzzing.md).
 double part_of(Engine engine, const std::vector<std::vector<Assignment>>& engines) {
   const auto parts = [](Engine of) { return of == Engine::batch ? 3.0 : 1.0; };

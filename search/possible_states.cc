@@ -429,9 +429,9 @@ bool DatapathState::Limits::with_sum(const Factor& f, int x, const Factor& g, in
       y == 0)
     return false;
   if (far_below && !is_other_result(f, x, g, y)) return false;
+  const bool in_last_step = f.kind <= Kind::cut && (of_c ? is_single() : f.lane >= (op_.k - 1) / block_ * block_);
   if (g.kind == Kind::size && y >= 2) {
-    const bool takes_part = f.kind <= Kind::cut && (of_c ? is_single() : f.lane >= (op_.k - 1) / block_ * block_);
-    const double part = !takes_part                   ? 1
+    const double part = !in_last_step                 ? 1
                         : is_dead(f, x)               ? 0
                         : stands(f, x)                ? std::exp2(-std::min(standing(f, x).least, 60))
                         : f.kind <= Kind::b && x == 1 ? 0.5  // subnormal
@@ -439,7 +439,6 @@ bool DatapathState::Limits::with_sum(const Factor& f, int x, const Factor& g, in
     if (above(y).least > most_above(of_c ? 1 : part, of_c ? part : 1)) return false;
   }
   // What is that far away is lost whole.
-  const bool in_last_step = is_single() || (!of_c && f.lane >= (op_.k - 1) / block_ * block_);
   if (f.kind == Kind::place && x >= (of_c ? 10 : 11) && in_last_step && is_aligned() && g.kind == Kind::lost)
     return y != 1;
   if (of_c && f.kind == Kind::a && x == 1 && g.kind == Kind::lost && y == 1 && is_single() && is_aligned() &&

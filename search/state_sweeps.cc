@@ -44,7 +44,8 @@ class StateCase {
   /// Digits of lanes, then of c, of the sum, and two of each block of scales.
   template <class Digit>
   void make(const std::vector<Wanted>& states, bool specials, bool solved, Digit digit) {
-    // A sum is solved for in the last step or the first one. Steps before a great one may leave it what they will.
+    // A sum is solved for in the last step or the first one, and all other lanes are zero. Steps before a great one may
+    // leave it what they will: then, as where nothing is solved for, the whole dot is as the digits say.
     const int last_block = (s_.k - 1) / s_.block * s_.block, size = digit(s_.k + 1) % sizes;
     const bool whole = !solved || (size >= big && s_.coin());
     const int first = solved && (whole || s_.coin()) ? last_block : 0,
@@ -429,6 +430,7 @@ void DatapathSweeps::add_states() {
       "states", pass * passes,
       [op = op_, plain, all, base, kinds_of_cases](SweepCase& s, uint64_t n) {
         const auto [specials, solved] = kinds[n % kinds_of_cases];
+        // Rows of the array in an order that does not begin with those whose columns are alike.
         const uint64_t x = n / kinds_of_cases % base, y = (n / kinds_of_cases / base + 1) * 29 % base;
         const auto digit = [&](int column) { return static_cast<int>((x + y * static_cast<uint64_t>(column)) % base); };
         StateCase(op, s).make(specials ? *all : *plain, specials, solved, digit);

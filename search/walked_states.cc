@@ -20,7 +20,7 @@ void for_each_walk(const Comparison& field, const GuidedSearch& search, uint64_t
   }
 }
 
-/// The different walks among them.
+/// The walks of a search, each once: units whose steps are alike share one.
 std::vector<MadeWalk> made_walks(const Comparison& field, const GuidedSearch& search, uint64_t cases) {
   std::vector<MadeWalk> walks;
   for_each_walk(field, search, cases, [&](size_t focus, uint64_t made) {
