@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arithmetic/evaluate_dot.h"
 #include "core/dot_case.h"
 #include "oracles/models/parameters.h"
 #include "search/sweep_case.h"

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "arithmetic/evaluate_dot.h"
+#include "oracles/models/model_unit.h"
+
 namespace mmafuzz {
 namespace {
 
@@ -38,15 +41,34 @@ DotOperands DotCases::operands(size_t index) const {
   return in;
 }
 
+void DotCases::pack(size_t index, Batch& batch, size_t to) const {
+  const uint64_t* from = encodings_.data() + index * stride_;
+  for (Column& column : batch.inputs()) {
+    column.pack(to, from);
+    from += column.count();
+  }
+}
+
 Batch DotCases::one(size_t index) const {
   Batch batch(op_);
   batch.resize(1);
-  const uint64_t* from = encodings_.data() + index * stride_;
-  for (Column& column : batch.inputs()) {
-    column.pack(0, from);
-    from += column.count();
-  }
+  pack(index, batch, 0);
   return batch;
+}
+
+uint64_t ResultsOfRow::at(size_t place) {
+  constexpr size_t one_by_one = 8, most_at_once = 256;
+  if (place < one_by_one) return evaluate_dot(row_, cases_.operands(index(place)));
+  if (place >= first_ + computed_) {
+    if (!unit_) unit_ = make_model_unit(row_, cases_.op());
+    if (batch_.inputs().empty()) batch_ = Batch(cases_.op());
+    computed_ = std::min({std::max(4 * one_by_one, 2 * computed_), most_at_once, cases_.size() - place});
+    first_ = place;
+    batch_.resize(computed_);
+    for (size_t i = 0; i < computed_; ++i) cases_.pack(index(place + i), batch_, i);
+    unit_->run(batch_, outcomes_);
+  }
+  return outcomes_.results.get(place - first_);
 }
 
 void Evidence::add(const Batch& batch, size_t index, uint64_t answer, size_t question) {
@@ -63,11 +85,13 @@ void Evidence::add(const Batch& batch, size_t index, uint64_t answer, size_t que
 
 size_t Evidence::mismatches(const DotModel& model, size_t limit) const {
   size_t count = 0;
+  ResultsOfRow results(model, cases_, &order_);
   for (size_t i = 0; i < order_.size(); ++i) {
     work_ += static_cast<uint64_t>(op().k) + 8;
     const size_t index = order_[i];
-    if (same_result(op(), evaluate_dot(model, cases_.operands(index)), answers_[index])) continue;
-    // Half-way to the front: what tells many rows apart comes soon, and one row alone does not disturb the order much.
+    if (same_result(op(), results.at(i), answers_[index])) continue;
+    // Half-way to the front, among places whose results are no longer asked for: what tells many rows apart comes soon,
+    // and one row alone does not disturb the order much.
     std::swap(order_[i], order_[i / 2]);
     if (++count >= limit) break;
   }
@@ -75,8 +99,9 @@ size_t Evidence::mismatches(const DotModel& model, size_t limit) const {
 }
 
 std::optional<size_t> Evidence::first_mismatch(const DotModel& model) const {
+  ResultsOfRow results(model, cases_);
   for (size_t i = 0; i < size(); ++i)
-    if (!same_result(op(), evaluate_dot(model, cases_.operands(i)), answers_[i])) return i;
+    if (!same_result(op(), results.at(i), answers_[i])) return i;
   return std::nullopt;
 }
 

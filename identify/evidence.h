@@ -1,12 +1,14 @@
 // What a black box was asked and what it answered: every hypothesis must give the same answers.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
-#include "arithmetic/evaluate_dot.h"
+#include "arithmetic/dot_model.h"
 #include "core/batch.h"
 #include "core/property.h"
+#include "core/unit.h"
 
 namespace mmafuzz {
 
@@ -22,11 +24,36 @@ class DotCases {
   DotOperands operands(size_t index) const;
   /// The case as a batch of one.
   Batch one(size_t index) const;
+  /// Puts the case into a batch of the op, as its case `to`.
+  void pack(size_t index, Batch& batch, size_t to) const;
 
  private:
   Op op_;
   size_t stride_, size_ = 0;
   std::vector<uint64_t> encodings_;  ///< a, b, c, scales of a, scales of b of each case
+};
+
+/// The results of a row on cases, asked for one after the other. Who stops at the first that differs, as most do, stops
+/// early: the first ones are computed one by one, then more and more at once in vector code.
+class ResultsOfRow {
+ public:
+  /// On the cases in their order, or in that of `order`: what was asked for may change its places meanwhile.
+  ResultsOfRow(const DotModel& row, const DotCases& cases, const std::vector<uint32_t>* order = nullptr)
+      : row_(row), cases_(cases), order_(order) {}
+
+  /// The result of the case at a place: the next one after that of the call before, or a later one.
+  uint64_t at(size_t place);
+
+ private:
+  size_t index(size_t place) const { return order_ ? (*order_)[place] : place; }
+
+  const DotModel& row_;
+  const DotCases& cases_;
+  const std::vector<uint32_t>* order_;
+  std::unique_ptr<Unit> unit_;
+  Batch batch_;  ///< the cases at places from first_ on
+  Outcomes outcomes_;
+  size_t first_ = 0, computed_ = 0;
 };
 
 /// Cases with a unit's answers, in the order in which they were asked.

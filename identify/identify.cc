@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
 #include "identify/fit.h"
 #include "identify/nan_rule.h"

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "core/case_text.h"
-#include "core/function_unit.h"
 #include "oracles/models/model_rows.h"
+#include "oracles/models/model_unit.h"
 #include "plan/request.h"
 #include "search/guided_search.h"
 
@@ -64,7 +64,7 @@ Batch questionnaire(const Op& op) {
   settings.verify = 0;
   for (const DotModel& row : rows) {
     if (cases.size() >= most_questions / 2) break;
-    const auto unit = named(make_dot_unit([row](const DotOperands& in) { return evaluate_dot(row, in); }), "row");
+    const auto unit = make_model_unit(row, op);
     const Identification id = identify(*unit, op, settings);
     for (size_t i = 0; i < id.evidence.size(); ++i) cases.add(id.evidence.cases().one(i), 0);
   }

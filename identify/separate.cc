@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/dot_case.h"
 #include "identify/carried_cases.h"
 #include "search/datapath_sweeps.h"
 #include "search/structured_generator.h"
@@ -24,10 +23,9 @@ Separator::Separator(const DotModel& row, const Evidence& evidence, uint64_t see
 }
 
 void Separator::add_all(const Batch& batch, Pool& pool) const {
-  for (size_t i = 0; i < batch.size(); ++i) {
-    pool.cases.add(batch, i);
-    pool.results.push_back(evaluate_dot(row_, pool.cases.operands(i)));
-  }
+  for (size_t i = 0; i < batch.size(); ++i) pool.cases.add(batch, i);
+  ResultsOfRow results(row_, pool.cases);
+  for (size_t i = 0; i < pool.cases.size(); ++i) pool.results.push_back(results.at(i));
 }
 
 /// Of four cases: a structured one, the next of a walk through the datapath, and two neighbours of what was asked.
@@ -59,9 +57,10 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
   found.compared.assign(others.size(), 0);
   for (size_t o = 0; o < others.size() && goes_on_(); ++o) {
     found.compared[o] = others[o].deep ? pool_.cases.size() : quick_cases;
+    ResultsOfRow results(others[o].model, pool_.cases);
     for (size_t i = 0; i < pool_.cases.size() && telling[o].size() < remembered; ++i) {
       if (i >= quick_cases && (!others[o].deep || !telling[o].empty())) break;
-      if (same_result(op, evaluate_dot(others[o].model, pool_.cases.operands(i)), pool_.results[i])) continue;
+      if (same_result(op, results.at(i), pool_.results[i])) continue;
       telling[o].push_back(static_cast<uint32_t>(i));
       ++tells[i];
     }
@@ -104,18 +103,14 @@ std::optional<Batch> Separator::targeted(const DotModel& other) {
     return batch;
   };
   if (targeted_.results.empty()) add_all(made(row_, targeted_cases), targeted_);
+  ResultsOfRow results(other, targeted_.cases);
   for (size_t i = 0; i < targeted_.results.size(); ++i)
-    if (!same_result(op, evaluate_dot(other, targeted_.cases.operands(i)), targeted_.results[i]))
-      return targeted_.cases.one(i);
-  const Batch batch = made(other, own_cases);
-  DotCase one(op);
-  for (size_t i = 0; i < batch.size(); ++i) {
-    const DotOperands& in = one.load(batch, i);
-    if (same_result(op, evaluate_dot(row_, in), evaluate_dot(other, in))) continue;
-    Batch found(op);
-    found.append(batch, i);
-    return found;
-  }
+    if (!same_result(op, results.at(i), targeted_.results[i])) return targeted_.cases.one(i);
+  Pool own(op);
+  add_all(made(other, own_cases), own);
+  ResultsOfRow of_other(other, own.cases);
+  for (size_t i = 0; i < own.results.size(); ++i)
+    if (!same_result(op, of_other.at(i), own.results[i])) return own.cases.one(i);
   return carried(other);
 }
 

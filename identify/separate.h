@@ -41,6 +41,7 @@ class Separator {
     DotCases cases;
     std::vector<uint64_t> results;
   };
+  /// Fills an empty pool.
   void add_all(const Batch& batch, Pool& pool) const;
   /// A targeted case, or one at the other row's corners.
   std::optional<Batch> targeted(const DotModel& other);

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "bench/boxes_outside.h"
+#include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
 #include "core/function_unit.h"
 #include "identify/order.h"

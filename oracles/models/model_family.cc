@@ -2,42 +2,17 @@
 #include <algorithm>
 #include <map>
 
-#include "arithmetic/evaluate_dot.h"
+#include "core/dot_case.h"
+#include "core/function_unit.h"
 #include "oracles/families.h"
 #include "oracles/ieee/gemm_of_dots.h"
-#include "oracles/models/host_float_simd.h"
-#include "core/function_unit.h"
-#include "oracles/models/aligned_sum_simd.h"
 #include "oracles/models/model_rows.h"
+#include "oracles/models/model_unit.h"
 #include "oracles/models/parameters.h"
 #include "oracles/models/slow_twin.h"
 
 namespace mmafuzz {
 namespace {
-
-/// A row bound to an op: vectorized where the row allows it, the scalar kernel elsewhere.
-class ModelUnit final : public Unit, public GridUnit {
- public:
-  ModelUnit(const DotModel& model, const Op& op) : model_(model), k_(op.k), aligned_(model), host_(model) {}
-
-  void run(const Batch& batch, Outcomes& outcomes) const override {
-    prepare(batch, outcomes);
-    if (aligned_.run(batch, outcomes.results)) return;
-    if (host_.run(batch, outcomes.results)) return;
-    DotCase one(batch.op());
-    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, evaluate_dot(model_, one.load(batch, i)));
-  }
-
-  bool run_grid(const DotGrid& grid) const override { return aligned_.run_grid(k_, grid); }
-
-  const DotModel* model() const override { return &model_; }
-
- private:
-  DotModel model_;
-  int k_;
-  AlignedSumSimd aligned_;
-  HostFloatSimd host_;
-};
 
 class TwinUnit final : public Unit {
  public:
@@ -153,7 +128,7 @@ class RowFamily final : public Family {
       unit = std::make_unique<TwinUnit>(*model);
       claims = {{"equals_model", parts.under("model").text()}};
     } else {
-      unit = std::make_unique<ModelUnit>(*model, op);
+      unit = make_model_unit(*model, op);
       // An overridden row is a mutant and promises nothing. A k that is padded is not the same dot for a chain of
       // operations: a last -0 becomes +0. Where operands hand NaNs on, which one comes depends on their places.
       const bool tells_nans_apart = model->nan_from != NanFrom::constant && op.nan == NanPolicy::exact;

@@ -1,4 +1,4 @@
-// Plugins that are wrong in ways that no parameter of a row describes, one for each value of PLANTED_FLAW. Each
+// Plugins that are wrong in ways that no parameter of a row describes, one for each value of planted_flaw. Each
 // computes Ampere's m16n8k16 from fp16 to fp32, two blocks of 8, with our own arithmetic, says that it equals the
 // model, and has one flaw of the kinds that hardware has. Triage has to call them unexplained, those that
 // count periodic, and those that remember have to be shown as a sequence.
@@ -10,6 +10,9 @@
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/units/plugin_abi.h"
+
+/// Which flaw: each plugin links its own value (planted_flaw.cc).
+extern const int planted_flaw;
 
 namespace {
 
@@ -54,7 +57,7 @@ struct WorstLoss {
 
 uint64_t flawed(const Case& in) {
   Case changed = in;
-  switch (PLANTED_FLAW) {
+  switch (planted_flaw) {
     case 1:  // a dropped lane
       changed.a[5] = 0;
       break;
