@@ -53,7 +53,7 @@ class DatapathState {
     Range shifts(int place) const;
     static bool stands(const Factor& f, int x);
     Range standing(const Factor& f, int x) const;
-    Range exponents(int lane) const;
+    const Range& exponents(int lane) const;
     int spread(int lane, int other) const;
     int highest_above(int lane, int besides) const;
     bool is_dead(const Factor& f, int level) const;
@@ -82,6 +82,7 @@ class DatapathState {
     Op op_;
     DotModel model_;  ///< with a and b as the unit reads them
     int kept_, block_;
+    Range of_factors_, of_product_, of_c_;  ///< of exponents: of a times b, the same with scales, of c
     /// Cuts that there are, as bits: of a product in the first block or a later one by the classes of its factors, of c
     /// by its class, and by the place.
     uint8_t cuts_[2][2][2][13] = {}, cuts_of_c_[2][13] = {};

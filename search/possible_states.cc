@@ -41,17 +41,34 @@ DatapathState::Limits::Limits(const Op& op, const DotModel& model) : op_(op), mo
   kept_ = hints.fraction_bits;
   block_ = hints.block > 1 ? std::min(hints.block, op.k) : op.k;
   const FormatFields &fa = model_.a, &fb = model_.b, &fc = model_.c;
-  // Beyond F + 9 all of a product lies below half a unit.
-  const auto cut_at = [&](uint8_t(&cuts)[13], Range(&at)[6], uint128 significand, int own_bits, int most_shift) {
+  of_c_ = {fc.emin(), fc.emax()};
+  of_factors_ = {fa.emin() + fb.emin(), fa.emax() + fb.emax()};
+  of_product_ = of_factors_;
+  if (model.scale_block) {
+    of_product_.least += model.scale_a.emin() + model.scale_b.emin();
+    of_product_.most += model.scale_a.emax() + model.scale_b.emax();
+  }
+  // Beyond F + 9 all of an addend lies below half a unit.
+  using Classes = std::vector<uint8_t>;  // of cuts, as bits, by shift
+  constexpr uint8_t all_classes = 0x3f;
+  const auto add_classes = [&](Classes& at, uint128 significand, int own_bits) {
+    for (int shift = 0; shift < static_cast<int>(at.size()); ++shift)
+      if (at[size_t(shift)] != all_classes)
+        at[size_t(shift)] |= static_cast<uint8_t>(1u << bins::lost_class(significand, -own_bits, shift - kept_));
+  };
+  const auto cut_at = [&](uint8_t(&cuts)[13], Range(&at)[6], const Classes& classes, int most_shift) {
+    const int last = static_cast<int>(classes.size()) - 1;
     for (int place = 1; place < 13; ++place) {
       const Range range = shifts(place);
-      for (int shift = range.least; shift <= std::min({range.most, kept_ + 9, most_shift}); ++shift) {
-        const int cut = bins::lost_class(significand, -own_bits, shift - kept_);
-        cuts[place] |= static_cast<uint8_t>(1u << cut);
-        at[cut] = {std::min(at[cut].least, shift), std::max(at[cut].most, shift == kept_ + 9 ? most_shift : shift)};
+      for (int shift = range.least; shift <= std::min({range.most, last, most_shift}); ++shift) {
+        cuts[place] |= classes[size_t(shift)];
+        for (int cut = 0; cut < 6; ++cut)
+          if (classes[size_t(shift)] >> cut & 1)
+            at[cut] = {std::min(at[cut].least, shift), std::max(at[cut].most, shift == last ? most_shift : shift)};
       }
     }
   };
+  const Classes none(size_t(kept_ + 10));
   // Scales of fractions take part in what falls off.
   std::vector<uint64_t> of_scales = {1};
   int scale_bits = 0;
@@ -65,21 +82,21 @@ DatapathState::Limits::Limits(const Op& op, const DotModel& model) : op_(op), mo
   }
   for (const bool normal_a : {false, true})
     for (const bool normal_b : {false, true}) {
-      std::vector<uint128> products;
+      Classes classes = none;
       for (const uint64_t x : significands(fa, normal_a))
         for (const uint64_t y : significands(fb, normal_b))
-          for (const uint64_t scale : of_scales) products.push_back(static_cast<uint128>(x) * y * scale);
-      std::sort(products.begin(), products.end());
-      products.erase(std::unique(products.begin(), products.end()), products.end());
-      for (const uint128 p : products)
-        for (const int later : {0, 1})
-          if (later * block_ < op.k)
-            cut_at(cuts_[later][normal_a][normal_b], cut_shifts_[later], p,
-                   fa.fraction_bits + fb.fraction_bits + scale_bits, std::max(0, highest_above(later * block_, -1)));
+          for (const uint64_t scale : of_scales)
+            add_classes(classes, static_cast<uint128>(x) * y * scale, fa.fraction_bits + fb.fraction_bits + scale_bits);
+      for (const int later : {0, 1})
+        if (later * block_ < op.k)
+          cut_at(cuts_[later][normal_a][normal_b], cut_shifts_[later], classes,
+                 std::max(0, highest_above(later * block_, -1)));
     }
-  for (const bool normal : {false, true})
-    for (const uint64_t x : significands(fc, normal))
-      cut_at(cuts_of_c_[normal], cut_shifts_[2], x, fc.fraction_bits, std::max(0, highest_above(op.k, -1)));
+  for (const bool normal : {false, true}) {
+    Classes classes = none;
+    for (const uint64_t x : significands(fc, normal)) add_classes(classes, x, fc.fraction_bits);
+    cut_at(cuts_of_c_[normal], cut_shifts_[2], classes, std::max(0, highest_above(op.k, -1)));
+  }
 }
 
 /// Least and greatest shift of a place; an empty range where F leaves none.
@@ -94,29 +111,24 @@ DatapathState::Limits::Range DatapathState::Limits::shifts(int place) const {
 int DatapathState::Limits::end_of_block(int lane) const { return std::min((lane / block_ + 1) * block_, op_.k); }
 
 /// Of a product with its scales, and of c.
-DatapathState::Limits::Range DatapathState::Limits::exponents(int lane) const {
-  if (lane == op_.k) return {model_.c.emin(), model_.c.emax()};
-  Range range{model_.a.emin() + model_.b.emin(), model_.a.emax() + model_.b.emax()};
-  if (model_.scale_block) {
-    range.least += model_.scale_a.emin() + model_.scale_b.emin();
-    range.most += model_.scale_a.emax() + model_.scale_b.emax();
-  }
-  return range;
+const DatapathState::Limits::Range& DatapathState::Limits::exponents(int lane) const {
+  return lane == op_.k ? of_c_ : of_product_;
 }
 
 /// How far one addend can stand below another of its block.
 int DatapathState::Limits::spread(int lane, int other) const {
   const bool shares_scales =
       lane < op_.k && other < op_.k && model_.scale_block && lane / model_.scale_block == other / model_.scale_block;
-  if (shares_scales) return model_.a.emax() + model_.b.emax() - model_.a.emin() - model_.b.emin();
+  if (shares_scales) return of_factors_.most - of_factors_.least;
   return exponents(other).most - exponents(lane).least;
 }
 
 /// How far an addend can stand below one that is neither it nor `besides`; -1 where there is none.
 int DatapathState::Limits::highest_above(int lane, int besides) const {
   const int first = lane == op_.k ? 0 : lane / block_ * block_;
+  const int farthest = of_product_.most - exponents(lane).least, end = end_of_block(first);
   int most = -1;
-  for (int other = first; other < end_of_block(first); ++other)
+  for (int other = first; other < end && most < farthest; ++other)
     if (other != lane && other != besides) most = std::max(most, spread(lane, other));
   if (first == 0 && lane != op_.k && besides != op_.k) most = std::max(most, spread(lane, op_.k));
   return most;
@@ -234,10 +246,7 @@ bool DatapathState::Limits::beside_each_other(const Factor& f, int x, const Fact
   // Where c is subnormal, a product is as low or stands below another one.
   if (with_c && g.kind == Kind::a && y == 1 && stands(f, x)) {
     const int shift = standing(f, x).least;
-    int among = shift == 0 ? 0 : -1;
-    for (int other = 0; other < end_of_block(0); ++other)
-      if (other != f.lane) among = std::max(among, spread(f.lane, other));
-    return shift <= among || exponents(f.lane).least <= model_.c.emin() - shift;
+    return shift == 0 || shift <= highest_above(f.lane, op_.k) || exponents(f.lane).least <= model_.c.emin() - shift;
   }
   if (stands(f, x) && is_dead(g, y))
     return standing(f, x).least == 0 || standing(f, x).least <= highest_above(f.lane, g.lane);
@@ -316,10 +325,7 @@ bool DatapathState::Limits::cuts_all() const {
 /// Whether only c can be above a lane that stands so far below the greatest exponent.
 bool DatapathState::Limits::only_c_leads(const Factor& f, int x) const {
   if (!stands(f, x) || f.lane >= block_ || standing(f, x).least == 0) return false;
-  int among = -1;
-  for (int other = 0; other < end_of_block(0); ++other)
-    if (other != f.lane) among = std::max(among, spread(f.lane, other));
-  return standing(f, x).least > among;
+  return standing(f, x).least > highest_above(f.lane, op_.k);
 }
 
 /// The weight of the last bit of a result.
@@ -467,12 +473,7 @@ double DatapathState::Limits::products_below_c(const Factor& f, int x) const {
   return 4.0 * block_ * std::exp2(others_above(f.lane) - std::min(standing(f, x).least, 60));
 }
 /// How far another product of the first block can stand above one of it.
-int DatapathState::Limits::others_above(int lane) const {
-  int most = 0;
-  for (int other = 0; other < end_of_block(0); ++other)
-    if (other != lane) most = std::max(most, spread(lane, other));
-  return most;
-}
+int DatapathState::Limits::others_above(int lane) const { return std::max(highest_above(lane, op_.k), 0); }
 
 /// What c leaves open where a product stands so far below it that no other one leads.
 bool DatapathState::Limits::is_other_result(const Factor& f, int x, const Factor& g, int y) const {
