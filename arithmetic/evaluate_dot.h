@@ -80,6 +80,11 @@ MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace
   return run_instructions(m, in, in.c, instruction);
 }
 
+#if defined(MMAFUZZ_COMPILED_KERNELS) && !defined(__CUDACC__)
+/// Who links our libraries does not compile all kernels again (core/evaluate_dot.cc).
+extern template uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, NoTrace& trace);
+#endif
+
 MMAFUZZ_HD inline uint64_t evaluate_dot(const DotModel& m, const DotOperands& in) {
   NoTrace trace;
   return evaluate_dot(m, in, trace);

@@ -123,8 +123,12 @@ std::function<bool(size_t)> Comparison::told_by_rows(const std::vector<Outcomes>
 void Comparison::run(const Batch& batch, std::vector<Outcomes>& outcomes, uint64_t round) const {
   outcomes.resize(units_.size());
   for (size_t i = 0; i < units_.size(); ++i) {
-    if (round % units_[i]->share() == 0) units_[i]->run(batch, outcomes[i]);
-    else outcomes[i] = {.answered = std::vector<uint8_t>(batch.size(), 0)};
+    if (round % units_[i]->share() == 0) {
+      units_[i]->run(batch, outcomes[i]);
+    } else {
+      outcomes[i] = {};
+      outcomes[i].answered.resize(batch.size());  // with none
+    }
   }
 }
 

@@ -22,8 +22,8 @@ struct CampaignRecord {
   double seconds = 0;
   uint64_t cases = 0, inputs = 0, seed = 0;
   std::string command, machine, version;
-  std::string
-      inconclusive;  ///< why nothing can be concluded from what is there: not_triaged, or a unit answered no case
+  /// Why nothing can be concluded from what is there: not_triaged, or a unit answered no case.
+  std::string inconclusive = {};
 };
 
 /// How far a campaign was `second` seconds after its start.
