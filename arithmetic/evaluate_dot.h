@@ -81,7 +81,7 @@ MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace
 }
 
 #if defined(MMAFUZZ_COMPILED_KERNELS) && !defined(__CUDACC__)
-/// Who links our libraries does not compile all kernels again (core/evaluate_dot.cc).
+/// Who links the oracles does not compile all kernels again (oracles/models/evaluate_dot.cc).
 extern template uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, NoTrace& trace);
 #endif
 

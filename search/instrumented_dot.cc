@@ -1,6 +1,5 @@
 // A copy of the kernels that reports its basic blocks: this file alone is compiled with -fsanitize-coverage=trace-pc,
 // under another namespace, so that no other code shares its inline functions.
-#undef MMAFUZZ_COMPILED_KERNELS
 #define mmafuzz mmafuzz_instrumented
 #include "arithmetic/evaluate_dot.h"
 #undef mmafuzz
