@@ -1,10 +1,9 @@
 // mmafuzz bench exhaustive: conversions on every input, value and flags.
 #include <fmt/core.h>
 
-#include <thread>
-
 #include "bench/bench.h"
 #include "bench/measured_rows.h"
+#include "core/parallel.h"
 #include "core/property.h"
 #include "oracles/convert/conversion_proof.h"
 #include "oracles/convert/bulk_convert_simd.h"
@@ -88,7 +87,7 @@ void add_bench_exhaustive(Arguments& bench, int& status) {
     std::vector<std::string> to;
     std::string from = "fp32", round = "nearest_even";
     bool all = false, saturate = false, tiny_before = false;
-    unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+    unsigned jobs = hardware_threads();
     MeasuredRows rows;
   };
   auto options = std::make_shared<Options>();

@@ -284,8 +284,7 @@ int run_neighbours(const NeighboursOptions& options) {
   if (failed) throw BadInput("cannot write to " + options.to + ": " + failed.message());
   const std::vector<const ModelRow*> rows = rows_with_neighbours();
   std::vector<RowAmongNeighbours> found(rows.size());
-  in_parallel(std::thread::hardware_concurrency(), rows.size(),
-              [&](size_t i) { found[i] = among_neighbours(*rows[i], options.cases); });
+  in_parallel(hardware_threads(), rows.size(), [&](size_t i) { found[i] = among_neighbours(*rows[i], options.cases); });
   std::map<std::string, std::unique_ptr<CaseWriter>> files;
   int short_of_ten = 0;
   for (size_t i = 0; i < rows.size(); ++i) {

@@ -6,11 +6,11 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <thread>
 
 #include "arithmetic/counter_rng.h"
 #include "bench/bench.h"
 #include "bench/measured_rows.h"
+#include "core/parallel.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/exact/exact_gemm.h"
 #include "oracles/gemm/ozaki_unit.h"
@@ -107,7 +107,7 @@ OzakiGemm engine_or_fail(const gemm::NamedPlan& plan, int64_t k) {
 
 struct OzakiOptions {
   int64_t m = 256, n = 256, k = 256;
-  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  int threads = static_cast<int>(hardware_threads());
   std::string slice = "fp16", plan = "slices=5";
   double phi = 0.1;
   uint64_t seed = 1;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <thread>
 
 #include "bench/bench.h"
 #include "bench/measured_rows.h"
@@ -26,8 +25,6 @@ struct StatesOptions {
 
   size_t missing_or(size_t usual) const { return missing == as_usual ? usual : missing; }
 };
-
-unsigned threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 /// The walk of states over one row.
 StatePairs walked(const Op& op, const DotModel& model, uint64_t seed) {
@@ -98,7 +95,7 @@ void show_search(const StatesOptions& options) {
   std::vector<RowStates> rows;
   for (const Op& op : ops) {
     const Comparison field(op, units_of({}, op), registry(), {});
-    for (const StatesOfUnit& one : states_of_search(field, options.seed, options.cases, threads())) {
+    for (const StatesOfUnit& one : states_of_search(field, options.seed, options.cases, hardware_threads())) {
       if (one.unit == options.unit) return show(one.states, options);
       rows.emplace_back(one.unit, one.states, options.missing_or(0));
     }
@@ -115,7 +112,7 @@ void show_all(const StatesOptions& options) {
     if (!row.op.a.fields().integer && seen.insert(to_text(row.op) + custom_name(row.model, row.op)).second)
       rows.push_back(&row);
   std::vector<RowStates> all(rows.size());
-  in_parallel(threads(), rows.size(), [&](size_t i) {
+  in_parallel(hardware_threads(), rows.size(), [&](size_t i) {
     all[i] = {rows[i]->name(), walked(rows[i]->op, rows[i]->model, options.seed), options.missing_or(0)};
   });
   show(std::move(all));

@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <thread>
 
 #include "bench/bench.h"
 #include "bench/measured_rows.h"
 #include "core/case_text.h"
+#include "core/parallel.h"
 #include "search/mutator.h"
 #include "search/structured_generator.h"
 #include "triage/minimize.h"
@@ -65,7 +65,7 @@ void each_divergence(const std::vector<std::string>& units, const Op& op, size_t
 void add_bench_triage(Arguments& bench, int& status) {
   struct Options {
     size_t divergences = 1000000, minimizations = 200;
-    unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+    unsigned jobs = hardware_threads();
     MeasuredRows rows;
   };
   auto options = std::make_shared<Options>();

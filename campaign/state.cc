@@ -1,6 +1,7 @@
 #include "campaign/state.h"
 
 #include "core/json_text.h"
+#include "core/parallel.h"
 #include "core/replace_file.h"
 #include "core/shell.h"
 #include "plan/request.h"
@@ -19,7 +20,6 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <stdexcept>
-#include <thread>
 
 namespace mmafuzz {
 
@@ -75,8 +75,7 @@ void set_identity(CampaignSettings& settings) {
     processor = line.substr(line.find(':') + 2);
     break;
   }
-  settings.machine = fmt::format("{}, {} cores, {} {}", processor, std::max(1u, std::thread::hardware_concurrency()),
-                                 system.sysname, system.release);
+  settings.machine = fmt::format("{}, {} cores, {} {}", processor, hardware_threads(), system.sysname, system.release);
 }
 
 void save(const CampaignSettings& settings, const std::string& file) {

@@ -9,11 +9,11 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
-#include <thread>
 
 #include "core/counted.h"
 #include "core/duration.h"
 #include "core/json_text.h"
+#include "core/parallel.h"
 #include "core/replace_file.h"
 #include "core/program.h"
 #include "core/shell.h"
@@ -125,7 +125,7 @@ void complete_settings(CampaignOptions& options) {
   settings.targets = settings.targets.empty() ? std::vector<std::string>{"*"} : split_units(settings.targets);
   settings.with = split_units(settings.with);
   for (std::string& folder : settings.engine_folders) folder = fs::absolute(folder).string();
-  if (!settings.jobs) settings.jobs = std::max(1u, std::thread::hardware_concurrency());
+  if (!settings.jobs) settings.jobs = hardware_threads();
   if (settings.engine_folders.empty()) settings.engine_folders = default_engine_folders();
   if (settings.cases && settings.with.empty()) settings.with = {"batch"};
   settings.time = !options.time.empty() ? parse_time(options.time) : settings.cases ? 0 : 60;
@@ -246,7 +246,7 @@ int conclude(CampaignOptions options, const Arguments& call) {
     throw BadInput(options.out + " holds no campaign of shards: --conclude ends what --shard began");
   if (call.count("--fail-on")) settings.fail_on = options.settings.fail_on;
   if (call.count("--jobs")) settings.jobs = options.settings.jobs;
-  else settings.jobs = std::max(1u, std::thread::hardware_concurrency());
+  else settings.jobs = hardware_threads();
   if (!options.store.empty()) Store(options.store, Access::write);
   const FolderLock lock(options.out);
   CampaignSettings begun = load_settings(file);

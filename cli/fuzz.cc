@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <utility>
 
 #include "cli/run_files.h"
@@ -256,7 +255,7 @@ int run_fuzz(const FuzzOptions& options) {
   if (options.op_count && !any) throw BadInput("--ops counts the ops of --op any");
   const bool bounded = options.cases || options.time > 0 || any;
   const double time = options.time > 0 ? options.time : bounded ? 1e9 : default_seconds;
-  const unsigned threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned threads = options.threads ? options.threads : hardware_threads();
   Merger merger(options.json, options.quiet);
   const auto start = Clock::now();
   if (any) return run_any(options, start, time, threads, merger);

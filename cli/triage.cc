@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "campaign/summary.h"
 #include "campaign/triage_campaigns.h"
@@ -12,6 +11,7 @@
 #include "core/counted.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
+#include "core/parallel.h"
 #include "triage/bucket_json.h"
 #include "triage/facts/facts.h"
 
@@ -44,7 +44,7 @@ void add_triage(Arguments& app, int& status) {
   auto options = std::make_shared<TriageOptions>();
   TriageRequest& request = options->request;
   request.progress = true;
-  request.jobs = std::max(1u, std::thread::hardware_concurrency());
+  request.jobs = hardware_threads();
   Arguments* sub = app.add_subcommand("triage", "Sort raw divergences into buckets with causes and minimal witnesses");
   sub->add_option("paths", request.paths, "campaign folders and segment files")->required()->check(existing_path());
   sub->add_option("--store", request.store,

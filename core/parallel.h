@@ -1,6 +1,7 @@
 // Work divided among threads. What a worker throws is thrown again by the caller, once all threads have ended.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -9,6 +10,9 @@
 #include <vector>
 
 namespace mmafuzz {
+
+/// Threads that run at the same time on this machine; 1 where it does not say.
+inline unsigned hardware_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 /// Calls work(0) .. work(parts - 1), each once, on up to `threads` threads. After an exception no further part is
 /// begun.

@@ -1,9 +1,9 @@
 #include <mmafuzz/search.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "core/divergence_log.h"
+#include "core/parallel.h"
 #include "library/access.h"
 #include "oracles/properties/properties.h"
 #include "plan/registry.h"
@@ -98,7 +98,7 @@ std::vector<Finding> Search::run(uint64_t cases, const std::function<bool()>& is
     SearchLimits limits;
     limits.seed = content_->seed;
     limits.cases = cases;
-    limits.threads = content_->threads ? content_->threads : std::max(1u, std::thread::hardware_concurrency());
+    limits.threads = content_->threads ? content_->threads : hardware_threads();
     limits.deadline = std::chrono::steady_clock::time_point::max();
     Findings total;
     const auto merge = [&](Findings chunk) {

@@ -550,6 +550,29 @@ TEST(Questionnaire, NamesARowWithoutASecondRound) {
   EXPECT_TRUE(id.nearest_differs.empty());
 }
 
+// One by one and then many at once, in an order whose places change once they were asked for.
+TEST(ResultsOfRow, AreThoseOfTheTwin) {
+  for (const char* name : {"volta/mma.m8n8k4.f32.f16.f16.f32", "ampere/mma.m8n8k4.f64.f64.f64.f64",
+                           "rtx_blackwell/mma.kind::mxf4nvf4.block16.m16n8k64.f32.e2m1.e2m1.f32.ue4m3"}) {
+    const ModelRow& row = *find_model_row(name);
+    Batch batch;
+    StructuredGenerator(row.op, 3).fill(0, 700, batch);
+    DotCases cases(row.op);
+    std::vector<uint32_t> order;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      cases.add(batch, i);
+      order.insert(order.begin(), static_cast<uint32_t>(i));
+    }
+    ResultsOfRow results(row.model, cases, &order);
+    DotCase one(row.op);
+    for (size_t place = 0; place < order.size(); ++place) {
+      if (place % 11 == 10) continue;  // not asked for
+      ASSERT_EQ(results.at(place), slow_twin_dot(row.model, one.load(batch, order[place]))) << name << ' ' << place;
+      std::swap(order[place], order[place / 2]);
+    }
+  }
+}
+
 /// Answers of `integer` to as many structured cases.
 Evidence integer_answers(const Op& op, size_t count) {
   Batch batch;
