@@ -34,7 +34,7 @@ class DotCases {
 };
 
 /// The results of a row on cases, asked for one after the other. Who stops at the first that differs, as most do, stops
-/// early: the first ones are computed one by one, then more and more at once in vector code.
+/// early: the first ones are computed one by one, then more and more at once where there is vector code.
 class ResultsOfRow {
  public:
   /// On the cases in their order, or in that of `order`: what was asked for may change its places meanwhile.
@@ -50,6 +50,7 @@ class ResultsOfRow {
   const DotModel& row_;
   const DotCases& cases_;
   const std::vector<uint32_t>* order_;
+  std::optional<bool> in_vectors_;  ///< once it is asked
   std::unique_ptr<Unit> unit_;
   Batch batch_;  ///< the cases at places from first_ on
   Outcomes outcomes_;

@@ -34,6 +34,10 @@ class ModelUnit final : public Unit, public GridUnit {
 
 }  // namespace
 
+bool runs_in_vectors(const DotModel& model) {
+  return AlignedSumSimd(model).supported() || HostFloatSimd(model).supported();
+}
+
 std::unique_ptr<Unit> make_model_unit(const DotModel& model, const Op& op) {
   return std::make_unique<ModelUnit>(model, op);
 }
