@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "arithmetic/evaluate_dot.h"
-#include "oracles/models/model_unit.h"
 
 namespace mmafuzz {
 namespace {
@@ -58,13 +57,12 @@ Batch DotCases::one(size_t index) const {
 
 uint64_t ResultsOfRow::at(size_t place) {
   constexpr size_t one_by_one = 8, most_at_once = 256;
-  if (place >= one_by_one && !in_vectors_) in_vectors_ = runs_in_vectors(row_);
-  if (place < one_by_one || !*in_vectors_) return evaluate_dot(row_, cases_.operands(index(place)));
+  if (place >= one_by_one && !unit_) {
+    unit_.emplace(row_, cases_.op());
+    batch_ = Batch(cases_.op());
+  }
+  if (!unit_ || !unit_->has_vector_code()) return evaluate_dot(row_, cases_.operands(index(place)));
   if (place >= first_ + computed_) {
-    if (!unit_) {
-      unit_ = make_model_unit(row_, cases_.op());
-      batch_ = Batch(cases_.op());
-    }
     computed_ = std::min({std::max(4 * one_by_one, 2 * computed_), most_at_once, cases_.size() - place});
     first_ = place;
     batch_.resize(computed_);

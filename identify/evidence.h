@@ -1,14 +1,13 @@
 // What a black box was asked and what it answered: every hypothesis must give the same answers.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <unordered_map>
 
 #include "arithmetic/dot_model.h"
 #include "core/batch.h"
 #include "core/property.h"
-#include "core/unit.h"
+#include "oracles/models/model_unit.h"
 
 namespace mmafuzz {
 
@@ -50,9 +49,8 @@ class ResultsOfRow {
   const DotModel& row_;
   const DotCases& cases_;
   const std::vector<uint32_t>* order_;
-  std::optional<bool> in_vectors_;  ///< once it is asked
-  std::unique_ptr<Unit> unit_;
-  Batch batch_;  ///< the cases at places from first_ on
+  std::optional<ModelUnit> unit_;  ///< once the first ones are not enough
+  Batch batch_;                    ///< the cases at places from first_ on
   Outcomes outcomes_;
   size_t first_ = 0, computed_ = 0;
 };

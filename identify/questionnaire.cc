@@ -64,8 +64,7 @@ Batch questionnaire(const Op& op) {
   settings.verify = 0;
   for (const DotModel& row : rows) {
     if (cases.size() >= most_questions / 2) break;
-    const auto unit = make_model_unit(row, op);
-    const Identification id = identify(*unit, op, settings);
+    const Identification id = identify(ModelUnit(row, op), op, settings);
     for (size_t i = 0; i < id.evidence.size(); ++i) cases.add(id.evidence.cases().one(i), 0);
   }
   // Guided cases through each row by turns.

@@ -12,8 +12,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "bench/boxes_outside.h"
 #include "arithmetic/evaluate_dot.h"
+#include "bench/boxes_outside.h"
 #include "core/case_text.h"
 #include "core/function_unit.h"
 #include "identify/order.h"

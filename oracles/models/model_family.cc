@@ -128,7 +128,7 @@ class RowFamily final : public Family {
       unit = std::make_unique<TwinUnit>(*model);
       claims = {{"equals_model", parts.under("model").text()}};
     } else {
-      unit = make_model_unit(*model, op);
+      unit = std::make_unique<ModelUnit>(*model, op);
       // An overridden row is a mutant and promises nothing. A k that is padded is not the same dot for a chain of
       // operations: a last -0 becomes +0. Where operands hand NaNs on, which one comes depends on their places.
       const bool tells_nans_apart = model->nan_from != NanFrom::constant && op.nan == NanPolicy::exact;
