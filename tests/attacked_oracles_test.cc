@@ -268,7 +268,7 @@ TEST(AnyOp, FindsNothingOnTheUnitsThatWeHave) {
       registry(), [&](const Op& op) { return index.accepting(op); }, all_properties());
   const OpGenerator generator(2026, ops_of_models());
   size_t compared = 0;
-  for (uint64_t n = 0; n < 1500; ++n) {
+  for (uint64_t n = 0; n < 300; ++n) {
     const Op op = generator(n);
     const Findings findings = any.examine(op, n, 8);
     compared += findings.compared > 0;
@@ -278,7 +278,7 @@ TEST(AnyOp, FindsNothingOnTheUnitsThatWeHave) {
       ADD_FAILURE() << key.to_string() << "\n" << to_text(op) << "\n" << case_line(finding.first.cases, 0);
     }
   }
-  EXPECT_GT(compared, 1200u);
+  EXPECT_GT(compared, 200u);
 }
 
 }  // namespace

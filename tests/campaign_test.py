@@ -177,8 +177,8 @@ class CampaignTest(unittest.TestCase):
         call = [*FEW, "--jobs", 2, "--seed", 7, "--targets", "dot_*"]
         whole, killed, longer = (self.out / name for name in ("whole", "killed", "longer"))
         self.out.mkdir()
-        self.assertEqual(campaign("--out", whole, *call, "--cases", 400000).returncode, 0)
-        for resume in ([*call, "--cases", 400000], ["--resume"], ["--resume"]):
+        self.assertEqual(campaign("--out", whole, *call, "--cases", 200000).returncode, 0)
+        for resume in ([*call, "--cases", 200000], ["--resume"], ["--resume"]):
             process = start("--out", killed, *resume)
             # Once before progress is saved, later behind it.
             wait_for(lambda: cases_of_workers(killed) > 20000 and (resume != ["--resume"] or cases_in_progress(killed) > 20000))
@@ -187,7 +187,7 @@ class CampaignTest(unittest.TestCase):
             wait_for(lambda: not workers_of(str(killed)))
         self.assertEqual(campaign("--out", killed, "--resume").returncode, 0)
         self.assertEqual(campaign("--out", longer, *call, "--cases", 102400, "--no-triage").returncode, 0)
-        self.assertEqual(campaign("--out", longer, "--resume", "--cases", 400000).returncode, 0)
+        self.assertEqual(campaign("--out", longer, "--resume", "--cases", 200000).returncode, 0)
         for out in (killed, longer):
             with self.subTest(out.name):
                 self.assertEqual(*[json.loads((o / "summary.json").read_text())["cases"] for o in (whole, out)])
@@ -200,7 +200,7 @@ class CampaignTest(unittest.TestCase):
 
     def test_the_rate_is_that_of_the_work_and_leaves_out_what_was_waited_for(self):
         late = pathlib.Path(self.folder.name) / "late.sh"
-        late.write_text("sleep 6; exec python3 examples/process_add.py")
+        late.write_text("sleep 4; exec python3 examples/process_add.py")
         done = campaign("--out", self.out, "--ops", "scalar add format=fp32", "--units", f"process:sh {late},exact", "--targets", "scalar",
                         "--with", "batch", "--cases", 100000, "--no-triage", "--json", cwd=ROOT)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -192,11 +192,11 @@ TEST(PossibleBins, NoCaseReachesWhatIsRuledOut) {
     GuidedSearch search(op, std::move(focuses), 5);
     Batch batch(op);
     SetSink sink;
-    for (uint64_t chunk = 0; chunk < 4; ++chunk) {
-      search.propose(chunk, chunk * 1024, 1024, batch);
+    for (uint64_t chunk = 0; chunk < 3; ++chunk) {
+      search.propose(chunk, chunk * 512, 512, batch);
       Coverage coverage(op, model);
       for (size_t i = 0; i < batch.size(); ++i) coverage.observe(batch, i, sink);
-      search.learn(search.observe(chunk, chunk * 1024, batch));
+      search.learn(search.observe(chunk, chunk * 512, batch));
     }
     size_t possible = 0;
     for (int bin = 0; bin < bins::count; ++bin) possible += !ruled_out(op, model, bin);

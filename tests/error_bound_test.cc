@@ -129,7 +129,7 @@ TEST_P(Rows, ObeyTheirBounds) {
     op.k = k;
     const Result<ErrorBounds> bounds = ErrorBounds::of_model(op, row.model);
     ASSERT_TRUE(bounds) << bounds.refusal().reason;
-    const size_t count = case_count(6'000, 1'000'000) / (k == row.op.k ? 1 : 20);
+    const size_t count = case_count(1'500, 1'000'000) / (k == row.op.k ? 1 : 20);
     const Tally tally = look(op, *bounds, *bind_or_fail("model:" + row.name(), op), count, &row.model);
     EXPECT_EQ(tally.beyond, 0u);
     EXPECT_GT(tally.finite, count / 4);  // many cases hold an infinity or a NaN

@@ -65,7 +65,7 @@ TEST_P(ExactDot, VectorKernelFastPathRefereeAndTwinAgree) {
   const exact::FastDot fast(op);
   Batch batch;
   DotCase one(op);
-  const size_t cases = case_count(2000, 1000000 / 20);  // 95 ops: 4.7 million by night
+  const size_t cases = case_count(1000, 1000000 / 20);  // 95 ops: 4.7 million by night
   StructuredGenerator(op, 3).fill(0, cases, batch);
   const Column vector = batch_results(op, batch);
   for (size_t i = 0; i < batch.size(); ++i) {
@@ -84,7 +84,7 @@ TEST_P(ExactDot, VectorKernelEqualsTheFastPathOnAnyBitsAndLengths) {
     op.k = k;
     const exact::FastDot fast(op);
     DotCase one(op);
-    const Batch batch = uniform_bits(op, 5, case_count(2000, 1000000 / 20) + 1);
+    const Batch batch = uniform_bits(op, 5, case_count(1000, 1000000 / 20) + 1);
     const Column vector = batch_results(op, batch);
     for (size_t i = 0; i < batch.size(); ++i)
       ASSERT_EQ(to_hex(op.d, vector.get(i)), to_hex(op.d, fast(one.load(batch, i)))) << to_text(op) << "\n"

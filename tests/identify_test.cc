@@ -104,7 +104,7 @@ TEST(Identify, SaysWhatIsEqualButForTheNaNs) {
 TEST(Identify, NamesNoBoxOutsideItsSpace) {
   const std::vector<BoxOutside> boxes = boxes_outside();
   EXPECT_EQ(boxes.size(), 20u);
-  for (size_t i = 0; i < boxes.size(); i += static_cast<size_t>(case_count(20, 1))) {
+  for (size_t i = 0; i < boxes.size(); i += static_cast<size_t>(case_count(40, 1))) {
     IdentifySettings settings;
     const Identification id = identify(*boxes[i].make(), boxes[i].op, settings);
     EXPECT_NE(id.verdict, IdentifyVerdict::identified) << boxes[i].name << " named " << id.name;

@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, HostIeeeDot, testing::ValuesIn(ops()), test_name);
 TEST_P(HostIeeeDot, EqualsTheIntegerEvaluation) {
   const Op op = op_of(GetParam());
   ASSERT_TRUE(IeeeDotSimd::supports(op));
-  const size_t cases = case_count(20000, 1000000);
+  const size_t cases = case_count(8000, 1000000);
   Batch structured;
   StructuredGenerator(op, 29).fill(0, cases, structured);
   const Batch uniform = uniform_bits(op, 31, cases);

@@ -97,7 +97,7 @@ TEST(IeeeOperationOfBiasedFormats, EqualsMpfr) {
 TEST_P(IeeeOperation, FlushToZeroEqualsMpfr) {
   Op op = this->op();
   op.flush_to_zero = true;
-  EXPECT_THAT(compare(op, "ieee", "exact:mpfr", case_count(1000, 100000)), testing::IsEmpty());
+  EXPECT_THAT(compare(op, "ieee", "exact:mpfr", case_count(300, 100000)), testing::IsEmpty());
 }
 
 /// What x86 has: fp32 and fp64, the four modes of MXCSR, no reciprocal.
@@ -244,7 +244,7 @@ TEST(Conversions, HalfEqualsF16cInValueAndFlagsInEveryMode) {
       const std::string unit = widen ? "cpu:cvt.f32.f16" : "cpu:cvt.f16.f32";
       const auto bound = registry().bind(unit, op);
       if (!bound) GTEST_SKIP() << bound.refusal().reason;
-      EXPECT_THAT(compare(op, "ieee", unit, case_count(200000, 2000000)), testing::IsEmpty());
+      EXPECT_THAT(compare(op, "ieee", unit, case_count(40000, 2000000)), testing::IsEmpty());
     }
   }
 }

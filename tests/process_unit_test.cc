@@ -37,7 +37,7 @@ std::string reason(const std::string& name, const std::string& op = add16) {
 
 /// The false process with one fault; hangs end after a second.
 std::string false_unit(const std::string& fault, const std::string& protocol = "text", const std::string& more = "") {
-  return "process:python3 " MMAFUZZ_SOURCE_DIR "/tests/false_process.py " + fault + " " + protocol +
+  return "process:python3 -IS " MMAFUZZ_SOURCE_DIR "/tests/false_process.py " + fault + " " + protocol +
          (more.empty() ? "" : " " + more) + "?timeout=1";
 }
 

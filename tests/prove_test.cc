@@ -350,7 +350,7 @@ TEST(Proof, KilledMutantsAreNotProvenEqual) {
     const size_t settings = name.find('?');
     if (!name.starts_with(those) || settings == std::string::npos) continue;
     try {
-      const Reply reply = ask_equal(*solvers, name.substr(0, settings), name, for_seconds(2));
+      const Reply reply = ask_equal(*solvers, name.substr(0, settings), name, for_seconds(nightly() ? 2 : 0.5));
       EXPECT_NE(reply.proof.outcome, Outcome::proven) << name;
       ++asked;
     } catch (const BadInput&) {  // it is no row

@@ -302,7 +302,7 @@ TEST(RandomRows, WhereLemmasAreProvenThereIsNoCaseAgainstTheProperty) {
     const std::optional<RandomRow> row = random_row(index);
     if (!row) continue;
     ++tally.rows;
-    ask_about(solvers, *row, nightly() ? 2 : 0.3, tally);
+    ask_about(solvers, *row, nightly() ? 2 : 1, tally);
     if (tally.rows % 20 == 0) say();
   }
   say();

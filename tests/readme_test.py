@@ -24,7 +24,7 @@ RUN_BY_CI = {"ci/run-tests", "ci/run-campaign"}
 OP = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"
 ROW = "model:hopper/mma.m16n8k16.f32.f16.f16.f32"
 PLACES = {"UNIT": ROW, "U": ROW, "V": f"'{ROW}?fraction_bits=24'", "OP": f"'{OP}'", "STORE": "night/findings.sqlite", "N": "64", "WIDTH": "10"}
-SMALLER = {"--time 10m": "--cases 2048 --targets dot_models", "--time 8h": "--cases 2048 --targets dot_models", "fuzz --op any": "fuzz --op any --ops 20",
+SMALLER = {"--time 10m": f"--cases 2048 --targets dot_models --ops '{OP}'", "--time 8h": f"--cases 2048 --targets dot_models --ops '{OP}'", "fuzz --op any": "fuzz --op any --ops 20",
            "--all --seconds 0.05": "--units h100 --seconds 0.01", "/tmp/first": "first", "/shared/": "shared/", "--out night": "--out tried", "--shard 3/8": "--shard 1/1",
            "accuracy a.npy b.npy": "accuracy doubles/a.npy doubles/b.npy", "on=model:volta/mma.m8n8k4.f32.f16.f16.f32' product": "' doubles/product",
            "property NAME": "property sign_symmetry", "mutants FILE": "mutants mutants.txt"}
@@ -142,7 +142,7 @@ class Desk:
         for place, here in {**PLACES, "--fact NAME": f"--fact {self.fact}" if "NAME" in command else ""}.items():
             command = re.sub(rf"(?<![\w-]){place}(?![\w-])", lambda _: here, command)
         if "mmafuzz prove" in command:
-            command += " --time 2"  # unknown is an answer
+            command += " --time 0.5"  # unknown is an answer
         if "mmafuzz fuzz" in command and "--cases" not in command and "--ops" not in command:
             command += " --cases 2048"
         return subprocess.run(["bash", "-c", command], cwd=self.folder, env=self.env, capture_output=True, text=True, check=False, timeout=60)

@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, VectorKernel, testing::ValuesIn(supported_rows())
 
 TEST_P(VectorKernel, EqualsTheScalarKernel) {
   const ModelRow& row = *find_model_row(GetParam());
-  const size_t cases = case_count(5000, 1000000);
+  const size_t cases = case_count(1500, 1000000);
   Batch batch;
   StructuredGenerator(row.op, 17).fill(0, cases, batch);
   expect_equal(row.model, batch);

@@ -86,7 +86,7 @@ TEST(StatePairs, OfTwoAddendsOneIsGreatest) {
 TEST(StatePairs, NothingIsMetThatIsRuledOut) {
   size_t rows = 0, number = 0;
   for (const ModelRow& row : model_rows()) {
-    if (row.op.a.fields().integer || number++ % 24) continue;
+    if (row.op.a.fields().integer || number++ % 36) continue;
     StatePairs states = walked(row, row.op, 8000);
     const StructuredGenerator generator(row.op, 3);
     Batch batch(row.op);
@@ -98,7 +98,7 @@ TEST(StatePairs, NothingIsMetThatIsRuledOut) {
     EXPECT_EQ(states.contradictions(), std::vector<std::string>()) << row.name();
     ++rows;
   }
-  EXPECT_GT(rows, 10u);
+  EXPECT_GT(rows, 8u);
 }
 
 TEST(StatePairs, TheWalkMeetsAlmostAll) {

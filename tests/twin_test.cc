@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, Twins, testing::ValuesIn(row_names()), test_name)
 TEST_P(Twins, KernelAndSlowTwinAgree) {
   const ModelRow& row = *find_model_row(GetParam());
   const size_t by_night = 10'000'000 / rows_per_kernel().at(row.model.kernel) + 1;
-  expect_twins(row.model, row.op, 29, case_count(450, by_night), row.name());
+  expect_twins(row.model, row.op, 29, case_count(120, by_night), row.name());
 }
 
 TEST_P(Twins, AgreeOnShortAndLongDots) {
@@ -67,13 +67,13 @@ TEST_P(Twins, AgreeOnShortAndLongDots) {
     if (k < 1) continue;
     Op op = row.op;
     op.k = k;
-    expect_twins(row.model, op, 31, case_count(50, 5000), row.name());
+    expect_twins(row.model, op, 31, case_count(20, 5000), row.name());
   }
 }
 
 /// Not the catalogue's rows alone: any parameters that a unit can have together.
 TEST(TwinsOfRandomPoints, Agree) {
-  for (uint64_t n = 0; n < case_count(2000, 20'000); ++n) {
+  for (uint64_t n = 0; n < case_count(500, 20'000); ++n) {
     const auto [op, model] = random_point(1, n);
     expect_twins(model, op, n, 200, custom_name(model, op));
     if (HasFatalFailure()) return;
@@ -83,7 +83,7 @@ TEST(TwinsOfRandomPoints, Agree) {
 /// What `model:custom` takes is honoured in every format: the unit, vectorized where it is, its kernel and its twin.
 TEST(TwinsOfAnyFormats, Agree) {
   std::map<Kernel, size_t> rows, with_nan_scales;
-  for (uint64_t n = 0; n < case_count(5'000, 6'000'000); ++n) {  // one of six makes a row
+  for (uint64_t n = 0; n < case_count(3'000, 6'000'000); ++n) {  // one of six makes a row
     const std::optional<AnyRow> row = any_row(1, n);
     if (!row) continue;
     ++rows[row->model.kernel];
@@ -207,7 +207,7 @@ TEST_P(OpenPoints, KernelAndSlowTwinAgreeOnTheSwitch) {
   const ModelRow& row = *find_model_row(GetParam().row);
   const Result<DotModel> model = with_overrides(row.model, GetParam().overrides);
   ASSERT_TRUE(model) << model.refusal().reason;
-  expect_twins(*model, row.op, 37, case_count(4000, 300000), row.name() + "?" + GetParam().overrides);
+  expect_twins(*model, row.op, 37, case_count(800, 300000), row.name() + "?" + GetParam().overrides);
 }
 
 TEST_P(Twins, AgreeOnEveryValueOfEveryParameterOfTheirKernel) {
@@ -225,7 +225,7 @@ TEST_P(Twins, AgreeOnEveryValueOfEveryParameterOfTheirKernel) {
       const std::string override_text = std::string(p.name) + "=" + value;
       const Result<DotModel> model = with_overrides(row.model, override_text);
       if (!model) continue;  // refused for this row with its reason, as more fraction bits than the result has
-      expect_twins(*model, row.op, 47, case_count(70, 3000), row.name() + "?" + override_text);
+      expect_twins(*model, row.op, 47, case_count(24, 3000), row.name() + "?" + override_text);
       if (HasFatalFailure()) return;
     }
   }

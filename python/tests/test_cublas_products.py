@@ -7,6 +7,7 @@ import collections
 import functools
 import json
 import math
+import os
 import pathlib
 from fractions import Fraction
 
@@ -135,7 +136,7 @@ def fused(x, y, z):
 
 def test_the_second_text_gives_what_cublas_gave():
     seen = collections.Counter()
-    for case, a, b, c, d in CASES:
+    for case, a, b, c, d in CASES[:: 1 if "MMAFUZZ_NIGHTLY" in os.environ else 3]:
         if is_native(case) or case["alpha"] == 0 or not np.isfinite([case["alpha"], case["beta"]]).all():
             continue
         slices = math.ceil((case["retained"] + 1) / 8)
