@@ -55,9 +55,10 @@ void expect_formula(const DotModel& model, const Op& op, uint64_t seed, size_t c
                  [&](size_t first, size_t count, Batch& batch) { structured.fill(first, count, batch); });
 }
 
+/// All by night, every third by day.
 std::vector<std::string> formula_rows() {
   std::vector<std::string> names;
-  for (const ModelRow& row : model_rows()) names.push_back(row.name());
+  for (size_t i = 0; i < model_rows().size(); i += case_count(3, 1)) names.push_back(model_rows()[i].name());
   return names;
 }
 

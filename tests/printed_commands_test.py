@@ -65,7 +65,10 @@ def help_examples():
 with tempfile.TemporaryDirectory() as folder:
     campaign, elsewhere = folder + "/a campaign", folder + "/elsewhere"
     os.mkdir(elsewhere)
-    end = output_of("campaign", "--cases", "2048", "--targets", "dot_models,dot_monotone,convert,split_gemm", "--out", campaign)
+    ops = ["dot a=fp16 b=fp16 c=fp32 d=fp32 k=16", "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32", "convert from=fp32 to=e4m3 nan=any",
+           "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=4"]
+    narrowed = [word for op in ops for word in ("--ops", op)]
+    end = output_of("campaign", "--cases", "2048", "--targets", "dot_models,dot_monotone,convert,split_gemm", *narrowed, "--out", campaign)
     run([c.replace("--time 10m", "--cases 4096") for c in commands_in(end)], "end of a campaign", elsewhere, 3)
 
     plugin = os.path.dirname(program) + "/tests/serial_dot.so"

@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, VectorKernel, testing::ValuesIn(supported_rows())
 
 TEST_P(VectorKernel, EqualsTheScalarKernel) {
   const ModelRow& row = *find_model_row(GetParam());
-  const size_t cases = case_count(1500, 1000000);
+  const size_t cases = case_count(800, 1000000);
   Batch batch;
   StructuredGenerator(row.op, 17).fill(0, cases, batch);
   expect_equal(row.model, batch);
@@ -88,7 +88,7 @@ TEST_P(VectorKernel, EqualsTheScalarKernel) {
 TEST_P(VectorKernel, EqualsTheScalarKernelUnderEveryOverride) {
   const ModelRow& row = *find_model_row(GetParam());
   Batch batch;
-  StructuredGenerator(row.op, 23).fill(0, case_count(600, 200000), batch);
+  StructuredGenerator(row.op, 23).fill(0, case_count(200, 200000), batch);
   for (const Parameter& p : parameters()) {
     const int64_t own = p.get(row.model);
     std::vector<int64_t> values = {own - 1, own + 1};
