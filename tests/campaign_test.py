@@ -213,7 +213,7 @@ class CampaignTest(unittest.TestCase):
         plugin = pathlib.Path(MMAFUZZ).parent / "tests/wrong_row.so"
         for unit, most in ((f"plugin:{plugin}", True), ("model:hopper/mma.m16n8k16.f32.f16.f16.f32", False)):
             out = self.out.with_name(f"most-{most}")
-            done = campaign("--out", out, "--ops", OP, "--units", unit, "--with", "batch", "--jobs", 1, "--time", 6, "--no-triage", "--json")
+            done = campaign("--out", out, "--ops", OP, "--units", unit, "--with", "batch", "--jobs", 1, "--time", 4, "--no-triage", "--json")
             seconds = {field["target"]: field["seconds"] for field in json.loads(done.stdout)["fields"]}
             self.assertEqual(set(seconds), {"dot_models", "dot_monotone", "dot_metamorphic"})
             of_claim = seconds.pop("dot_models")

@@ -14,6 +14,7 @@
 #include "plan/request.h"
 #include "search/guided_search.h"
 #include "search/possible_bins.h"
+#include "tests/case_count.h"
 
 namespace mmafuzz {
 
@@ -192,7 +193,7 @@ TEST(PossibleBins, NoCaseReachesWhatIsRuledOut) {
     GuidedSearch search(op, std::move(focuses), 5);
     Batch batch(op);
     SetSink sink;
-    for (uint64_t chunk = 0; chunk < 3; ++chunk) {
+    for (uint64_t chunk = 0; chunk < case_count(3, 16); ++chunk) {
       search.propose(chunk, chunk * 512, 512, batch);
       Coverage coverage(op, model);
       for (size_t i = 0; i < batch.size(); ++i) coverage.observe(batch, i, sink);

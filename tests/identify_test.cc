@@ -398,6 +398,7 @@ TEST(Identify, TellsABoxFromARowThatIsNearlyTheSame) {
 
 // From what is found first, changes of two parameters do not lead to blocks of three products in swapped pairs.
 TEST(Identify, FindsLengthBlocksAndOrderTogether) {
+  if (!nightly()) GTEST_SKIP() << "ten seconds: nightly";
   const Op op = op_from_text("dot a=e4m3 b=e4m3 c=fp16 d=fp16 k=32");
   const DotModel truth = *with_overrides(
       custom_model(op),
@@ -414,6 +415,7 @@ TEST(Identify, FindsLengthBlocksAndOrderTogether) {
 // A floor and the bits below it that are both one lower, and products aligned by their format's exponents, give the
 // same results where both significands of a product multiply to two or more.
 TEST(Identify, TellsAMovedFloorFromNormalizedProducts) {
+  if (!nightly()) GTEST_SKIP() << "a quarter of a minute: nightly";
   const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=2");
   const DotModel truth = *with_overrides(
       custom_model(op), "kernel=fused_sum,product=normalized,fraction_bits=38,zero_rule=clamp,zero_exponent=100");

@@ -13,6 +13,7 @@
 #include "oracles/models/slow_twin.h"
 #include "plan/request.h"
 #include "tests/any_row.h"
+#include "tests/case_count.h"
 
 namespace mmafuzz {
 namespace {
@@ -126,7 +127,7 @@ TEST_P(SettingsOfAKernel, FlushOperandsAndResults) {
       // On the cores of fma_then_add fp32 numbers are flushed, and the last conversion keeps what is subnormal in d.
       if (kernel() == Kernel::fma_then_add && (op.d.name() != "fp32" || op.a.fields().emin() != -126)) continue;
       DotCase one(op);
-      for (size_t i = 0; i < r.batch.size(); i += 4) {
+      for (size_t i = 0; i < r.batch.size(); i += case_count(4, 1)) {
         const DotOperands& in = one.load(r.batch, i);
         subnormal_without += decode(op.d.fields(), evaluate_dot(kept, in)).subnormal;
         for (const uint64_t result : {evaluate_dot(flushed, in), slow_twin_dot(flushed, in)})

@@ -101,7 +101,8 @@ class ExactFamily final : public Family {
     std::vector<Claim> claims = op.kind == OpKind::dot    ? claims_of_dot()
                                 : op.kind == OpKind::gemm ? claims_of_gemm()
                                                           : claims_of_correct_rounding();
-    if (name != "exact:mpfr") claims = with_referee(std::move(claims));
+    const bool is_mpfr = name == "exact:mpfr" || op.kind == OpKind::convert || op.kind == OpKind::scalar;
+    if (!is_mpfr) claims = with_referee(std::move(claims));
     return named(std::move(unit), name, std::move(claims));
   }
 };

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/lanes/host_float.h"
@@ -387,62 +388,75 @@ struct BroadcastVector {
   }
 };
 
-/// Products commute, so that either side may be a.
-template <bool IsUsual, bool LanesAreColumns>
+/// `count` codes of so many bytes, which stand `step` bytes apart.
+template <class T>
+HWY_INLINE V32 load_codes(const uint8_t* from, size_t step, size_t count) {
+  if (step == sizeof(T)) return load_words(reinterpret_cast<const T*>(from), count);
+  HWY_ALIGN T codes[max_lanes] = {};
+  for (size_t j = 0; j < count; ++j) std::memcpy(&codes[j], from + j * step, sizeof(T));
+  return load_words(codes, max_lanes);
+}
+HWY_NOINLINE V32 load_codes(const uint8_t* from, size_t bytes, size_t step, size_t count) {
+  return bytes == 1   ? load_codes<uint8_t>(from, step, count)
+         : bytes == 2 ? load_codes<uint16_t>(from, step, count)
+                      : load_codes<uint32_t>(from, step, count);
+}
+
+/// The other way.
+template <class T>
+HWY_INLINE void store_codes(V32 codes, uint8_t* to, size_t step, size_t count) {
+  if (step == sizeof(T)) return store_words(codes, count, reinterpret_cast<T*>(to));
+  HWY_ALIGN T taken[max_lanes];
+  store_words(codes, max_lanes, taken);
+  for (size_t j = 0; j < count; ++j) std::memcpy(to + j * step, &taken[j], sizeof(T));
+}
+HWY_NOINLINE void store_codes(V32 codes, uint8_t* to, size_t bytes, size_t step, size_t count) {
+  bytes == 1   ? store_codes<uint8_t>(codes, to, step, count)
+  : bytes == 2 ? store_codes<uint16_t>(codes, to, step, count)
+               : store_codes<uint32_t>(codes, to, step, count);
+}
+
+template <bool IsUsual>
 struct GridOperands {
   static constexpr bool has_scales = false;
 
   const RowInLanes<IsUsual>& row;
-  const LaneVectors& vectors;
-  BroadcastVector broadcast;
+  BroadcastVector rows;
+  const LaneVectors& columns;
 
-  HWY_INLINE V32 lane_code(int i) const { return (LanesAreColumns ? row.side_b : row.side_a).code(vectors.words, i); }
-  HWY_INLINE V32 a_code(int i) const { return LanesAreColumns ? broadcast.code(i) : lane_code(i); }
-  HWY_INLINE V32 b_code(int i) const { return LanesAreColumns ? lane_code(i) : broadcast.code(i); }
-  HWY_INLINE Decoded a(int i, const Decoder<IsUsual>&, V32& worst) const {
-    return LanesAreColumns ? broadcast.load(i, worst) : vectors.load(i, worst);
-  }
-  HWY_INLINE Decoded b(int i, const Decoder<IsUsual>&, V32& worst) const {
-    return LanesAreColumns ? vectors.load(i, worst) : broadcast.load(i, worst);
-  }
+  HWY_INLINE V32 a_code(int i) const { return rows.code(i); }
+  HWY_INLINE V32 b_code(int i) const { return row.side_b.code(columns.words, i); }
+  HWY_INLINE Decoded a(int i, const Decoder<IsUsual>&, V32& worst) const { return rows.load(i, worst); }
+  HWY_INLINE Decoded b(int i, const Decoder<IsUsual>&, V32& worst) const { return columns.load(i, worst); }
 };
 
-/// Lanes are vectors of the longer side; of the other side one vector at a time is broadcast to all of them.
-template <class SumOfRow, bool IsUsual, bool LanesAreColumns>
-HWY_NOINLINE void run_grid_of(const AlignedRow& aligned, int given_k, const DotGrid& grid) {
-  const D32 d;
-  const size_t lanes = hn::Lanes(d), blocks = (grid_rows + lanes - 1) / lanes;
+/// Lanes are columns of b; rows of a are broadcast, one at a time, to all of them. Results of a transposed grid stand
+/// column by column.
+template <class SumOfRow, bool IsUsual>
+HWY_NOINLINE void run_grid_of(const AlignedRow& aligned, int given_k, const DotGrid& grid, bool transposed) {
+  const size_t lanes = hn::Lanes(D32()), blocks = (grid_rows + lanes - 1) / lanes;
   const RowInLanes<IsUsual> row(aligned);
   const int k = aligned.model.k;
   const GridSide<IsUsual> a{grid.a, grid.rows, row.side_a, row.a}, b{grid.b, grid.columns, row.side_b, row.b};
-  const GridSide<IsUsual>& in_lanes = LanesAreColumns ? b : a;
-  const GridSide<IsUsual>& broadcast = LanesAreColumns ? a : b;
   const size_t bytes = size_t(row.m.d.width / 8);
-  const size_t lane_step = (LanesAreColumns ? 1 : grid.columns) * bytes;
-  const size_t row_step = (LanesAreColumns ? grid.columns : 1) * bytes;
-  auto vectors = std::make_unique<LaneVectors>();
-  auto decoded = std::make_unique<LaneVectors[]>(blocks);
-  HWY_ALIGN uint32_t codes[max_lanes];
+  const size_t column_step = (transposed ? grid.rows : 1) * bytes, row_step = (transposed ? 1 : grid.columns) * bytes;
+  auto columns = std::make_unique<LaneVectors>();
+  auto rows = std::make_unique<LaneVectors[]>(blocks);
   // A dot longer than the instruction goes through the grid once for each instruction.
   for (int element = 0; element < given_k; element += k) {
     const int given = HWY_MIN(k, given_k - element);
-    for (size_t first_row = 0; first_row < broadcast.count; first_row += blocks * lanes) {
-      const size_t here = HWY_MIN(blocks * lanes, broadcast.count - first_row);
+    for (size_t first_row = 0; first_row < grid.rows; first_row += blocks * lanes) {
+      const size_t here = HWY_MIN(blocks * lanes, grid.rows - first_row);
       for (size_t r = 0; r < here; r += lanes)
-        decoded[r / lanes].decode(broadcast, first_row + r, HWY_MIN(lanes, here - r), given_k, element, given, k);
-      for (size_t first = 0; first < in_lanes.count; first += lanes) {
-        const size_t dots = HWY_MIN(lanes, in_lanes.count - first);
-        vectors->decode(in_lanes, first, dots, given_k, element, given, k);
+        rows[r / lanes].decode(a, first_row + r, HWY_MIN(lanes, here - r), given_k, element, given, k);
+      for (size_t first = 0; first < grid.columns; first += lanes) {
+        const size_t dots = HWY_MIN(lanes, grid.columns - first);
+        columns->decode(b, first, dots, given_k, element, given, k);
         for (size_t r = 0; r < here; ++r) {
-          uint8_t* const results = grid.results + first * lane_step + (first_row + r) * row_step;
-          for (size_t j = 0; j < lanes; ++j) {
-            codes[j] = 0;
-            if (j < dots) std::memcpy(&codes[j], results + j * lane_step, bytes);
-          }
-          const GridOperands<IsUsual, LanesAreColumns> operands{
-              row, *vectors, {decoded[r / lanes], r % lanes, LanesAreColumns ? row.side_a : row.side_b}};
-          hn::Store(SumOfRow::run(row, operands, element == 0, Codes{hn::Load(d, codes)}).v, d, codes);
-          for (size_t j = 0; j < dots; ++j) std::memcpy(results + j * lane_step, &codes[j], bytes);
+          uint8_t* const results = grid.results + first * column_step + (first_row + r) * row_step;
+          const GridOperands<IsUsual> operands{row, {rows[r / lanes], r % lanes, row.side_a}, *columns};
+          const V32 c = load_codes(results, bytes, column_step, dots);
+          store_codes(SumOfRow::run(row, operands, element == 0, Codes{c}).v, results, bytes, column_step, dots);
         }
       }
     }
@@ -453,23 +467,23 @@ struct GridRun {
   const AlignedRow& aligned;
   int k;
   const DotGrid& grid;
+  bool transposed;
 
   template <class SumOfRow, bool IsUsual>
   bool run() const {
-    if constexpr (SumOfRow::template may_be_grid<IsUsual>) {
-      if (grid.columns >= grid.rows) {
-        run_grid_of<SumOfRow, IsUsual, true>(aligned, k, grid);
-      } else {
-        run_grid_of<SumOfRow, IsUsual, false>(aligned, k, grid);
-      }
-      return true;
-    }
-    return false;
+    if constexpr (SumOfRow::template may_be_grid<IsUsual>) run_grid_of<SumOfRow, IsUsual>(aligned, k, grid, transposed);
+    return SumOfRow::template may_be_grid<IsUsual>;
   }
 };
 
+/// Lanes are of the longer side: products commute, and nothing else of these rows tells a from b.
 bool run_grid(const AlignedRow& aligned, int k, const DotGrid& grid) {
-  return run_as_row_says(aligned, GridRun{aligned, k, grid});
+  if (grid.columns >= grid.rows) return run_as_row_says(aligned, GridRun{aligned, k, grid, false});
+  AlignedRow turned = aligned;
+  std::swap(turned.model.a, turned.model.b);
+  std::swap(turned.summed.a, turned.summed.b);
+  const DotGrid transposed{grid.b, grid.a, grid.columns, grid.rows, grid.results};
+  return run_as_row_says(turned, GridRun{turned, k, transposed, true});
 }
 
 #else

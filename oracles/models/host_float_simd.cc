@@ -72,15 +72,19 @@ struct OddTree : NumbersOnly {
     return 0;
   }
 };
-template <bool Narrow, bool ThenAdds>
+template <bool Narrow>
 struct ExactSums : ScaleWindow {
-  using ScaleWindow::ScaleWindow;
+  explicit ExactSums(const DotModel& m)
+      : ScaleWindow(m), c_joins_last_(traits_of(m).c == KernelTraits::Joining::last) {}
   static constexpr bool hands_nans_on = false;
   HWY_INLINE uint64_t run(size_t at, const float* a, const float* b, VF32& c) const {
     const LaneExactDots<Narrow> dots(*this, at, a, b);
-    c = (ThenAdds ? sum_then_add(dots, {c}) : exact_sum(dots, {c})).v;
+    c = (c_joins_last_ ? sum_then_add(dots, {c}) : exact_sum(dots, {c})).v;
     return dots.lost();
   }
+
+ private:
+  bool c_joins_last_;
 };
 struct TwoStageSums : TwoStageWindow {
   using TwoStageWindow::TwoStageWindow;
@@ -225,10 +229,7 @@ bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
     const int together = smaller(m.block, m.k);
     const bool is_narrow = products_are_narrow(read_as(m, m.a), read_as(m, m.b), together) &&
                            (m.scale_block == 0 || m.scale_block % together == 0);
-    traits.c == KernelTraits::Joining::last ? is_narrow ? run_fp32<ExactSums<true, true>>(m, batch, results)
-                                                        : run_fp32<ExactSums<false, true>>(m, batch, results)
-    : is_narrow ? run_fp32<ExactSums<true, false>>(m, batch, results)
-                                            : run_fp32<ExactSums<false, false>>(m, batch, results);
+    is_narrow ? run_fp32<ExactSums<true>>(m, batch, results) : run_fp32<ExactSums<false>>(m, batch, results);
   }
   return true;
 }
