@@ -154,11 +154,12 @@ void add_bench_rate(Arguments& bench, int& status) {
   };
   auto options = std::make_shared<Options>();
   Arguments* rate = bench.add_subcommand("rate", "Cases per second of units, one thread, structured operands");
-  rate->add_option("--op", options->op, "op line");
-  rate->add_option("--units", options->units, "units, comma-separated");
-  rate->add_flag("--all", options->all, "every model row on its own op, slowest first");
+  Argument* op = rate->add_option("--op", options->op, "op line");
+  Argument* units = rate->add_option("--units", options->units, "units, comma-separated");
+  Argument* all = rate->add_flag("--all", options->all, "every model row on its own op, slowest first");
   Argument* draws =
       rate->add_flag("--draws", options->draws, "the generator, sweeps and moves, on an op of every kind");
+  for (Argument* other : {op, units, draws}) all->excludes(other);
   rate->add_option("--vector-target", options->vector_target, "a lesser one than the machine's best: AVX2, SSE4, ...")
       ->excludes(draws);
   rate->add_option("--seconds", options->seconds, "time per unit")->check(in_range(0.01, 3600.0));

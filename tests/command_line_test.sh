@@ -617,6 +617,7 @@ expect "a rate" has out "million cases per second"
 bad "unknown unit 'nothing'" bench rate --units nothing --seconds 0.01
 bad "vector targets are" bench rate --vector-target none --seconds 0.01
 bad_call "excludes" bench rate --draws --vector-target AVX2
+bad_call "excludes" bench rate --all --units exact
 good bench distribution --cases 500
 expect "every format is counted" test "$(grep -c ' of ' out)" -gt 50
 bad_call "subcommand is required" bench
