@@ -135,6 +135,7 @@ MMAFUZZ_HD inline bool is_special(const FormatFields& f, uint64_t encoding) {
 
 /// Whether an encoding is a zero of either sign.
 MMAFUZZ_HD inline bool is_zero(const FormatFields& f, uint64_t encoding) {
+  if (f.integer) return encoding == 0;  // the least integer is its sign bit alone
   const uint64_t code = encoding >> f.ignored_low_bits;
   if (f.subnormals == SubnormalRule::absent || (f.minus_zero_is_nan() && code == f.sign_bit())) return false;
   return (code & low_mask(f.exponent_bits + f.fraction_bits)) == 0;

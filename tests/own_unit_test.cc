@@ -1,6 +1,6 @@
 // What is said of a unit that differs from the model which it claims to equal. A failure means that the sentence is
 // wrong about a flaw that is known here.
-#include "triage/own_unit.h"
+#include "triage/unexplained/own_unit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,10 @@
 #include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
 #include "core/function_unit.h"
+#include "core/recording_trace.h"
 #include "oracles/families.h"
 #include "oracles/models/model_rows.h"
+#include "triage/operands.h"
 
 namespace mmafuzz {
 namespace {
@@ -62,37 +64,85 @@ uint64_t lane_2_is_dropped(const DotOperands& in) {
   return evaluate_dot(hopper(16), changed);
 }
 
-/// Units `own:...` with a flaw each, all of which claim to equal Hopper.
+/// Lane 9 loses 2^3 where its exponent fields are 0x15 and 0x0f.
+uint64_t two_fields_meet(const DotOperands& in) {
+  std::vector<uint64_t> a(in.a, in.a + in.k);
+  if ((in.a[9] >> 10 & 31) == 0x15 && (in.b[9] >> 10 & 31) == 0x0f) a[9] -= 3 << 10;
+  DotOperands changed = in;
+  changed.a = a.data();
+  return evaluate_dot(hopper(16), changed);
+}
+/// A factor 0x1.ad4p+n times 0x1.d68p+m loses its product, in any lane.
+uint64_t two_fractions_meet(const DotOperands& in) {
+  std::vector<uint64_t> a(in.a, in.a + in.k);
+  for (int i = 0; i < in.k; ++i)
+    if ((in.a[i] & 0x3ff) == 0x2b5 && (in.b[i] & 0x3ff) == 0x35a) a[static_cast<size_t>(i)] = 0;
+  DotOperands changed = in;
+  changed.a = a.data();
+  return evaluate_dot(hopper(16), changed);
+}
+/// A sum of exactly 1.5 times the greatest exponent's power of two is one unit of the result too small.
+uint64_t one_sum_is_wrong(const DotOperands& in) {
+  RecordingTrace trace;
+  const uint64_t d = evaluate_dot(hopper(16), in, trace);
+  const Step& step = trace.steps.back();
+  return step.kind == Step::Kind::fused_sum && step.sum == 3 << 24 ? d - 1 : d;
+}
+uint64_t three_classes_meet(const DotOperands& in) {
+  const uint64_t d = evaluate_dot(hopper(16), in);
+  const bool nan = (in.a[2] & 0x7fff) > 0x7c00, infinity = (in.b[11] & 0x7fff) == 0x7c00;
+  return nan && infinity && in.c == 0x80000000 ? d ^ 0x80000000 : d;
+}
+
+/// As if the fifth and sixth product were added in a register of 16 bits that saturates.
+uint64_t a_pair_saturates(const DotOperands& in) {
+  const auto product = [&](int i) { return static_cast<int8_t>(in.a[i]) * static_cast<int8_t>(in.b[i]); };
+  int64_t sum = static_cast<int32_t>(in.c);
+  for (int i = 0; i < in.k; i += 2) {
+    const int pair = product(i) + product(i + 1);
+    sum += i == 4 ? std::min(pair, 32767) : pair;
+  }
+  return static_cast<uint32_t>(sum);
+}
+
+/// Units `own:...` with a flaw each, all of which claim to equal Hopper, or integer arithmetic.
 class FlawedUnits final : public Family {
  public:
   Role role(const std::string&) const override { return Role::plugin; }
   bool owns(std::string_view name) const override { return name.starts_with("own:"); }
   std::vector<UnitInfo> list() const override { return {}; }
-  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     static const std::map<std::string, uint64_t (*)(const DotOperands&)> flaws = {
         {"own:blocks", blocks_of_4},
         {"own:rises", late_maximum},
         {"own:lane", lane_2_is_dropped},
         {"own:stuck", bit_4_of_b12_is_stuck},
         {"own:flip", bit_13_of_the_result_flips},
+        {"own:fields", two_fields_meet},
+        {"own:fractions", two_fractions_meet},
+        {"own:sum", one_sum_is_wrong},
+        {"own:classes", three_classes_meet},
+        {"own:integers", a_pair_saturates},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
-    return named(make_dot_unit(flaws.at(name)), name, {{"equals_model", std::string("model:") + claimed}});
+    const std::string equal = op.a.fields().integer ? "integer" : std::string("model:") + claimed;
+    return named(make_dot_unit(flaws.at(name)), name, {{"equals_model", equal}});
   }
 };
 
-std::string said_of(const std::string& unit, const std::string& a, const std::string& b, const std::string& c) {
+std::string said_of(const std::string& unit, const std::string& a, const std::string& b, const std::string& c,
+                    const std::string& op = "a=fp16 b=fp16 c=fp32 d=fp32 k=16") {
   static const Registry registry = [] {
     Registry all = oracle_registry();
     all.add(std::make_unique<FlawedUnits>());
     return all;
   }();
-  const std::string text =
-      "mmafuzz-cases 1\nop dot a=fp16 b=fp16 c=fp32 d=fp32 k=16\n" + a + " | " + b + " | " + c + "\n";
+  const std::string text = "mmafuzz-cases 1\nop dot " + op + "\n" + a + " | " + b + " | " + c + "\n";
   CaseReader reader("here", text);
   CaseBlock block;
   EXPECT_TRUE(reader.next(block, 1));
-  const Result<Judge> judge =
-      Judge::bind("equals_model", {unit, std::string("model:") + claimed}, block.batch.op(), registry);
+  const bool integers = block.batch.op().a.fields().integer;
+  const Result<Judge> judge = Judge::bind(
+      "equals_model", {unit, integers ? "integer" : std::string("model:") + claimed}, block.batch.op(), registry);
   EXPECT_TRUE(judge->judge(block.batch)[0].fails);
   return OwnUnit(*judge, registry).describe(block.batch);
 }
@@ -110,20 +160,21 @@ TEST(OwnUnit, NamesNoParameterThatOnlyFitsNearTheWitness) {
   const std::string rising = "0800 0c00 1000 2800 2c00 3000 3400 3800 3c00 3c00 3c01 3c00 3c00 3c00 3c00 3c00";
   EXPECT_THAT(said_of("own:rises", rising,
                       "3c00 3c00 3c80 3c00 3c00 3c00 3c00 3c00 3c00 4000 5002 5400 5800 5c00 6000 6c00", "00000000"),
-              HasSubstr("no other value of one parameter fits; the difference stays"));
+              AllOf(HasSubstr("the number of addends with a greater exponent than all before them in the sum is"),
+                    HasSubstr("as if block (products per fused step) were 15 and not 16"),
+                    HasSubstr("no other value of one parameter fits")));
 }
 
 TEST(OwnUnit, NamesTheLane) {
-  EXPECT_THAT(said_of("own:lane", "0000 0000 3c00 0000" + zeros_12, "0000 0000 3c00 0000" + zeros_12, "00000000"),
-              AllOf(HasSubstr("stays in lane 2 only"), HasSubstr("as if a2*b2 were left out"),
-                    HasSubstr("would show on none of 32 cases near it that agree")));
+  EXPECT_THAT(
+      said_of("own:lane", "0000 0000 3c00 0000" + zeros_12, "0000 0000 3c00 0000" + zeros_12, "00000000"),
+      AllOf(HasSubstr("stays in lane 2 only"), HasSubstr("as if a2*b2 were left out"), Not(HasSubstr("is 0x"))));
 }
 
 TEST(OwnUnit, NamesAStuckBitOfAnOperand) {
-  EXPECT_THAT(
-      said_of("own:stuck", zeros_12.substr(1) + " 3c00 0000 0000 0000", zeros_12.substr(1) + " 3c00 0000 0000 0000",
-              "00000000"),
-      AllOf(HasSubstr("as if bit 4 of b12 were 1"), HasSubstr("would show on none of 32 cases near it that agree")));
+  EXPECT_THAT(said_of("own:stuck", zeros_12.substr(1) + " 3c00 0000 0000 0000",
+                      zeros_12.substr(1) + " 3c00 0000 0000 0000", "00000000"),
+              AllOf(HasSubstr("as if bit 4 of b12 were 1"), HasSubstr("stays in lane 12 only")));
 }
 
 TEST(OwnUnit, NamesABitOfTheResult) {
@@ -131,9 +182,51 @@ TEST(OwnUnit, NamesABitOfTheResult) {
               HasSubstr("the result were wrong in bit 13"));
 }
 
-TEST(OwnUnit, SaysThatAConditionSetsItOff) {
+TEST(OwnUnit, SaysWhatSetsItOff) {
   EXPECT_THAT(said_of("own:condition", "3c00 0000 0000 3c00" + zeros_12, "3c00 0000 0000 4200" + zeros_12, "00000000"),
-              AllOf(HasSubstr("as if a3*b3 were left out"), HasSubstr("a condition sets it off")));
+              AllOf(HasSubstr("a0 is the same as b0"), HasSubstr("as if a3*b3 were left out")));
+}
+
+TEST(OwnUnit, NamesTheFieldsOfTwoOperands) {
+  // 2^6 in lane 9, as 2^(0x15 - 15) times 2^(0x0f - 15).
+  EXPECT_THAT(said_of("own:fields", "0000" + zeros_12.substr(0, 40) + " 5400" + zeros_12.substr(0, 30),
+                      "0000" + zeros_12.substr(0, 40) + " 3c00" + zeros_12.substr(0, 30), "00000000"),
+              AllOf(HasSubstr("the exponent field of a9 is 0x15"), HasSubstr("the exponent field of b9 is 0xf"),
+                    HasSubstr("as if a9*b9 were 2^-3 times as large"), HasSubstr("stays in lane 9 only")));
+}
+
+TEST(OwnUnit, NamesFractionsInAnyLane) {
+  EXPECT_THAT(said_of("own:fractions", "3eb5 0000 0000 0000" + zeros_12, "3f5a 0000 0000 0000" + zeros_12, "00000000"),
+              AllOf(HasSubstr("in some lane"), HasSubstr("the fraction of a is 0x2b5"),
+                    HasSubstr("the fraction of b is 0x35a"), HasSubstr("stays in every lane")));
+}
+
+TEST(OwnUnit, NamesTheSum) {
+  // 1.5 = 3 * 2^24 units of 2^-25.
+  EXPECT_THAT(said_of("own:sum", "3e00 0000 0000 0000" + zeros_12, "3c00 0000 0000 0000" + zeros_12, "00000000"),
+              AllOf(HasSubstr("of the sum is 0x3000000"),
+                    HasSubstr("as if the result were rounded to the next number toward")));
+}
+
+TEST(OwnUnit, NamesClassesOfThreeOperands) {
+  EXPECT_THAT(said_of("own:classes", "0000 0000 7e00 0000" + zeros_12,
+                      "0000 0000 3c00 0000" + zeros_12.substr(0, 35) + " 7c00" + zeros_12.substr(0, 20), "80000000"),
+              AllOf(HasSubstr("a2 is NaN"), HasSubstr("b11 is infinity"), HasSubstr("as if the result were")));
+}
+
+TEST(OwnUnit, NamesARegisterOfIntegers) {
+  // The least integer twice: the sum of both products is 2^15.
+  EXPECT_THAT(said_of("own:integers", "00 00 00 00 80 80 00 00", "00 00 00 00 80 80 00 00", "00000000",
+                      "a=s8 b=s8 c=s32 d=s32 k=8"),
+              AllOf(HasSubstr("the sum of the two products from lane 4 is 32768"),
+                    HasSubstr("as if the sum of products 4 to 5 were saturated at 16 bits")));
+}
+
+TEST(OwnUnit, TheLeastIntegerIsAnAddend) {
+  CaseReader reader("here", "mmafuzz-cases 1\nop dot a=s8 b=s8 c=s32 d=s32 k=2\n80 00 | 01 01 | 00000000\n");
+  CaseBlock block;
+  ASSERT_TRUE(reader.next(block, 1));
+  EXPECT_THAT(Operands(block.batch.op(), block.batch, 0).nonzero_addends(), testing::ElementsAre(0));
 }
 
 }  // namespace

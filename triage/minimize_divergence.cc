@@ -5,7 +5,7 @@
 #include "core/case_text.h"
 #include "triage/minimize.h"
 #include "triage/minimize_gemm.h"
-#include "triage/own_unit.h"
+#include "triage/unexplained/own_unit.h"
 #include "triage/triage.h"
 
 namespace mmafuzz {

@@ -90,6 +90,14 @@ bool scale(Operands& c, size_t at, int by) {
   return true;
 }
 
+std::string operand_name(const Op& op, size_t at) {
+  const size_t k = static_cast<size_t>(op.k), scales = static_cast<size_t>(op.scales());
+  if (at < 2 * k) return (at < k ? "a" : "b") + std::to_string(at % k);
+  if (at == 2 * k) return "c";
+  const size_t scale = at - 2 * k - 1;
+  return "scale " + std::to_string(scale % scales) + (scale < scales ? " of a" : " of b");
+}
+
 void flip_sign(Operands& c, size_t at) {
   const FormatFields& f = c.format(at);
   c[at] ^= f.in_container(f.sign_bit());

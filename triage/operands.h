@@ -67,6 +67,9 @@ class Operands {
 /// The operand's number times 2^by, exactly; false, and nothing changed, where the format cannot hold it.
 bool scale(Operands& operands, size_t at, int by);
 
+/// Of a dot: "a3", "c", "scale 0 of a".
+std::string operand_name(const Op& op, size_t at);
+
 /// The operand with the other sign.
 void flip_sign(Operands& operands, size_t at);
 

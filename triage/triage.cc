@@ -12,7 +12,7 @@
 #include "triage/minimize.h"
 #include "triage/minimize_gemm.h"
 #include "triage/minimize_sequence.h"
-#include "triage/own_unit.h"
+#include "triage/unexplained/own_unit.h"
 
 namespace mmafuzz {
 namespace {
@@ -266,6 +266,9 @@ class Triage::Group {
       found.one = *sequence;
       found.verdict = judge_.judge_anew(found.one, registry_).back();
       found.count = count + kept_[{found.verdict.cls, history}].count;
+      if (OwnUnit::speaks_of(judge_))
+        if (const std::string what = OwnUnit(judge_, registry_).describe_sequence(*sequence); !what.empty())
+          found.detail = causes_.detail(history) + "; " + what;
       std::erase_if(kept_, [](const auto& kept) { return kept.first.second == unstable; });
       kept_[{found.verdict.cls, history}] = std::move(found);
       return;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "triage/unexplained/effect.h"
 #include "triage/judge.h"
 
 namespace mmafuzz {
@@ -20,12 +21,20 @@ class OwnUnit {
   static bool speaks_of(const Judge& judge);
 
   /// For people: what it did where it broke. Otherwise "block (products per fused step): 16 is claimed, 4 fits ...";
-  /// otherwise where the difference stays and what could make it.
+  /// otherwise what sets the difference off, what could make it, and in which lanes it stays.
   std::string describe(const Batch& one) const;
 
+  /// The same of a unit that remembers, from a sequence whose last case differs each time; empty where nothing is
+  /// known.
+  std::string describe_sequence(const Batch& sequence) const;
+
  private:
-  std::optional<std::string> fitting_parameter(const Batch& cases, const Outcomes& own, const Outcomes& claimed) const;
-  std::string where_it_stays(const Batch& one) const;
+  std::string condition_and_effect(Surroundings& near, Surroundings& others,
+                                   const std::vector<Variant>& variants) const;
+  std::vector<Variant> variants_of_row() const;
+  std::optional<std::string> fitting_parameter(const Batch& one, const std::vector<Variant>& variants) const;
+  /// In which lanes; and under which changes of the whole case.
+  std::string where_it_stays(const Batch& one, bool under_changes) const;
 
   const Judge& judge_;
   const Registry& registry_;

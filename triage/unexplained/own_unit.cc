@@ -1,11 +1,12 @@
-#include "triage/own_unit.h"
+#include "triage/unexplained/own_unit.h"
 
 #include <algorithm>
 #include <functional>
 
 #include "arithmetic/corner_encodings.h"
 #include "oracles/models/parameters.h"
-#include "triage/as_if.h"
+#include "triage/unexplained/effect.h"
+#include "triage/unexplained/condition.h"
 #include "triage/operands.h"
 #include "triage/replacements.h"
 #include "triage/simplifications.h"
@@ -16,7 +17,8 @@ namespace {
 constexpr size_t least_telling = 4;        ///< cases of each sign that must tell a fitting value from the claimed one
 constexpr size_t simple_cases_each = 256;  ///< of each number of addends, on which a value must fit
 
-constexpr int64_t few = 16;  ///< numbers that are all tried
+constexpr char it_differs[] = "it differs ";
+constexpr int64_t few_values = 16;  ///< numbers that are all tried
 
 /// Other values of a parameter that a wrong row may have: all words, all of few numbers, of others those near, half and
 /// double.
@@ -27,7 +29,7 @@ std::vector<std::string> other_values(const Parameter& p, const DotModel& model)
     if (word != parameter_text(p, model)) values.push_back(word);
   if (!p.words.empty()) return values;
   const int64_t now = p.get(model);
-  for (int64_t value = p.least; p.greatest - p.least <= few && value <= p.greatest; ++value)
+  for (int64_t value = p.least; p.greatest - p.least <= few_values && value <= p.greatest; ++value)
     if (value != now) values.push_back(std::to_string(value));
   if (!values.empty()) return values;
   for (const int64_t value : {now - 1, now + 1, now - 2, now + 2, now / 2, now * 2, now / 4, now * 4})
@@ -130,52 +132,81 @@ std::string ranges(const std::vector<size_t>& numbers) {
 bool OwnUnit::speaks_of(const Judge& judge) {
   if (judge.is_about_answering()) return true;
   return judge.property() == "equals_model" && judge.op().kind == OpKind::dot && judge.units().size() == 2 &&
-         !judge.units()[0]->model() && !judge.op().a.fields().integer;
+         !judge.units()[0]->model();
 }
 
 std::string OwnUnit::describe(const Batch& one) const {
-  Outcomes own, claimed;
   if (judge_.is_about_answering()) {
+    Outcomes own;
     judge_.units()[0]->run(one, own);
     return own.how_failed;
   }
-  const DotModel* model = judge_.units()[1]->model();
-  if (!model) return where_it_stays(one);
-  const Batch cases = cases_to_fit(judge_.op(), model->fraction_bits, one);
-  judge_.units()[0]->run(cases, own);
-  judge_.units()[1]->run(cases, claimed);
-  if (const std::optional<std::string> fit = fitting_parameter(cases, own, claimed)) return *fit;
-  const std::string cause = what_could_make_it(cases, own, *judge_.units()[1], claimed);
-  return "no other value of one parameter fits; " + where_it_stays(one) + (cause.empty() ? "" : "; " + cause);
+  std::vector<Variant> variants;
+  if (judge_.units()[1]->model()) variants = variants_of_row();
+  if (const std::optional<std::string> fit = fitting_parameter(one, variants)) return *fit;
+  Surroundings near = surroundings_of(judge_, one, 1), others = surroundings_of(judge_, one, 2);
+  std::string text = condition_and_effect(near, others, variants);
+  if (text.empty()) text = "no change of one operand, one parameter, the last sum or the result makes it";
+  const std::string stays = where_it_stays(one, !text.starts_with(it_differs));
+  if (!stays.empty()) text += "; " + stays;
+  return text + (variants.empty() ? "" : "; no other value of one parameter fits");
 }
 
-std::optional<std::string> OwnUnit::fitting_parameter(const Batch& cases, const Outcomes& own,
-                                                      const Outcomes& claimed) const {
-  const Op& op = judge_.op();
+std::string OwnUnit::describe_sequence(const Batch& sequence) const {
+  Surroundings near = surroundings_after(judge_, registry_, sequence, 1),
+               others = surroundings_after(judge_, registry_, sequence, 2);
+  return condition_and_effect(near, others, {});
+}
+
+std::string OwnUnit::condition_and_effect(Surroundings& near, Surroundings& others,
+                                          const std::vector<Variant>& variants) const {
+  const Unit& claimed = *judge_.units()[1];
+  const Effect effect = effect_of(near, claimed, variants);
+  for (Surroundings* walk : {&near, &others}) walk->seen = effect.visible(*walk, walk->agree);
+  const std::string condition = condition_of(claimed, near, others);
+  std::string text = condition.empty() ? "" : it_differs + condition;
+  if (!effect.text.empty()) text += (text.empty() ? "" : "; ") + effect.text;
+  return text;
+}
+
+std::vector<Variant> OwnUnit::variants_of_row() const {
   const DotModel& model = *judge_.units()[1]->model();
+  std::vector<Variant> variants;
   for (const Parameter& p : parameters()) {
     DotModel of_other_k = model;
     of_other_k.k *= 2;  // of whole blocks, as a shorter one that divides a block is another block
     if (!p.used_by(model.kernel) || never_shows(p.name, model, of_other_k)) continue;
     for (const std::string& value : other_values(p, model)) {
       const std::string name = with_overrides_in_name(judge_.units()[1]->name(), std::string(p.name) + "=" + value);
-      const Result<std::unique_ptr<Unit>> unit = registry_.bind(name, op);
-      if (!unit) continue;
-      Outcomes outcomes;
-      (*unit)->run(cases, outcomes);
-      if (differences(cases, own, outcomes).all()) continue;
-      const Differences telling = differences(cases, claimed, outcomes);
-      // One witness fits many values, and a parameter knows no signs.
-      if (telling.positive < least_telling || telling.negative < least_telling) continue;
-      return std::string(p.name) + " (" + p.meaning + "): " + parameter_text(p, model) + " is claimed, " + value +
-             " fits " + std::to_string(cases.size()) + " cases (the witness and what is near it, and simple ones), " +
-             std::to_string(telling.all()) + " of which tell the two apart";
+      if (Result<std::unique_ptr<Unit>> unit = registry_.bind(name, judge_.op()))
+        variants.push_back(
+            {std::string(p.name), std::string(p.meaning), parameter_text(p, model), value, std::move(*unit)});
     }
+  }
+  return variants;
+}
+
+std::optional<std::string> OwnUnit::fitting_parameter(const Batch& one, const std::vector<Variant>& variants) const {
+  if (variants.empty()) return std::nullopt;
+  Outcomes own, claimed;
+  const Batch cases = cases_to_fit(judge_.op(), judge_.units()[1]->model()->fraction_bits, one);
+  judge_.units()[0]->run(cases, own);
+  judge_.units()[1]->run(cases, claimed);
+  for (const Variant& variant : variants) {
+    Outcomes outcomes;
+    variant.unit->run(cases, outcomes);
+    if (differences(cases, own, outcomes).all()) continue;
+    const Differences telling = differences(cases, claimed, outcomes);
+    // One witness fits many values, and a parameter knows no signs.
+    if (telling.positive < least_telling || telling.negative < least_telling) continue;
+    return variant.parameter + " (" + variant.meaning + "): " + variant.claimed + " is claimed, " + variant.value +
+           " fits " + std::to_string(cases.size()) + " cases (the witness and what is near it, and simple ones), " +
+           std::to_string(telling.all()) + " of which tell the two apart";
   }
   return std::nullopt;
 }
 
-std::string OwnUnit::where_it_stays(const Batch& one) const {
+std::string OwnUnit::where_it_stays(const Batch& one, bool under_changes) const {
   const Operands witness(judge_.op(), one, 0);
   const auto fails = [&](const Operands& changed) {
     Batch batch(judge_.op());
@@ -207,21 +238,23 @@ std::string OwnUnit::where_it_stays(const Batch& one) const {
       stays.push_back((lanes.size() == 1 ? "in lane " : "in lanes ") + ranges(lanes) + " only");
     }
   }
-  look("when every addend is negated", [](Operands& c) {
-    negate_all(c);
-    return true;
-  });
-  look("when the factors are swapped", [&](Operands& c) {
-    for (size_t i = 0; i < k; ++i) std::swap(c[i], c[k + i]);
-    return c.format(0).width == c.format(k).width && judge_.op().a == judge_.op().b;
-  });
-  look("when scaled by 2", [](Operands& c) { return scale_case(c, 1); });
-  look("when scaled by 1/2", [](Operands& c) { return scale_case(c, -1); });
-  look("when scaled by 16", [](Operands& c) { return scale_case(c, 4); });
-  look("when c is zero", [&](Operands& c) {
-    c.clear(2 * k);
-    return true;
-  });
+  if (under_changes) {
+    look("when every addend is negated", [](Operands& c) {
+      negate_all(c);
+      return true;
+    });
+    look("when the factors are swapped", [&](Operands& c) {
+      for (size_t i = 0; i < k; ++i) std::swap(c[i], c[k + i]);
+      return c.format(0).width == c.format(k).width && judge_.op().a == judge_.op().b;
+    });
+    look("when scaled by 2", [](Operands& c) { return scale_case(c, 1); });
+    look("when scaled by 1/2", [](Operands& c) { return scale_case(c, -1); });
+    look("when scaled by 16", [](Operands& c) { return scale_case(c, 4); });
+    look("when c is zero", [&](Operands& c) {
+      c.clear(2 * k);
+      return true;
+    });
+  }
   std::string text = stays.empty() ? "" : "the difference stays " + listed(stays);
   if (!goes.empty()) text += std::string(stays.empty() ? "the difference" : "; it") + " goes " + listed(goes);
   return text;

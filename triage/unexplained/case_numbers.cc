@@ -1,0 +1,264 @@
+#include "triage/unexplained/case_numbers.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "arithmetic/bins.h"
+#include "arithmetic/evaluate_dot.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr const char* values[] = {"zero", "subnormal", "normal", "infinity", "NaN"};
+constexpr const char* scales[] = {"zero or the least", "one", "the greatest", "NaN", "below one", "above one"};
+constexpr const char* signs[] = {"positive", "negative"};
+constexpr const char* signs_of_sums[] = {"zero", "positive", "negative"};
+constexpr const char* zeros[] = {"not zero", "zero"};
+constexpr const char* lost[] = {"nothing",     "its lowest bit alone", "less than half a unit",
+                                "half a unit", "more than half",       "all ones"};
+constexpr const char* rests[] = {"nothing", "its lowest bit alone", "less than half", "one below half",
+                                 "half",    "one above half",       "more than half", "all ones"};
+constexpr const char* parities[] = {"even", "odd"};
+constexpr const char* sameness[] = {"another than", "the same as"};
+constexpr const char* results[] = {"+0",
+                                   "-0",
+                                   "the least subnormal",
+                                   "subnormal",
+                                   "the greatest subnormal",
+                                   "the least normal",
+                                   "normal",
+                                   "the greatest",
+                                   "infinity",
+                                   "NaN"};
+
+bool is_aligned(const Step& s) {
+  return s.aligned && (s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage);
+}
+
+bool is_negative(const FormatFields& f, uint64_t encoding) {
+  return f.has_sign() && (encoding >> f.ignored_low_bits & f.sign_bit()) != 0;
+}
+
+uint64_t magnitude_of(int64_t sum) { return sum < 0 ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum); }
+
+}  // namespace
+
+CaseNumbers::CaseNumbers(const DotModel* model, const Batch& cases, size_t index, uint64_t result)
+    : op_(cases.op()), model_(model), one_(op_) {
+  const Op& op = op_;
+  const DotOperands& in = one_.load(cases, index);
+  if (model_) {
+    RecordingTrace trace;
+    evaluate_dot(*model_, in, trace);
+    steps_ = trace.steps;
+  }
+  const auto code = [&](bool of_b, int lane) { return (of_b ? in.b : in.a)[lane]; };
+  const bool comparable = op.a == op.b;
+  for (int n = 0; n < 2 * op.k; ++n)
+    for (int m = n + 1; m < 2 * op.k; ++m) {
+      const Pair p{n >= op.k, m >= op.k, n % op.k, m % op.k};
+      if (p.first_of_b != p.second_of_b && (!comparable || p.first != p.second)) continue;
+      const uint64_t x = code(p.first_of_b, p.first);
+      if (x == code(p.second_of_b, p.second) && !is_zero((p.first_of_b ? op.b : op.a).fields(), x)) equal_.push_back(p);
+    }
+  of(cases, index, result);
+  listing_ = false;
+}
+
+void CaseNumbers::enter(Group group, int member) {
+  group_ = group;
+  member_ = member;
+}
+
+void CaseNumbers::put(Kind kind, Where where, const char* what, Name of, int64_t value, const char* const* names,
+                      int width) {
+  now_.push_back(value);
+  if (!listing_) return;
+  std::string text = of.text, any = of.text;
+  if (group_ == Group::step) any = any.substr(0, any.find(" of step "));
+  const std::string number = of.number < 0 ? "" : std::to_string(of.number);
+  text += number;
+  if (of.second) text += of.second + number, any += of.second;
+  all_.push_back({kind, where, group_, member_, what, text, any, "", names, width});
+}
+
+void CaseNumbers::operand(const FormatFields& f, Name name, uint64_t encoding, bool of_scale) {
+  const uint64_t code = encoding >> f.ignored_low_bits;
+  if (f.integer) {
+    const Number n = decode(f, encoding);
+    put(Kind::number, Where::operand, "", name,
+        n.negative ? -static_cast<int64_t>(n.significand) : static_cast<int64_t>(n.significand));
+    put(Kind::bits, Where::operand, "", name, static_cast<int64_t>(code), nullptr, f.width);
+    return;
+  }
+  if (of_scale) put(Kind::choice, Where::operand, "", name, bins::scale_kind(f, encoding), scales);
+  else put(Kind::choice, Where::operand, "", name, bins::value_kind(decode(f, encoding)), values);
+  if (f.has_sign()) put(Kind::choice, Where::operand, "", name, is_negative(f, encoding), signs);
+  put(Kind::field, Where::operand, "the exponent field of ", name,
+      static_cast<int64_t>(code >> f.fraction_bits & static_cast<uint64_t>(f.top_exponent_field())));
+  if (f.fraction_bits)
+    put(Kind::bits, Where::operand, "the fraction of ", name, static_cast<int64_t>(code & f.fraction_mask()), nullptr,
+        f.fraction_bits);
+  if (f.ignored_low_bits)
+    put(Kind::bits, Where::operand, "what is ignored of ", name,
+        static_cast<int64_t>(encoding & low_mask(f.ignored_low_bits)), nullptr, f.ignored_low_bits);
+}
+
+const std::vector<int64_t>& CaseNumbers::of(const Batch& cases, size_t index, uint64_t result) {
+  const DotOperands& in = one_.load(cases, index);
+  now_.clear();
+  for (int lane = 0; lane < op_.k; ++lane) {
+    enter(Group::lane, lane);
+    operand(op_.a.fields(), {"a", lane}, in.a[lane], false);
+    operand(op_.b.fields(), {"b", lane}, in.b[lane], false);
+  }
+  enter(Group::none, 0);
+  operand(op_.c.fields(), {"c"}, in.c, false);
+  for (int block = 0; op_.has_scales() && block < op_.scales(); ++block) {
+    operand(op_.scale_a.fields(), {"the scale of a ", block}, in.scale_a[block], true);
+    operand(op_.scale_b.fields(), {"the scale of b ", block}, in.scale_b[block], true);
+  }
+  equal_operands(in);
+  if (op_.a.fields().integer) integer_sums(in);
+  else counts(in);
+  if (model_) steps(in);
+  const FormatFields& d = op_.d.fields();
+  const int bits = model_ && model_->output_fraction_bits ? model_->output_fraction_bits : d.fraction_bits;
+  if (!d.integer) put(Kind::choice, Where::result, "", {"the result"}, bins::result_value(d, bits, result), results);
+  operand(d, {"the result"}, result, false);
+  return now_;
+}
+
+void CaseNumbers::steps(const DotOperands& in) {
+  RecordingTrace trace;
+  evaluate_dot(*model_, in, trace);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (!is_aligned(steps_[i])) continue;
+    const bool there = i < trace.steps.size() && is_aligned(trace.steps[i]) && trace.steps[i].count == steps_[i].count;
+    const int number = static_cast<int>(i);
+    step(there ? trace.steps[i] : steps_[i], there);
+    enter(steps_.size() == 1 ? Group::none : Group::step, number);
+    sum(there ? trace.steps[i] : steps_[i], there,
+        steps_.size() == 1 ? Name{"the sum"} : Name{"the sum of step ", number + 1});
+    enter(Group::none, 0);
+  }
+}
+
+/// Of products, and of as many neighbours as units sum before they add further.
+void CaseNumbers::integer_sums(const DotOperands& in) {
+  const auto value = [](const FormatFields& f, uint64_t encoding) {
+    const Number n = decode(f, encoding);
+    return n.negative ? -static_cast<int64_t>(n.significand) : static_cast<int64_t>(n.significand);
+  };
+  std::vector<int64_t> products;
+  for (int lane = 0; lane < op_.k; ++lane) {
+    products.push_back(value(op_.a.fields(), in.a[lane]) * value(op_.b.fields(), in.b[lane]));
+    enter(Group::lane, lane);
+    put(Kind::number, Where::addend, "", {"a", lane, "*b"}, products.back());
+    enter(Group::none, 0);
+  }
+  for (const auto& [count, name] :
+       {std::pair{2, "the sum of the two products from lane "}, {4, "the sum of the four products from lane "}})
+    for (int first = 0; first + count <= op_.k; first += count) {
+      int64_t sum = 0;
+      for (int i = first; i < first + count; ++i) sum += products[static_cast<size_t>(i)];
+      put(Kind::number, Where::sum, "", {name, first}, sum);
+    }
+  int64_t all = 0;
+  for (const int64_t product : products) all += product;
+  put(Kind::number, Where::sum, "", {"the sum of all products"}, all);
+  put(Kind::number, Where::sum, "", {"the sum of all products and c"}, all + value(op_.c.fields(), in.c));
+}
+
+void CaseNumbers::equal_operands(const DotOperands& in) {
+  for (const Pair& p : equal_) {
+    const bool equal = (p.first_of_b ? in.b : in.a)[p.first] == (p.second_of_b ? in.b : in.a)[p.second];
+    put(Kind::choice, Where::operand, "", {p.first_of_b ? "b" : "a", p.first}, equal, sameness);
+    if (listing_) all_.back().behind = (p.second_of_b ? " b" : " a") + std::to_string(p.second);
+  }
+}
+
+void CaseNumbers::counts(const DotOperands& in) {
+  int subnormal[2] = {}, negative = 0, present = 0;
+  for (int lane = 0; lane < op_.k; ++lane) {
+    const Number x = decode(op_.a.fields(), in.a[lane]), y = decode(op_.b.fields(), in.b[lane]);
+    subnormal[0] += x.subnormal && x.cls == NumberClass::finite;
+    subnormal[1] += y.subnormal && y.cls == NumberClass::finite;
+    const bool zero = x.cls == NumberClass::zero || y.cls == NumberClass::zero;
+    present += !zero;
+    negative += !zero && x.negative != y.negative;
+  }
+  put(Kind::number, Where::sum, "the number of subnormals among ", {"a"}, subnormal[0]);
+  put(Kind::number, Where::sum, "the number of subnormals among ", {"b"}, subnormal[1]);
+  put(Kind::number, Where::sum, "the number of ", {"products that are not zero"}, present);
+  put(Kind::number, Where::sum, "the number of ", {"negative products"}, negative);
+}
+
+void CaseNumbers::step(const Step& s, bool there) {
+  for (int i = 0; i < s.count; ++i) {
+    const Addend& t = s.addend[i];
+    const bool product = t.source == Addend::Source::product;
+    const Name name = product                                   ? Name{"a", t.index, "*b"}
+                      : t.source == Addend::Source::c           ? Name{"c"}
+                      : t.source == Addend::Source::group       ? Name{"the sum of group ", t.index}
+                      : t.source == Addend::Source::partial_sum ? Name{"the sum before"}
+                                                                : Name{"the sum of products"};
+    enter(product ? Group::lane : Group::none, product ? t.index : 0);
+    const bool number = there && t.significand != 0;
+    put(Kind::choice, Where::addend, "", name, there ? t.significand == 0 : none, zeros);
+    put(Kind::choice, Where::addend, "", name, there ? t.negative : none, signs);
+    put(Kind::number, Where::addend, "the exponent of ", name, number ? t.scale_exponent : none);
+    put(Kind::number, Where::addend, "the shift of ", name, number ? t.shift : none);
+    put(Kind::choice, Where::addend, "what alignment drops of ", name,
+        number ? bins::lost_class(t.significand, t.exponent, s.unit_exponent) : none, lost);
+  }
+}
+
+void CaseNumbers::sum(const Step& s, bool there, Name name) {
+  int present = 0, negative = 0, greatest = 0, one_below = 0, lossy = 0, raises = 0, highest = INT32_MIN;
+  int64_t products = 0;
+  for (int i = 0; i < s.count; ++i) {
+    const Addend& t = s.addend[i];
+    if (t.significand == 0) continue;
+    if (t.source == Addend::Source::product) products += t.kept;
+    ++present;
+    negative += t.negative;
+    greatest += t.shift == 0;
+    one_below += t.shift == 1;
+    lossy += t.lost;
+    raises += t.scale_exponent > highest;
+    highest = std::max(highest, t.scale_exponent);
+  }
+  const auto number = [&](const char* what, int64_t value) {
+    put(Kind::number, Where::sum, what, name, there ? value : none);
+  };
+  number("the number of addends, zeros left out, in ", present);
+  number("the number of negative addends in ", negative);
+  number("the number of addends at the greatest exponent in ", greatest);
+  number("the number of addends one below the greatest exponent in ", one_below);
+  number("the number of addends that lose bits in ", lossy);
+  number("the number of addends with a greater exponent than all before them in ", raises);
+  number("the greatest exponent in ", s.greatest_exponent);
+  size_of(s.sum, there, name);
+  size_of(products, there,
+          name.number < 0 ? Name{"the sum of products without c"} : Name{"the sum of products of step ", name.number});
+  const uint64_t magnitude = magnitude_of(s.sum);
+  put(Kind::choice, Where::sum, "what rounding drops of ", name,
+      there && magnitude ? bins::remainder_class(magnitude, s.rounded.quantum - s.unit_exponent) : none, rests);
+  put(Kind::choice, Where::sum, "the last bit that is kept of ", name, there ? s.rounded.last : none, parities);
+}
+
+void CaseNumbers::size_of(int64_t sum, bool there, Name name) {
+  const uint64_t magnitude = magnitude_of(sum);
+  const int length = fast_bit_length(magnitude);
+  const bool number = there && magnitude != 0;
+  put(Kind::choice, Where::sum, "", name, there ? (sum == 0 ? 0 : sum > 0 ? 1 : 2) : none, signs_of_sums);
+  put(Kind::number, Where::sum, "the length in bits of ", name, there ? length : none);
+  put(Kind::field, Where::sum, "the magnitude, in units of the last digit, of ", name,
+      there ? static_cast<int64_t>(magnitude) : none);
+  put(Kind::number, Where::sum, "the number of zeros that end ", name, number ? std::countr_zero(magnitude) : none);
+  put(Kind::leading, Where::sum, "the bits that begin ", name,
+      number ? static_cast<int64_t>(magnitude << (64 - length)) : none);
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,257 @@
+#include "triage/unexplained/effect_candidates.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "arithmetic/corner_encodings.h"
+#include "arithmetic/evaluate_dot.h"
+#include "core/dot_case.h"
+#include "core/recording_trace.h"
+#include "triage/unexplained/operand_changes.h"
+
+namespace mmafuzz {
+namespace {
+
+using Results = EffectResults;
+
+constexpr int most_scales = 31;  ///< powers of two by which a result may be too large or too small
+constexpr size_t most_in_pairs = 17;
+constexpr int most_cuts = 4;  ///< addends that lose bits
+constexpr int widest_sum = 48;
+
+int64_t integer_value(const FormatFields& f, uint64_t encoding) {
+  const Number n = decode(f, encoding);
+  return n.negative ? -static_cast<int64_t>(n.significand) : static_cast<int64_t>(n.significand);
+}
+
+/// What the model gives for the changed cases; for a case that the change leaves as it is, what it gave.
+std::vector<uint64_t> after(const OperandChange& change, const Sample& sample, const Op& op, const Unit& model) {
+  Batch changed(op);
+  std::vector<size_t> of_case;
+  for (size_t i = 0; i < sample.cases.size(); ++i) {
+    Operands c = sample.cases[i];
+    change.apply(c);
+    if (c == sample.cases[i]) continue;
+    changed.resize(changed.size() + 1);
+    c.store(changed, changed.size() - 1);
+    of_case.push_back(i);
+  }
+  std::vector<uint64_t> results = sample.claimed;
+  if (of_case.empty()) return results;
+  Outcomes outcomes;
+  model.run(changed, outcomes);
+  for (size_t i = 0; i < of_case.size(); ++i)
+    if (outcomes.has_answer(i)) results[of_case[i]] = outcomes.results.get(i);
+  return results;
+}
+
+/// The last step of a case's arithmetic, if that is a sum on a grid which is rounded once.
+struct LastSum {
+  bool known = false;
+  int64_t sum = 0;
+  int unit = 0, lost = 0;  ///< addends that lost bits
+};
+
+LastSum last_sum(const DotModel& model, const Operands& one) {
+  Batch batch(one.op());
+  batch.resize(1);
+  one.store(batch, 0);
+  DotCase loaded(one.op());
+  RecordingTrace trace;
+  evaluate_dot(model, loaded.load(batch, 0), trace);
+  LastSum last;
+  if (trace.steps.empty()) return last;
+  const Step& step = trace.steps.back();
+  if (step.kind != Step::Kind::fused_sum || !step.aligned) return last;
+  last = {true, step.sum, step.unit_exponent, 0};
+  for (int i = 0; i < step.count; ++i) last.lost += step.addend[i].lost;
+  return last;
+}
+
+/// Changes of the last sum: an alignment that cuts otherwise, one wrong digit.
+void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
+  using Changed = std::function<int64_t(const LastSum&)>;
+  const auto add = [&](const std::string& text, const std::vector<Changed>& forms) {
+    all.push_back({Stage::sum, text, [&model, forms](const Sample& sample) {
+                     Results results(forms.size(), sample.claimed);
+                     for (size_t i = 0; i < sample.cases.size(); ++i)
+                       if (const LastSum last = last_sum(model, sample.cases[i]); last.known)
+                         for (size_t form = 0; form < forms.size(); ++form)
+                           results[form][i] = round_output(model, forms[form](last), last.unit, false).encoding;
+                     return results;
+                   }});
+  };
+  std::vector<Changed> cuts;
+  for (int n = 1; n <= most_cuts; ++n)
+    for (const int by : {n, -n}) cuts.push_back([n, by](const LastSum& s) { return n <= s.lost ? s.sum + by : s.sum; });
+  add("an addend that loses bits in alignment were one unit of the sum's last digit larger or smaller", cuts);
+  const auto of_magnitude = [](const std::function<int64_t(int64_t)>& change) {
+    return [change](const LastSum& s) { return s.sum < 0 ? -change(-s.sum) : change(s.sum); };
+  };
+  for (int bit = 0; bit < widest_sum; ++bit) {
+    const int64_t digit = int64_t{1} << bit;
+    add(fmt::format("digit {} of the sum, from the last one that is kept, were the other one", bit),
+        {of_magnitude([digit](int64_t m) { return m ^ digit; })});
+    for (const int64_t by : {digit, -digit})
+      add(fmt::format("the sum were {} by 2^{} of its last digit", by > 0 ? "more" : "less", bit),
+          {[by](const LastSum& s) { return s.sum + by; }});
+    for (const int64_t by : {digit, -digit})
+      add(fmt::format("the sum's magnitude were {} by 2^{} of its last digit", by > 0 ? "more" : "less", bit),
+          {of_magnitude([by](int64_t m) { return m + by; })});
+    if (bit > 0)
+      add(fmt::format("the last {} digits of the sum were zero", bit),
+          {of_magnitude([digit](int64_t m) { return m & -digit; })});
+    add(fmt::format("the sum had no digits from number {} on", bit),
+        {of_magnitude([digit](int64_t m) { return m & (digit - 1); })});
+  }
+}
+
+/// Sums of neighbouring products that are held in a register of their own.
+void add_integer_sums(std::vector<EffectCandidate>& all, const Op& op) {
+  const auto add = [&](int first, int count, int bits, const char* what, bool saturates) {
+    all.push_back(
+        {Stage::sum, fmt::format("the sum of products {} to {} {} {} bits", first, first + count - 1, what, bits),
+         [=](const Sample& sample) {
+           Results results(1, sample.claimed);
+           const size_t k = static_cast<size_t>(op.k);
+           for (size_t i = 0; i < sample.cases.size(); ++i) {
+             const Operands& c = sample.cases[i];
+             int64_t sum = 0;
+             for (size_t lane = static_cast<size_t>(first); lane < static_cast<size_t>(first + count); ++lane)
+               sum += integer_value(c.format(lane), c[lane]) * integer_value(c.format(k + lane), c[k + lane]);
+             const int64_t most = (int64_t{1} << (bits - 1)) - 1;
+             const int64_t held =
+                 saturates ? std::clamp(sum, -most - 1, most) : ((sum + most + 1) & (2 * most + 1)) - most - 1;
+             results[0][i] = (results[0][i] + static_cast<uint64_t>(held - sum)) & low_mask(op.d.fields().width);
+           }
+           return results;
+         }});
+  };
+  for (int count = 2; count <= op.k; count *= 2)
+    for (int first = 0; first + count <= op.k; first += count)
+      for (int bits = 8; bits <= 24; ++bits) {
+        add(first, count, bits, "were saturated at", true);
+        add(first, count, bits, "kept only its last", false);
+      }
+}
+
+/// Changes of the result: a shift of normalization, rounding, one wrong bit.
+void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const DotModel* model) {
+  const auto add = [&](const std::string& text, const std::function<uint64_t(uint64_t)>& changed) {
+    all.push_back({Stage::result, "the result were " + text, [&d, changed](const Sample& sample) {
+                     Results results(1);
+                     for (const uint64_t claimed : sample.claimed)
+                       results[0].push_back(changed(claimed) & d.container_mask());
+                     return results;
+                   }});
+  };
+  if (!d.integer) {
+    add("of the other sign", [&d](uint64_t claimed) { return claimed ^ d.in_container(d.sign_bit()); });
+    for (const bool negative : {false, true}) {
+      const char* sign = negative ? "-" : "+";
+      add(fmt::format("{}0", sign), [&d, negative](uint64_t) { return d.encode_zero(negative); });
+      add(fmt::format("{}infinity", sign), [&d, negative](uint64_t) { return d.encode_infinity(negative); });
+      add(fmt::format("{}the greatest number", sign), [&d, negative](uint64_t) { return d.encode_greatest(negative); });
+    }
+    const uint64_t nan = model ? model->nan : d.encode_nan();
+    add("a NaN", [nan](uint64_t) { return nan; });
+    for (int by = -most_scales; by <= most_scales; ++by)
+      if (by != 0)
+        add(fmt::format("2^{} times as large", by), [&d, by](uint64_t claimed) {
+          const Number n = decode(d, claimed);
+          return n.cls == NumberClass::finite ? with_exponent(d, claimed, leading_exponent(d, claimed) + by) : claimed;
+        });
+  }
+  // Some rows give results of fewer bits than the format has.
+  const bool short_results = model && model->output_fraction_bits > 0 && model->output_fraction_bits < d.fraction_bits;
+  const uint64_t step =
+      d.in_container(uint64_t{1} << (short_results ? d.fraction_bits - model->output_fraction_bits : 0));
+  add("rounded to the next number away from zero", [=](uint64_t claimed) { return claimed + step; });
+  add("rounded to the next number toward zero", [=](uint64_t claimed) { return claimed - step; });
+  for (int bit = 0; bit < d.width; ++bit)
+    add("wrong in bit " + std::to_string(bit), [=](uint64_t claimed) { return claimed ^ uint64_t { 1 } << bit; });
+}
+
+std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const Sample& sample) {
+  Batch cases(op);
+  cases.resize(sample.cases.size());
+  for (size_t i = 0; i < sample.cases.size(); ++i) sample.cases[i].store(cases, i);
+  Outcomes outcomes;
+  unit.run(cases, outcomes);
+  std::vector<uint64_t> results = sample.claimed;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (outcomes.has_answer(i)) results[i] = outcomes.results.get(i);
+  return results;
+}
+
+/// What a case may take over from the one before it.
+std::vector<std::pair<std::string, std::vector<size_t>>> remembered(const Op& op) {
+  const size_t k = static_cast<size_t>(op.k);
+  std::vector<std::pair<std::string, std::vector<size_t>>> all;
+  std::vector<size_t> of_a, of_b;
+  for (size_t i = 0; i < k; ++i) of_a.push_back(i), of_b.push_back(k + i);
+  all.push_back({"c were that", {2 * k}});
+  for (size_t i = 0; i < 2 * k; ++i) all.push_back({operand_name(op, i) + " were that", {i}});
+  for (size_t i = 0; i < k; ++i)
+    all.push_back({operand_name(op, i) + "*" + operand_name(op, k + i) + " were that", {i, k + i}});
+  all.push_back({"all a were those", of_a});
+  all.push_back({"all b were those", of_b});
+  return all;
+}
+
+/// What a unit that remembers may do.
+void add_memory(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
+  const auto before = [op, &unit](const Sample& sample) {
+    return results_of(unit, op, {sample.before, {}, sample.claimed, sample.claimed});
+  };
+  all.push_back({Stage::result, "the result were that of the case before",
+                 [before](const Sample& sample) { return Results{before(sample)}; }});
+  const auto add = [&](const std::string& text, const std::function<void(Operands&, const Operands&, uint64_t)>& take) {
+    all.push_back({Stage::operands, text, [=, &unit](const Sample& sample) {
+                     Sample changed = sample;
+                     const std::vector<uint64_t> earlier = before(sample);
+                     for (size_t i = 0; i < changed.cases.size(); ++i)
+                       take(changed.cases[i], sample.before[i], earlier[i]);
+                     return Results{results_of(unit, op, changed)};
+                   }});
+  };
+  for (const auto& [what, operands] : remembered(op))
+    add(what + " of the case before", [places = operands](Operands& c, const Operands& earlier, uint64_t) {
+      for (const size_t at : places) c[at] = earlier[at];
+    });
+  if (op.c == op.d)
+    add("c were the result of the case before",
+        [at = 2 * static_cast<size_t>(op.k)](Operands& c, const Operands&, uint64_t result) { c[at] = result; });
+}
+
+}  // namespace
+
+std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit, const std::vector<Variant>& variants,
+                                               const Sample& sample) {
+  const DotModel* model = unit.model();
+  std::vector<EffectCandidate> all;
+  std::vector<OperandChange> of_operands =
+      operand_changes(op, static_cast<size_t>(model ? products_per_step(*model) : op.k));
+  std::vector<int> lanes;  // of addends that are there in all cases
+  for (int lane = 0; lane <= op.k; ++lane)
+    if (std::none_of(sample.cases.begin(), sample.cases.end(),
+                     [&](const Operands& c) { return c.is_zero_addend(lane); }))
+      lanes.push_back(lane);
+  if (lanes.size() <= most_in_pairs)
+    for (OperandChange& change : pair_changes(op, lanes)) of_operands.push_back(std::move(change));
+  for (const OperandChange& change : of_operands)
+    all.push_back({Stage::operands, change.text,
+                   [change, op, &unit](const Sample& sample) { return Results{after(change, sample, op, unit)}; }});
+  for (const Variant& v : variants)
+    if (v.parameter != "kernel")  // another arithmetic fits much by chance
+      all.push_back({Stage::row, fmt::format("{} ({}) were {} and not {}", v.parameter, v.meaning, v.value, v.claimed),
+                     [other = v.unit, op](const Sample& cases) { return Results{results_of(*other, op, cases)}; }});
+  if (!sample.before.empty()) add_memory(all, op, unit);
+  if (model) add_sums(all, *model);
+  if (op.a.fields().integer) add_integer_sums(all, op);
+  add_results(all, op.d.fields(), model);
+  return all;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,147 @@
+#include "triage/unexplained/surroundings.h"
+
+#include <utility>
+
+#include "search/mutator.h"
+#include "triage/operands.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t cases_a_round = 256, rounds = 48;
+constexpr uint64_t sequences = 512;  ///< each starts processes
+constexpr size_t enough_that_differ = 1024, enough_that_agree = 4096;
+
+/// Moves that keep most of a case as it is. Those of the mutator, which aim at corners of an adder, come beside them.
+class SmallMoves {
+ public:
+  explicit SmallMoves(const Op& op) : op_(op) {}
+
+  void make(Operands& c, CounterRng& rng) const {
+    const uint32_t k = static_cast<uint32_t>(op_.k);
+    const size_t lane = rng.below(k), other = rng.below(k), at = rng.below(static_cast<uint32_t>(c.size()));
+    const int by = rng.between(1, 8) * (rng.one_in(2) ? 1 : -1);
+    switch (rng.below(12)) {
+      case 0: turn_bit(c, at, rng); return;
+      case 1: new_fraction(c, at, rng); return;
+      case 2:
+        for (size_t i = 0; i < c.size(); ++i) new_fraction(c, i, rng);
+        return;
+      case 3: scale(c, at, by); return;
+      case 4:  // the product stays
+        if (scale(c, lane, by) && !scale(c, k + lane, -by)) scale(c, lane, -by);
+        return;
+      case 5: flip_sign(c, rng.below(2 * k + 1)); return;  // of an integer a bit
+      case 6:
+        std::swap(c[lane], c[other]);
+        std::swap(c[k + lane], c[k + other]);
+        return;
+      case 7: c[lane] = rng.one_in(2) ? c[other] : c[k + lane] & c.format(lane).container_mask(); return;
+      case 8: c.clear(at); return;
+      case 9: change_equals(c, at, by, rng); return;
+      case 10:
+        for (size_t i = 0; i <= k; ++i) scale(c, i == k ? 2 * k : i, by);
+        return;
+      default: c[at] = rng.next() & c.format(at).container_mask(); return;
+    }
+  }
+
+ private:
+  /// Operands that are equal remain so.
+  static void change_equals(Operands& c, size_t at, int by, CounterRng& rng) {
+    const uint64_t before = c[at];
+    if (rng.one_in(2)) new_fraction(c, at, rng);
+    else scale(c, at, by);
+    const uint64_t after = c[at];
+    for (size_t i = 0; i < c.size(); ++i)
+      if (c[i] == before && c.format(i).width == c.format(at).width) c[i] = after;
+  }
+  static void turn_bit(Operands& c, size_t at, CounterRng& rng) {
+    c[at] ^= uint64_t{1} << rng.below(static_cast<uint32_t>(c.format(at).width));
+  }
+  static void new_fraction(Operands& c, size_t at, CounterRng& rng) {
+    const FormatFields& f = c.format(at);
+    c[at] ^= f.in_container(rng.next() & f.fraction_mask());
+  }
+
+  Op op_;
+};
+
+/// Adds a case unless there are enough of its kind.
+bool keep(Surroundings& all, const Batch& cases, size_t i, const Verdict& verdict) {
+  if (!verdict.compared) return false;
+  std::vector<size_t>& list = verdict.fails ? all.differ : all.agree;
+  if (list.size() >= (verdict.fails ? enough_that_differ : enough_that_agree)) return false;
+  list.push_back(all.cases.size());
+  all.cases.append(cases, i);
+  all.own.push_back(verdict.first);
+  all.claimed.push_back(verdict.second);
+  return true;
+}
+
+}  // namespace
+
+Surroundings surroundings_of(const Judge& judge, const Batch& one, uint64_t seed) {
+  const Op& op = judge.op();
+  Surroundings all;
+  all.cases = Batch(op);
+  const Mutator mutator(op, corner_hints(judge.units()[1]->model()));
+  const SmallMoves small(op);
+  Batch from(op);  // cases that differ
+  from.append(one, 0);
+  keep(all, one, 0, judge.judge(one)[0]);
+  for (uint64_t round = 0; round < rounds; ++round) {
+    Batch tried(op);
+    tried.resize(cases_a_round);
+    for (size_t i = 0; i < cases_a_round; ++i) {
+      CounterRng rng(seed, round * cases_a_round + i);
+      copy_case(from, rng.below(static_cast<uint32_t>(from.size())), tried, i);
+      if (rng.one_in(3)) {
+        mutator.mutate(tried, i, rng);
+        continue;
+      }
+      Operands c(op, tried, i);
+      for (uint32_t moves = 1 + (rng.one_in(2) ? rng.below(4) : 0); moves > 0; --moves) small.make(c, rng);
+      c.store(tried, i);
+    }
+    const std::vector<Verdict> verdicts = judge.judge(tried);
+    for (size_t i = 0; i < cases_a_round; ++i)
+      if (keep(all, tried, i, verdicts[i]) && verdicts[i].fails) from.append(tried, i);
+    if (all.differ.size() >= enough_that_differ && all.agree.size() >= enough_that_agree) break;
+  }
+  return all;
+}
+
+Surroundings surroundings_after(const Judge& judge, const Registry& registry, const Batch& sequence, uint64_t seed) {
+  const Op& op = judge.op();
+  const size_t last = sequence.size() - 1;
+  Surroundings all;
+  all.cases = all.before = Batch(op);
+  const SmallMoves small(op);
+  std::vector<Batch> from = {sequence};
+  if (keep(all, sequence, last, judge.judge_anew(sequence, registry).back())) all.before.append(sequence, last - 1);
+  for (uint64_t number = 0; number < sequences; ++number) {
+    CounterRng rng(seed, number);
+    Batch tried = from[rng.below(static_cast<uint32_t>(from.size()))];
+    // One case, or with the same numbers both: what a unit remembers may be that they are alike.
+    const uint32_t which = rng.below(3);
+    const CounterRng same = rng;
+    for (const size_t i : {last, last - 1}) {
+      if (which == (i == last ? 1 : 0)) continue;
+      CounterRng moves = same;
+      Operands c(op, tried, i);
+      small.make(c, moves);
+      c.store(tried, i);
+    }
+    const Verdict verdict = judge.judge_anew(tried, registry).back();
+    if (!keep(all, tried, last, verdict)) continue;
+    all.before.append(tried, last - 1);
+    if (verdict.fails) from.push_back(std::move(tried));
+  }
+  Outcomes earlier;
+  judge.units()[1]->run(all.before, earlier);
+  for (size_t i = 0; i < all.before.size(); ++i) all.earlier.push_back(earlier.results.get(i));
+  return all;
+}
+
+}  // namespace mmafuzz
