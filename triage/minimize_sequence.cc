@@ -49,7 +49,7 @@ bool fails_after_others(const Judge& judge, const Registry& registry, const Batc
 }
 
 Period period_of(const Judge& judge, const Registry& registry, const Batch& one) {
-  constexpr size_t longest = 64, periods = 8;
+  constexpr size_t longest = 1024, periods = 3;
   Batch copies(one.op());
   for (size_t i = 0; i < longest * periods; ++i) copies.append(one, 0);
   const std::vector<Verdict> verdicts = judge.judge_anew(copies, registry);

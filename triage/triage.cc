@@ -169,7 +169,9 @@ class Triage::Group {
       });
       if (is_as_it_is(bucket->cause)) continue;
       if (judge_.op().kind == OpKind::gemm) minimize_product(*bucket, at->second.one, at->first.first);
-      else set_minimal(*bucket, judge_, minimizer.minimize(at->second.one, at->first.first, bucket->cause));
+      else
+        set_minimal(*bucket, judge_, minimizer.minimize(at->second.one, at->first.first, bucket->cause),
+                    at->second.one);
     }
   }
 
@@ -187,12 +189,16 @@ class Triage::Group {
     bucket.witness = witness_text(bucket, judge, one, verdict, minimal);
   }
 
-  void set_minimal(Bucket& bucket, const Judge& judge, const Batch& witness) const {
+  /// `found`: the case whose minimal form the witness is.
+  void set_minimal(Bucket& bucket, const Judge& judge, const Batch& witness, const Batch& found) const {
     if (bucket.cause.find("kernel") != std::string::npos)
       if (const std::string steps = steps_that_matter(judge, witness, registry_); !steps.empty())
         bucket.detail += std::string("; ") + on_this_case + arithmetics_of(judge, registry_) + ": " + steps;
-    if (bucket.cause == unexplained && OwnUnit::speaks_of(judge))
-      bucket.detail = OwnUnit(judge, registry_).describe(witness);
+    if (bucket.cause == unexplained && OwnUnit::speaks_of(judge)) {
+      Batch both = witness;
+      both.append(found, found.size() - 1);
+      bucket.detail = OwnUnit(judge, registry_).describe(both);
+    }
     set_witness(bucket, judge, witness, judge.judge(witness)[0], true);
   }
 
@@ -201,7 +207,7 @@ class Triage::Group {
     std::vector<std::string> statement = {judge_.property()};
     statement.insert(statement.end(), bucket.key.units.begin(), bucket.key.units.end());
     const Batch witness = minimize_gemm(statement, one, cls, bucket.cause, registry_);
-    set_minimal(bucket, bound(statement, to_text(witness.op()), registry_), witness);
+    set_minimal(bucket, bound(statement, to_text(witness.op()), registry_), witness, witness);
   }
 
   /// A cause that was found once means nothing where the results do not repeat.

@@ -9,7 +9,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr const char* values[] = {"zero", "subnormal", "normal", "infinity", "NaN"};
+constexpr const char* values[] = {"+0", "-0", "subnormal", "normal", "infinity", "NaN"};
 constexpr const char* scales[] = {"zero or the least", "one", "the greatest", "NaN", "below one", "above one"};
 constexpr const char* signs[] = {"positive", "negative"};
 constexpr const char* signs_of_sums[] = {"zero", "positive", "negative"};
@@ -27,9 +27,11 @@ constexpr const char* results[] = {"+0",
                                    "the greatest subnormal",
                                    "the least normal",
                                    "normal",
-                                   "the greatest",
+                                   "the greatest finite number",
                                    "infinity",
                                    "NaN"};
+
+constexpr int ending = 8;  ///< bits
 
 bool is_aligned(const Step& s) {
   return s.aligned && (s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage);
@@ -39,9 +41,19 @@ bool is_negative(const FormatFields& f, uint64_t encoding) {
   return f.has_sign() && (encoding >> f.ignored_low_bits & f.sign_bit()) != 0;
 }
 
-uint64_t magnitude_of(int64_t sum) { return sum < 0 ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum); }
+int value_kind(const FormatFields& f, uint64_t encoding) {
+  const int kind = bins::value_kind(decode(f, encoding));
+  return kind == 0 ? is_negative(f, encoding) : kind + 1;
+}
 
 }  // namespace
+
+uint64_t magnitude_of(int64_t sum) { return sum < 0 ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum); }
+
+int64_t integer_value(const FormatFields& f, uint64_t encoding) {
+  const Number n = decode(f, encoding);
+  return n.negative ? -static_cast<int64_t>(n.significand) : static_cast<int64_t>(n.significand);
+}
 
 CaseNumbers::CaseNumbers(const DotModel* model, const Batch& cases, size_t index, uint64_t result)
     : op_(cases.op()), model_(model), one_(op_) {
@@ -85,14 +97,12 @@ void CaseNumbers::put(Kind kind, Where where, const char* what, Name of, int64_t
 void CaseNumbers::operand(const FormatFields& f, Name name, uint64_t encoding, bool of_scale) {
   const uint64_t code = encoding >> f.ignored_low_bits;
   if (f.integer) {
-    const Number n = decode(f, encoding);
-    put(Kind::number, Where::operand, "", name,
-        n.negative ? -static_cast<int64_t>(n.significand) : static_cast<int64_t>(n.significand));
+    put(Kind::number, Where::operand, "", name, integer_value(f, encoding));
     put(Kind::bits, Where::operand, "", name, static_cast<int64_t>(code), nullptr, f.width);
     return;
   }
   if (of_scale) put(Kind::choice, Where::operand, "", name, bins::scale_kind(f, encoding), scales);
-  else put(Kind::choice, Where::operand, "", name, bins::value_kind(decode(f, encoding)), values);
+  else put(Kind::choice, Where::operand, "", name, value_kind(f, encoding), values);
   if (f.has_sign()) put(Kind::choice, Where::operand, "", name, is_negative(f, encoding), signs);
   put(Kind::field, Where::operand, "the exponent field of ", name,
       static_cast<int64_t>(code >> f.fraction_bits & static_cast<uint64_t>(f.top_exponent_field())));
@@ -146,13 +156,9 @@ void CaseNumbers::steps(const DotOperands& in) {
 
 /// Of products, and of as many neighbours as units sum before they add further.
 void CaseNumbers::integer_sums(const DotOperands& in) {
-  const auto value = [](const FormatFields& f, uint64_t encoding) {
-    const Number n = decode(f, encoding);
-    return n.negative ? -static_cast<int64_t>(n.significand) : static_cast<int64_t>(n.significand);
-  };
   std::vector<int64_t> products;
   for (int lane = 0; lane < op_.k; ++lane) {
-    products.push_back(value(op_.a.fields(), in.a[lane]) * value(op_.b.fields(), in.b[lane]));
+    products.push_back(integer_value(op_.a.fields(), in.a[lane]) * integer_value(op_.b.fields(), in.b[lane]));
     enter(Group::lane, lane);
     put(Kind::number, Where::addend, "", {"a", lane, "*b"}, products.back());
     enter(Group::none, 0);
@@ -167,7 +173,7 @@ void CaseNumbers::integer_sums(const DotOperands& in) {
   int64_t all = 0;
   for (const int64_t product : products) all += product;
   put(Kind::number, Where::sum, "", {"the sum of all products"}, all);
-  put(Kind::number, Where::sum, "", {"the sum of all products and c"}, all + value(op_.c.fields(), in.c));
+  put(Kind::number, Where::sum, "", {"the sum of all products and c"}, all + integer_value(op_.c.fields(), in.c));
 }
 
 void CaseNumbers::equal_operands(const DotOperands& in) {
@@ -215,13 +221,14 @@ void CaseNumbers::step(const Step& s, bool there) {
 }
 
 void CaseNumbers::sum(const Step& s, bool there, Name name) {
-  int present = 0, negative = 0, greatest = 0, one_below = 0, lossy = 0, raises = 0, highest = INT32_MIN;
+  int present = 0, negative = 0, live = 0, greatest = 0, one_below = 0, lossy = 0, raises = 0, highest = INT32_MIN;
   int64_t products = 0;
   for (int i = 0; i < s.count; ++i) {
     const Addend& t = s.addend[i];
     if (t.significand == 0) continue;
     if (t.source == Addend::Source::product) products += t.kept;
     ++present;
+    live += t.kept != 0;
     negative += t.negative;
     greatest += t.shift == 0;
     one_below += t.shift == 1;
@@ -233,16 +240,19 @@ void CaseNumbers::sum(const Step& s, bool there, Name name) {
     put(Kind::number, Where::sum, what, name, there ? value : none);
   };
   number("the number of addends, zeros left out, in ", present);
+  number("the number of addends of which alignment leaves something in ", live);
   number("the number of negative addends in ", negative);
   number("the number of addends at the greatest exponent in ", greatest);
   number("the number of addends one below the greatest exponent in ", one_below);
   number("the number of addends that lose bits in ", lossy);
-  number("the number of addends with a greater exponent than all before them in ", raises);
+  number("the number of times that the greatest exponent rises from lane to lane in ", raises);
   number("the greatest exponent in ", s.greatest_exponent);
   size_of(s.sum, there, name);
   size_of(products, there,
           name.number < 0 ? Name{"the sum of products without c"} : Name{"the sum of products of step ", name.number});
   const uint64_t magnitude = magnitude_of(s.sum);
+  put(Kind::bits, Where::sum, "the last 8 bits of ", name,
+      there ? static_cast<int64_t>(magnitude & low_mask(ending)) : none, nullptr, ending);
   put(Kind::choice, Where::sum, "what rounding drops of ", name,
       there && magnitude ? bins::remainder_class(magnitude, s.rounded.quantum - s.unit_exponent) : none, rests);
   put(Kind::choice, Where::sum, "the last bit that is kept of ", name, there ? s.rounded.last : none, parities);

@@ -10,6 +10,10 @@
 
 namespace mmafuzz {
 
+uint64_t magnitude_of(int64_t sum);
+/// Of an encoding of an integer format.
+int64_t integer_value(const FormatFields& f, uint64_t encoding);
+
 /// One of these numbers.
 struct CaseNumber {
   enum class Kind : uint8_t {

@@ -4,8 +4,6 @@
 #include <map>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "triage/unexplained/condition_parts.h"
 #include "triage/operands.h"
 
@@ -14,7 +12,8 @@ namespace {
 
 using Kind = CaseNumber::Kind;
 
-constexpr size_t too_few = 16;             ///< cases, to learn from
+constexpr size_t too_few = 16;             ///< cases that differ, to learn from
+constexpr size_t too_few_beside = 32;      ///< cases that agree
 constexpr size_t most_parts = 24;          ///< of a condition
 constexpr double least_gain = 0.04;        ///< a part leaves out that share of the cases that are left, or is not told
 constexpr double least_gain_unseen = 0.5;  ///< the same of cases on which nothing would be seen in any case
@@ -142,8 +141,10 @@ Part common(const Numbers& numbers, const Table& differ, const std::vector<std::
   return part;
 }
 
-/// Simple numbers come first: what is said of operands is easier to check than what is said of a sum.
+/// Simple numbers come first: what is said of operands is easier to check than what is said of a sum, and a class says
+/// more than the one number of it that was met.
 double weight(const CaseNumber& number) {
+  if (number.kind == Kind::field && number.where == CaseNumber::Where::sum) return 0.85;
   switch (number.where) {
     case CaseNumber::Where::operand: return 1;
     case CaseNumber::Where::addend: return 0.98;
@@ -194,7 +195,6 @@ class Learner {
     for (size_t at = chosen.size(); at-- > 0;)
       if (only_by(left_out_[chosen[at]], chosen[at], chosen) <= agree_.cases() / few_left / 4)
         chosen.erase(chosen.begin() + static_cast<ptrdiff_t>(at));
-    std::sort(chosen.begin(), chosen.end());
     for (const size_t p : chosen)
       if (const Part part = simpler(p, chosen); !is_empty(part)) parts.push_back(part);
   }
@@ -269,15 +269,18 @@ class Learner {
 
 }  // namespace
 
-std::string condition_of(const Unit& claimed, const Surroundings& learned, const Surroundings& others) {
-  if (learned.differ.size() < too_few) return "";
+Condition condition_of(const Unit& claimed, const Surroundings& learned, const Surroundings& others,
+                       bool in_other_lanes) {
+  Condition found;
+  if (learned.differ.size() < too_few) return found;
   AllNumbers numbers(learned, claimed.model());
   const Numbers& all = numbers.all();
   const std::vector<int64_t> of_one = numbers.of(learned, learned.differ[0]);
   const Table differ(numbers, learned, learned.differ);
-  const auto lanes = members_of(all, CaseNumber::Group::lane), steps = members_of(all, CaseNumber::Group::step);
+  auto lanes = members_of(all, CaseNumber::Group::lane), steps = members_of(all, CaseNumber::Group::step);
+  if (!in_other_lanes) lanes.clear();
   const auto is_few = [&](const std::vector<size_t>& cases) {
-    return cases.size() < too_few || cases.size() < learned.differ.size() / few_left;
+    return cases.size() < too_few_beside || cases.size() < learned.differ.size() / few_left;
   };
   const auto learn = [&](const std::vector<size_t>& cases, double least_gain, std::vector<Part>& parts) {
     if (is_few(cases)) return;
@@ -285,23 +288,24 @@ std::string condition_of(const Unit& claimed, const Surroundings& learned, const
   };
   std::vector<Part> parts;
   learn(learned.seen, least_gain, parts);
-  learn(learned.agree, least_gain_unseen, parts);
-  if (parts.empty())
-    return is_few(learned.seen) ? fmt::format("wherever it can be seen ({} cases near it that differ, {} that agree)",
-                                              learned.differ.size(), learned.seen.size())
-                                : "";
+  if (!is_few(learned.seen)) learn(learned.agree, least_gain_unseen, parts);
+  if (parts.empty()) return found;
+  found.text = text_of(all, parts);
+  found.where =
+      all[parts[0].members ? (*parts[0].members)[0][parts[0].limits[0].number] : parts[0].limits[0].number].where;
   const auto count = [&](const std::vector<size_t>& cases) {
-    return std::count_if(cases.begin(), cases.end(), [&](size_t index) {
+    return static_cast<size_t>(std::count_if(cases.begin(), cases.end(), [&](size_t index) {
       const std::vector<int64_t>& row = numbers.of(others, index);
       return std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
         return holds(part, all, [&](size_t number) { return row[number]; });
       });
-    });
+    }));
   };
-  std::string counts =
-      fmt::format("{} of {} other cases near it that differ", count(others.differ), others.differ.size());
-  if (!others.seen.empty()) counts += fmt::format(", {} of {} that agree", count(others.seen), others.seen.size());
-  return fmt::format("where {} ({})", text_of(all, parts), counts);
+  found.differ = count(others.differ);
+  found.of_differ = others.differ.size();
+  found.agree = count(others.seen);
+  found.of_agree = others.seen.size();
+  return found;
 }
 
 }  // namespace mmafuzz

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = CaseNumber::Kind;
 
-/// Bits from the highest on, runs of eight and more shortened: "1010{20}"; x stands for either.
+/// Bits from the highest on, runs of four and more shortened: "1010{20}"; x stands for either.
 std::string binary(uint64_t value, uint64_t mask, int width) {
   std::string bits;
   for (int bit = width - 1; bit >= 0; --bit) bits += mask >> bit & 1 ? (value >> bit & 1 ? '1' : '0') : 'x';
@@ -17,15 +17,24 @@ std::string binary(uint64_t value, uint64_t mask, int width) {
   std::string text;
   for (size_t i = 0, end = 0; i < bits.size(); i = end) {
     while (end < bits.size() && bits[end] == bits[i]) ++end;
-    constexpr size_t long_run = 8;
+    constexpr size_t long_run = 4;
     text += end - i >= long_run ? fmt::format("{}{{{}}}", bits[i], end - i) : bits.substr(i, end - i);
   }
   return text;
 }
 
+/// With its bits in words where they are few runs: "0x1ffc000 = 1{11}0{14}".
+std::string hexadecimal(uint64_t x) {
+  constexpr int least = 12, most_runs = 4;  // below it the digits are read easily
+  std::string text = fmt::format("{:#x}", x);
+  if (x >> least != 0 && std::popcount(x ^ (x >> 1)) <= most_runs)
+    text += " = " + binary(x, ~uint64_t{0}, 64 - std::countl_zero(x));
+  return text;
+}
+
 std::string value_text(const CaseNumber& number, const Limit& limit) {
   const auto digits = [&](int64_t x) {
-    return number.kind == Kind::field ? fmt::format("{:#x}", x) : std::to_string(x);
+    return number.kind == Kind::field ? hexadecimal(static_cast<uint64_t>(x)) : std::to_string(x);
   };
   switch (number.kind) {
     case Kind::choice: {
@@ -36,7 +45,8 @@ std::string value_text(const CaseNumber& number, const Limit& limit) {
     }
     case Kind::bits:
       if (limit.mask == ~uint64_t{0}) return fmt::format("{:#x}", limit.value);
-      return binary(limit.value, limit.mask, number.width) + " (binary)";
+      return fmt::format("{} (the first of {} bits; x: either)", binary(limit.value, limit.mask, number.width),
+                         number.width);
     case Kind::leading: return binary(limit.value, limit.mask, 64) + " (binary)";
     default: break;
   }
@@ -61,29 +71,31 @@ std::string text_of(const Numbers& numbers, const std::vector<Part>& parts) {
     std::vector<std::string> of;
   };
   std::vector<Saying> said;
-  std::string some;
-  for (const Part& part : parts)
-    for (const Limit& limit : part.limits) {
-      const CaseNumber& number = numbers[part.members ? (*part.members)[0][limit.number] : limit.number];
-      const std::string value = value_text(number, limit);
-      if (part.members) {
-        const bool first = &limit == &part.limits[0];
-        const char* where = number.group == CaseNumber::Group::lane ? "in some lane " : "in some step ";
-        some += !first ? " and " : some.empty() ? where : std::string(", ") + where;
-        some += number.what + number.of_any + " is " + value;
-        continue;
+  for (const Part& part : parts) {
+    if (part.members) {
+      std::string text;
+      for (const Limit& limit : part.limits) {
+        const CaseNumber& number = numbers[(*part.members)[0][limit.number]];
+        text += (text.empty() ? "" : ", ") + number.what + number.of_any + " is " + value_text(number, limit);
       }
-      const auto same = std::find_if(said.begin(), said.end(),
-                                     [&](const Saying& s) { return s.what == number.what && s.value == value; });
-      if (same == said.end()) said.push_back({number.what, value, {number.of}});
-      else same->of.push_back(number.of);
+      const bool lane = numbers[(*part.members)[0][0]].group == CaseNumber::Group::lane;
+      said.push_back({fmt::format("{} [{}]", lane ? "in some lane" : "in some step", text), "", {}});
+      continue;
     }
-  std::vector<std::string> all;
-  for (const Saying& s : said)
-    all.push_back(s.what + enumerated(s.of) + (s.of.size() > 1 ? " are " : " is ") + s.value);
-  if (!some.empty()) all.push_back(some);
+    const CaseNumber& number = numbers[part.limits[0].number];
+    const std::string value = value_text(number, part.limits[0]);
+    const auto same = std::find_if(said.begin(), said.end(), [&](const Saying& s) {
+      return !s.of.empty() && s.what == number.what && s.value == value;
+    });
+    if (same == said.end()) said.push_back({number.what, value, {number.of}});
+    else same->of.push_back(number.of);
+  }
   std::string text;
-  for (const std::string& s : all) text += (text.empty() ? "" : ", ") + s;
+  for (const Saying& s : said) {
+    const bool several = s.of.size() > 1;
+    text += (text.empty() ? "" : ", ") + s.what + (several && !s.what.empty() ? "each of " : "") + enumerated(s.of);
+    if (!s.of.empty()) text += (several && s.what.empty() ? " are " : " is ") + s.value;
+  }
   return text;
 }
 

@@ -8,7 +8,8 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t most_cases = 64;  ///< that differ
-constexpr size_t few = 4;          ///< answers that say the same in other words
+constexpr size_t few = 6;          ///< answers that say the same in other words
+constexpr size_t told = 3;         ///< of these
 
 /// On how many cases one form of the results is `wanted`.
 template <class Wanted>
@@ -31,6 +32,12 @@ Sample sample_of(const Surroundings& from, const std::vector<size_t>& indices) {
   return sample;
 }
 
+std::vector<Stage> in_order(CaseNumber::Where condition) {
+  if (condition == CaseNumber::Where::sum) return {Stage::sum, Stage::result, Stage::row, Stage::operands};
+  if (condition == CaseNumber::Where::result) return {Stage::result, Stage::sum, Stage::row, Stage::operands};
+  return {Stage::operands, Stage::row, Stage::sum, Stage::result};
+}
+
 }  // namespace
 
 std::vector<size_t> Effect::visible(const Surroundings& cases, const std::vector<size_t>& indices) const {
@@ -42,7 +49,8 @@ std::vector<size_t> Effect::visible(const Surroundings& cases, const std::vector
   return visible;
 }
 
-Effect effect_of(const Surroundings& cases, const Unit& model, const std::vector<Variant>& variants) {
+Effect effect_of(const Surroundings& cases, const Unit& model, const std::vector<Variant>& variants,
+                 CaseNumber::Where condition) {
   std::vector<size_t> spread;
   const size_t count = std::min(cases.differ.size(), most_cases);
   for (size_t i = 0; i < count; ++i) spread.push_back(cases.differ[i * cases.differ.size() / count]);
@@ -57,20 +65,17 @@ Effect effect_of(const Surroundings& cases, const Unit& model, const std::vector
     best = std::max(best, candidate.fits);
   }
   if (count == 0 || 4 * best < 3 * count) return {};
-  // The stage with the fewest answers says most; the first of few is as good as one.
-  const EffectCandidate* first[stages] = {};
-  size_t alike[stages] = {};
-  for (const EffectCandidate& candidate : all)
-    if (candidate.fits == best && alike[static_cast<int>(candidate.stage)]++ == 0)
-      first[static_cast<int>(candidate.stage)] = &candidate;
-  int stage = -1;
-  for (int s = 0; s < stages; ++s)
-    if (first[s] && (stage < 0 || (alike[stage] > few && alike[s] < alike[stage]))) stage = s;
-  constexpr const char* what[] = {"changes of an operand", "other rows", "changes of the last sum",
-                                  "changes of the result"};
-  std::string text = "as if " + first[stage]->text;
-  if (alike[stage] > 1) text += fmt::format(" (one of {} such {})", alike[stage], what[stage]);
-  return {text + fmt::format(" ({} of {} cases near it that differ)", best, count), first[stage]->results};
+  // Where many fit alike, they fit by chance, and those of another stage say more.
+  std::vector<const EffectCandidate*> chosen;
+  for (const Stage stage : in_order(condition)) {
+    std::vector<const EffectCandidate*> alike;
+    for (const EffectCandidate& candidate : all)
+      if (candidate.fits == best && candidate.stage == stage) alike.push_back(&candidate);
+    if (chosen.empty() || (chosen.size() > few && !alike.empty() && alike.size() < chosen.size())) chosen = alike;
+  }
+  std::string text = chosen[0]->text;
+  for (size_t i = 1; i < chosen.size() && i < told; ++i) text += ", or " + chosen[i]->text;
+  return {text, best, count, chosen[0]->results};
 }
 
 }  // namespace mmafuzz

@@ -5,13 +5,15 @@
 #include <functional>
 #include <string>
 
+#include "triage/unexplained/case_numbers.h"
 #include "triage/unexplained/effect_candidates.h"
 #include "triage/unexplained/surroundings.h"
 
 namespace mmafuzz {
 
 struct Effect {
-  std::string text;  ///< "as if a5*b5 were left out (64 of 64 cases near it that differ)"; empty: none is known
+  std::string text;            ///< "a5*b5 were left out"; empty: none is known
+  size_t fits = 0, cases = 0;  ///< it explains so many of so many cases that differ
   /// What the model would give; one list for each form that the effect has. Nothing where none is known.
   std::function<EffectResults(const Sample&)> results;
 
@@ -19,8 +21,10 @@ struct Effect {
   std::vector<size_t> visible(const Surroundings& cases, const std::vector<size_t>& indices) const;
 };
 
-/// The effect that explains most of the cases that differ, if that are three in four. The cases are dots of the model's
-/// op with a single result. The model must outlive what is returned.
-Effect effect_of(const Surroundings& cases, const Unit& model, const std::vector<Variant>& variants);
+/// The effect that explains most of the cases that differ, if that are three in four; of several that do, one of the
+/// stage that the condition is about, as the others may fit by chance. The cases are dots of the model's op with a
+/// single result. The model must outlive what is returned.
+Effect effect_of(const Surroundings& cases, const Unit& model, const std::vector<Variant>& variants,
+                 CaseNumber::Where condition);
 
 }  // namespace mmafuzz

@@ -1,6 +1,7 @@
 #include "triage/unexplained/effect_candidates.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "arithmetic/evaluate_dot.h"
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
+#include "triage/unexplained/case_numbers.h"
 #include "triage/unexplained/operand_changes.h"
 
 namespace mmafuzz {
@@ -19,11 +21,6 @@ constexpr int most_scales = 31;  ///< powers of two by which a result may be too
 constexpr size_t most_in_pairs = 17;
 constexpr int most_cuts = 4;  ///< addends that lose bits
 constexpr int widest_sum = 48;
-
-int64_t integer_value(const FormatFields& f, uint64_t encoding) {
-  const Number n = decode(f, encoding);
-  return n.negative ? -static_cast<int64_t>(n.significand) : static_cast<int64_t>(n.significand);
-}
 
 /// What the model gives for the changed cases; for a case that the change leaves as it is, what it gave.
 std::vector<uint64_t> after(const OperandChange& change, const Sample& sample, const Op& op, const Unit& model) {
@@ -47,63 +44,132 @@ std::vector<uint64_t> after(const OperandChange& change, const Sample& sample, c
 }
 
 /// The last step of a case's arithmetic, if that is a sum on a grid which is rounded once.
-struct LastSum {
-  bool known = false;
-  int64_t sum = 0;
-  int unit = 0, lost = 0;  ///< addends that lost bits
-};
-
-LastSum last_sum(const DotModel& model, const Operands& one) {
+std::optional<Step> last_sum(const DotModel& model, const Operands& one) {
   Batch batch(one.op());
   batch.resize(1);
   one.store(batch, 0);
   DotCase loaded(one.op());
   RecordingTrace trace;
   evaluate_dot(model, loaded.load(batch, 0), trace);
-  LastSum last;
-  if (trace.steps.empty()) return last;
+  if (trace.steps.empty()) return std::nullopt;
   const Step& step = trace.steps.back();
-  if (step.kind != Step::Kind::fused_sum || !step.aligned) return last;
-  last = {true, step.sum, step.unit_exponent, 0};
-  for (int i = 0; i < step.count; ++i) last.lost += step.addend[i].lost;
-  return last;
+  if (step.kind != Step::Kind::fused_sum || !step.aligned) return std::nullopt;
+  return step;
+}
+
+int64_t with_sign_of(int64_t sum, uint64_t magnitude) {
+  return sum < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
+}
+
+/// Of a magnitude in units of 2^exponent, what is left in units of 2^unit.
+uint64_t cut(uint64_t significand, int exponent, int unit) {
+  const int down = unit - exponent;
+  return down >= 64 ? 0 : down >= 0 ? significand >> down : -down >= 63 ? 0 : significand << -down;
+}
+
+using ChangedSum = std::function<int64_t(const Step&)>;
+
+/// The last sum made otherwise, in one of several forms, and rounded as ever.
+EffectCandidate of_sum(const DotModel& model, const std::string& text, const std::vector<ChangedSum>& forms) {
+  return {Stage::sum, text, [&model, forms](const Sample& sample) {
+            Results results(forms.size(), sample.claimed);
+            for (size_t i = 0; i < sample.cases.size(); ++i)
+              if (const std::optional<Step> last = last_sum(model, sample.cases[i]))
+                for (size_t form = 0; form < forms.size(); ++form)
+                  results[form][i] = round_output(model, forms[form](*last), last->unit_exponent, false).encoding;
+            return results;
+          }};
 }
 
 /// Changes of the last sum: an alignment that cuts otherwise, one wrong digit.
 void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
-  using Changed = std::function<int64_t(const LastSum&)>;
-  const auto add = [&](const std::string& text, const std::vector<Changed>& forms) {
-    all.push_back({Stage::sum, text, [&model, forms](const Sample& sample) {
-                     Results results(forms.size(), sample.claimed);
-                     for (size_t i = 0; i < sample.cases.size(); ++i)
-                       if (const LastSum last = last_sum(model, sample.cases[i]); last.known)
-                         for (size_t form = 0; form < forms.size(); ++form)
-                           results[form][i] = round_output(model, forms[form](last), last.unit, false).encoding;
-                     return results;
-                   }});
+  const auto add = [&](const std::string& text, const std::vector<ChangedSum>& forms) {
+    all.push_back(of_sum(model, text, forms));
   };
-  std::vector<Changed> cuts;
+  add("what is cut off of addends were rounded to nearest", {[](const Step& s) {
+        int64_t sum = s.sum;
+        for (int i = 0; i < s.count; ++i) {
+          const Addend& t = s.addend[i];
+          const uint64_t twice = cut(t.significand, t.exponent, s.unit_exponent - 1);
+          if (t.lost && (twice & 1)) sum += t.negative ? -1 : 1;
+        }
+        return sum;
+      }});
+  std::vector<ChangedSum> cuts;
   for (int n = 1; n <= most_cuts; ++n)
-    for (const int by : {n, -n}) cuts.push_back([n, by](const LastSum& s) { return n <= s.lost ? s.sum + by : s.sum; });
+    for (const int by : {n, -n})
+      cuts.push_back([n, by](const Step& s) {
+        int lost = 0;
+        for (int i = 0; i < s.count; ++i) lost += s.addend[i].lost;
+        return n <= lost ? s.sum + by : s.sum;
+      });
   add("an addend that loses bits in alignment were one unit of the sum's last digit larger or smaller", cuts);
-  const auto of_magnitude = [](const std::function<int64_t(int64_t)>& change) {
-    return [change](const LastSum& s) { return s.sum < 0 ? -change(-s.sum) : change(s.sum); };
+  const auto of_magnitude = [](const std::function<uint64_t(uint64_t)>& change) {
+    return [change](const Step& s) { return with_sign_of(s.sum, change(magnitude_of(s.sum))); };
   };
   for (int bit = 0; bit < widest_sum; ++bit) {
-    const int64_t digit = int64_t{1} << bit;
+    const uint64_t digit = uint64_t{1} << bit;
+    for (const bool less : {true, false}) {
+      const char* word = less ? "less" : "more";
+      add(fmt::format("the sum's magnitude were {} by 2^{} of its last digit", word, bit),
+          {of_magnitude([=](uint64_t m) { return less ? m - digit : m + digit; })});
+      add(fmt::format("the sum, with its sign, were {} by 2^{} of its last digit", word, bit), {[=](const Step& s) {
+            return less ? s.sum - static_cast<int64_t>(digit) : s.sum + static_cast<int64_t>(digit);
+          }});
+    }
     add(fmt::format("digit {} of the sum, from the last one that is kept, were the other one", bit),
-        {of_magnitude([digit](int64_t m) { return m ^ digit; })});
-    for (const int64_t by : {digit, -digit})
-      add(fmt::format("the sum were {} by 2^{} of its last digit", by > 0 ? "more" : "less", bit),
-          {[by](const LastSum& s) { return s.sum + by; }});
-    for (const int64_t by : {digit, -digit})
-      add(fmt::format("the sum's magnitude were {} by 2^{} of its last digit", by > 0 ? "more" : "less", bit),
-          {of_magnitude([by](int64_t m) { return m + by; })});
+        {of_magnitude([digit](uint64_t m) { return m ^ digit; })});
     if (bit > 0)
       add(fmt::format("the last {} digits of the sum were zero", bit),
-          {of_magnitude([digit](int64_t m) { return m & -digit; })});
+          {of_magnitude([digit](uint64_t m) { return m & ~(digit - 1); })});
     add(fmt::format("the sum had no digits from number {} on", bit),
-        {of_magnitude([digit](int64_t m) { return m & (digit - 1); })});
+        {of_magnitude([digit](uint64_t m) { return m & (digit - 1); })});
+  }
+}
+
+/// A leading one that is looked for in the wrong place: the fraction has a bit more or less, which goes into the
+/// exponent.
+void add_normalization(std::vector<EffectCandidate>& all, const DotModel& model) {
+  const FormatFields& d = model.d;
+  const int bits = model.output_fraction_bits ? model.output_fraction_bits : d.fraction_bits;
+  for (const bool far : {true, false})
+    all.push_back({Stage::sum, fmt::format("the sum were normalized one place too {}", far ? "far" : "short"),
+                   [&model, &d, bits, far](const Sample& sample) {
+                     Results results(1, sample.claimed);
+                     for (size_t i = 0; i < sample.cases.size(); ++i) {
+                       const std::optional<Step> last = last_sum(model, sample.cases[i]);
+                       if (!last || decode(d, sample.claimed[i]).cls != NumberClass::finite) continue;
+                       const uint64_t sum = magnitude_of(last->sum);
+                       const int unit = last->unit_exponent, quantum = last->rounded.quantum;
+                       const uint64_t kept = cut(sum, unit, quantum), moved = cut(sum, unit, quantum + (far ? -1 : 1));
+                       const uint64_t implicit = uint64_t{1} << bits;
+                       const uint64_t by = moved - kept + (far ? 0 - implicit : implicit);
+                       results[0][i] += d.in_container(by << (d.fraction_bits - bits));
+                       results[0][i] &= d.container_mask();
+                     }
+                     return results;
+                   }});
+}
+
+/// Changes of one product, or of c, before it is aligned.
+void add_products(std::vector<EffectCandidate>& all, const DotModel& model) {
+  const auto of_addends = [](const std::function<uint64_t(uint64_t)>& change) {
+    std::vector<ChangedSum> forms;
+    for (int i = 0; i <= max_instruction_k; ++i)
+      forms.push_back([i, change](const Step& s) {
+        if (i >= s.count || s.addend[i].significand == 0) return s.sum;
+        const Addend& t = s.addend[i];
+        const uint64_t kept = cut(change(t.significand), t.exponent, s.unit_exponent);
+        return s.sum - t.kept + (t.negative ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept));
+      });
+    return forms;
+  };
+  for (int bit = 0; bit < 2 * std::max(model.a.fraction_bits, model.b.fraction_bits) + 2; ++bit) {
+    const uint64_t digit = uint64_t{1} << bit;
+    all.push_back(of_sum(model, fmt::format("a product were less by 2^{} of its own last digit", bit),
+                         of_addends([digit](uint64_t m) { return m < digit ? m : m - digit; })));
+    all.push_back(of_sum(model, fmt::format("digit {} of a product, from its own last one, were 0", bit),
+                         of_addends([digit](uint64_t m) { return m & ~digit; })));
   }
 }
 
@@ -148,11 +214,15 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
   };
   if (!d.integer) {
     add("of the other sign", [&d](uint64_t claimed) { return claimed ^ d.in_container(d.sign_bit()); });
+    const auto is_negative = [&d](uint64_t encoding) { return (encoding >> d.ignored_low_bits & d.sign_bit()) != 0; };
+    add("an infinity of its sign", [&d, is_negative](uint64_t x) { return d.encode_infinity(is_negative(x)); });
+    add("the greatest finite number of its sign",
+        [&d, is_negative](uint64_t x) { return d.encode_greatest(is_negative(x)); });
+    add("a zero of its sign", [&d, is_negative](uint64_t x) { return d.encode_zero(is_negative(x)); });
     for (const bool negative : {false, true}) {
       const char* sign = negative ? "-" : "+";
       add(fmt::format("{}0", sign), [&d, negative](uint64_t) { return d.encode_zero(negative); });
       add(fmt::format("{}infinity", sign), [&d, negative](uint64_t) { return d.encode_infinity(negative); });
-      add(fmt::format("{}the greatest number", sign), [&d, negative](uint64_t) { return d.encode_greatest(negative); });
     }
     const uint64_t nan = model ? model->nan : d.encode_nan();
     add("a NaN", [nan](uint64_t) { return nan; });
@@ -249,6 +319,8 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit, c
                      [other = v.unit, op](const Sample& cases) { return Results{results_of(*other, op, cases)}; }});
   if (!sample.before.empty()) add_memory(all, op, unit);
   if (model) add_sums(all, *model);
+  if (model && !model->d.integer) add_normalization(all, *model);
+  if (model) add_products(all, *model);
   if (op.a.fields().integer) add_integer_sums(all, op);
   add_results(all, op.d.fields(), model);
   return all;

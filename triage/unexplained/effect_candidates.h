@@ -27,7 +27,6 @@ struct Variant {
 
 /// What it changes.
 enum class Stage { operands, row, sum, result };
-inline constexpr int stages = static_cast<int>(Stage::result) + 1;
 
 /// By form that an effect may have, then by case.
 using EffectResults = std::vector<std::vector<uint64_t>>;

@@ -41,18 +41,16 @@ std::vector<OperandChange> operand_changes(const Op& op, size_t block) {
                      for (const size_t at : {first, last})
                        if (decode(c.format(at), c[at]).negative) negate(c, at);
                    }});
-    for (const size_t at : {first, last})
-      if (at == first || i < k) {
-        all.push_back({operand_name(op, at) + " were zero where it is subnormal", [=](Operands& c) {
-                         if (decode(c.format(at), c[at]).subnormal) c.clear(at);
-                       }});
-        const size_t row = at < k ? 0 : k;
-        for (size_t from = row; i < k && from < row + k; ++from)
-          if (from != at && (k <= most_wires || from + 1 == at || at + 1 == from))
-            all.push_back({operand_name(op, at) + " were read from " + operand_name(op, from),
-                           [=](Operands& c) { c[at] = c[from]; }});
-      }
   }
+  for (size_t at = 0; at <= 2 * k; ++at)
+    all.push_back({operand_name(op, at) + " were zero where it is subnormal", [=](Operands& c) {
+                     if (decode(c.format(at), c[at]).subnormal) c.clear(at);
+                   }});
+  for (size_t at = 0; at < 2 * k; ++at)
+    for (size_t row = at < k ? 0 : k, from = row; from < row + k; ++from)
+      if (from != at && (k <= most_wires || from + 1 == at || at + 1 == from))
+        all.push_back({operand_name(op, at) + " were read from " + operand_name(op, from),
+                       [=](Operands& c) { c[at] = c[from]; }});
   for (size_t end = block; end < k; end += block)
     all.push_back({fmt::format("c and the first {} products were left out", end), [=](Operands& c) {
                      for (size_t i = 0; i < end; ++i) c.clear(i), c.clear(k + i);

@@ -1,7 +1,9 @@
 #include "triage/unexplained/own_unit.h"
 
 #include <algorithm>
-#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "arithmetic/corner_encodings.h"
 #include "oracles/models/parameters.h"
@@ -17,7 +19,8 @@ namespace {
 constexpr size_t least_telling = 4;        ///< cases of each sign that must tell a fitting value from the claimed one
 constexpr size_t simple_cases_each = 256;  ///< of each number of addends, on which a value must fit
 
-constexpr char it_differs[] = "it differs ";
+constexpr size_t most_beside = 8;   ///< one in so many cases that agree may meet a condition that is complete
+constexpr size_t few_beside = 32;   ///< so many times as many differ, and the condition is none
 constexpr int64_t few_values = 16;  ///< numbers that are all tried
 
 /// Other values of a parameter that a wrong row may have: all words, all of few numbers, of others those near, half and
@@ -127,6 +130,22 @@ std::string ranges(const std::vector<size_t>& numbers) {
   return listed(words);
 }
 
+/// Where the difference stays when all products of a case move on by so many lanes.
+std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves) {
+  const size_t k = static_cast<size_t>(witness.op().k);
+  std::vector<size_t> products;
+  for (const int addend : witness.nonzero_addends())
+    if (static_cast<size_t>(addend) < k) products.push_back(static_cast<size_t>(addend));
+  if (products.empty() || k == 1) return "";
+  if (moves.size() + 1 == k) return "in any lane";
+  if (products.size() > 1)
+    return moves.empty() ? "in these lanes only" : "also with all products moved on by " + ranges(moves) + " lanes";
+  std::vector<size_t> lanes = {products[0]};
+  for (const size_t by : moves) lanes.push_back((products[0] + by) % k);
+  std::sort(lanes.begin(), lanes.end());
+  return (lanes.size() == 1 ? "in lane " : "in lanes ") + ranges(lanes) + " only";
+}
+
 }  // namespace
 
 bool OwnUnit::speaks_of(const Judge& judge) {
@@ -135,7 +154,9 @@ bool OwnUnit::speaks_of(const Judge& judge) {
          !judge.units()[0]->model();
 }
 
-std::string OwnUnit::describe(const Batch& one) const {
+std::string OwnUnit::describe(const Batch& cases) const {
+  Batch one(judge_.op());
+  one.append(cases, 0);
   if (judge_.is_about_answering()) {
     Outcomes own;
     judge_.units()[0]->run(one, own);
@@ -144,29 +165,49 @@ std::string OwnUnit::describe(const Batch& one) const {
   std::vector<Variant> variants;
   if (judge_.units()[1]->model()) variants = variants_of_row();
   if (const std::optional<std::string> fit = fitting_parameter(one, variants)) return *fit;
-  Surroundings near = surroundings_of(judge_, one, 1), others = surroundings_of(judge_, one, 2);
-  std::string text = condition_and_effect(near, others, variants);
-  if (text.empty()) text = "no change of one operand, one parameter, the last sum or the result makes it";
-  const std::string stays = where_it_stays(one, !text.starts_with(it_differs));
-  if (!stays.empty()) text += "; " + stays;
-  return text + (variants.empty() ? "" : "; no other value of one parameter fits");
+  Surroundings near = surroundings_of(judge_, cases, 1), others = surroundings_of(judge_, cases, 2);
+  const std::vector<size_t> moves = moves_of(one);
+  return condition_and_effect(near, others, variants, lanes_text(Operands(judge_.op(), one, 0), moves), !moves.empty());
 }
 
 std::string OwnUnit::describe_sequence(const Batch& sequence) const {
   Surroundings near = surroundings_after(judge_, registry_, sequence, 1),
                others = surroundings_after(judge_, registry_, sequence, 2);
-  return condition_and_effect(near, others, {});
+  return condition_and_effect(near, others, {}, "", false);
 }
 
 std::string OwnUnit::condition_and_effect(Surroundings& near, Surroundings& others,
-                                          const std::vector<Variant>& variants) const {
+                                          const std::vector<Variant>& variants, const std::string& lanes,
+                                          bool in_other_lanes) const {
   const Unit& claimed = *judge_.units()[1];
-  const Effect effect = effect_of(near, claimed, variants);
-  for (Surroundings* walk : {&near, &others}) walk->seen = effect.visible(*walk, walk->agree);
-  const std::string condition = condition_of(claimed, near, others);
-  std::string text = condition.empty() ? "" : it_differs + condition;
-  if (!effect.text.empty()) text += (text.empty() ? "" : "; ") + effect.text;
-  return text;
+  near.seen = near.agree;
+  others.seen = others.agree;
+  Condition condition = condition_of(claimed, near, others, in_other_lanes);
+  Effect effect;
+  for (int i = 0; i < 2; ++i) {  // each says what counts for the other
+    effect = effect_of(near, claimed, variants, condition.where);
+    for (Surroundings* walk : {&near, &others}) walk->seen = effect.visible(*walk, walk->agree);
+    condition = condition_of(claimed, near, others, in_other_lanes);
+  }
+  std::vector<std::string> said, counted;
+  if (!condition.text.empty()) {
+    const bool complete = most_beside * condition.agree <= condition.of_agree;
+    said.push_back(std::string("it differs ") + (complete ? "" : "only, but not always, ") + "where " + condition.text);
+    counted.push_back(fmt::format("of other cases near it, {} of {} that differ are so, and {} of {} that agree",
+                                  condition.differ, condition.of_differ, condition.agree, condition.of_agree));
+  } else if (!effect.text.empty() && near.seen.size() * few_beside < near.differ.size()) {
+    said.push_back(near.seen.empty() ? "it differs wherever it can be seen"
+                                     : "it differs nearly wherever it can be seen");
+  }
+  if (!effect.text.empty()) {
+    said.push_back("as if " + effect.text);
+    counted.push_back(fmt::format("the effect explains {} of {}", effect.fits, effect.cases));
+  } else {
+    said.push_back("no change of one operand, one parameter, the last sum or the result makes it");
+  }
+  if (!lanes.empty()) said.push_back(lanes);
+  if (!variants.empty()) counted.push_back("no other value of one parameter fits all");
+  return fmt::format("{} ({})", fmt::join(said, "; "), fmt::join(counted, "; "));
 }
 
 std::vector<Variant> OwnUnit::variants_of_row() const {
@@ -206,58 +247,18 @@ std::optional<std::string> OwnUnit::fitting_parameter(const Batch& one, const st
   return std::nullopt;
 }
 
-std::string OwnUnit::where_it_stays(const Batch& one, bool under_changes) const {
+std::vector<size_t> OwnUnit::moves_of(const Batch& one) const {
   const Operands witness(judge_.op(), one, 0);
-  const auto fails = [&](const Operands& changed) {
-    Batch batch(judge_.op());
-    batch.resize(1);
-    changed.store(batch, 0);
-    return judge_.judge(batch)[0].fails;
-  };
-  std::vector<std::string> stays, goes;
-  const auto look = [&](const char* what, const std::function<bool(Operands&)>& change) {
-    Operands changed = witness;
-    if (change(changed) && !(changed == witness)) (fails(changed) ? stays : goes).push_back(what);
-  };
   const size_t k = static_cast<size_t>(judge_.op().k);
-  std::vector<size_t> products, shifts;
-  for (const int addend : witness.nonzero_addends())
-    if (addend < judge_.op().k) products.push_back(static_cast<size_t>(addend));
-  for (size_t by = 1; !products.empty() && by < k; ++by)
-    if (fails(rotated(witness, by))) shifts.push_back(by);
-  if (!products.empty() && k > 1) {
-    if (shifts.size() + 1 == k) {
-      stays.emplace_back("in every lane");
-    } else if (products.size() > 1) {
-      if (shifts.empty()) goes.emplace_back("in any other lanes");
-      else stays.push_back("with its products moved on by " + ranges(shifts) + " lanes");
-    } else {
-      std::vector<size_t> lanes = {products[0]};
-      for (const size_t by : shifts) lanes.push_back((products[0] + by) % k);
-      std::sort(lanes.begin(), lanes.end());
-      stays.push_back((lanes.size() == 1 ? "in lane " : "in lanes ") + ranges(lanes) + " only");
-    }
+  std::vector<size_t> moves;
+  for (size_t by = 1; by < k; ++by) {
+    Batch moved(judge_.op());
+    moved.resize(1);
+    const Operands changed = rotated(witness, by);
+    changed.store(moved, 0);
+    if (!(changed == witness) && judge_.judge(moved)[0].fails) moves.push_back(by);
   }
-  if (under_changes) {
-    look("when every addend is negated", [](Operands& c) {
-      negate_all(c);
-      return true;
-    });
-    look("when the factors are swapped", [&](Operands& c) {
-      for (size_t i = 0; i < k; ++i) std::swap(c[i], c[k + i]);
-      return c.format(0).width == c.format(k).width && judge_.op().a == judge_.op().b;
-    });
-    look("when scaled by 2", [](Operands& c) { return scale_case(c, 1); });
-    look("when scaled by 1/2", [](Operands& c) { return scale_case(c, -1); });
-    look("when scaled by 16", [](Operands& c) { return scale_case(c, 4); });
-    look("when c is zero", [&](Operands& c) {
-      c.clear(2 * k);
-      return true;
-    });
-  }
-  std::string text = stays.empty() ? "" : "the difference stays " + listed(stays);
-  if (!goes.empty()) text += std::string(stays.empty() ? "the difference" : "; it") + " goes " + listed(goes);
-  return text;
+  return moves;
 }
 
 }  // namespace mmafuzz

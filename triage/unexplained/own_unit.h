@@ -20,21 +20,22 @@ class OwnUnit {
   /// Whether there is something to say: the statement is as above.
   static bool speaks_of(const Judge& judge);
 
-  /// For people: what it did where it broke. Otherwise "block (products per fused step): 16 is claimed, 4 fits ...";
-  /// otherwise what sets the difference off, what could make it, and in which lanes it stays.
-  std::string describe(const Batch& one) const;
+  /// `cases`: a witness, and others that differ. For people: what it did where it broke. Otherwise "block (products per
+  /// fused step): 16 is claimed, 4 fits ..."; otherwise what sets the difference off, what could make it, and in which
+  /// lanes it stays.
+  std::string describe(const Batch& cases) const;
 
   /// The same of a unit that remembers, from a sequence whose last case differs each time; empty where nothing is
   /// known.
   std::string describe_sequence(const Batch& sequence) const;
 
  private:
-  std::string condition_and_effect(Surroundings& near, Surroundings& others,
-                                   const std::vector<Variant>& variants) const;
+  std::string condition_and_effect(Surroundings& near, Surroundings& others, const std::vector<Variant>& variants,
+                                   const std::string& lanes, bool in_other_lanes) const;
   std::vector<Variant> variants_of_row() const;
   std::optional<std::string> fitting_parameter(const Batch& one, const std::vector<Variant>& variants) const;
-  /// In which lanes; and under which changes of the whole case.
-  std::string where_it_stays(const Batch& one, bool under_changes) const;
+  /// How many lanes further the products of a case may move so that the difference stays.
+  std::vector<size_t> moves_of(const Batch& one) const;
 
   const Judge& judge_;
   const Registry& registry_;

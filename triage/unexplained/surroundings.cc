@@ -81,15 +81,17 @@ bool keep(Surroundings& all, const Batch& cases, size_t i, const Verdict& verdic
 
 }  // namespace
 
-Surroundings surroundings_of(const Judge& judge, const Batch& one, uint64_t seed) {
+Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed) {
   const Op& op = judge.op();
   Surroundings all;
   all.cases = Batch(op);
   const Mutator mutator(op, corner_hints(judge.units()[1]->model()));
   const SmallMoves small(op);
   Batch from(op);  // cases that differ
-  from.append(one, 0);
-  keep(all, one, 0, judge.judge(one)[0]);
+  const std::vector<Verdict> of_starts = judge.judge(starts);
+  for (size_t i = 0; i < starts.size(); ++i)
+    if (keep(all, starts, i, of_starts[i]) && of_starts[i].fails) from.append(starts, i);
+  if (from.size() == 0) return all;
   for (uint64_t round = 0; round < rounds; ++round) {
     Batch tried(op);
     tried.resize(cases_a_round);

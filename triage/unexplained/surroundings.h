@@ -18,9 +18,9 @@ struct Surroundings {
   std::vector<size_t> seen;            ///< of those that agree: what makes the difference would be seen on them
 };
 
-/// A walk from a dot that differs over others that do, each a move from one before. Function of the seed where the
-/// units' answers are. `judge`: "equals_model" of the unit and what it claims to equal.
-Surroundings surroundings_of(const Judge& judge, const Batch& one, uint64_t seed);
+/// A walk from dots that differ over others that do, each a move from one before. Function of the seed where the units'
+/// answers are. `judge`: "equals_model" of the unit and what it claims to equal.
+Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed);
 
 /// The same of the last case of a sequence, for a unit that remembers the cases before it: each sequence is the first
 /// that the unit sees.
