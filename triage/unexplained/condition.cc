@@ -16,6 +16,7 @@ constexpr size_t too_few = 16;             ///< cases that differ, to learn from
 constexpr size_t too_few_beside = 32;      ///< cases that agree
 constexpr size_t most_parts = 24;          ///< of a condition
 constexpr double least_gain = 0.04;        ///< a part leaves out that share of the cases that are left, or is not told
+constexpr double least_gain_result = 0.2;  ///< the same of what is said of the result: it often tells what is seen
 constexpr double least_gain_unseen = 0.5;  ///< the same of cases on which nothing would be seen in any case
 constexpr size_t few_left = 200;           ///< one in that many cases that agree may meet the condition
 constexpr size_t least_share = 100;        ///< a part leaves out one in that many of all that agree, or is not told
@@ -144,7 +145,8 @@ Part common(const Numbers& numbers, const Table& differ, const std::vector<std::
 /// Simple numbers come first: what is said of operands is easier to check than what is said of a sum, and a class says
 /// more than the one number of it that was met.
 double weight(const CaseNumber& number) {
-  if (number.kind == Kind::field && number.where == CaseNumber::Where::sum) return 0.85;
+  if ((number.kind == Kind::field || number.kind == Kind::leading) && number.where == CaseNumber::Where::sum)
+    return 0.85;
   switch (number.where) {
     case CaseNumber::Where::operand: return 1;
     case CaseNumber::Where::addend: return 0.98;
@@ -162,12 +164,13 @@ class Learner {
     for (size_t n = 0; n < numbers.size(); ++n) {
       Limit limit;
       limit.number = n;
-      if (narrowest(numbers[n].kind, differ[n], limit)) add({{limit}}, weight(numbers[n]));
+      if (narrowest(numbers[n].kind, differ[n], limit))
+        add({{limit}}, weight(numbers[n]), numbers[n].where == CaseNumber::Where::result);
     }
     for (const auto* members : groups)
       for (const std::vector<size_t>& member : *members)
         if (const Part part = common(numbers, differ, *members, one, member); !part.limits.empty())
-          add(part, weight_of_group);
+          add(part, weight_of_group, false);
   }
 
   /// Adds parts that leave out the cases which those so far do not, each at least that share of them.
@@ -186,6 +189,7 @@ class Learner {
       for (size_t p = 0; p < possible_.size(); ++p) {
         size_t gain = 0;
         for (size_t i = 0; i < left.size(); ++i) gain += left[i] && left_out_[p][i];
+        if (is_of_result_[p] && static_cast<double>(gain) < least_gain_result * static_cast<double>(all)) continue;
         if (const double weighted = static_cast<double>(gain) * weights_[p]; weighted > most) most = weighted, best = p;
       }
       if (best == possible_.size()) break;
@@ -207,8 +211,9 @@ class Learner {
     return !part.members && limit.least == no_least && limit.most == no_most;
   }
 
-  void add(const Part& part, double weight) {
+  void add(const Part& part, double weight, bool is_of_result) {
     possible_.push_back(part);
+    is_of_result_.push_back(is_of_result);
     weights_.push_back(weight);
     left_out_.push_back(leaves_out(part));
   }
@@ -264,6 +269,7 @@ class Learner {
   const Table& agree_;
   std::vector<Part> possible_;
   std::vector<double> weights_;
+  std::vector<bool> is_of_result_;
   std::vector<std::vector<bool>> left_out_;  ///< by possible part, of the cases that agree
 };
 

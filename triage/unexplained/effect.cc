@@ -8,8 +8,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t most_cases = 64;  ///< that differ
-constexpr size_t few = 6;          ///< answers that say the same in other words
-constexpr size_t told = 3;         ///< of these
+constexpr size_t few = 16;         ///< answers that say the same in other words
 
 /// On how many cases one form of the results is `wanted`.
 template <class Wanted>
@@ -64,18 +63,22 @@ Effect effect_of(const Surroundings& cases, const Unit& model, const std::vector
     if (candidate.stage == Stage::row && candidate.fits < count) candidate.fits = 0;  // a parameter holds for all
     best = std::max(best, candidate.fits);
   }
-  if (count == 0 || 4 * best < 3 * count) return {};
-  // Where many fit alike, they fit by chance, and those of another stage say more.
-  std::vector<const EffectCandidate*> chosen;
-  for (const Stage stage : in_order(condition)) {
-    std::vector<const EffectCandidate*> alike;
-    for (const EffectCandidate& candidate : all)
-      if (candidate.fits == best && candidate.stage == stage) alike.push_back(&candidate);
-    if (chosen.empty() || (chosen.size() > few && !alike.empty() && alike.size() < chosen.size())) chosen = alike;
-  }
-  std::string text = chosen[0]->text;
-  for (size_t i = 1; i < chosen.size() && i < told; ++i) text += ", or " + chosen[i]->text;
-  return {text, best, count, chosen[0]->results};
+  if (count == 0 || 10 * best < 9 * count) return {};
+  // Of each stage the first: what fits alike at several is told. Where many do, they fit by chance.
+  const EffectCandidate* chosen = nullptr;
+  std::string text;
+  for (const bool many : {false, true})
+    for (const Stage stage : in_order(condition)) {
+      size_t alike = 0;
+      const EffectCandidate* first = nullptr;
+      for (const EffectCandidate& candidate : all)
+        if (candidate.fits == best && candidate.stage == stage && alike++ == 0) first = &candidate;
+      if (!first || (alike > few) != many || (many && chosen)) continue;
+      if (chosen && stage == Stage::row) continue;  // what holds for all cases seldom does so under a condition
+      if (!chosen) chosen = first;
+      text += (text.empty() ? "" : ", or ") + first->text;
+    }
+  return {text, best, count, chosen->results};
 }
 
 }  // namespace mmafuzz

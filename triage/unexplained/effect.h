@@ -21,7 +21,7 @@ struct Effect {
   std::vector<size_t> visible(const Surroundings& cases, const std::vector<size_t>& indices) const;
 };
 
-/// The effect that explains most of the cases that differ, if that are three in four; of several that do, one of the
+/// The effect that explains most of the cases that differ, if that are nine in ten; of several that do, one of the
 /// stage that the condition is about, as the others may fit by chance. The cases are dots of the model's op with a
 /// single result. The model must outlive what is returned.
 Effect effect_of(const Surroundings& cases, const Unit& model, const std::vector<Variant>& variants,

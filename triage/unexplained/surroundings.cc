@@ -132,7 +132,7 @@ Surroundings surroundings_after(const Judge& judge, const Registry& registry, co
       if (which == (i == last ? 1 : 0)) continue;
       CounterRng moves = same;
       Operands c(op, tried, i);
-      small.make(c, moves);
+      for (uint32_t n = 1 + moves.below(4); n > 0; --n) small.make(c, moves);
       c.store(tried, i);
     }
     const Verdict verdict = judge.judge_anew(tried, registry).back();
