@@ -88,6 +88,29 @@ uint64_t one_sum_is_wrong(const DotOperands& in) {
   const Step& step = trace.steps.back();
   return step.kind == Step::Kind::fused_sum && step.sum == 3 << 24 ? d - 1 : d;
 }
+/// Of lanes 5 and 13, which alone have the greatest exponent, the aligner sees neither.
+uint64_t a_tie_is_not_seen(const DotOperands& in) {
+  RecordingTrace trace;
+  const uint64_t d = evaluate_dot(hopper(16), in, trace);
+  const Step& s = trace.steps.back();
+  if (s.kind != Step::Kind::fused_sum) return d;
+  int next = INT32_MIN;
+  for (int i = 0; i < s.count; ++i) {
+    if (s.addend[i].significand == 0) continue;
+    if ((s.addend[i].shift == 0) != (i == 5 || i == 13)) return d;
+    if (s.addend[i].shift != 0) next = std::max(next, s.addend[i].scale_exponent);
+  }
+  if (next == INT32_MIN || s.addend[5].significand == 0 || s.addend[13].significand == 0) return d;
+  const int unit = s.unit_exponent - (s.greatest_exponent - next);
+  if (s.greatest_exponent - next > 20) return d;
+  int64_t sum = 0;
+  for (int i = 0; i < s.count; ++i) {
+    const int up = s.addend[i].exponent - unit;
+    const uint64_t kept = up >= 0 ? s.addend[i].significand << up : -up < 64 ? s.addend[i].significand >> -up : 0;
+    sum += s.addend[i].negative ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);
+  }
+  return round_output(hopper(16), sum, unit, false).encoding;
+}
 uint64_t three_classes_meet(const DotOperands& in) {
   const uint64_t d = evaluate_dot(hopper(16), in);
   const bool nan = (in.a[2] & 0x7fff) > 0x7c00, infinity = (in.b[11] & 0x7fff) == 0x7c00;
@@ -121,6 +144,7 @@ class FlawedUnits final : public Family {
         {"own:fields", two_fields_meet},
         {"own:fractions", two_fractions_meet},
         {"own:sum", one_sum_is_wrong},
+        {"own:tie", a_tie_is_not_seen},
         {"own:classes", three_classes_meet},
         {"own:integers", a_pair_saturates},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
@@ -206,6 +230,14 @@ TEST(OwnUnit, NamesTheSum) {
   EXPECT_THAT(said_of("own:sum", "3e00 0000 0000 0000" + zeros_12, "3c00 0000 0000 0000" + zeros_12, "00000000"),
               AllOf(HasSubstr("the number of zeros that end the sum is 24"),
                     HasSubstr("as if the sum's magnitude were less by")));
+}
+
+TEST(OwnUnit, NamesAWrongAlignment) {
+  // Lanes 5 and 13 tie above all others: their exponent is not seen.
+  EXPECT_THAT(said_of("own:tie", "0000 0000 0000 0000 3c01 4c00 0000 0000 0000 0000 0000 0000 0000 cc00 0000 0000",
+                      "0000 0000 0000 0000 3c01 4c00 0000 0000 0000 0000 0000 0000 0000 4c00 0000 0000", "00000000"),
+              AllOf(HasSubstr("as if all were aligned at the greatest exponent but one"),
+                    HasSubstr("the number of addends at the greatest exponent in the sum is 2")));
 }
 
 TEST(OwnUnit, NamesClassesOfThreeOperands) {

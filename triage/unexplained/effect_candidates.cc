@@ -21,6 +21,8 @@ constexpr int most_scales = 31;  ///< powers of two by which a result may be too
 constexpr size_t most_in_pairs = 17;
 constexpr int most_cuts = 4;  ///< addends that lose bits
 constexpr int widest_sum = 48;
+constexpr int most_moved = 24;  ///< places by which another alignment may differ
+constexpr int most_missed = 3;  ///< the same where an exponent is wrong, and not another's
 
 /// What the model gives for the changed cases; for a case that the change leaves as it is, what it gave.
 std::vector<uint64_t> after(const OperandChange& change, const Sample& sample, const Op& op, const Unit& model) {
@@ -125,6 +127,53 @@ void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
     add(fmt::format("the sum had no digits from number {} on", bit),
         {of_magnitude([digit](uint64_t m) { return m & (digit - 1); })});
   }
+}
+
+using ChangedGreatest = std::function<int(const Step&)>;
+
+/// The addends of the last step aligned at another exponent, in one of several forms.
+EffectCandidate of_alignment(const DotModel& model, const std::string& text,
+                             const std::vector<ChangedGreatest>& forms) {
+  return {Stage::sum, text, [&model, forms](const Sample& sample) {
+            Results results(forms.size(), sample.claimed);
+            for (size_t i = 0; i < sample.cases.size(); ++i) {
+              const std::optional<Step> last = last_sum(model, sample.cases[i]);
+              for (size_t form = 0; last && form < forms.size(); ++form) {
+                const int by = forms[form](*last) - last->greatest_exponent;
+                if (by == 0 || std::abs(by) > most_moved) continue;
+                const int unit = last->unit_exponent + by;
+                int64_t sum = 0;
+                for (int a = 0; a < last->count; ++a) {
+                  const Addend& t = last->addend[a];
+                  sum += with_sign_of(t.negative ? -1 : 1, cut(t.significand, t.exponent, unit));
+                }
+                results[form][i] = round_output(model, sum, unit, false).encoding;
+              }
+            }
+            return results;
+          }};
+}
+
+/// What finds the greatest exponent finds another one.
+void add_alignments(std::vector<EffectCandidate>& all, const DotModel& model) {
+  for (int by = 1; by <= most_missed; ++by)
+    for (const bool more : {true, false})
+      all.push_back(of_alignment(
+          model, fmt::format("all were aligned at an exponent that is {} {}", by, more ? "greater" : "less"),
+          {[=](const Step& s) { return s.greatest_exponent + (more ? by : -by); }}));
+  const auto greatest_without = [](const Step& s, const std::function<bool(int)>& is_left_out) {
+    int greatest = INT32_MIN;
+    for (int i = 0; i < s.count; ++i)
+      if (s.addend[i].significand && !is_left_out(i)) greatest = std::max(greatest, s.addend[i].scale_exponent);
+    return greatest == INT32_MIN ? s.greatest_exponent : greatest;
+  };
+  all.push_back(of_alignment(model, "all were aligned at the greatest exponent but one", {[=](const Step& s) {
+                               return greatest_without(s, [&](int i) { return s.addend[i].shift == 0; });
+                             }}));
+  std::vector<ChangedGreatest> without_one;
+  for (int out = 0; out <= max_instruction_k; ++out)
+    without_one.push_back([=](const Step& s) { return greatest_without(s, [=](int i) { return i == out; }); });
+  all.push_back(of_alignment(model, "the greatest exponent were found without one of the addends", without_one));
 }
 
 /// A leading one that is looked for in the wrong place: the fraction has a bit more or less, which goes into the
@@ -320,6 +369,7 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit, c
   if (!sample.before.empty()) add_memory(all, op, unit);
   if (model) add_sums(all, *model);
   if (model && !model->d.integer) add_normalization(all, *model);
+  if (model) add_alignments(all, *model);
   if (model) add_products(all, *model);
   if (op.a.fields().integer) add_integer_sums(all, op);
   add_results(all, op.d.fields(), model);
