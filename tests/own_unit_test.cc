@@ -117,6 +117,16 @@ uint64_t three_classes_meet(const DotOperands& in) {
   return nan && infinity && in.c == 0x80000000 ? d ^ 0x80000000 : d;
 }
 
+constexpr char nvfp4[] = "blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3";
+/// The second block of a is scaled as the first where that one's scale is above 1 and its own is below.
+uint64_t a_scale_is_the_neighbours(const DotOperands& in) {
+  std::vector<uint64_t> scales(in.scale_a, in.scale_a + 4);
+  if (scales[0] > 0x38 && scales[1] < 0x38) scales[1] = scales[0];
+  DotOperands changed = in;
+  changed.scale_a = scales.data();
+  return evaluate_dot(find_model_row(nvfp4)->model, changed);
+}
+
 /// As if the fifth and sixth product were added in a register of 16 bits that saturates.
 uint64_t a_pair_saturates(const DotOperands& in) {
   const auto product = [&](int i) { return static_cast<int8_t>(in.a[i]) * static_cast<int8_t>(in.b[i]); };
@@ -126,6 +136,10 @@ uint64_t a_pair_saturates(const DotOperands& in) {
     sum += i == 4 ? std::min(pair, 32767) : pair;
   }
   return static_cast<uint32_t>(sum);
+}
+
+std::string claim_on(const Op& op) {
+  return op.a.fields().integer ? "integer" : std::string("model:") + (op.has_scales() ? nvfp4 : claimed);
 }
 
 /// Units `own:...` with a flaw each, all of which claim to equal Hopper, or integer arithmetic.
@@ -147,9 +161,9 @@ class FlawedUnits final : public Family {
         {"own:tie", a_tie_is_not_seen},
         {"own:classes", three_classes_meet},
         {"own:integers", a_pair_saturates},
+        {"own:scales", a_scale_is_the_neighbours},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
-    const std::string equal = op.a.fields().integer ? "integer" : std::string("model:") + claimed;
-    return named(make_dot_unit(flaws.at(name)), name, {{"equals_model", equal}});
+    return named(make_dot_unit(flaws.at(name)), name, {{"equals_model", claim_on(op)}});
   }
 };
 
@@ -164,9 +178,8 @@ std::string said_of(const std::string& unit, const std::string& a, const std::st
   CaseReader reader("here", text);
   CaseBlock block;
   EXPECT_TRUE(reader.next(block, 1));
-  const bool integers = block.batch.op().a.fields().integer;
-  const Result<Judge> judge = Judge::bind(
-      "equals_model", {unit, integers ? "integer" : std::string("model:") + claimed}, block.batch.op(), registry);
+  const Op& of_case = block.batch.op();
+  const Result<Judge> judge = Judge::bind("equals_model", {unit, claim_on(of_case)}, of_case, registry);
   EXPECT_TRUE(judge->judge(block.batch)[0].fails);
   return OwnUnit(*judge, registry).describe(block.batch);
 }
@@ -252,6 +265,16 @@ TEST(OwnUnit, NamesARegisterOfIntegers) {
                       "a=s8 b=s8 c=s32 d=s32 k=8"),
               AllOf(HasSubstr("it differs wherever it can be seen"),
                     HasSubstr("as if the sum of products 4 to 5 were saturated at 16 bits")));
+}
+
+TEST(OwnUnit, NamesAScaleThatIsReadFromItsNeighbour) {
+  std::string zeros;
+  for (int i = 0; i < 47; ++i) zeros += " 0";
+  const std::string ones = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 2" + zeros;  // 1 in the second block
+  EXPECT_THAT(said_of("own:scales", ones, ones, "00000000 | 40 30 38 38 | 38 38 38 38",
+                      "a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16"),
+              AllOf(HasSubstr("as if scale 1 of a were read from scale 0 of a"), HasSubstr("the scale of a 0 is"),
+                    HasSubstr("the scale of a 1 is")));
 }
 
 TEST(OwnUnit, TheLeastIntegerIsAnAddend) {

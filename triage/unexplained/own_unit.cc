@@ -7,11 +7,11 @@
 
 #include "arithmetic/corner_encodings.h"
 #include "oracles/models/parameters.h"
-#include "triage/unexplained/effect.h"
-#include "triage/unexplained/condition.h"
 #include "triage/operands.h"
 #include "triage/replacements.h"
 #include "triage/simplifications.h"
+#include "triage/unexplained/condition.h"
+#include "triage/unexplained/effect.h"
 
 namespace mmafuzz {
 namespace {
@@ -20,7 +20,7 @@ constexpr size_t least_telling = 4;        ///< cases of each sign that must tel
 constexpr size_t simple_cases_each = 256;  ///< of each number of addends, on which a value must fit
 
 constexpr size_t most_beside = 8;   ///< one in so many cases that agree may meet a condition that is complete
-constexpr size_t few_beside = 32;   ///< so many times as many differ, and the condition is none
+constexpr size_t few_beside = 32;   ///< where so many times as many differ as agree, no condition is wanted
 constexpr int64_t few_values = 16;  ///< numbers that are all tried
 
 /// Other values of a parameter that a wrong row may have: all words, all of few numbers, of others those near, half and
