@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include "core/property.h"
 
 namespace mmafuzz {
 namespace {
@@ -42,8 +42,9 @@ std::vector<Stage> in_order(CaseNumber::Where condition) {
 std::vector<size_t> Effect::visible(const Surroundings& cases, const std::vector<size_t>& indices) const {
   if (!results) return indices;
   const Sample sample = sample_of(cases, indices);
-  std::vector<size_t> visible = cases_with(results(sample), indices.size(),
-                                           [&](uint64_t result, size_t i) { return result != sample.claimed[i]; });
+  std::vector<size_t> visible = cases_with(results(sample), indices.size(), [&](uint64_t result, size_t i) {
+    return !same_result(cases.cases.op(), result, sample.claimed[i]);
+  });
   for (size_t& i : visible) i = indices[i];
   return visible;
 }
@@ -58,7 +59,7 @@ Effect effect_of(const Surroundings& cases, const Unit& model, const std::vector
   size_t best = 0;
   for (EffectCandidate& candidate : all) {
     candidate.fits = cases_with(candidate.results(sample), count, [&](uint64_t result, size_t i) {
-                       return result == sample.own[i];
+                       return same_result(cases.cases.op(), result, sample.own[i]);
                      }).size();
     if (candidate.stage == Stage::row && candidate.fits < count) candidate.fits = 0;  // a parameter holds for all
     best = std::max(best, candidate.fits);

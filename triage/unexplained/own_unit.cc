@@ -5,20 +5,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "arithmetic/corner_encodings.h"
+#include "arithmetic/decode.h"
 #include "oracles/models/parameters.h"
 #include "triage/operands.h"
 #include "triage/replacements.h"
-#include "triage/simplifications.h"
 #include "triage/unexplained/condition.h"
 #include "triage/unexplained/effect.h"
 
 namespace mmafuzz {
 namespace {
 
-constexpr size_t least_telling = 4;        ///< cases of each sign that must tell a fitting value from the claimed one
-constexpr size_t simple_cases_each = 256;  ///< of each number of addends, on which a value must fit
-
+constexpr size_t least_telling = 4;  ///< cases of each sign that must tell a fitting value from the claimed one
+constexpr uint64_t learned_sequences = 288, counted_sequences = 32;
 constexpr size_t most_beside = 8;   ///< one in so many cases that agree may meet a condition that is complete
 constexpr size_t few_beside = 32;   ///< where so many times as many differ as agree, no condition is wanted
 constexpr int64_t few_values = 16;  ///< numbers that are all tried
@@ -40,26 +38,6 @@ std::vector<std::string> other_values(const Parameter& p, const DotModel& model)
   return values;
 }
 
-/// On how many cases two units differ, by the sign of the first one's result.
-struct Differences {
-  size_t positive = 0, negative = 0;
-  size_t all() const { return positive + negative; }
-};
-
-Differences differences(const Batch& cases, const Outcomes& x, const Outcomes& y) {
-  Differences n;
-  for (size_t i = 0; i < cases.size(); ++i)
-    if (x.has_answer(i) && y.has_answer(i) && first_difference(cases, x.results, y.results, i) >= 0)
-      ++(decode(cases.op().d.fields(), x.results.get(i)).negative ? n.negative : n.positive);
-  return n;
-}
-
-bool scale_case(Operands& c, int by) {
-  for (const int addend : c.nonzero_addends())
-    if (!scale(c, c.operands_of(addend)[0], by)) return false;
-  return true;
-}
-
 /// Every product `by` lanes further, in a circle.
 Operands rotated(const Operands& from, size_t by) {
   Operands c = from;
@@ -69,48 +47,6 @@ Operands rotated(const Operands& from, size_t by) {
     c[k + (i + by) % k] = from[k + i];
   }
   return c;
-}
-
-void negate_all(Operands& c) {
-  for (const int addend : c.nonzero_addends()) flip_sign(c, c.operands_of(addend)[0]);
-}
-
-/// A case; what it becomes in other lanes, negated, scaled, and with any one bit of a fraction changed; and simple
-/// cases at the corners of an adder, in all lanes.
-Batch cases_to_fit(const Op& op, int fraction_bits, const Batch& one) {
-  Batch all(op);
-  const auto add = [&](const Operands& operands) {
-    all.resize(all.size() + 1);
-    operands.store(all, all.size() - 1);
-  };
-  const Operands witness(op, one, 0);
-  for (int lanes = 0; lanes < op.k; ++lanes) {
-    Operands moved = rotated(witness, static_cast<size_t>(lanes));
-    add(moved);
-    negate_all(moved);
-    add(moved);
-  }
-  for (size_t at = 0; at < witness.size(); ++at) {
-    const FormatFields& f = witness.format(at);
-    for (int bit = 0; bit < f.fraction_bits && f.has_sign(); ++bit) {
-      Operands changed = witness;
-      changed[at] ^= f.in_container(uint64_t{1} << bit);
-      add(changed);
-      negate_all(changed);
-      add(changed);
-    }
-  }
-  for (const int by : {1, -1, 4}) {
-    Operands scaled = witness;
-    if (scale_case(scaled, by)) add(scaled);
-  }
-  for (int addends = 1; addends <= 4; ++addends)
-    for (const Operands& simple : small_cases(op, addends, fraction_bits, false, simple_cases_each)) {
-      add(simple);
-      // In other lanes as well: a block may end between any two of them.
-      add(rotated(simple, all.size() / 2 % static_cast<size_t>(op.k)));
-    }
-  return all;
 }
 
 std::string listed(const std::vector<std::string>& words) {
@@ -164,15 +100,16 @@ std::string OwnUnit::describe(const Batch& cases) const {
   }
   std::vector<Variant> variants;
   if (judge_.units()[1]->model()) variants = variants_of_row();
-  if (const std::optional<std::string> fit = fitting_parameter(one, variants)) return *fit;
-  Surroundings near = surroundings_of(judge_, cases, 1), others = surroundings_of(judge_, cases, 2);
+  Surroundings near = surroundings_of(judge_, cases, 1);
+  if (const std::optional<std::string> fit = fitting_parameter(near, variants)) return *fit;
+  Surroundings others = surroundings_of(judge_, cases, 2);
   const std::vector<size_t> moves = moves_of(one);
   return condition_and_effect(near, others, variants, lanes_text(Operands(judge_.op(), one, 0), moves), !moves.empty());
 }
 
 std::string OwnUnit::describe_sequence(const Batch& sequence) const {
-  Surroundings near = surroundings_after(judge_, registry_, sequence, 1),
-               others = surroundings_after(judge_, registry_, sequence, 2);
+  Surroundings near = surroundings_after(judge_, registry_, sequence, 1, learned_sequences),
+               others = surroundings_after(judge_, registry_, sequence, 2, counted_sequences);
   return condition_and_effect(near, others, {}, "", false);
 }
 
@@ -227,22 +164,25 @@ std::vector<Variant> OwnUnit::variants_of_row() const {
   return variants;
 }
 
-std::optional<std::string> OwnUnit::fitting_parameter(const Batch& one, const std::vector<Variant>& variants) const {
-  if (variants.empty()) return std::nullopt;
-  Outcomes own, claimed;
-  const Batch cases = cases_to_fit(judge_.op(), judge_.units()[1]->model()->fraction_bits, one);
-  judge_.units()[0]->run(cases, own);
-  judge_.units()[1]->run(cases, claimed);
+std::optional<std::string> OwnUnit::fitting_parameter(const Surroundings& near,
+                                                      const std::vector<Variant>& variants) const {
+  const FormatFields& d = judge_.op().d.fields();
+  const size_t telling = near.differ.size();
+  const size_t negative = static_cast<size_t>(
+      std::count_if(near.differ.begin(), near.differ.end(), [&](size_t i) { return decode(d, near.own[i]).negative; }));
+  // One witness fits many values, and a parameter knows no signs.
+  if (std::min(negative, telling - negative) < least_telling) return std::nullopt;
   for (const Variant& variant : variants) {
     Outcomes outcomes;
-    variant.unit->run(cases, outcomes);
-    if (differences(cases, own, outcomes).all()) continue;
-    const Differences telling = differences(cases, claimed, outcomes);
-    // One witness fits many values, and a parameter knows no signs.
-    if (telling.positive < least_telling || telling.negative < least_telling) continue;
-    return variant.parameter + " (" + variant.meaning + "): " + variant.claimed + " is claimed, " + variant.value +
-           " fits " + std::to_string(cases.size()) + " cases (the witness and what is near it, and simple ones), " +
-           std::to_string(telling.all()) + " of which tell the two apart";
+    variant.unit->run(near.cases, outcomes);
+    bool fits = true;
+    for (size_t i = 0; fits && i < near.cases.size(); ++i)
+      fits = outcomes.has_answer(i) && same_result(judge_.op(), outcomes.results.get(i), near.own[i]);
+    if (fits)
+      return fmt::format(
+          "{} ({}): {} is claimed, {} fits {} cases (the witness and what is near it), {} of which tell the "
+          "two apart",
+          variant.parameter, variant.meaning, variant.claimed, variant.value, near.cases.size(), telling);
   }
   return std::nullopt;
 }

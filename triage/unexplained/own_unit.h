@@ -33,7 +33,7 @@ class OwnUnit {
   std::string condition_and_effect(Surroundings& near, Surroundings& others, const std::vector<Variant>& variants,
                                    const std::string& lanes, bool in_other_lanes) const;
   std::vector<Variant> variants_of_row() const;
-  std::optional<std::string> fitting_parameter(const Batch& one, const std::vector<Variant>& variants) const;
+  std::optional<std::string> fitting_parameter(const Surroundings& near, const std::vector<Variant>& variants) const;
   /// How many lanes further the products of a case may move so that the difference stays.
   std::vector<size_t> moves_of(const Batch& one) const;
 

@@ -9,7 +9,6 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t cases_a_round = 256, rounds = 48;
-constexpr uint64_t sequences = 512;  ///< each starts processes
 constexpr size_t enough_that_differ = 1024, enough_that_agree = 4096;
 
 /// Moves that keep most of a case as it is. Those of the mutator, which aim at corners of an adder, come beside them.
@@ -114,7 +113,8 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
   return all;
 }
 
-Surroundings surroundings_after(const Judge& judge, const Registry& registry, const Batch& sequence, uint64_t seed) {
+Surroundings surroundings_after(const Judge& judge, const Registry& registry, const Batch& sequence, uint64_t seed,
+                                uint64_t sequences) {
   const Op& op = judge.op();
   const size_t last = sequence.size() - 1;
   Surroundings all;

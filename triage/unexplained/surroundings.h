@@ -22,8 +22,9 @@ struct Surroundings {
 /// answers are. `judge`: "equals_model" of the unit and what it claims to equal.
 Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed);
 
-/// The same of the last case of a sequence, for a unit that remembers the cases before it: each sequence is the first
-/// that the unit sees.
-Surroundings surroundings_after(const Judge& judge, const Registry& registry, const Batch& sequence, uint64_t seed);
+/// The same of the last case of a sequence, for a unit that remembers the cases before it: each of so many sequences is
+/// the first that the unit sees, which starts processes.
+Surroundings surroundings_after(const Judge& judge, const Registry& registry, const Batch& sequence, uint64_t seed,
+                                uint64_t sequences);
 
 }  // namespace mmafuzz
