@@ -273,8 +273,7 @@ class Triage::Group {
       found.verdict = judge_.judge_anew(found.one, registry_).back();
       found.count = count + kept_[{found.verdict.cls, history}].count;
       if (OwnUnit::speaks_of(judge_))
-        if (const std::string what = OwnUnit(judge_, registry_).describe_sequence(*sequence); !what.empty())
-          found.detail = causes_.detail(history) + "; " + what;
+        found.detail = causes_.detail(history) + "; " + OwnUnit(judge_, registry_).describe_sequence(*sequence);
       std::erase_if(kept_, [](const auto& kept) { return kept.first.second == unstable; });
       kept_[{found.verdict.cls, history}] = std::move(found);
       return;

@@ -31,7 +31,7 @@ constexpr const char* results[] = {"+0",
                                    "infinity",
                                    "NaN"};
 
-constexpr int ending = 8;  ///< bits
+constexpr int ending = 8;  ///< bits; its name below says so
 
 bool is_aligned(const Step& s) {
   return s.aligned && (s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage);

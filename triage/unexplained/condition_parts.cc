@@ -75,14 +75,14 @@ std::string text_of(const Numbers& numbers, const std::vector<Part>& parts) {
     if (part.members) {
       std::string text;
       for (const Limit& limit : part.limits) {
-        const CaseNumber& number = numbers[(*part.members)[0][limit.number]];
+        const CaseNumber& number = number_of(numbers, part, limit);
         text += (text.empty() ? "" : ", ") + number.what + number.of_any + " is " + value_text(number, limit);
       }
-      const bool lane = numbers[(*part.members)[0][0]].group == CaseNumber::Group::lane;
+      const bool lane = number_of(numbers, part, part.limits[0]).group == CaseNumber::Group::lane;
       said.push_back({fmt::format("{} [{}]", lane ? "in some lane" : "in some step", text), "", {}});
       continue;
     }
-    const CaseNumber& number = numbers[part.limits[0].number];
+    const CaseNumber& number = number_of(numbers, part, part.limits[0]);
     const std::string value = value_text(number, part.limits[0]);
     const auto same = std::find_if(said.begin(), said.end(), [&](const Saying& s) {
       return !s.of.empty() && s.what == number.what && s.value == value;

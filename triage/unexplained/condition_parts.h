@@ -34,6 +34,11 @@ struct Part {
   const std::vector<std::vector<size_t>>* members = nullptr;  ///< the numbers of each lane, of each step
 };
 
+/// The number that a limit of a part is about; of several members the first one's.
+inline const CaseNumber& number_of(const Numbers& numbers, const Part& part, const Limit& limit) {
+  return numbers[part.members ? (*part.members)[0][limit.number] : limit.number];
+}
+
 /// `value_of`: of a number.
 template <class ValueOf>
 bool holds(const Part& part, const Numbers& numbers, const ValueOf& value_of) {

@@ -49,22 +49,24 @@ std::vector<size_t> Effect::visible(const Surroundings& cases, const std::vector
   return visible;
 }
 
-Effect effect_of(const Surroundings& cases, const Unit& model, const std::vector<Variant>& variants,
-                 CaseNumber::Where condition) {
+Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<Variant>& variants)
+    : cases_(std::min(walk.differ.size(), most_cases)) {
   std::vector<size_t> spread;
-  const size_t count = std::min(cases.differ.size(), most_cases);
-  for (size_t i = 0; i < count; ++i) spread.push_back(cases.differ[i * cases.differ.size() / count]);
-  const Sample sample = sample_of(cases, spread);
-  std::vector<EffectCandidate> all = effect_candidates(cases.cases.op(), model, variants, sample);
-  size_t best = 0;
-  for (EffectCandidate& candidate : all) {
-    candidate.fits = cases_with(candidate.results(sample), count, [&](uint64_t result, size_t i) {
-                       return same_result(cases.cases.op(), result, sample.own[i]);
+  for (size_t i = 0; i < cases_; ++i) spread.push_back(walk.differ[i * walk.differ.size() / cases_]);
+  const Sample sample = sample_of(walk, spread);
+  const Op& op = walk.cases.op();
+  all_ = effect_candidates(op, model, variants, sample);
+  for (EffectCandidate& candidate : all_) {
+    candidate.fits = cases_with(candidate.results(sample), cases_, [&](uint64_t result, size_t i) {
+                       return same_result(op, result, sample.own[i]);
                      }).size();
-    if (candidate.stage == Stage::row && candidate.fits < count) candidate.fits = 0;  // a parameter holds for all
-    best = std::max(best, candidate.fits);
+    if (candidate.stage == Stage::row && candidate.fits < cases_) candidate.fits = 0;  // a parameter holds for all
+    most_ = std::max(most_, candidate.fits);
   }
-  if (count == 0 || 10 * best < 9 * count) return {};
+}
+
+Effect Effects::best(CaseNumber::Where condition) const {
+  if (cases_ == 0 || 10 * most_ < 9 * cases_) return {};
   // Of each stage the first: what fits alike at several is told. Where many do, they fit by chance.
   const EffectCandidate* chosen = nullptr;
   std::string text;
@@ -72,14 +74,14 @@ Effect effect_of(const Surroundings& cases, const Unit& model, const std::vector
     for (const Stage stage : in_order(condition)) {
       size_t alike = 0;
       const EffectCandidate* first = nullptr;
-      for (const EffectCandidate& candidate : all)
-        if (candidate.fits == best && candidate.stage == stage && alike++ == 0) first = &candidate;
+      for (const EffectCandidate& candidate : all_)
+        if (candidate.fits == most_ && candidate.stage == stage && alike++ == 0) first = &candidate;
       if (!first || (alike > few) != many || (many && chosen)) continue;
       if (chosen && stage == Stage::row) continue;  // what holds for all cases seldom does so under a condition
       if (!chosen) chosen = first;
       text += (text.empty() ? "" : ", or ") + first->text;
     }
-  return {text, best, count, chosen->results};
+  return {text, most_, cases_, chosen->results};
 }
 
 }  // namespace mmafuzz

@@ -21,10 +21,19 @@ struct Effect {
   std::vector<size_t> visible(const Surroundings& cases, const std::vector<size_t>& indices) const;
 };
 
-/// The effect that explains most of the cases that differ, if that are nine in ten; of several that do, one of the
-/// stage that the condition is about, as the others may fit by chance. The cases are dots of the model's op with a
-/// single result. The model must outlive what is returned.
-Effect effect_of(const Surroundings& cases, const Unit& model, const std::vector<Variant>& variants,
-                 CaseNumber::Where condition);
+/// What each candidate explains of the cases of a walk that differ: dots of the model's op with a single result. The
+/// model must outlive this and the effects.
+class Effects {
+ public:
+  Effects(const Surroundings& walk, const Unit& model, const std::vector<Variant>& variants);
+
+  /// The one that explains most, if that are nine in ten; of several that do, one of the stage that the condition is
+  /// about, as the others may fit by chance.
+  Effect best(CaseNumber::Where condition) const;
+
+ private:
+  std::vector<EffectCandidate> all_;
+  size_t cases_ = 0, most_ = 0;
+};
 
 }  // namespace mmafuzz

@@ -24,24 +24,17 @@ constexpr int widest_sum = 48;
 constexpr int most_moved = 24;  ///< places by which another alignment may differ
 constexpr int most_missed = 3;  ///< the same where an exponent is wrong, and not another's
 
-/// What the model gives for the changed cases; for a case that the change leaves as it is, what it gave.
-std::vector<uint64_t> after(const OperandChange& change, const Sample& sample, const Op& op, const Unit& model) {
-  Batch changed(op);
-  std::vector<size_t> of_case;
-  for (size_t i = 0; i < sample.cases.size(); ++i) {
-    Operands c = sample.cases[i];
-    change.apply(c);
-    if (c == sample.cases[i]) continue;
-    changed.resize(changed.size() + 1);
-    c.store(changed, changed.size() - 1);
-    of_case.push_back(i);
-  }
-  std::vector<uint64_t> results = sample.claimed;
-  if (of_case.empty()) return results;
+/// What a unit gives for cases; where it gives nothing, the other result.
+std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const std::vector<Operands>& cases,
+                                 const std::vector<uint64_t>& otherwise) {
+  Batch batch(op);
+  batch.resize(cases.size());
+  for (size_t i = 0; i < cases.size(); ++i) cases[i].store(batch, i);
   Outcomes outcomes;
-  model.run(changed, outcomes);
-  for (size_t i = 0; i < of_case.size(); ++i)
-    if (outcomes.has_answer(i)) results[of_case[i]] = outcomes.results.get(i);
+  unit.run(batch, outcomes);
+  std::vector<uint64_t> results = otherwise;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (outcomes.has_answer(i)) results[i] = outcomes.results.get(i);
   return results;
 }
 
@@ -292,18 +285,6 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
     add("wrong in bit " + std::to_string(bit), [=](uint64_t claimed) { return claimed ^ uint64_t { 1 } << bit; });
 }
 
-std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const Sample& sample) {
-  Batch cases(op);
-  cases.resize(sample.cases.size());
-  for (size_t i = 0; i < sample.cases.size(); ++i) sample.cases[i].store(cases, i);
-  Outcomes outcomes;
-  unit.run(cases, outcomes);
-  std::vector<uint64_t> results = sample.claimed;
-  for (size_t i = 0; i < results.size(); ++i)
-    if (outcomes.has_answer(i)) results[i] = outcomes.results.get(i);
-  return results;
-}
-
 /// What a case may take over from the one before it.
 std::vector<std::pair<std::string, std::vector<size_t>>> remembered(const Op& op) {
   const size_t k = static_cast<size_t>(op.k);
@@ -321,18 +302,15 @@ std::vector<std::pair<std::string, std::vector<size_t>>> remembered(const Op& op
 
 /// What a unit that remembers may do.
 void add_memory(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
-  const auto before = [op, &unit](const Sample& sample) {
-    return results_of(unit, op, {sample.before, {}, sample.claimed, sample.claimed});
-  };
+  const auto before = [op, &unit](const Sample& sample) { return results_of(unit, op, sample.before, sample.claimed); };
   all.push_back({Stage::result, "the result were that of the case before",
                  [before](const Sample& sample) { return Results{before(sample)}; }});
   const auto add = [&](const std::string& text, const std::function<void(Operands&, const Operands&, uint64_t)>& take) {
     all.push_back({Stage::operands, text, [=, &unit](const Sample& sample) {
-                     Sample changed = sample;
+                     std::vector<Operands> changed = sample.cases;
                      const std::vector<uint64_t> earlier = before(sample);
-                     for (size_t i = 0; i < changed.cases.size(); ++i)
-                       take(changed.cases[i], sample.before[i], earlier[i]);
-                     return Results{results_of(unit, op, changed)};
+                     for (size_t i = 0; i < changed.size(); ++i) take(changed[i], sample.before[i], earlier[i]);
+                     return Results{results_of(unit, op, changed, sample.claimed)};
                    }});
   };
   for (const auto& [what, operands] : remembered(op))
@@ -360,12 +338,16 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit, c
   if (lanes.size() <= most_in_pairs)
     for (OperandChange& change : pair_changes(op, lanes)) of_operands.push_back(std::move(change));
   for (const OperandChange& change : of_operands)
-    all.push_back({Stage::operands, change.text,
-                   [change, op, &unit](const Sample& sample) { return Results{after(change, sample, op, unit)}; }});
+    all.push_back({Stage::operands, change.text, [change, op, &unit](const Sample& of) {
+                     std::vector<Operands> changed = of.cases;
+                     for (Operands& c : changed) change.apply(c);
+                     return Results{results_of(unit, op, changed, of.claimed)};
+                   }});
   for (const Variant& v : variants)
     if (v.parameter != "kernel")  // another arithmetic fits much by chance
-      all.push_back({Stage::row, fmt::format("{} ({}) were {} and not {}", v.parameter, v.meaning, v.value, v.claimed),
-                     [other = v.unit, op](const Sample& cases) { return Results{results_of(*other, op, cases)}; }});
+      all.push_back(
+          {Stage::row, fmt::format("{} ({}) were {} and not {}", v.parameter, v.meaning, v.value, v.claimed),
+           [other = v.unit, op](const Sample& of) { return Results{results_of(*other, op, of.cases, of.claimed)}; }});
   if (!sample.before.empty()) add_memory(all, op, unit);
   if (model) add_sums(all, *model);
   if (model && !model->d.integer) add_normalization(all, *model);

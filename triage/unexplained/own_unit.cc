@@ -16,6 +16,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t least_telling = 4;  ///< cases of each sign that must tell a fitting value from the claimed one
+constexpr char no_change[] = "no change of one operand, one parameter, the last sum or the result makes it";
 constexpr uint64_t learned_sequences = 288, counted_sequences = 32;
 constexpr size_t most_beside = 8;   ///< one in so many cases that agree may meet a condition that is complete
 constexpr size_t few_beside = 32;   ///< where so many times as many differ as agree, no condition is wanted
@@ -49,12 +50,6 @@ Operands rotated(const Operands& from, size_t by) {
   return c;
 }
 
-std::string listed(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 /// Rising numbers: "1, 3 to 7".
 std::string ranges(const std::vector<size_t>& numbers) {
   std::vector<std::string> words;
@@ -63,7 +58,7 @@ std::string ranges(const std::vector<size_t>& numbers) {
     const char* between = last == first + 1 ? ", " : " to ";
     words.push_back(std::to_string(numbers[first]) + (last > first ? between + std::to_string(numbers[last]) : ""));
   }
-  return listed(words);
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 /// Where the difference stays when all products of a case move on by so many lanes.
@@ -100,51 +95,56 @@ std::string OwnUnit::describe(const Batch& cases) const {
   }
   std::vector<Variant> variants;
   if (judge_.units()[1]->model()) variants = variants_of_row();
-  Surroundings near = surroundings_of(judge_, cases, 1);
+  const Surroundings near = surroundings_of(judge_, cases, 1);
   if (const std::optional<std::string> fit = fitting_parameter(near, variants)) return *fit;
-  Surroundings others = surroundings_of(judge_, cases, 2);
+  const Surroundings others = surroundings_of(judge_, cases, 2);
   const std::vector<size_t> moves = moves_of(one);
   return condition_and_effect(near, others, variants, lanes_text(Operands(judge_.op(), one, 0), moves), !moves.empty());
 }
 
 std::string OwnUnit::describe_sequence(const Batch& sequence) const {
-  Surroundings near = surroundings_after(judge_, registry_, sequence, 1, learned_sequences),
-               others = surroundings_after(judge_, registry_, sequence, 2, counted_sequences);
+  const Surroundings near = surroundings_after(judge_, registry_, sequence, 1, learned_sequences),
+                     others = surroundings_after(judge_, registry_, sequence, 2, counted_sequences);
   return condition_and_effect(near, others, {}, "", false);
 }
 
-std::string OwnUnit::condition_and_effect(Surroundings& near, Surroundings& others,
+std::string OwnUnit::condition_and_effect(const Surroundings& near, const Surroundings& others,
                                           const std::vector<Variant>& variants, const std::string& lanes,
                                           bool in_other_lanes) const {
   const Unit& claimed = *judge_.units()[1];
-  near.seen = near.agree;
-  others.seen = others.agree;
-  Condition condition = condition_of(claimed, near, others, in_other_lanes);
+  if (near.differ.empty()) return no_change;
+  ConditionLearner learner(claimed, near, in_other_lanes);
+  const Effects effects(near, claimed, variants);
+  Condition condition = learner.learn(near.agree);
   Effect effect;
+  std::vector<size_t> seen;      // of the cases that agree such on which the effect would be seen
   for (int i = 0; i < 2; ++i) {  // each says what counts for the other
-    effect = effect_of(near, claimed, variants, condition.where);
-    for (Surroundings* walk : {&near, &others}) walk->seen = effect.visible(*walk, walk->agree);
-    condition = condition_of(claimed, near, others, in_other_lanes);
+    effect = effects.best(condition.where);
+    seen = effect.visible(near, near.agree);
+    condition = learner.learn(seen);
   }
   std::vector<std::string> said, counted;
   if (!condition.text.empty()) {
-    const bool complete = most_beside * condition.agree <= condition.of_agree;
+    const std::vector<size_t> seen_of_others = effect.visible(others, others.agree);
+    const size_t differ = learner.count(condition, others, others.differ);
+    const size_t agree = learner.count(condition, others, seen_of_others);
+    const bool complete = most_beside * agree <= seen_of_others.size();
     said.push_back(std::string("it differs ") + (complete ? "" : "only, but not always, ") + "where " + condition.text);
     counted.push_back(fmt::format("of other cases near it, {} of {} that differ are so, and {} of {} that agree",
-                                  condition.differ, condition.of_differ, condition.agree, condition.of_agree));
-  } else if (!effect.text.empty() && near.seen.size() * few_beside < near.differ.size()) {
-    said.push_back(near.seen.empty() ? "it differs wherever it can be seen"
-                                     : "it differs nearly wherever it can be seen");
+                                  differ, others.differ.size(), agree, seen_of_others.size()));
+  } else if (!effect.text.empty() && seen.size() * few_beside < near.differ.size()) {
+    said.push_back(seen.empty() ? "it differs wherever it can be seen" : "it differs nearly wherever it can be seen");
   }
   if (!effect.text.empty()) {
     said.push_back("as if " + effect.text);
     counted.push_back(fmt::format("the effect explains {} of {}", effect.fits, effect.cases));
   } else {
-    said.push_back("no change of one operand, one parameter, the last sum or the result makes it");
+    said.push_back(no_change);
   }
   if (!lanes.empty()) said.push_back(lanes);
   if (!variants.empty()) counted.push_back("no other value of one parameter fits all");
-  return fmt::format("{} ({})", fmt::join(said, "; "), fmt::join(counted, "; "));
+  const std::string text = fmt::format("{}", fmt::join(said, "; "));
+  return counted.empty() ? text : fmt::format("{} ({})", text, fmt::join(counted, "; "));
 }
 
 std::vector<Variant> OwnUnit::variants_of_row() const {
@@ -190,14 +190,13 @@ std::optional<std::string> OwnUnit::fitting_parameter(const Surroundings& near,
 std::vector<size_t> OwnUnit::moves_of(const Batch& one) const {
   const Operands witness(judge_.op(), one, 0);
   const size_t k = static_cast<size_t>(judge_.op().k);
+  Batch moved(judge_.op());
+  moved.resize(k);  // the first one stays where it is
+  for (size_t by = 0; by < k; ++by) rotated(witness, by).store(moved, by);
+  const std::vector<Verdict> verdicts = judge_.judge(moved);
   std::vector<size_t> moves;
-  for (size_t by = 1; by < k; ++by) {
-    Batch moved(judge_.op());
-    moved.resize(1);
-    const Operands changed = rotated(witness, by);
-    changed.store(moved, 0);
-    if (!(changed == witness) && judge_.judge(moved)[0].fails) moves.push_back(by);
-  }
+  for (size_t by = 1; by < k; ++by)
+    if (verdicts[by].fails && !(Operands(judge_.op(), moved, by) == witness)) moves.push_back(by);
   return moves;
 }
 

@@ -30,8 +30,9 @@ class OwnUnit {
   std::string describe_sequence(const Batch& sequence) const;
 
  private:
-  std::string condition_and_effect(Surroundings& near, Surroundings& others, const std::vector<Variant>& variants,
-                                   const std::string& lanes, bool in_other_lanes) const;
+  std::string condition_and_effect(const Surroundings& near, const Surroundings& others,
+                                   const std::vector<Variant>& variants, const std::string& lanes,
+                                   bool in_other_lanes) const;
   std::vector<Variant> variants_of_row() const;
   std::optional<std::string> fitting_parameter(const Surroundings& near, const std::vector<Variant>& variants) const;
   /// How many lanes further the products of a case may move so that the difference stays.

@@ -86,17 +86,15 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
   all.cases = Batch(op);
   const Mutator mutator(op, corner_hints(judge.units()[1]->model()));
   const SmallMoves small(op);
-  Batch from(op);  // cases that differ
   const std::vector<Verdict> of_starts = judge.judge(starts);
-  for (size_t i = 0; i < starts.size(); ++i)
-    if (keep(all, starts, i, of_starts[i]) && of_starts[i].fails) from.append(starts, i);
-  if (from.size() == 0) return all;
+  for (size_t i = 0; i < starts.size(); ++i) keep(all, starts, i, of_starts[i]);
+  if (all.differ.empty()) return all;
   for (uint64_t round = 0; round < rounds; ++round) {
     Batch tried(op);
     tried.resize(cases_a_round);
     for (size_t i = 0; i < cases_a_round; ++i) {
       CounterRng rng(seed, round * cases_a_round + i);
-      copy_case(from, rng.below(static_cast<uint32_t>(from.size())), tried, i);
+      copy_case(all.cases, all.differ[rng.below(static_cast<uint32_t>(all.differ.size()))], tried, i);
       if (rng.one_in(3)) {
         mutator.mutate(tried, i, rng);
         continue;
@@ -106,8 +104,7 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
       c.store(tried, i);
     }
     const std::vector<Verdict> verdicts = judge.judge(tried);
-    for (size_t i = 0; i < cases_a_round; ++i)
-      if (keep(all, tried, i, verdicts[i]) && verdicts[i].fails) from.append(tried, i);
+    for (size_t i = 0; i < cases_a_round; ++i) keep(all, tried, i, verdicts[i]);
     if (all.differ.size() >= enough_that_differ && all.agree.size() >= enough_that_agree) break;
   }
   return all;

@@ -15,7 +15,6 @@ struct Surroundings {
   std::vector<uint64_t> own, claimed;  ///< what the unit and the model gave
   std::vector<uint64_t> earlier;       ///< what the model gave before
   std::vector<size_t> differ, agree;   ///< cases, by what they show, the first one first; what agrees is one move apart
-  std::vector<size_t> seen;            ///< of those that agree such on which the effect would be seen
 };
 
 /// A walk from dots that differ over others that do, each a move from one before. Function of the seed where the units'
