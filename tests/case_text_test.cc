@@ -221,9 +221,9 @@ INSTANTIATE_TEST_SUITE_P(
         "gemm a=fp16 b=fp16 c=fp32 d=fp32 m=3 n=2 k=4 alpha=40000000 beta=3f800000",
         "gemm a=s8 b=s8 c=s32 d=s32 m=2 n=2 k=2"));
 
-class EveryFormat : public ::testing::TestWithParam<std::string> {};
+class EveryFormatInText : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(EveryFormat, EncodingsOfAllItsBitsAreReadBack) {
+TEST_P(EveryFormatInText, EncodingsOfAllItsBitsAreReadBack) {
   Op op;
   op.kind = OpKind::convert;
   op.a = op.d = format(GetParam());
@@ -262,7 +262,7 @@ std::vector<std::string> all_format_names() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, EveryFormat, ::testing::ValuesIn(all_format_names()), test_name);
+INSTANTIATE_TEST_SUITE_P(Formats, EveryFormatInText, ::testing::ValuesIn(all_format_names()), test_name);
 
 /// A file with many changes of unit, property and op.
 std::string long_mixed_file() {

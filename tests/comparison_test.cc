@@ -14,7 +14,8 @@
 namespace mmafuzz {
 namespace {
 
-const std::string row = "model:hopper/mma.m16n8k16.f32.f16.f16.f32", plugin = "plugin:" MMAFUZZ_PLANTED_PLUGIN;
+const std::string row = "model:hopper/mma.m16n8k16.f32.f16.f16.f32",
+                  plugin = "plugin:" MMAFUZZ_BINARY_DIR "/tests/planted_plugin.so";
 
 /// The first is where the plugin does not equal its row (planted_plugin_test.cc): -1 + 1 - 1.5 * 2^-25.
 Batch cases_with_the_planted_one(const Op& op) {
@@ -57,7 +58,7 @@ TEST(Comparison, AUnitThatClaimsARowIsHeldToThatAlone) {
 TEST(Comparison, ARowThatComputesTheSameStandsForTheClaimedOne) {
   const std::string turing = "model:turing/mma.m16n8k8.f32.f16.f16.f32",
                     ampere = "model:ampere/mma.m16n8k16.f32.f16.f16.f32";
-  const std::string box = "plugin:" MMAFUZZ_FLAWED_PLUGIN;  // claims to equal ampere
+  const std::string box = "plugin:" MMAFUZZ_BINARY_DIR "/tests/flawed_plugin_14.so";  // claims to equal ampere
   const Op op = dot_op("fp16", "fp32", "fp32", 16);
   const Comparison comparison(op, {"exact", turing, box}, registry(), {});
   Batch batch(op);

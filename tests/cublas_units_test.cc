@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using Arithmetic = CublasRow::Arithmetic;
 
 /// A registry whose cublas: units speak to a false child.
-Registry registry_with(const std::string& mode) {
+Registry cublas_registry(const std::string& mode) {
   setenv("FALSE_DEVICE", mode.c_str(), 1);
   Registry registry = oracle_registry();
   const std::string program = std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child";
@@ -75,7 +75,7 @@ void expect_same(const Batch& batch, const Outcomes& got, const Outcomes& expect
 }
 
 TEST(CublasUnits, DotsAreTheDotsOfTheOracles) {
-  const Registry registry = registry_with("twin");
+  const Registry registry = cublas_registry("twin");
   for (const CublasRow& row : cublas_rows()) {
     if (row.arithmetic == Arithmetic::emulated) continue;
     for (const int k : {1, 7, 16}) {
@@ -89,7 +89,7 @@ TEST(CublasUnits, DotsAreTheDotsOfTheOracles) {
 }
 
 TEST(CublasUnits, ProductsHaveTheirRowsAndColumns) {
-  const Registry registry = registry_with("twin");
+  const Registry registry = cublas_registry("twin");
   for (const CublasRow& row : cublas_rows()) {
     if (row.arithmetic == Arithmetic::emulated || row.result.fields().integer) continue;
     for (const bool scaled : {false, true}) {
@@ -106,7 +106,7 @@ TEST(CublasUnits, ProductsHaveTheirRowsAndColumns) {
 }
 
 TEST(CublasUnits, IntegerProductsArePaddedToMultiplesOfFour) {
-  const Registry registry = registry_with("twin");
+  const Registry registry = cublas_registry("twin");
   const CublasRow& row = cublas_rows()[size_t(find_cublas_row("gemmex.s8"))];
   const Op op = op_of(row, OpKind::gemm, 3, 5, 6);
   const Batch batch = drawn(op, 4);
@@ -123,7 +123,7 @@ TEST(CublasUnits, IntegerProductsArePaddedToMultiplesOfFour) {
 }
 
 TEST(CublasUnits, BitsThatTf32IgnoresDoNotTravel) {
-  const Registry registry = registry_with("twin");
+  const Registry registry = cublas_registry("twin");
   const Op op = op_of(cublas_rows()[size_t(find_cublas_row("gemmex.tf32"))], OpKind::dot, 1, 1, 4);
   Batch clean = drawn(op, 5, false), dirty = clean;
   for (size_t field : {0u, 1u})
@@ -134,7 +134,7 @@ TEST(CublasUnits, BitsThatTf32IgnoresDoNotTravel) {
 }
 
 TEST(CublasUnits, ALongerBatchThanOneRequestIsWhole) {
-  const Registry registry = registry_with("twin");
+  const Registry registry = cublas_registry("twin");
   const Op op = op_of(cublas_rows()[0], OpKind::gemm, 2, 2, max_extent);  // half a mebibyte a call
   const Batch batch = drawn(op, 130, false);
   expect_same(batch, results_of(registry, "cublas:gemmex.fp16", batch), results_of(registry, "exact", batch),
@@ -142,7 +142,7 @@ TEST(CublasUnits, ALongerBatchThanOneRequestIsWhole) {
 }
 
 TEST(CublasUnits, ParametersOfTheEmulationArrive) {
-  const Registry registry = registry_with("twin");
+  const Registry registry = cublas_registry("twin");
   const Op op = op_of(cublas_rows()[size_t(find_cublas_row("dgemm.emulated"))], OpKind::gemm, 2, 3, 4);
   const Batch finite = drawn(op, 6, false);
   const Outcomes exact = results_of(registry, "exact", finite);
@@ -165,7 +165,7 @@ TEST(CublasUnits, ParametersOfTheEmulationArrive) {
 
 TEST(CublasUnits, EmulationThatDoesNotRunDeclines) {
   const auto reason = [](const char* mode, const std::string& unit, const Op& op) {
-    const auto bound = registry_with(mode).bind(unit, op);
+    const auto bound = cublas_registry(mode).bind(unit, op);
     if (bound) return std::string("bound");
     EXPECT_EQ(bound.refusal().kind, Refusal::Kind::declined);
     return bound.refusal().reason;
@@ -188,7 +188,7 @@ TEST(CublasUnits, EmulationThatDoesNotRunDeclines) {
 }
 
 TEST(CublasUnits, BadNamesOpsAndParameters) {
-  const Registry registry = registry_with("twin");
+  const Registry registry = cublas_registry("twin");
   const Op dgemm = op_of(cublas_rows().back(), OpKind::gemm, 2, 2, 2), half = dot_op("fp16", "fp32", "fp32", 16);
   const auto refusal = [&](const std::string& unit, const Op& op) {
     const auto bound = registry.bind(unit, op);
@@ -216,7 +216,7 @@ TEST(CublasUnits, ALostDeviceKeepsTheBatch) {
   setenv("MMAFUZZ_DEVICE_LOSSES", folder.c_str(), 1);
   for (const auto& [mode, finding] : {std::pair("crash_after_probe", "the device child closed the connection"),
                                       std::pair("decline_after_probe", "cuBLAS took the probe but not the batch")}) {
-    const Registry registry = registry_with(mode);
+    const Registry registry = cublas_registry(mode);
     testing::internal::CaptureStderr();
     const Outcomes outcomes = results_of(registry, "cublas:gemmex.fp16", drawn(dot_op("fp16", "fp32", "fp32", 16), 5));
     EXPECT_THAT(testing::internal::GetCapturedStderr(),
@@ -228,7 +228,7 @@ TEST(CublasUnits, ALostDeviceKeepsTheBatch) {
 }
 
 TEST(CublasUnits, AProbeThatLosesTheDeviceDeclines) {
-  const auto unit = registry_with("crash").bind("cublas:dgemm", op_of(cublas_rows().back(), OpKind::gemm, 2, 2, 2));
+  const auto unit = cublas_registry("crash").bind("cublas:dgemm", op_of(cublas_rows().back(), OpKind::gemm, 2, 2, 2));
   ASSERT_FALSE(unit);
   EXPECT_THAT(unit.refusal().reason, HasSubstr("the probe lost the device: the device child closed the connection"));
 }

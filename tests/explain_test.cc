@@ -12,6 +12,7 @@
 #include "triage/explain/explanation_text.h"
 #include "triage/explain/first_difference.h"
 #include "triage/explain/number_text.h"
+#include "tests/named_units.h"
 
 namespace mmafuzz {
 namespace {
@@ -52,7 +53,6 @@ double value_of(const std::string& bits, int top) {
 double number(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
 double power(int exponent) { return std::ldexp(1.0, exponent); }
 
-constexpr const char* volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32";
 constexpr const char* dot4 = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4";
 // Valpey et al. 2025, table 5, with b1 at 2^7 (printed 2^-7, which does not give what the text states).
 constexpr const char* table5 = "1c01 054e 0c00 0c00 | 5bfe 21c7 0c00 0c00 | 33800000";
@@ -130,8 +130,7 @@ TEST(Explain, BothColumnsStandSideBySideOnAWideTerminal) {
 TEST(Explain, KeptAndFallenBitsAreTheWholeAddend) {
   const Registry registry = oracle_registry();
   size_t lost = 0;
-  for (const char* name :
-       {volta, "model:turing/mma.m16n8k8.f32.f16.f16.f32", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"}) {
+  for (const std::string& name : {volta, turing, hopper}) {
     size_t column = 0;
     const Op op = *parse_op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=8", column);
     const std::unique_ptr<Unit> unit = std::move(*registry.bind(name, op));

@@ -22,6 +22,7 @@
 #include "triage/facts/fact_name.h"
 #include "triage/facts/smallest_case.h"
 #include "triage/kernel_steps.h"
+#include "tests/named_units.h"
 
 namespace mmafuzz {
 namespace {
@@ -34,9 +35,6 @@ using testing::Not;
 using testing::StartsWith;
 
 const std::string mxfp4 = "model:blackwell/tcgen05.kind::";
-const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
-                  hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32",
-                  ampere = "model:ampere/mma.m16n8k16.f32.f16.f16.f32";
 const char half_dot[] = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16";
 
 Bucket bucket(const std::string& first, const std::string& second, std::vector<std::string> facts,

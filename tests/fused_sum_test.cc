@@ -7,6 +7,7 @@
 #include "plan/registry.h"
 #include "oracles/models/aligned_sum_simd.h"
 #include "oracles/models/model_rows.h"
+#include "tests/named_units.h"
 
 namespace mmafuzz {
 namespace {
@@ -20,10 +21,6 @@ uint64_t evaluate(const std::string& unit, const Op& op, const std::vector<uint6
   }
   return run_one_dot(**bound, op, a, b, c);
 }
-
-const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
-                  ampere = "model:ampere/mma.m16n8k16.f32.f16.f16.f32",
-                  hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
 
 TEST(FusedSum, TruncationIsNotRoundTowardZero) {
   // Valpey et al., table 3: 2 - 2^-40 gives 2; toward zero of the exact sum would be the number below.

@@ -24,7 +24,7 @@
 namespace mmafuzz {
 namespace {
 
-Op product(const std::string& format, int m, int n, int k, const std::string& more = "") {
+Op product_op(const std::string& format, int m, int n, int k, const std::string& more = "") {
   return op_from_text("gemm a=" + format + " b=" + format + " c=" + format + " d=" + format +
                       " m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=" + std::to_string(k) + more);
 }
@@ -42,7 +42,7 @@ Batch ones(const Op& op) {
 
 TEST(Moves, ChangeTheirOwnCaseAlone) {
   for (const auto [m, n, k] : {std::array{4, 2, 6}, {1, 5, 3}, {5, 1, 3}, {2, 7, 1}}) {
-    const Op op = product("fp64", m, n, k);
+    const Op op = product_op("fp64", m, n, k);
     const auto unit = bind_or_fail("ozaki:dgemm.fp16?slices=5", op);
     const Mutator mutator(op, corner_hints(nullptr, unit->slicing()));
     const Batch start = ones(op);
@@ -59,7 +59,7 @@ TEST(Moves, ChangeTheirOwnCaseAlone) {
 }
 
 TEST(Moves, ReachTheCornersOfSlicesFromOnes) {
-  const Op op = product("fp64", 2, 2, 16);
+  const Op op = product_op("fp64", 2, 2, 16);
   const auto unit = bind_or_fail("ozaki:dgemm.fp16?slices=5", op);
   const Mutator mutator(op, corner_hints(nullptr, unit->slicing()));
   Coverage coverage(op, nullptr, unit->slicing());
@@ -104,7 +104,7 @@ std::map<std::string, size_t> compared(const Comparison& comparison, const Batch
 }
 
 TEST(Turns, CoverEveryCaseForEveryProperty) {
-  const Op op = product("fp64", 2, 2, 8);
+  const Op op = product_op("fp64", 2, 2, 8);
   const Comparison comparison(op, {"ozaki:dgemm.fp16?sum=exact"}, registry(), all_properties());
   Batch batch;
   StructuredGenerator(op, 3).fill(0, 15, batch);
@@ -129,13 +129,13 @@ TEST(Turns, CoverEveryCaseForEveryProperty) {
 TEST(QuickElements, AcceptNothingThatMpfrRefuses) {
   size_t asked = 0, accepted = 0, refused = 0, rounded = 0, rightly_rounded = 0;
   for (const auto& [name, op] :
-       {std::pair{"ozaki:dgemm.fp16", product("fp64", 2, 2, 8)},
-        {"ozaki:dgemm.fp16?slices=4", product("fp64", 1, 2, 16)},
+       {std::pair{"ozaki:dgemm.fp16", product_op("fp64", 2, 2, 8)},
+        {"ozaki:dgemm.fp16?slices=4", product_op("fp64", 1, 2, 16)},
         {"ozaki:dgemm.fp16?slices=5,fast=1",
-         product("fp64", 2, 1, 20, " alpha=bfd5555555555555 beta=4008000000000000")},
-        {"ozaki:dgemm.s8?slices=7,sum=exact", product("fp64", 1, 1, 4)},
-        {"ozaki:sgemm.fp16?slices=2", product("fp32", 2, 2, 6)},
-        {"ozaki:sgemm.fp16?sum=exact", product("fp32", 2, 2, 6, " alpha=beaaaaab beta=40400000")}}) {
+         product_op("fp64", 2, 1, 20, " alpha=bfd5555555555555 beta=4008000000000000")},
+        {"ozaki:dgemm.s8?slices=7,sum=exact", product_op("fp64", 1, 1, 4)},
+        {"ozaki:sgemm.fp16?slices=2", product_op("fp32", 2, 2, 6)},
+        {"ozaki:sgemm.fp16?sum=exact", product_op("fp32", 2, 2, 6, " alpha=beaaaaab beta=40400000")}}) {
     const auto unit = bind_or_fail(name, op);
     const gemm::OzakiGemm& scheme = dynamic_cast<const gemm::OzakiUnit&>(*unit).engine();
     Batch batch;
@@ -281,7 +281,7 @@ TEST(QuickElements, AcceptNothingBeyondTheEdgeOfTheBound) {
   for (const char* name : {"ozaki:dgemm.fp16", "ozaki:dgemm.fp16?slices=3", "ozaki:dgemm.fp16?slices=5,fast=1",
                            "ozaki:dgemm.s8?sum=exact", "ozaki:dgemm.e4m3?slices=14,fast=1"})
     for (const char* scalars : attacked_scalars) {
-      const Op op = product("fp64", 1, 1, 6, scalars);
+      const Op op = product_op("fp64", 1, 1, 6, scalars);
       const FormatFields& f = op.d.fields();
       TwoJudges judges(name, op);
       Batch batch;
@@ -333,7 +333,7 @@ TEST(QuickElements, AcceptNothingBeyondTheEdgeOfTheBound) {
 }
 
 TEST(QuickElements, AcceptNoNeighbourOfAHalfwayCase) {
-  const Op op = product("fp64", 1, 1, 3);
+  const Op op = product_op("fp64", 1, 1, 3);
   const FormatFields& f = op.d.fields();
   TwoJudges judges("ozaki:dgemm.fp16?sum=exact", op);
   Batch batch(op);
@@ -395,7 +395,7 @@ class Answers final : public Unit {
 TEST(GemmSpecials, FailExactlyWhereMpfrDiffers) {
   size_t holds = 0, fails = 0;
   for (const char* more : {"", " round=down", " alpha=bfd5555555555555 beta=4008000000000000"}) {
-    const Op op = product("fp64", 1, 1, 3, more);
+    const Op op = product_op("fp64", 1, 1, 3, more);
     const FormatFields& f = op.a.fields();
     const uint64_t values[] = {0,
                                f.encode_zero(true),
@@ -462,7 +462,7 @@ class WrongAboutZeros final : public Unit {
 };
 
 TEST(SliceDots, OfZerosAreSampled) {
-  const Op op = product("fp64", 1, 1, 16);
+  const Op op = product_op("fp64", 1, 1, 16);
   const gemm::OzakiPlan plan = gemm::parse_ozaki_plan("fp16", "")->plan;
   const Op dot = gemm::OzakiGemm::dot_op(plan, 16);
   const gemm::OzakiGemm wrong(
@@ -482,7 +482,7 @@ TEST(CorrectedSgemm, IsTheSameByHostAndInIntegers) {
   for (const char* name : {"split:markidis.fp16", "split:ootomo.fp16", "split:ootomo.fp16?residual_product=0",
                            "split:ootomo.tf32", "split:markidis.fp16?scale=5"})
     for (const char* more : {"", " alpha=beaaaaab beta=40400000", " alpha=00000000", " beta=00000000"}) {
-      const Op op = product("fp32", 2, 3, 20, more);
+      const Op op = product_op("fp32", 2, 3, 20, more);
       const auto unit = bind_or_fail(name, op);
       Batch batch;
       StructuredGenerator(op, 8).fill(0, case_count(300, 20000), batch);

@@ -8,12 +8,12 @@
 #include "plan/registry.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/named_units.h"
 
 namespace mmafuzz {
 namespace {
 
-constexpr const char* volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32";
-constexpr const char* modes[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away"};
+constexpr const char* rounding_names[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away"};
 
 uint64_t evaluate(const std::string& unit, const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b,
                   uint64_t c) {
@@ -134,7 +134,7 @@ TEST(Hypotheses, EqualTheirStepsTakenByMpfr) {
   Referee mpfr;
   const size_t cases = case_count(200, 20000);
   for (const Recipe& recipe : recipes)
-    for (const char* mode : modes)
+    for (const char* mode : rounding_names)
       for (const char* accumulator : {"fp32", "fp16"}) {
         if (recipe.sums == std::string("fp16") && accumulator == std::string("fp32"))
           continue;  // c would be rounded before it is added

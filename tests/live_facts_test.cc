@@ -5,12 +5,10 @@
 
 #include "core/divergence_log.h"
 #include "plan/registry.h"
+#include "tests/named_units.h"
 
 namespace mmafuzz {
 namespace {
-
-const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
-                  hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
 
 /// A record as searches write it: four products of 2^-25 and c = 1 (Fasi et al. 2021, test B3).
 LoggedDivergence recorded(const std::string& statement, Severity severity = Severity::semantic) {

@@ -11,11 +11,11 @@
 #include "oracles/properties/properties.h"
 #include "search/structured_generator.h"
 #include "triage/triage.h"
+#include "tests/named_units.h"
 
 namespace mmafuzz {
 namespace {
 
-constexpr char hopper[] = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
 constexpr uint64_t infinity = 0x7c00;
 
 /// Gives what Hopper gives; after two cases in a row whose a[0] is an infinity, a bit is off.

@@ -17,13 +17,10 @@
 #include "triage/minimize.h"
 #include "triage/op_variants.h"
 #include "triage/simplifications.h"
+#include "tests/named_units.h"
 
 namespace mmafuzz {
 namespace {
-
-constexpr char volta[] = "model:volta/mma.m8n8k4.f32.f16.f16.f32";
-constexpr char turing[] = "model:turing/mma.m16n8k8.f32.f16.f16.f32";
-constexpr char hopper[] = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
 
 SmallCases shared;
 
@@ -115,7 +112,7 @@ Op f16(int k) { return dot_op("fp16", "fp32", "fp32", k); }
 
 // Why no fewer would do is said with each.
 TEST(Witness, HasTheFewestAddends) {
-  const auto overridden = [](const char* unit, const char* by) { return std::string(unit) + "?" + by; };
+  const auto overridden = [](const std::string& unit, const char* by) { return unit + "?" + by; };
   // Volta keeps 23 bits, as many as the result. c passes 2^n upward by one ulp; each product of half a last bit or more
   // is kept before and lost after. The one ulp gained must be lost and one more, by halves: three products and c.
   EXPECT_EQ(fewest_addends("monotone_in_c", {volta}, f16(4), "fraction_bits", 1), 4);

@@ -28,7 +28,7 @@ using ::testing::Not;
 
 const std::string add16 = "scalar add format=fp16";
 
-std::string reason(const std::string& name, const std::string& op = add16) {
+std::string refusal_of(const std::string& name, const std::string& op = add16) {
   const Result<std::unique_ptr<Unit>> unit = registry().bind(name, op_from_text(op));
   if (unit) return "it is bound";
   EXPECT_EQ(unit.refusal().reason.find('\n'), std::string::npos);
@@ -146,19 +146,19 @@ INSTANTIATE_TEST_SUITE_P(Text, FaultTest, ::testing::Combine(::testing::ValuesIn
                          fault_name);
 
 TEST_F(ProcessUnits, WrongFirstWordsAreDeclinedWithAReason) {
-  EXPECT_THAT(reason("process:/nowhere/none"), EndsWith("cannot run /nowhere/none: No such file or directory"));
-  EXPECT_THAT(reason("process:" MMAFUZZ_SOURCE_DIR "/README.md"), EndsWith("Permission denied"));
-  EXPECT_THAT(reason(false_unit("exit_at_once")), HasSubstr("closed the connection (it exited with code 3)"));
-  EXPECT_THAT(reason(false_unit("silent")), HasSubstr("gave no answer in time (it was killed)"));
-  EXPECT_THAT(reason(false_unit("never_ends_a_line")), HasSubstr("a line without an end"));
-  EXPECT_THAT(reason(false_unit("old_version")), HasSubstr("speaks version '0' of the protocol, this is 1"));
-  EXPECT_THAT(reason(false_unit("no_name")), HasSubstr("after the version come 'text' or 'binary', and a name"));
-  EXPECT_THAT(reason(false_unit("other_protocol")), HasSubstr("after the version come 'text' or 'binary', and a name"));
-  EXPECT_THAT(reason(false_unit("no_greeting")), HasSubstr("said 'hello' where 'mmafuzz-process 1 text NAME' was"));
-  EXPECT_THAT(reason(false_unit("empty_greeting")), HasSubstr("said ''"));
-  EXPECT_THAT(reason(false_unit("neither_yes_nor_no")), HasSubstr("said 'maybe' to an op"));
-  EXPECT_THAT(reason(false_unit("refuses")), EndsWith(": it takes nothing"));
-  EXPECT_THAT(reason(false_unit("well"), "scalar add format=fp32"), EndsWith(": it takes scalar add format=fp16"));
+  EXPECT_THAT(refusal_of("process:/nowhere/none"), EndsWith("cannot run /nowhere/none: No such file or directory"));
+  EXPECT_THAT(refusal_of("process:" MMAFUZZ_SOURCE_DIR "/README.md"), EndsWith("Permission denied"));
+  EXPECT_THAT(refusal_of(false_unit("exit_at_once")), HasSubstr("closed the connection (it exited with code 3)"));
+  EXPECT_THAT(refusal_of(false_unit("silent")), HasSubstr("gave no answer in time (it was killed)"));
+  EXPECT_THAT(refusal_of(false_unit("never_ends_a_line")), HasSubstr("a line without an end"));
+  EXPECT_THAT(refusal_of(false_unit("old_version")), HasSubstr("speaks version '0' of the protocol, this is 1"));
+  EXPECT_THAT(refusal_of(false_unit("no_name")), HasSubstr("after the version come 'text' or 'binary', and a name"));
+  EXPECT_THAT(refusal_of(false_unit("other_protocol")), HasSubstr("after the version come 'text' or 'binary', and a name"));
+  EXPECT_THAT(refusal_of(false_unit("no_greeting")), HasSubstr("said 'hello' where 'mmafuzz-process 1 text NAME' was"));
+  EXPECT_THAT(refusal_of(false_unit("empty_greeting")), HasSubstr("said ''"));
+  EXPECT_THAT(refusal_of(false_unit("neither_yes_nor_no")), HasSubstr("said 'maybe' to an op"));
+  EXPECT_THAT(refusal_of(false_unit("refuses")), EndsWith(": it takes nothing"));
+  EXPECT_THAT(refusal_of(false_unit("well"), "scalar add format=fp32"), EndsWith(": it takes scalar add format=fp16"));
 }
 
 // ---- features ----
@@ -186,7 +186,7 @@ TEST_F(ProcessUnits, MayTellFeaturesOfEachCase) {
 
 TEST_F(ProcessUnits, WrongNumbersOfFeaturesAreDeclined) {
   for (const char* fault : {"features_0", "features_many", "features_word", "features_twice"})
-    EXPECT_THAT(reason(false_unit(fault)),
+    EXPECT_THAT(refusal_of(false_unit(fault)),
                 HasSubstr("to an op, where 'yes', 'yes equals UNIT', 'no REASON' or a 'yes' that ends"))
         << fault;
 }
@@ -222,16 +222,16 @@ TEST_F(ProcessUnits, ASearchKeepsCasesOfNewFeatures) {
 }
 
 TEST_F(ProcessUnits, WrongNamesAreRefused) {
-  EXPECT_THAT(reason("process:"), HasSubstr("unknown unit 'process:'"));
-  EXPECT_THAT(reason("process:%20"), HasSubstr("names no command"));
-  EXPECT_THAT(reason("process:a%2"), HasSubstr("% begins two hexadecimal digits"));
-  EXPECT_THAT(reason("process:a%zz"), HasSubstr("% begins two hexadecimal digits"));
-  EXPECT_THAT(reason("process:a%00"), HasSubstr("% begins two hexadecimal digits"));
-  EXPECT_THAT(reason("process:true?speed=9"), HasSubstr("has no parameter 'speed', only timeout"));
+  EXPECT_THAT(refusal_of("process:"), HasSubstr("unknown unit 'process:'"));
+  EXPECT_THAT(refusal_of("process:%20"), HasSubstr("names no command"));
+  EXPECT_THAT(refusal_of("process:a%2"), HasSubstr("% begins two hexadecimal digits"));
+  EXPECT_THAT(refusal_of("process:a%zz"), HasSubstr("% begins two hexadecimal digits"));
+  EXPECT_THAT(refusal_of("process:a%00"), HasSubstr("% begins two hexadecimal digits"));
+  EXPECT_THAT(refusal_of("process:true?speed=9"), HasSubstr("has no parameter 'speed', only timeout"));
   for (const char* wrong : {"", "0", "-1", "nan", "1e9", "1s"})
-    EXPECT_THAT(reason("process:true?timeout=" + std::string(wrong)), HasSubstr("timeout takes seconds")) << wrong;
-  EXPECT_THAT(reason("python:file.py"), HasSubstr("python:FILE.py:FUNCTION"));
-  EXPECT_THAT(reason("plugin:x.so?isolated=2"), HasSubstr("isolated=0 or 1"));
+    EXPECT_THAT(refusal_of("process:true?timeout=" + std::string(wrong)), HasSubstr("timeout takes seconds")) << wrong;
+  EXPECT_THAT(refusal_of("python:file.py"), HasSubstr("python:FILE.py:FUNCTION"));
+  EXPECT_THAT(refusal_of("plugin:x.so?isolated=2"), HasSubstr("isolated=0 or 1"));
 }
 
 TEST_F(ProcessUnits, ACommandIsWrittenSoThatCaseTextCanNameIt) {
@@ -414,7 +414,7 @@ TEST_F(ProcessUnits, APluginIsAProcessThatEqualsItAndItsCrashIsAFinding) {
   bind_or_fail(example + "?isolated=0", op)->run(batch, here);
   EXPECT_EQ(run(*bind_or_fail(example, op), batch), "");
   EXPECT_EQ(std::memcmp(here.results.data(), outcomes_.results.data(), 500 * here.results.stride()), 0);
-  EXPECT_THAT(reason(example), HasSubstr("computes dot products only, not scalar"));
+  EXPECT_THAT(refusal_of(example), HasSubstr("computes dot products only, not scalar"));
 
   const std::filesystem::path source = folder_ / "crash.c", library = folder_ / "crash.so";
   std::ofstream(source) << R"(#include "oracles/units/plugin_abi.h"
@@ -542,14 +542,14 @@ TEST_F(PythonUnits, GetEncodingsAndGiveThem) {
 }
 
 TEST_F(PythonUnits, SayWhatTheyTake) {
-  EXPECT_EQ(reason(unit("fma"), "scalar fma format=fp16 round=up"), "it is bound");
-  EXPECT_THAT(reason(unit("fma"), "scalar fma format=fp16"), EndsWith(": fma only"));
-  EXPECT_THAT(reason(unit("first"), "scalar add format=fp16 round=up"), HasSubstr("honours round=up"));
-  EXPECT_THAT(reason(unit("first"), "scalar add format=fp16 ftz=1"), HasSubstr("honours ftz=1"));
-  EXPECT_THAT(reason(unit("none")), HasSubstr("AttributeError"));
-  EXPECT_THAT(reason(unit("not_a_function")), HasSubstr("Error"));
-  EXPECT_THAT(reason("python:/nowhere/u.py:f"), HasSubstr("FileNotFoundError"));
-  EXPECT_THAT(reason("python:/nowhere/u.txt:f"), HasSubstr("is no Python file"));
+  EXPECT_EQ(refusal_of(unit("fma"), "scalar fma format=fp16 round=up"), "it is bound");
+  EXPECT_THAT(refusal_of(unit("fma"), "scalar fma format=fp16"), EndsWith(": fma only"));
+  EXPECT_THAT(refusal_of(unit("first"), "scalar add format=fp16 round=up"), HasSubstr("honours round=up"));
+  EXPECT_THAT(refusal_of(unit("first"), "scalar add format=fp16 ftz=1"), HasSubstr("honours ftz=1"));
+  EXPECT_THAT(refusal_of(unit("none")), HasSubstr("AttributeError"));
+  EXPECT_THAT(refusal_of(unit("not_a_function")), HasSubstr("Error"));
+  EXPECT_THAT(refusal_of("python:/nowhere/u.py:f"), HasSubstr("FileNotFoundError"));
+  EXPECT_THAT(refusal_of("python:/nowhere/u.txt:f"), HasSubstr("is no Python file"));
 }
 
 TEST_F(PythonUnits, WhatTheyRaiseOrGiveWronglyIsAFinding) {
@@ -574,7 +574,7 @@ TEST_F(PythonUnits, RememberNothingWhereTheyAreFresh) {
   for (int times = 0; times < 2; ++times) EXPECT_EQ(first_result(begun_anew(unit("counts"), registry())), 1u);
   EXPECT_EQ(begun_anew(unit("counts"), registry()), unit("counts") + "?fresh=1");
   EXPECT_EQ(begun_anew("exact", registry()), "exact");
-  EXPECT_THAT(reason(unit("counts") + "?fresh=2"), HasSubstr("fresh=0 or 1"));
+  EXPECT_THAT(refusal_of(unit("counts") + "?fresh=2"), HasSubstr("fresh=0 or 1"));
 }
 
 /// The same functions on arrays, where this machine's Python has numpy.

@@ -39,7 +39,7 @@ class FirstOperand final : public Family {
   }
 };
 
-const Registry& registry() {
+const Registry& with_broken_units() {
   static const Registry all = [] {
     Registry r = oracle_registry();
     r.add(std::make_unique<FirstOperand>());
@@ -53,7 +53,7 @@ struct Checked {
   std::vector<Divergence> found;
 };
 
-Checked check(const char* property, const Unit& unit, const Batch& cases, const Registry& units = registry()) {
+Checked check(const char* property, const Unit& unit, const Batch& cases, const Registry& units = with_broken_units()) {
   const Result<BoundProperty> bound = BoundProperty::bind(*find_property(property), unit, cases.op(), units);
   if (!bound) throw std::runtime_error(bound.refusal().reason);
   Outcomes base;
@@ -137,7 +137,7 @@ TEST(EveryExample, BreaksAndKeeps) {
   for (const Example& e : examples()) {
     SCOPED_TRACE(e.property);
     seen.insert(e.property);
-    const auto unit = registry().bind(e.breaks, e.cases.op());
+    const auto unit = with_broken_units().bind(e.breaks, e.cases.op());
     ASSERT_TRUE(unit) << unit.refusal().reason;
     for (const Severity severity : {Severity::semantic, Severity::contract}) {
       (*unit)->describe(e.breaks, severity == Severity::contract ? claims_of({e.property}) : std::vector<Claim>{});
@@ -148,7 +148,7 @@ TEST(EveryExample, BreaksAndKeeps) {
       EXPECT_EQ(checked.found[0].key.property, e.property);
     }
     if (!e.keeps) continue;
-    const auto other = registry().bind(e.keeps, e.cases.op());
+    const auto other = with_broken_units().bind(e.keeps, e.cases.op());
     ASSERT_TRUE(other) << other.refusal().reason;
     const Checked kept = check(e.property, **other, e.cases);
     EXPECT_GT(kept.compared, 0u);
@@ -177,7 +177,7 @@ TEST(ProductValue, TwelveTimesTwentyFourIsNotEighteenTimesSixteen) {
        {std::tuple{"model:hopper/mma.m16n8k16.f32.f16.f16.f32", 0x43900001u, 0x43900000u},
         std::tuple{"model:hopper/mma.m16n8k16.f32.f16.f16.f32?product=normalized", 0x43900000u, 0x43900000u},
         std::tuple{"exact", 0x43900001u, 0x43900001u}}) {
-    const auto unit = registry().bind(name, op);
+    const auto unit = with_broken_units().bind(name, op);
     EXPECT_EQ(run_one_dot(**unit, op, a, b, 0), first) << name;
     EXPECT_EQ(run_one_dot(**unit, op, x, y, 0), second) << name;
   }
@@ -189,7 +189,7 @@ TEST(Scaling, AFloorThatIsTooHighIsSeen) {
   Batch cases(op);
   for (uint64_t n = 0; n < 64; ++n) cases.append(one_case(op, {0x0c00 + n}, {0x0c00}, 0), 0);  // (1 + n 2^-10) 2^-24
   const std::string hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
-  const auto floored = registry().bind(hopper + "?zero_exponent=0", op), good = registry().bind(hopper, op);
+  const auto floored = with_broken_units().bind(hopper + "?zero_exponent=0", op), good = with_broken_units().bind(hopper, op);
   EXPECT_FALSE(check("power_of_two_scaling", **floored, cases).found.empty());
   const Checked kept = check("power_of_two_scaling", **good, cases);
   EXPECT_GT(kept.compared, 32u);
@@ -234,7 +234,7 @@ double value(const Format& format, uint64_t encoding) {
 bool same(double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); }
 
 /// What the twins of structured fp16 cases look like; products of fp16 numbers are exact in double.
-class Twins : public testing::Test {
+class PropertyTwins : public testing::Test {
  protected:
   const Op op_ = dot_op("fp16", "fp32", "fp32", 8);
   Batch cases_;
@@ -259,7 +259,7 @@ class Twins : public testing::Test {
   }
 };
 
-TEST_F(Twins, OneAddendIsRaisedByAnUlpOrPastAPowerOfTwo) {
+TEST_F(PropertyTwins, OneAddendIsRaisedByAnUlpOrPastAPowerOfTwo) {
   look("monotone_in_addend");
   std::set<int> positions;
   size_t raised = 0, by_an_ulp = 0, past_a_power = 0;
@@ -286,7 +286,7 @@ TEST_F(Twins, OneAddendIsRaisedByAnUlpOrPastAPowerOfTwo) {
   EXPECT_GT(past_a_power, 1000u);
 }
 
-TEST_F(Twins, AllAddendsAreScaledByOnePowerOfTwo) {
+TEST_F(PropertyTwins, AllAddendsAreScaledByOnePowerOfTwo) {
   look("power_of_two_scaling");
   size_t scaled = 0;
   std::set<int> shifts;
@@ -308,7 +308,7 @@ TEST_F(Twins, AllAddendsAreScaledByOnePowerOfTwo) {
   EXPECT_GT(shifts.size(), 20u);
 }
 
-TEST_F(Twins, FactorsChangeAndProductsDoNot) {
+TEST_F(PropertyTwins, FactorsChangeAndProductsDoNot) {
   for (const bool same_exponents : {false, true}) {
     seen_.clear();
     look(same_exponents ? "product_value_and_exponent" : "product_value");
@@ -330,7 +330,7 @@ TEST_F(Twins, FactorsChangeAndProductsDoNot) {
   }
 }
 
-TEST_F(Twins, TwoPartsMakeTheCase) {
+TEST_F(PropertyTwins, TwoPartsMakeTheCase) {
   look("split_k");
   ASSERT_EQ(seen_.size(), 2u);
   EXPECT_EQ(compared_, cases_.size());
@@ -347,7 +347,7 @@ TEST_F(Twins, TwoPartsMakeTheCase) {
   }
 }
 
-TEST_F(Twins, OnlyZeroProductsAreAddedAndChanged) {
+TEST_F(PropertyTwins, OnlyZeroProductsAreAddedAndChanged) {
   look("zero_padding");
   EXPECT_EQ(compared_, cases_.size());
   ASSERT_EQ(seen_[0].op().k, 2 * op_.k);
@@ -369,19 +369,19 @@ TEST_F(Twins, OnlyZeroProductsAreAddedAndChanged) {
 
 TEST(Binding, APropertyThatNeedsAnotherOpDeclinesWhereTheUnitDoes) {
   const Op op = dot_op("fp16", "fp32", "fp32", 4);
-  const auto unit = registry().bind("first", op);
+  const auto unit = with_broken_units().bind("first", op);
   const Registry nobody;
   for (const char* property : {"split_k", "zero_padding"}) {
-    EXPECT_TRUE(BoundProperty::bind(*find_property(property), **unit, op, registry()));
+    EXPECT_TRUE(BoundProperty::bind(*find_property(property), **unit, op, with_broken_units()));
     EXPECT_FALSE(BoundProperty::bind(*find_property(property), **unit, op, nobody));
   }
   EXPECT_TRUE(BoundProperty::bind(*find_property("swap_operands"), **unit, op, nobody));
-  EXPECT_FALSE(BoundProperty::bind(*find_property("split_k"), **unit, dot_op("fp16", "fp32", "fp32", 1), registry()));
+  EXPECT_FALSE(BoundProperty::bind(*find_property("split_k"), **unit, dot_op("fp16", "fp32", "fp32", 1), with_broken_units()));
 }
 
 TEST(Binding, AUnitIsCutBetweenTheStepsOfTheRowThatItClaimsToEqual) {
   const Op op = dot_op("fp16", "fp32", "fp32", 4);
-  const auto unit = registry().bind("first", op);
+  const auto unit = with_broken_units().bind("first", op);
   ASSERT_TRUE(find_property("split_k")->applies(op, **unit)) << "a black box may be cut anywhere";
   (*unit)->describe("first", {{"equals_model", "model:volta/mma.m8n8k4.f32.f16.f16.f32"}});
   EXPECT_FALSE(find_property("split_k")->applies(op, **unit)) << "Volta takes four products at once";

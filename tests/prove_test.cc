@@ -16,11 +16,10 @@
 #include "prove/inquiry.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/named_units.h"
 
 namespace mmafuzz::prove {
 namespace {
-
-const char* const volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32";
 
 std::string false_solver(const std::string& mode) {
   return "false=python3 " MMAFUZZ_SOURCE_DIR "/tests/false_solver.py " + mode;

@@ -36,7 +36,7 @@ Batch block_of(const Op& op, const std::vector<float>& numbers) {
   return batch;
 }
 
-Outcomes run(const std::string& unit, const Batch& batch) {
+Outcomes outcomes_of(const std::string& unit, const Batch& batch) {
   Outcomes outcomes;
   bind_or_fail(unit, batch.op())->run(batch, outcomes);
   return outcomes;
@@ -117,7 +117,7 @@ TEST(Quantizers, GiveWhatIsPublished) {
     const Op op = quantize_op(p.element, p.words, static_cast<int>(p.numbers.size()));
     const Batch batch = block_of(op, p.numbers);
     for (const std::string& unit : {std::string("exact"), std::string("quantizer:") + name_of(op.scale_rule)}) {
-      const Outcomes outcomes = run(unit, batch);
+      const Outcomes outcomes = outcomes_of(unit, batch);
       EXPECT_EQ(outcomes.results.get(0, 0), p.scale) << p.source << ", " << unit;
       for (size_t i = 0; i < p.codes.size(); ++i)
         EXPECT_EQ(outcomes.results.get(0, 1 + static_cast<int>(i)), p.codes[i])
@@ -155,7 +155,7 @@ TEST(Quantizers, LoseOfTheGreatestNumberWhatIsPublished) {
 }
 
 void expect_agreement(const Op& op, const Batch& batch, const std::string& unit) {
-  const Outcomes expected = run("exact", batch), got = run(unit, batch);
+  const Outcomes expected = outcomes_of("exact", batch), got = outcomes_of(unit, batch);
   size_t differing = 0;
   for (size_t i = 0; i < batch.size(); ++i) {
     if (first_difference(batch, expected.results, got.results, i) < 0) continue;
@@ -210,7 +210,7 @@ TEST(Quantizers, StepAtEveryThresholdOfE4m3Scales) {
           }
       }
       for (const std::string& unit : {std::string("exact"), std::string("quantizer:") + rule}) {
-        const Outcomes outcomes = run(unit, batch);
+        const Outcomes outcomes = outcomes_of(unit, batch);
         for (size_t i = 0; i < batch.size(); ++i)
           ASSERT_EQ(outcomes.results.get(i, 0), expected[i]) << unit << ": " << case_line(batch, i, &outcomes);
       }

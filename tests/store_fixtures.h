@@ -79,7 +79,7 @@ inline std::string in_child(const Body& body) {
     } catch (const std::exception& error) {
       text = std::string("thrown: ") + error.what();
     }
-    if (write(ends[1], text.data(), text.size()) < 0) _exit(1);
+    if (::write(ends[1], text.data(), text.size()) < 0) _exit(1);
     _exit(0);
   }
   close(ends[1]);

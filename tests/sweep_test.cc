@@ -11,6 +11,7 @@
 #include "oracles/families.h"
 #include "plan/registry.h"
 #include "oracles/models/model_rows.h"
+#include "tests/named_units.h"
 
 namespace mmafuzz {
 namespace {
@@ -42,11 +43,9 @@ struct Sweep {
   }
 };
 
-constexpr const char* hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
-
 TEST(Sweep, EqualUnitsAreNotReported) {
   for (const char* unit :
-       {hopper, "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32", "model:hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
+       {hopper.c_str(), "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32", "model:hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
         "model:rtx_blackwell/mma.kind::mxf8f6f4.block32.m16n8k32.f32.e4m3.e2m1.f32.ue8m0",
         "model:ampere/mma.m8n8k4.f64.f64.f64.f64"}) {
     Sweep s(unit);
@@ -128,7 +127,7 @@ TEST(NarrowSum, GivesWhatTheGeneralKernelGives) {
 }
 
 TEST(Sweep, ATileDoesNotDependOnItsEpoch) {
-  const ModelRow* row = find_model_row(std::string(hopper).substr(6));
+  const ModelRow* row = find_model_row(hopper.substr(6));
   SweepRequest whole;
   whole.model = row->model;
   whole.shape = host_sweep_shape(row->op);
@@ -157,8 +156,8 @@ struct Flaky {
     return r;
   }
   explicit Flaky(SweepRun::Engine engine, const Unit* unit = nullptr)
-      : request(request_of(hopper)),
-        run(request, find_model_row(std::string(hopper).substr(6))->op, unit ? *unit : *s.unit, std::move(engine), 16,
+      : request(request_of(hopper.c_str())),
+        run(request, find_model_row(hopper.substr(6))->op, unit ? *unit : *s.unit, std::move(engine), 16,
             16) {}
 };
 
@@ -224,7 +223,7 @@ TEST(NarrowSum, IsNotTakenForSeveralInstructions) {
 
 /// Faults of places and memory, played on tiles as they lie in a sweep.
 TEST(Diagnosis, NamesFaultsOfPlacesAndMemory) {
-  SweepRequest request = Flaky::request_of(hopper);
+  SweepRequest request = Flaky::request_of(hopper.c_str());
   request.first_tile = 6;
   request.tiles = 2;
   const TileShape s = request.shape;
@@ -263,7 +262,7 @@ TEST(Diagnosis, NamesFaultsOfPlacesAndMemory) {
 
 TEST(Sweep, WhatIsNotSeenAgainIsUnstable) {
   Sweep s(hopper);
-  const ModelRow* row = find_model_row(std::string(hopper).substr(6));
+  const ModelRow* row = find_model_row(hopper.substr(6));
   SweepRequest request;
   request.model = row->model;
   request.shape = host_sweep_shape(row->op);

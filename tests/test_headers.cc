@@ -1,2 +1,0 @@
-// Nothing but the precompiled header that all tests share.
-int main() { return 0; }
