@@ -153,7 +153,8 @@ TEST_F(ProcessUnits, WrongFirstWordsAreDeclinedWithAReason) {
   EXPECT_THAT(refusal_of(false_unit("never_ends_a_line")), HasSubstr("a line without an end"));
   EXPECT_THAT(refusal_of(false_unit("old_version")), HasSubstr("speaks version '0' of the protocol, this is 1"));
   EXPECT_THAT(refusal_of(false_unit("no_name")), HasSubstr("after the version come 'text' or 'binary', and a name"));
-  EXPECT_THAT(refusal_of(false_unit("other_protocol")), HasSubstr("after the version come 'text' or 'binary', and a name"));
+  EXPECT_THAT(refusal_of(false_unit("other_protocol")),
+              HasSubstr("after the version come 'text' or 'binary', and a name"));
   EXPECT_THAT(refusal_of(false_unit("no_greeting")), HasSubstr("said 'hello' where 'mmafuzz-process 1 text NAME' was"));
   EXPECT_THAT(refusal_of(false_unit("empty_greeting")), HasSubstr("said ''"));
   EXPECT_THAT(refusal_of(false_unit("neither_yes_nor_no")), HasSubstr("said 'maybe' to an op"));

@@ -189,7 +189,8 @@ TEST(Scaling, AFloorThatIsTooHighIsSeen) {
   Batch cases(op);
   for (uint64_t n = 0; n < 64; ++n) cases.append(one_case(op, {0x0c00 + n}, {0x0c00}, 0), 0);  // (1 + n 2^-10) 2^-24
   const std::string hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
-  const auto floored = with_broken_units().bind(hopper + "?zero_exponent=0", op), good = with_broken_units().bind(hopper, op);
+  const auto floored = with_broken_units().bind(hopper + "?zero_exponent=0", op),
+             good = with_broken_units().bind(hopper, op);
   EXPECT_FALSE(check("power_of_two_scaling", **floored, cases).found.empty());
   const Checked kept = check("power_of_two_scaling", **good, cases);
   EXPECT_GT(kept.compared, 32u);
@@ -376,7 +377,8 @@ TEST(Binding, APropertyThatNeedsAnotherOpDeclinesWhereTheUnitDoes) {
     EXPECT_FALSE(BoundProperty::bind(*find_property(property), **unit, op, nobody));
   }
   EXPECT_TRUE(BoundProperty::bind(*find_property("swap_operands"), **unit, op, nobody));
-  EXPECT_FALSE(BoundProperty::bind(*find_property("split_k"), **unit, dot_op("fp16", "fp32", "fp32", 1), with_broken_units()));
+  EXPECT_FALSE(
+      BoundProperty::bind(*find_property("split_k"), **unit, dot_op("fp16", "fp32", "fp32", 1), with_broken_units()));
 }
 
 TEST(Binding, AUnitIsCutBetweenTheStepsOfTheRowThatItClaimsToEqual) {

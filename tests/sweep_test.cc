@@ -157,8 +157,7 @@ struct Flaky {
   }
   explicit Flaky(SweepRun::Engine engine, const Unit* unit = nullptr)
       : request(request_of(hopper.c_str())),
-        run(request, find_model_row(hopper.substr(6))->op, unit ? *unit : *s.unit, std::move(engine), 16,
-            16) {}
+        run(request, find_model_row(hopper.substr(6))->op, unit ? *unit : *s.unit, std::move(engine), 16, 16) {}
 };
 
 /// A right unit, but for the second case of each batch.
