@@ -125,6 +125,22 @@ TEST(Facts, JoinPairsFormatsAndClasses) {
   EXPECT_THAT(sentence(facts[0]), HasSubstr("23 (volta) against 24 (ampere)"));
 }
 
+TEST(Facts, AreAsOldAsTheirEarliestBucketAndAsGraveAsTheGravest) {
+  std::vector<Bucket> buckets = {bucket("one", "other", {"block=4~8"}), bucket("one", "third", {"block=4~8"}),
+                                 bucket("other", "third", {"block=4~8"})};
+  const int64_t seen[] = {30, 10, 20};
+  const Severity severities[] = {Severity::semantic, Severity::accuracy, Severity::semantic};
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    buckets[i].first_seen = seen[i];
+    buckets[i].severity = severities[i];
+  }
+  const std::vector<Fact> facts = facts_of(buckets);
+  ASSERT_THAT(names(facts), ElementsAre("block=4~8"));
+  EXPECT_EQ(facts[0].first_seen, 10);
+  EXPECT_EQ(facts[0].severity, Severity::accuracy);
+  EXPECT_EQ(facts[0].divergences, 3u);
+}
+
 TEST(Facts, WitnessesAreMadeMinimalOnTwoOpsOfAFactAndOnEachOpOfABrokenClaim) {
   const auto on_ops = [](const std::string& fact, std::initializer_list<uint64_t> addends) {
     std::vector<Bucket> list;
