@@ -10,6 +10,7 @@
 #include "plan/request.h"
 #include "search/comparison.h"
 #include "search/structured_generator.h"
+#include "tests/named_units.h"
 
 namespace mmafuzz {
 namespace {
@@ -56,8 +57,6 @@ TEST(Comparison, AUnitThatClaimsARowIsHeldToThatAlone) {
 }
 
 TEST(Comparison, ARowThatComputesTheSameStandsForTheClaimedOne) {
-  const std::string turing = "model:turing/mma.m16n8k8.f32.f16.f16.f32",
-                    ampere = "model:ampere/mma.m16n8k16.f32.f16.f16.f32";
   const std::string box = "plugin:" MMAFUZZ_BINARY_DIR "/tests/flawed_plugin_14.so";  // claims to equal ampere
   const Op op = dot_op("fp16", "fp32", "fp32", 16);
   const Comparison comparison(op, {"exact", turing, box}, registry(), {});

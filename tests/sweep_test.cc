@@ -148,15 +148,15 @@ struct Flaky {
   SweepRequest request;
   SweepRun run;
 
-  static SweepRequest request_of(const char* unit) {
-    const ModelRow* row = find_model_row(std::string(unit).substr(6));
+  static SweepRequest request_of(const std::string& unit) {
+    const ModelRow* row = find_model_row(unit.substr(6));
     SweepRequest r;
     r.model = row->model;
     r.shape = host_sweep_shape(row->op);
     return r;
   }
   explicit Flaky(SweepRun::Engine engine, const Unit* unit = nullptr)
-      : request(request_of(hopper.c_str())),
+      : request(request_of(hopper)),
         run(request, find_model_row(hopper.substr(6))->op, unit ? *unit : *s.unit, std::move(engine), 16, 16) {}
 };
 
@@ -222,7 +222,7 @@ TEST(NarrowSum, IsNotTakenForSeveralInstructions) {
 
 /// Faults of places and memory, played on tiles as they lie in a sweep.
 TEST(Diagnosis, NamesFaultsOfPlacesAndMemory) {
-  SweepRequest request = Flaky::request_of(hopper.c_str());
+  SweepRequest request = Flaky::request_of(hopper);
   request.first_tile = 6;
   request.tiles = 2;
   const TileShape s = request.shape;
