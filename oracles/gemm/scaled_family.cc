@@ -55,12 +55,11 @@ const std::vector<ScaledRow>& scaled_rows() {
 
 const std::vector<SchemeParameter<ScaledPlan>>& scaled_parameters() {
   static const std::vector<SchemeParameter<ScaledPlan>> all = [] {
-    std::vector<std::pair<const char*, int>> rules;
-    for (int i = 0; i < scale_rule_count; ++i) rules.push_back({name_of(static_cast<ScaleRule>(i)), i});
+    std::vector<const char*> rules;
+    for (int i = 0; i < scale_rule_count; ++i) rules.push_back(name_of(static_cast<ScaleRule>(i)));
     return std::vector<SchemeParameter<ScaledPlan>>{
-        {"rule", "how a block's scale follows from its greatest magnitude", "a rule of quantize", rules, 1, 0,
-         [](ScaledPlan& p, int v) { p.rule = static_cast<ScaleRule>(v); },
-         [](const ScaledPlan& p) { return static_cast<int>(p.rule); }},
+        word_parameter<&ScaledPlan::rule>("rule", "how a block's scale follows from its greatest magnitude",
+                                          "a rule of quantize", rules),
         {"scale",
          "the format of scales that fp32 applies",
          "fp32 or e8m0",
@@ -77,22 +76,10 @@ const std::vector<SchemeParameter<ScaledPlan>>& scaled_parameters() {
          0,
          [](ScaledPlan& p, int v) { p.by = v ? ScaledBy::interval : ScaledBy::unit; },
          [](const ScaledPlan& p) { return p.by == ScaledBy::unit ? 0 : 1; }},
-        {"promote",
-         "products after which the unit's sum is added to one in fp32",
-         "never or a number of products",
-         {{"never", 0}},
-         1,
-         max_extent,
-         [](ScaledPlan& p, int v) { p.promote = v; },
-         [](const ScaledPlan& p) { return p.promote; }},
-        {"unit_k",
-         "products of one dot of the unit",
-         "a number of products",
-         {},
-         1,
-         max_extent,
-         [](ScaledPlan& p, int v) { p.unit_k = v; },
-         [](const ScaledPlan& p) { return p.unit_k; }},
+        number_parameter<&ScaledPlan::promote>("promote", "products after which the unit's sum is added to one in fp32",
+                                               "never or a number of products", 1, max_extent, nullptr, {{"never", 0}}),
+        number_parameter<&ScaledPlan::unit_k>("unit_k", "products of one dot of the unit", "a number of products", 1,
+                                              max_extent),
     };
   }();
   return all;

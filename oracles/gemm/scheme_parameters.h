@@ -55,6 +55,33 @@ struct SchemeParameter {
   }
 };
 
+/// A member of a plan as a number.
+template <auto member>
+struct PlanMember;
+template <class Of, class T, T Of::*member>
+struct PlanMember<member> {
+  using Plan = Of;
+  static void set(Plan& plan, int value) { plan.*member = static_cast<T>(value); }
+  static int get(const Plan& plan) { return static_cast<int>(plan.*member); }
+};
+
+/// A parameter that is a number, or a word for one.
+template <auto member>
+auto number_parameter(const char* name, const char* meaning, const char* allowed, int least, int greatest,
+                      const char* exact = nullptr, std::vector<std::pair<const char*, int>> words = {}) {
+  using Of = PlanMember<member>;
+  return SchemeParameter<typename Of::Plan>{name,    meaning, allowed, std::move(words), least, greatest,
+                                            Of::set, Of::get, exact};
+}
+/// A parameter that is a word; their numbers count from 0.
+template <auto member>
+auto word_parameter(const char* name, const char* meaning, const char* allowed, const std::vector<const char*>& words,
+                    const char* exact = nullptr) {
+  std::vector<std::pair<const char*, int>> numbered;
+  for (const char* word : words) numbered.push_back({word, static_cast<int>(numbered.size())});
+  return number_parameter<member>(name, meaning, allowed, 1, 0, exact, std::move(numbered));
+}
+
 /// A plan, and where it has one the unit of its dots, changed by the settings of a name.
 template <class Named, class Plan>
 Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std::string_view settings, Named named) {
