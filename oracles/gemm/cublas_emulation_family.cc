@@ -61,8 +61,7 @@ class CublasEmulationFamily final : public Family {
     const Result<NamedCublas> plan = named_cublas(name);
     if (!plan) return invalid("unit " + name + ": " + plan.refusal().reason);
     const Format fp64 = format("fp64");
-    if (op.kind != OpKind::gemm || op.a != fp64 || op.b != fp64 || op.c != fp64 || op.d != fp64)
-      return declined(std::string(unit_name) + " takes 'op gemm a=fp64 b=fp64 c=fp64 d=fp64'");
+    if (!is_gemm_of(fp64, op)) return takes_gemm_of(fp64, unit_name);
     return named(std::make_unique<CublasEmulation>(plan->plan, op), name, claims());
   }
 

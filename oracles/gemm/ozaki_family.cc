@@ -55,16 +55,12 @@ constexpr Default defaults[] = {{"fp16", "model:hopper/mma.m16n8k16.f32.f16.f16.
                                 {"e2m3", "model:blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e2m3.e2m3.f32"},
                                 {"s8", "integer"}};
 
-/// "ozaki:dgemm.fp16" apart; false for other names.
-bool parse_name(std::string_view name, std::string& kind, std::string& slice) {
-  if (!name.starts_with("ozaki:")) return false;
-  name.remove_prefix(6);
-  const size_t dot = name.find('.');
-  if (dot == std::string_view::npos) return false;
-  kind = name.substr(0, dot);
-  slice = name.substr(dot + 1);
-  const std::vector<std::string>& known = ozaki_slices();
-  return (kind == "dgemm" || kind == "sgemm") && std::find(known.begin(), known.end(), slice) != known.end();
+/// "fp16" of "ozaki:dgemm.fp16"; nothing of other names.
+std::optional<std::string> slice_of(std::string_view name) {
+  for (const std::string_view kind : {"ozaki:dgemm.", "ozaki:sgemm."})
+    for (const Default& d : defaults)
+      if (name.starts_with(kind) && name.substr(kind.size()) == d.slice) return d.slice;
+  return std::nullopt;
 }
 
 /// The claims of a plan. Deliberate flaws leave the claims unchanged, so that a search finds them. Widths given by hand
@@ -80,14 +76,12 @@ std::vector<Claim> claims_of_plan(const OzakiPlan& plan) {
   return claims;
 }
 
-class OzakiFamily final : public Family {
+class OzakiFamily final : public SchemeFamily<NamedPlan> {
  public:
-  bool owns(std::string_view name) const override {
-    std::string kind, slice;
-    return parse_name(name, kind, slice);
-  }
+  OzakiFamily()
+      : SchemeFamily("ozaki:", plan_parameters(), "the unit that sums the slices' products; last in the name") {}
 
-  Role role(const std::string&) const override { return Role::scheme; }
+  bool owns(std::string_view name) const override { return slice_of(name).has_value(); }
 
   /// Every slice format, both summations, few slices, fast mode, blocks.
   std::vector<std::string> searched_by_default(const Op& op) const override {
@@ -121,46 +115,26 @@ class OzakiFamily final : public Family {
 
   /// Summation in fp64 rounds to nearest and does not saturate; sum=exact rounds once, as the op says.
   Attributes honours(const std::string& name, const Op&) const override {
-    std::string kind, slice;
-    const UnitName parts(name);
-    parse_name(parts.plain(), kind, slice);
-    const Result<NamedPlan> plan = parse_ozaki_plan(slice, parts.settings);
-    const bool exact = plan && plan->plan.sum == Summation::exact;
+    const Result<NamedPlan> scheme = scheme_of(name);
+    const bool exact = scheme && scheme->plan.sum == Summation::exact;
     return {.rounding = exact, .saturate = exact};
   }
 
-  FamilyParameters parameters() const override {
-    return scheme_parameters("ozaki:", plan_parameters(), "the unit that sums the slices' products; last in the name");
-  }
-
-  std::vector<Setting> settings(const std::string& name) const override {
+ protected:
+  Result<NamedPlan> scheme_of(const std::string& name) const override {
     const UnitName parts(name);
-    std::string kind, slice;
-    if (!parse_name(parts.plain(), kind, slice)) return {};
-    const Result<NamedPlan> plan = parse_ozaki_plan(slice, parts.settings);
-    if (!plan) return {};
-    return scheme_settings(plan_parameters(), plan->plan, plan->on);
+    const std::optional<std::string> slice = slice_of(parts.plain());
+    if (!slice) return unknown("not a unit of ozaki: " + mmafuzz::in_quotes(name));
+    return parse_ozaki_plan(*slice, parts.settings);
   }
-
-  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
-    return declined(name + " runs on another unit: it needs a registry");
-  }
-
-  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
-                                          const Op& op) const override {
-    const UnitName parts(name);
-    std::string kind, slice;
-    parse_name(parts.plain(), kind, slice);
-    const Result<NamedPlan> plan = parse_ozaki_plan(slice, parts.settings);
-    if (!plan) return invalid("unit " + name + ": " + plan.refusal().reason);
-    const Format wide = format(kind == "dgemm" ? "fp64" : "fp32");
-    if (op.kind != OpKind::gemm || op.a != wide || op.b != wide || op.c != wide || op.d != wide)
-      return declined(parts.plain() + " takes 'op gemm a=" + wide.name() + " b=" + wide.name() + " c=" + wide.name() +
-                      " d=" + wide.name() + "'");
-    Result<OzakiGemm> engine = make_ozaki(*plan, op, op.k, registry);
+  Result<std::unique_ptr<Unit>> bind_scheme(const Registry& registry, const UnitName& name, const NamedPlan& scheme,
+                                            const Op& op) const override {
+    const Format wide = format(name.path.starts_with("dgemm") ? "fp64" : "fp32");
+    if (!is_gemm_of(wide, op)) return takes_gemm_of(wide, name.plain());
+    Result<OzakiGemm> engine = make_ozaki(scheme, op, op.k, registry);
     if (!engine) return engine.refusal();
-    const std::string full = parts.on(engine->dot_unit().name()).text();
-    return named(std::make_unique<OzakiUnit>(std::move(*engine), op.k), full, claims_of_plan(plan->plan));
+    const std::string full = name.on(engine->dot_unit().name()).text();
+    return named(std::make_unique<OzakiUnit>(std::move(*engine), op.k), full, claims_of_plan(scheme.plan));
   }
 };
 

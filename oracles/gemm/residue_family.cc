@@ -77,10 +77,12 @@ const std::vector<SchemeParameter<ResiduePlan>>& residue_parameters() {
   return all;
 }
 
-class ResidueFamily final : public Family {
+class ResidueFamily final : public SchemeFamily<NamedResidues> {
  public:
+  ResidueFamily()
+      : SchemeFamily("ozaki2:", residue_parameters(), "the unit of the residues' products; last in the name") {}
+
   bool owns(std::string_view name) const override { return row_named(residue_rows, name) != nullptr; }
-  Role role(const std::string&) const override { return Role::scheme; }
 
   std::vector<std::string> searched_by_default(const Op& op) const override {
     if (op.kind != OpKind::gemm) return {};
@@ -98,40 +100,22 @@ class ResidueFamily final : public Family {
     return all;
   }
 
-  FamilyParameters parameters() const override {
-    return scheme_parameters("ozaki2:", residue_parameters(), "the unit of the residues' products; last in the name");
-  }
-
-  std::vector<Setting> settings(const std::string& name) const override {
-    const Result<NamedResidues> residues = named_residues(name);
-    if (!residues) return {};
-    return scheme_settings(residue_parameters(), residues->plan, residues->on);
-  }
-
-  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
-    return declined(name + " runs on another unit: it needs a registry");
-  }
-
-  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
-                                          const Op& op) const override {
-    const UnitName parts(name);
-    const ResidueRow& row = *row_named(residue_rows, parts.plain());
-    const Result<NamedResidues> residues = named_residues(name);
-    if (!residues) return invalid("unit " + name + ": " + residues.refusal().reason);
-    const Format wide = format(row.wide);
-    if (op.kind != OpKind::gemm || op.a != wide || op.b != wide || op.c != wide || op.d != wide)
-      return declined(parts.plain() + " takes 'op gemm a=" + wide.name() + " b=" + wide.name() + " c=" + wide.name() +
-                      " d=" + wide.name() + "'");
-    Result<std::unique_ptr<Unit>> dot = registry.bind(residues->on, residue_dot(residues->plan));
+ protected:
+  Result<NamedResidues> scheme_of(const std::string& name) const override { return named_residues(name); }
+  Result<std::unique_ptr<Unit>> bind_scheme(const Registry& registry, const UnitName& name, const NamedResidues& scheme,
+                                            const Op& op) const override {
+    const ResiduePlan& plan = scheme.plan;
+    const Format wide = format(row_named(residue_rows, name.plain())->wide);
+    if (!is_gemm_of(wide, op)) return takes_gemm_of(wide, name.plain());
+    Result<std::unique_ptr<Unit>> dot = registry.bind(scheme.on, residue_dot(plan));
     if (!dot) return dot.refusal();
-    const std::string full = parts.on((*dot)->name()).text(), on = (*dot)->name();
-    auto unit = std::make_unique<ResidueGemm>(residues->plan, std::move(*dot), op);
-    if (const int block = residues->plan.block; block > 0 && block < residues->plan.unit_k)
-      return declined("block=" + std::to_string(block) + " ends within a dot of " +
-                      std::to_string(residues->plan.unit_k) + " products: give unit_k= of at most " +
-                      std::to_string(block));
+    const std::string full = name.on((*dot)->name()).text(), on = (*dot)->name();
+    auto unit = std::make_unique<ResidueGemm>(plan, std::move(*dot), op);
+    if (plan.block > 0 && plan.block < plan.unit_k)
+      return declined("block=" + std::to_string(plan.block) + " ends within a dot of " + std::to_string(plan.unit_k) +
+                      " products: give unit_k= of at most " + std::to_string(plan.block));
     if (unit->exact_products() == 0) return declined(on + " sums no products of residues without error");
-    if (unit->exact_products() < residues->plan.unit_k)
+    if (unit->exact_products() < plan.unit_k)
       return declined(on + " sums " + std::to_string(unit->exact_products()) +
                       " products of residues without error: give unit_k= of at most that");
     return named(std::move(unit), full, claims());

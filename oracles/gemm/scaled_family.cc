@@ -14,12 +14,8 @@ constexpr char mx_unit[] = "model:blackwell/tcgen05.kind::mxf8f6f4.block32.m128n
                hopper[] = "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32";
 
 struct ScaledRow {
-  const char *name, *element, *scale, *unit_scale;
-  int block, rows_a, columns_b;
-  bool tensor;
-  ScaledBy by;
-  ScaleRule rule;
-  int promote, unit_k;
+  const char* name;
+  ScaledPlan plan;
   std::string on;
   const char* source;
 };
@@ -27,22 +23,44 @@ struct ScaledRow {
 const std::vector<ScaledRow>& scaled_rows() {
   static const std::vector<ScaledRow> all = [] {
     std::vector<ScaledRow> list;
-    const auto of_mx = [&](const char* name, const char* element) {
-      list.push_back({name, element, "e8m0", "e8m0", 32, 1, 1, false, ScaledBy::unit, ScaleRule::floor, 0, 32,
-                      std::string(mx_unit) + element + "." + element + ".f32.ue8m0", mx});
+    const Format e8m0 = format("e8m0"), e4m3 = format("e4m3"), e2m1 = format("e2m1");
+    const auto of_mx = [&](const char* name, const std::string& element) {
+      list.push_back({name,
+                      {.element = format(element), .scale = e8m0, .unit_scale = e8m0, .block = 32},
+                      mx_unit + element + "." + element + ".f32.ue8m0",
+                      mx});
     };
     of_mx("scaled:mxfp8.e4m3", "e4m3");
     of_mx("scaled:mxfp8.e5m2", "e5m2");
     of_mx("scaled:mxfp6.e3m2", "e3m2");
     of_mx("scaled:mxfp6.e2m3", "e2m3");
-    list.push_back({"scaled:mxfp4", "e2m1", "e8m0", "e8m0", 32, 1, 1, false, ScaledBy::unit, ScaleRule::floor, 0, 64,
-                    "model:blackwell/tcgen05.kind::mxf4.block32.m128n8k64.f32.e2m1.e2m1.f32.ue8m0", mx});
-    list.push_back({"scaled:nvfp4", "e2m1", "e4m3", "ue4m3", 16, 1, 1, true, ScaledBy::unit, ScaleRule::nearest, 0, 64,
-                    "model:blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3", nvfp4});
+    list.push_back({"scaled:mxfp4",
+                    {.element = e2m1, .scale = e8m0, .unit_scale = e8m0, .block = 32, .unit_k = 64},
+                    "model:blackwell/tcgen05.kind::mxf4.block32.m128n8k64.f32.e2m1.e2m1.f32.ue8m0",
+                    mx});
+    list.push_back({"scaled:nvfp4",
+                    {.element = e2m1,
+                     .scale = e4m3,
+                     .unit_scale = format("ue4m3"),
+                     .block = 16,
+                     .tensor = true,
+                     .rule = ScaleRule::nearest,
+                     .unit_k = 64},
+                    "model:blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3",
+                    nvfp4});
     const auto of_fp8 = [&](const char* name, int block, int rows_a, int columns_b, ScaledBy by, int promote,
                             const char* source) {
-      list.push_back({name, "e4m3", "fp32", "", block, rows_a, columns_b, false, by, ScaleRule::nearest, promote, 32,
-                      hopper, source});
+      list.push_back({name,
+                      {.element = e4m3,
+                       .scale = format("fp32"),
+                       .block = block,
+                       .rows_a = rows_a,
+                       .columns_b = columns_b,
+                       .by = by,
+                       .rule = ScaleRule::nearest,
+                       .promote = promote},
+                      hopper,
+                      source});
     };
     of_fp8("scaled:fp8.tensor", 0, 0, 0, ScaledBy::end, 0, rows_scaled);
     of_fp8("scaled:fp8.row", 0, 1, 1, ScaledBy::end, 0, rows_scaled);
@@ -90,11 +108,11 @@ std::string conflict(const ScaledRow& row, const ScaledPlan& p) {
   const std::string k = std::to_string(p.unit_k);
   if (!takes_scale(p.rule, p.scale.fields()))
     return std::string("rule=") + name_of(p.rule) + " gives powers of two, and " + p.scale.name() + " has a fraction";
-  if (row.by == ScaledBy::unit && p.scale != format(row.scale))
-    return std::string(row.name) + " has scales of " + row.scale;
-  if (row.by == ScaledBy::end && p.by != ScaledBy::end)
+  if (row.plan.by == ScaledBy::unit && p.scale != row.plan.scale)
+    return std::string(row.name) + " has scales of " + row.plan.scale.name();
+  if (row.plan.by == ScaledBy::end && p.by != ScaledBy::end)
     return std::string(row.name) + " applies its scales at the end; apply= is of blocks";
-  if (row.by == ScaledBy::interval && p.by == ScaledBy::unit)
+  if (row.plan.by == ScaledBy::interval && p.by == ScaledBy::unit)
     return std::string("no unit takes the scales of ") + row.name;
   if (p.by == ScaledBy::unit && p.unit_k % p.block != 0 && p.block % p.unit_k != 0)
     return "unit_k=" + k + " and blocks of " + std::to_string(p.block) + " do not divide";
@@ -104,52 +122,37 @@ std::string conflict(const ScaledRow& row, const ScaledPlan& p) {
   return "";
 }
 
-class ScaledFamily final : public Family {
+class ScaledFamily final : public SchemeFamily<NamedScaled> {
  public:
+  ScaledFamily() : SchemeFamily("scaled:", scaled_parameters(), "the unit that computes the dots; last in the name") {}
+
   bool owns(std::string_view name) const override { return row_named(scaled_rows(), name) != nullptr; }
-  Role role(const std::string&) const override { return Role::scheme; }
-  std::vector<std::string> searched_by_default(const Op&) const override { return {}; }
 
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const ScaledRow& row : scaled_rows())
       all.push_back({row.name,
-                     std::string("product of matrices quantized to ") + row.element + " on " + row.on + " (?on=)",
+                     "product of matrices quantized to " + row.plan.element.name() + " on " + row.on + " (?on=)",
                      row.source,
                      {},
                      ""});
     return all;
   }
 
-  FamilyParameters parameters() const override {
-    return scheme_parameters("scaled:", scaled_parameters(), "the unit that computes the dots; last in the name");
-  }
-
-  std::vector<Setting> settings(const std::string& name) const override {
-    const Result<NamedScaled> scaled = named_scaled(name);
-    if (!scaled) return {};
-    return scheme_settings(scaled_parameters(), scaled->plan, scaled->on);
-  }
-
-  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
-    return declined(name + " runs on another unit: it needs a registry");
-  }
-
-  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
-                                          const Op& op) const override {
-    const UnitName parts(name);
-    const Result<NamedScaled> scaled = named_scaled(name);
-    if (!scaled) return invalid("unit " + name + ": " + scaled.refusal().reason);
+ protected:
+  Result<NamedScaled> scheme_of(const std::string& name) const override { return named_scaled(name); }
+  Result<std::unique_ptr<Unit>> bind_scheme(const Registry& registry, const UnitName& name, const NamedScaled& scheme,
+                                            const Op& op) const override {
     const Format fp32 = format("fp32");
     const FormatFields &a = op.a.fields(), &b = op.b.fields();
     if (op.kind != OpKind::gemm || op.c != fp32 || op.d != fp32 || a.integer || b.integer || !a.has_sign() ||
         !b.has_sign())
-      return declined(parts.plain() + " takes 'op gemm' with a and b of a format of numbers, c=fp32 d=fp32");
-    if (op.has_alpha_beta()) return declined(parts.plain() + " has no alpha and beta: its scales stand for them");
-    Result<std::unique_ptr<Unit>> dot = registry.bind(scaled->on, scaled_dot(scaled->plan));
+      return declined(name.plain() + " takes 'op gemm' with a and b of a format of numbers, c=fp32 d=fp32");
+    if (op.has_alpha_beta()) return declined(name.plain() + " has no alpha and beta: its scales stand for them");
+    Result<std::unique_ptr<Unit>> dot = registry.bind(scheme.on, scaled_dot(scheme.plan));
     if (!dot) return dot.refusal();
-    const std::string full = parts.on((*dot)->name()).text();
-    return named(make_scaled_gemm(scaled->plan, std::move(*dot), op), full, {});
+    const std::string full = name.on((*dot)->name()).text();
+    return named(make_scaled_gemm(scheme.plan, std::move(*dot), op), full);
   }
 };
 
@@ -159,23 +162,9 @@ Result<NamedScaled> named_scaled(std::string_view unit) {
   const UnitName parts(unit);
   const ScaledRow* row = row_named(scaled_rows(), parts.plain());
   if (!row) return unknown("not a unit of scaled: " + mmafuzz::in_quotes(unit));
-  NamedScaled named;
-  named.on = row->on;
-  ScaledPlan& plan = named.plan;
-  plan.element = format(row->element);
-  plan.scale = format(row->scale);
-  if (*row->unit_scale) plan.unit_scale = format(row->unit_scale);
-  plan.block = row->block;
-  plan.rows_a = row->rows_a;
-  plan.columns_b = row->columns_b;
-  plan.tensor = row->tensor;
-  plan.by = row->by;
-  plan.rule = row->rule;
-  plan.promote = row->promote;
-  plan.unit_k = row->unit_k;
-  Result<NamedScaled> given = with_settings(scaled_parameters(), parts.settings, std::move(named));
+  Result<NamedScaled> given = with_settings(scaled_parameters(), parts.settings, NamedScaled{row->plan, row->on});
   if (!given) return given;
-  if (given->plan.by == ScaledBy::interval && row->by == ScaledBy::unit && given->plan.promote == 0)
+  if (given->plan.by == ScaledBy::interval && row->plan.by == ScaledBy::unit && given->plan.promote == 0)
     given->plan.promote = given->plan.block;
   if (const std::string what = conflict(*row, given->plan); !what.empty()) return invalid(what);
   return given;

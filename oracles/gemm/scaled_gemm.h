@@ -22,11 +22,11 @@ enum class ScaledBy : uint8_t {
 
 struct ScaledPlan {
   Format element, scale;
-  Format unit_scale;    ///< what the unit calls the scale's format; without name: by fp32 beside the unit
-  int block = 0;        ///< numbers along k that share a scale; 0: all
-  int rows_a = 1;       ///< rows of a that share a scale; 0: all
-  int columns_b = 1;    ///< columns of b that share a scale; 0: all
-  bool tensor = false;  ///< each matrix has an fp32 scale of its own
+  Format unit_scale = {};  ///< what the unit calls the scale's format; without name: by fp32 beside the unit
+  int block = 0;           ///< numbers along k that share a scale; 0: all
+  int rows_a = 1;          ///< rows of a that share a scale; 0: all
+  int columns_b = 1;       ///< columns of b that share a scale; 0: all
+  bool tensor = false;     ///< each matrix has an fp32 scale of its own
   ScaledBy by = ScaledBy::unit;
   ScaleRule rule = ScaleRule::floor;
   int promote = 0;  ///< products after which the unit's sum is added to an fp32 sum beside it; 0: never

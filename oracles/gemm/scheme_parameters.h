@@ -118,13 +118,6 @@ FamilyParameters scheme_parameters(const char* units, const std::vector<SchemePa
   for (const SchemeParameter<Plan>& p : table) all.parameters.push_back({p.name, p.meaning, p.allowed});
   return all;
 }
-template <class Plan>
-FamilyParameters scheme_parameters(const char* units, const std::vector<SchemeParameter<Plan>>& table,
-                                   const char* meaning_of_on) {
-  FamilyParameters all = scheme_parameters(units, table);
-  all.parameters.push_back({"on", meaning_of_on, "a dot unit"});
-  return all;
-}
 
 template <class Plan>
 std::vector<Setting> scheme_settings(const std::vector<SchemeParameter<Plan>>& table, const Plan& plan) {
@@ -133,12 +126,60 @@ std::vector<Setting> scheme_settings(const std::vector<SchemeParameter<Plan>>& t
     all.push_back({p.name, p.text_of(plan), p.exact ? std::optional<std::string>(p.exact) : std::nullopt});
   return all;
 }
-template <class Plan>
-std::vector<Setting> scheme_settings(const std::vector<SchemeParameter<Plan>>& table, const Plan& plan,
-                                     const std::string& on) {
-  std::vector<Setting> all = scheme_settings(table, plan);
-  all.push_back({"on", on, std::nullopt});
-  return all;
+
+/// Whether an op is a product of matrices of one format; what a unit of such products says of others.
+inline bool is_gemm_of(const Format& f, const Op& op) {
+  return op.kind == OpKind::gemm && op.a == f && op.b == f && op.c == f && op.d == f;
 }
+inline Refusal takes_gemm_of(const Format& f, const std::string& unit) {
+  const std::string& name = f.name();
+  return declined(unit + " takes 'op gemm a=" + name + " b=" + name + " c=" + name + " d=" + name + "'");
+}
+
+/// What the families share whose units run on a dot unit. Named: a plan, and `on`, which is that unit.
+template <class Named>
+class SchemeFamily : public Family {
+ public:
+  using Parameters = std::vector<SchemeParameter<decltype(Named::plan)>>;
+
+  Role role(const std::string&) const override { return Role::scheme; }
+
+  FamilyParameters parameters() const override {
+    FamilyParameters all = scheme_parameters(units_, table_);
+    all.parameters.push_back({"on", meaning_of_on_, "a dot unit"});
+    return all;
+  }
+
+  std::vector<Setting> settings(const std::string& name) const override {
+    const Result<Named> scheme = scheme_of(name);
+    if (!scheme) return {};
+    std::vector<Setting> all = scheme_settings(table_, scheme->plan);
+    all.push_back({"on", scheme->on, std::nullopt});
+    return all;
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
+    return declined(name + " runs on another unit: it needs a registry");
+  }
+  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
+                                          const Op& op) const override {
+    const Result<Named> scheme = scheme_of(name);
+    if (!scheme) return invalid("unit " + name + ": " + scheme.refusal().reason);
+    return bind_scheme(registry, UnitName(name), *scheme, op);
+  }
+
+ protected:
+  SchemeFamily(const char* units, const Parameters& table, const char* meaning_of_on)
+      : units_(units), table_(table), meaning_of_on_(meaning_of_on) {}
+  /// What a name says.
+  virtual Result<Named> scheme_of(const std::string& name) const = 0;
+  virtual Result<std::unique_ptr<Unit>> bind_scheme(const Registry& registry, const UnitName& name, const Named& scheme,
+                                                    const Op& op) const = 0;
+
+ private:
+  const char* units_;
+  const Parameters& table_;
+  const char* meaning_of_on_;
+};
 
 }  // namespace mmafuzz::gemm

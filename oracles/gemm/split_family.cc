@@ -10,19 +10,25 @@ namespace {
 
 struct SplitRow {
   const char* name;
-  const char* narrow;
-  int scale;
-  bool outside;
-  int unit_k;  ///< of the instruction that the published code uses, or its successor
-  const char* on;
-  const char* source;
+  CorrectionPlan plan;  ///< with the products of the instruction that the published code uses, or its successor
+  const char *on, *source;
 };
 
 constexpr char markidis[] = "Markidis et al. 2018", ootomo[] = "Ootomo and Yokota 2022";
-constexpr SplitRow split_rows[] = {
-    {"split:markidis.fp16", "fp16", 0, false, 16, "model:ampere/mma.m16n8k16.f32.f16.f16.f32", markidis},
-    {"split:ootomo.fp16", "fp16", 11, true, 16, "model:ampere/mma.m16n8k16.f32.f16.f16.f32", ootomo},
-    {"split:ootomo.tf32", "tf32", 11, true, 8, "model:ampere/mma.m16n8k8.f32.tf32.tf32.f32", ootomo}};
+
+const std::vector<SplitRow>& split_rows() {
+  static const std::vector<SplitRow> all = {
+      {"split:markidis.fp16", {.narrow = format("fp16")}, "model:ampere/mma.m16n8k16.f32.f16.f16.f32", markidis},
+      {"split:ootomo.fp16",
+       {.narrow = format("fp16"), .scale = 11, .outside = true},
+       "model:ampere/mma.m16n8k16.f32.f16.f16.f32",
+       ootomo},
+      {"split:ootomo.tf32",
+       {.narrow = format("tf32"), .scale = 11, .outside = true, .unit_k = 8},
+       "model:ampere/mma.m16n8k8.f32.tf32.tf32.f32",
+       ootomo}};
+  return all;
+}
 
 const std::vector<SchemeParameter<CorrectionPlan>>& correction_parameters() {
   static const std::vector<SchemeParameter<CorrectionPlan>> all = {
@@ -39,22 +45,12 @@ const std::vector<SchemeParameter<CorrectionPlan>>& correction_parameters() {
   return all;
 }
 
-Result<NamedCorrection> parse_plan(const SplitRow& row, std::string_view parameters) {
-  NamedCorrection named;
-  CorrectionPlan& plan = named.plan;
-  plan.narrow = format(row.narrow);
-  plan.scale = row.scale;
-  plan.outside = row.outside;
-  plan.unit_k = row.unit_k;
-  named.on = row.on;
-  return with_settings(correction_parameters(), parameters, std::move(named));
-}
-
-class SplitFamily final : public Family {
+class SplitFamily final : public SchemeFamily<NamedCorrection> {
  public:
-  bool owns(std::string_view name) const override { return row_named(split_rows, name) != nullptr; }
+  SplitFamily()
+      : SchemeFamily("split:", correction_parameters(), "the unit that computes the dots; last in the name") {}
 
-  Role role(const std::string&) const override { return Role::scheme; }
+  bool owns(std::string_view name) const override { return row_named(split_rows(), name) != nullptr; }
 
   std::vector<std::string> searched_by_default(const Op& op) const override {
     if (op.kind != OpKind::gemm) return {};
@@ -68,43 +64,22 @@ class SplitFamily final : public Family {
 
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
-    for (const SplitRow& row : split_rows)
-      all.push_back({row.name, std::string("error-corrected SGEMM in ") + row.narrow + " on " + row.on + " (?on=)",
+    for (const SplitRow& row : split_rows())
+      all.push_back({row.name, "error-corrected SGEMM in " + row.plan.narrow.name() + " on " + row.on + " (?on=)",
                      row.source, claims(), ""});
     return all;
   }
 
-  FamilyParameters parameters() const override {
-    return scheme_parameters("split:", correction_parameters(), "the unit that computes the dots; last in the name");
-  }
-
-  std::vector<Setting> settings(const std::string& name) const override {
-    const UnitName parts(name);
-    const SplitRow* row = row_named(split_rows, parts.plain());
-    if (!row) return {};
-    const Result<NamedCorrection> correction = parse_plan(*row, parts.settings);
-    if (!correction) return {};
-    return scheme_settings(correction_parameters(), correction->plan, correction->on);
-  }
-
-  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
-    return declined(name + " runs on another unit: it needs a registry");
-  }
-
-  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
-                                          const Op& op) const override {
-    const UnitName parts(name);
-    const SplitRow& row = *row_named(split_rows, parts.plain());
-    const Result<NamedCorrection> correction = parse_plan(row, parts.settings);
-    if (!correction) return invalid("unit " + name + ": " + correction.refusal().reason);
-    const CorrectionPlan& plan = correction->plan;
+ protected:
+  Result<NamedCorrection> scheme_of(const std::string& name) const override { return named_correction(name); }
+  Result<std::unique_ptr<Unit>> bind_scheme(const Registry& registry, const UnitName& name,
+                                            const NamedCorrection& scheme, const Op& op) const override {
     const Format fp32 = format("fp32");
-    if (op.kind != OpKind::gemm || op.a != fp32 || op.b != fp32 || op.c != fp32 || op.d != fp32)
-      return declined(std::string(row.name) + " takes 'op gemm a=fp32 b=fp32 c=fp32 d=fp32'");
-    Result<std::unique_ptr<Unit>> dot = registry.bind(correction->on, correction_dot(plan));
+    if (!is_gemm_of(fp32, op)) return takes_gemm_of(fp32, name.plain());
+    Result<std::unique_ptr<Unit>> dot = registry.bind(scheme.on, correction_dot(scheme.plan));
     if (!dot) return dot.refusal();
-    const std::string full = parts.on((*dot)->name()).text();
-    return named(make_corrected_sgemm(plan, std::move(*dot), op), full, claims());
+    const std::string full = name.on((*dot)->name()).text();
+    return named(make_corrected_sgemm(scheme.plan, std::move(*dot), op), full, claims());
   }
 
  private:
@@ -115,9 +90,9 @@ class SplitFamily final : public Family {
 
 Result<NamedCorrection> named_correction(std::string_view unit) {
   const UnitName parts(unit);
-  const SplitRow* row = row_named(split_rows, parts.plain());
+  const SplitRow* row = row_named(split_rows(), parts.plain());
   if (!row) return unknown("not a unit of split: " + mmafuzz::in_quotes(unit));
-  return parse_plan(*row, parts.settings);
+  return with_settings(correction_parameters(), parts.settings, NamedCorrection{row->plan, row->on});
 }
 
 }  // namespace mmafuzz::gemm
