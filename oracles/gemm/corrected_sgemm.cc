@@ -211,11 +211,7 @@ class CorrectedSgemm final : public Unit {
 }  // namespace
 
 Op correction_dot(const CorrectionPlan& plan) {
-  Op op;
-  op.a = op.b = plan.narrow;
-  op.c = op.d = format("fp32");
-  op.k = plan.unit_k;
-  return op;
+  return dot_op(plan.narrow.name(), "fp32", "fp32", plan.unit_k);
 }
 
 std::unique_ptr<Unit> make_corrected_sgemm(const CorrectionPlan& plan, std::unique_ptr<Unit> dot, const Op& op) {

@@ -46,11 +46,8 @@ int64_t integer_dot(const int16_t* x, const int16_t* y, int count) {
 }  // namespace
 
 Op OzakiGemm::dot_op(const OzakiPlan& plan, int k) {
-  Op op;
-  op.a = op.b = plan.slice;
-  op.c = op.d = format(plan.slice.fields().integer ? "s32" : "fp32");
-  op.k = k;
-  return op;
+  const char* const sum = plan.slice.fields().integer ? "s32" : "fp32";
+  return mmafuzz::dot_op(plan.slice.name(), sum, sum, k);
 }
 
 OzakiGemm::OzakiGemm(const OzakiPlan& plan, const Op& op, std::unique_ptr<Unit> dot, int dot_k)

@@ -93,11 +93,8 @@ int64_t exact_residue_products(const Op& dot, const Unit& unit) {
 }
 
 Op residue_dot(const ResiduePlan& plan) {
-  Op op;
-  op.a = op.b = plan.narrow;
-  op.c = op.d = format(plan.narrow.fields().integer ? "s32" : "fp32");
-  op.k = plan.unit_k;
-  return op;
+  const char* const sum = plan.narrow.fields().integer ? "s32" : "fp32";
+  return dot_op(plan.narrow.name(), sum, sum, plan.unit_k);
 }
 
 ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, const Op& op)

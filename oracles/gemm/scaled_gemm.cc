@@ -203,10 +203,7 @@ QuantizedMatrix quantized_matrix(const ScaledPlan& plan, const Format& from, con
 }
 
 Op scaled_dot(const ScaledPlan& plan) {
-  Op op;
-  op.a = op.b = plan.element;
-  op.c = op.d = format("fp32");
-  op.k = plan.unit_k;
+  Op op = dot_op(plan.element.name(), "fp32", "fp32", plan.unit_k);
   if (plan.by == ScaledBy::unit) {
     op.scale_a = op.scale_b = plan.unit_scale;
     op.scale_block = plan.block;
