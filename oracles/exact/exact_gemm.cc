@@ -3,7 +3,6 @@
 #include "oracles/exact/exact_dot.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/exact/exact_sum.h"
-#include "oracles/gemm/gemm_case.h"
 #include "core/function_unit.h"
 
 namespace mmafuzz::gemm {
@@ -16,16 +15,12 @@ class ElementwiseGemm final : public Unit {
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     GemmCase one(op_);
-    const size_t k = size_t(op_.k), n = size_t(op_.n);
-    std::vector<uint64_t> row(k), column(k);
+    Element element;
     for (size_t index = 0; index < batch.size(); ++index) {
       one.load(batch, index);
       for (size_t at = 0; at < one.c.size(); ++at) {
-        for (size_t l = 0; l < k; ++l) {
-          row[l] = one.a[at / n * k + l];
-          column[l] = one.b[l * n + at % n];
-        }
-        outcomes.results.set(index, static_cast<int>(at), exact_element(way_, op_, {row, column, one.c[at]}));
+        element.load(op_, one, at);
+        outcomes.results.set(index, static_cast<int>(at), exact_element(way_, op_, element));
       }
     }
   }

@@ -10,17 +10,11 @@
 #include <memory>
 
 #include "core/unit.h"
+#include "oracles/gemm/gemm_case.h"
 
 namespace mmafuzz::gemm {
 
 enum class ExactBy { accumulator, mpfr, bigint };
-
-/// One element: its row of a, its column of b, its c.
-struct Element {
-  const std::vector<uint64_t>& a;
-  const std::vector<uint64_t>& b;
-  uint64_t c;
-};
 
 uint64_t exact_element(ExactBy way, const Op& op, const Element& in);
 

@@ -230,13 +230,7 @@ void CublasEmulation::run(const Batch& batch, Outcomes& outcomes) const {
 }
 
 bool CublasEmulation::within_bound(const GemmCase& one, const Cut& cut, int row, int column, uint64_t result) const {
-  const auto n = size_t(op_.n), k = size_t(op_.k);
-  std::vector<uint64_t> of_a(k), of_b(k);
-  for (size_t l = 0; l < k; ++l) {
-    of_a[l] = one.a[size_t(row) * k + l];
-    of_b[l] = one.b[l * n + size_t(column)];
-  }
-  const Element in{of_a, of_b, one.c[size_t(row) * n + size_t(column)]};
+  const Element in = element_of(op_, one, size_t(row) * size_t(op_.n) + size_t(column));
   exact::Mpfr value(element_precision), got(64);
   element_value(op_, in, value.get());
   if (!mpfr_number_p(value.get())) return true;

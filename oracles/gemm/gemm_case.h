@@ -1,4 +1,4 @@
-// One gemm case unpacked from a batch's columns, and its scalars.
+// One gemm case unpacked from a batch's columns, its elements, and its scalars.
 #pragma once
 
 #include "arithmetic/ieee_operations.h"
@@ -20,6 +20,28 @@ class GemmCase {
 
   std::vector<uint64_t> a, b, c;  ///< row-major
 };
+
+/// One element: its row of a, its column of b, its c. Reusable from element to element.
+struct Element {
+  std::vector<uint64_t> a, b;
+  uint64_t c = 0;
+
+  void load(const Op& op, const GemmCase& one, size_t at) {
+    const size_t n = size_t(op.n), k = size_t(op.k), i = at / n, j = at % n;
+    a.resize(k);
+    b.resize(k);
+    for (size_t l = 0; l < k; ++l) {
+      a[l] = one.a[i * k + l];
+      b[l] = one.b[l * n + j];
+    }
+    c = one.c[at];
+  }
+};
+inline Element element_of(const Op& op, const GemmCase& one, size_t at) {
+  Element element;
+  element.load(op, one, at);
+  return element;
+}
 
 /// alpha and beta of an op, each 1 where it is not given. As in the BLAS, a zero alpha or beta means that a*b or c is
 /// not looked at.

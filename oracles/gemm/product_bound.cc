@@ -7,12 +7,7 @@ namespace mmafuzz::gemm {
 bool ProductBound::knows(const Unit& unit) { return dynamic_cast<const OzakiUnit*>(&unit) || residues_of(unit); }
 
 ProductBound::ProductBound(const Unit& unit, const Op& op)
-    : op_(op),
-      slices_(dynamic_cast<const OzakiUnit*>(&unit)),
-      residues_(residues_of(unit)),
-      one_(op),
-      row_(size_t(op.k)),
-      column_(size_t(op.k)) {}
+    : op_(op), slices_(dynamic_cast<const OzakiUnit*>(&unit)), residues_(residues_of(unit)), one_(op) {}
 
 void ProductBound::load(const Batch& batch, size_t index) {
   one_.load(batch, index);
@@ -25,12 +20,9 @@ bool ProductBound::holds(size_t element, uint64_t result, JudgedError& judged) {
   const auto n = size_t(op_.n), i = element / n, j = element % n;
   if (residues_)
     return residues_->within_bound(one_.a, one_.b, one_.c[element], scales_, int(i), int(j), result, &judged);
-  for (size_t l = 0; l < row_.size(); ++l) {
-    row_[l] = one_.a[i * row_.size() + l];
-    column_[l] = one_.b[l * n + j];
-  }
-  return within_ozaki_bound(slices_->engine(), cuts_.record, element_cuts(cuts_, element, n),
-                            {row_, column_, one_.c[element]}, result, &judged);
+  element_.load(op_, one_, element);
+  return within_ozaki_bound(slices_->engine(), cuts_.record, element_cuts(cuts_, element, n), element_, result,
+                            &judged);
 }
 
 }  // namespace mmafuzz::gemm

@@ -28,7 +28,7 @@ class ProductBound {
   GemmCase one_;
   OzakiGemm::Description cuts_;
   ResidueGemm::Scales scales_;
-  std::vector<uint64_t> row_, column_;
+  Element element_;
 };
 
 }  // namespace mmafuzz::gemm

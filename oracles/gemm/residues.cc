@@ -400,7 +400,7 @@ void ResidueGemm::one_product(const Batch& batch, size_t index, Column& results)
   for (const std::vector<int>& all : s.residues) residues.push_back(all.data());
   const bool exact = plan_.sum == ResidueSum::exact, plain = !op_.has_alpha_beta();
   const std::vector<double> integers = exact ? std::vector<double>() : weighted(residues.data(), in.c.size());
-  std::vector<uint64_t> row(k), column(k);
+  Element element;
   for (size_t at = 0; at < in.c.size(); ++at) {
     const size_t i = at / n, j = at % n;
     const Exact addend = to_exact(decode(op_.c.fields(), in.c[at]));
@@ -412,14 +412,14 @@ void ResidueGemm::one_product(const Batch& batch, size_t index, Column& results)
                          (!is_number(addend) && scalars.reads_c()) || !is_number(scalars.alpha) ||
                          !is_number(scalars.beta);
     bool all_zero = may_be_all_zero;
-    if (special || may_be_all_zero)
-      for (size_t l = 0; l < k; ++l) {
-        row[l] = in.a[i * k + l];
-        column[l] = in.b[l * n + j];
-        all_zero &= !scalars.reads_products() || is_zero(op_.a.fields(), row[l]) || is_zero(op_.b.fields(), column[l]);
-      }
+    if (special || may_be_all_zero) {
+      element.load(op_, in, at);
+      for (size_t l = 0; l < k; ++l)
+        all_zero &=
+            !scalars.reads_products() || is_zero(op_.a.fields(), element.a[l]) || is_zero(op_.b.fields(), element.b[l]);
+    }
     if (special || all_zero) {
-      results.set(index, int(at), exact_element(ExactBy::accumulator, op_, {row, column, in.c[at]}));
+      results.set(index, int(at), exact_element(ExactBy::accumulator, op_, element));
       continue;
     }
     const int undone = s.by.a[i] + (plan_.flaw == ResidueFlaw::late_scale ? s.by.a[i] : s.by.b[j]);

@@ -23,12 +23,11 @@ class CorrectlyRounded final : public Property {
   std::vector<int> broken_elements(const Unit&, const Batch& cases, const Outcomes& base) const override {
     const Op& op = cases.op();
     gemm::QuickElements quick(op);
-    return first_broken(cases, base, [&](const gemm::GemmCase& one, size_t index, int element, uint64_t result) {
+    return first_broken(cases, base, [&](const gemm::GemmCase& one, int element, uint64_t result) {
       if (element == 0) quick.load(one);
       return quick.surely_rounded(element / op.n, element % op.n, result) ||
-             same_result(
-                 op, result,
-                 gemm::exact_element(gemm::ExactBy::mpfr, op, ElementOperands(cases, index, element).element()));
+             same_result(op, result,
+                         gemm::exact_element(gemm::ExactBy::mpfr, op, gemm::element_of(op, one, size_t(element))));
     });
   }
 };

@@ -1,4 +1,4 @@
-// What the properties of matrix products share: one element's row, column and c; the Ozaki scheme behind a unit.
+// What the properties of matrix products share: a walk over elements, the Ozaki scheme behind a unit.
 #pragma once
 
 #include "oracles/exact/exact_gemm.h"
@@ -7,31 +7,14 @@
 
 namespace mmafuzz {
 
-/// The operands of one element of one case.
-struct ElementOperands {
-  ElementOperands(const Batch& cases, size_t index, int element) {
-    const Op& op = cases.op();
-    const int i = element / op.n, j = element % op.n;
-    for (int l = 0; l < op.k; ++l) {
-      row.push_back(cases.a().get(index, i * op.k + l));
-      column.push_back(cases.b().get(index, l * op.n + j));
-    }
-    c = cases.c().get(index, element);
-  }
-  gemm::Element element() const { return {row, column, c}; }
-
-  std::vector<uint64_t> row, column;
-  uint64_t c;
-};
-
 /// The scheme of a unit `ozaki:...`; nullptr of any other.
 inline const gemm::OzakiGemm* ozaki_of(const Unit& unit) {
   const auto* own = dynamic_cast<const gemm::OzakiUnit*>(&unit);
   return own ? &own->engine() : nullptr;
 }
 
-/// Of every answered case the first element of which `holds(case, index, element, result)` is false, else -1. Elements
-/// come in order, 0 first.
+/// Of every answered case the first element of which `holds(case, element, result)` is false, else -1. Elements come in
+/// order, 0 first.
 template <class Holds>
 std::vector<int> first_broken(const Batch& cases, const Outcomes& base, Holds holds) {
   std::vector<int> broken(cases.size(), -1);
@@ -40,7 +23,7 @@ std::vector<int> first_broken(const Batch& cases, const Outcomes& base, Holds ho
     if (!base.has_answer(i)) continue;
     one.load(cases, i);
     for (int e = 0; e < base.results.count() && broken[i] < 0; ++e)
-      if (!holds(one, i, e, base.results.get(i, e))) broken[i] = e;
+      if (!holds(one, e, base.results.get(i, e))) broken[i] = e;
   }
   return broken;
 }

@@ -25,36 +25,33 @@ class GemmErrorBound final : public Property {
   bool judges_alone() const override { return true; }
   std::vector<int> broken_elements(const Unit& unit, const Batch& cases, const Outcomes& base) const override {
     const Op& op = cases.op();
-    if (const gemm::ResidueGemm* residues = gemm::residues_of(unit))
-      return first_broken(cases, base,
-                          [&, scales = gemm::ResidueGemm::Scales()](const gemm::GemmCase& one, size_t, int element,
-                                                                    uint64_t result) mutable {
-                            if (element == 0) scales = residues->scales(one.a, one.b);
-                            return residues->within_bound(one.a, one.b, one.c[size_t(element)], scales, element / op.n,
-                                                          element % op.n, result);
-                          });
-    if (const gemm::CublasEmulation* cublas = gemm::cublas_emulation_of(unit))
-      return first_broken(cases, base,
-                          [&, cut = std::optional<gemm::CublasEmulation::Cut>()](const gemm::GemmCase& one, size_t,
-                                                                                 int element, uint64_t result) mutable {
-                            if (element == 0) cut = cublas->cut(one.a, one.b);
-                            return !cut || cublas->within_bound(one, *cut, element / op.n, element % op.n, result);
-                          });
+    if (const gemm::ResidueGemm* residues = gemm::residues_of(unit)) {
+      gemm::ResidueGemm::Scales scales;
+      return first_broken(cases, base, [&](const gemm::GemmCase& one, int element, uint64_t result) {
+        if (element == 0) scales = residues->scales(one.a, one.b);
+        return residues->within_bound(one.a, one.b, one.c[size_t(element)], scales, element / op.n, element % op.n,
+                                      result);
+      });
+    }
+    if (const gemm::CublasEmulation* cublas = gemm::cublas_emulation_of(unit)) {
+      std::optional<gemm::CublasEmulation::Cut> cut;
+      return first_broken(cases, base, [&](const gemm::GemmCase& one, int element, uint64_t result) {
+        if (element == 0) cut = cublas->cut(one.a, one.b);
+        return !cut || cublas->within_bound(one, *cut, element / op.n, element % op.n, result);
+      });
+    }
     const gemm::OzakiGemm& scheme = *ozaki_of(unit);
     gemm::QuickElements quick(op);
-    return first_broken(cases, base,
-                        [&, d = gemm::OzakiGemm::Description()](const gemm::GemmCase& one, size_t index, int element,
-                                                                uint64_t result) mutable {
-                          if (element == 0) {
-                            d = scheme.describe(shape_of(op), one.a.data(), one.b.data(), true);
-                            quick.load(one);
-                          }
-                          const int i = element / op.n, j = element % op.n;
-                          const gemm::ElementCuts cuts = gemm::element_cuts(d, size_t(element), size_t(op.n));
-                          return quick.surely_within(scheme, d.record, cuts, i, j, result) ||
-                                 gemm::within_ozaki_bound(scheme, d.record, cuts,
-                                                          ElementOperands(cases, index, element).element(), result);
-                        });
+    gemm::OzakiGemm::Description d;
+    return first_broken(cases, base, [&](const gemm::GemmCase& one, int element, uint64_t result) {
+      if (element == 0) {
+        d = scheme.describe(shape_of(op), one.a.data(), one.b.data(), true);
+        quick.load(one);
+      }
+      const gemm::ElementCuts cuts = gemm::element_cuts(d, size_t(element), size_t(op.n));
+      return quick.surely_within(scheme, d.record, cuts, element / op.n, element % op.n, result) ||
+             gemm::within_ozaki_bound(scheme, d.record, cuts, gemm::element_of(op, one, size_t(element)), result);
+    });
   }
   Severity unclaimed() const override { return Severity::accuracy; }
 };

@@ -23,7 +23,7 @@ class GemmSpecials final : public Property {
     for (const std::optional<uint64_t>& factor : {op.alpha, op.beta})
       special_scalar |= factor && is_special(op.d.fields(), *factor);
     Lines rows, columns;
-    return first_broken(cases, base, [&](const gemm::GemmCase& one, size_t index, int element, uint64_t result) {
+    return first_broken(cases, base, [&](const gemm::GemmCase& one, int element, uint64_t result) {
       if (element == 0) {
         rows.load(op.a.fields(), one.a, op.m, op.k, size_t(op.k), 1);
         columns.load(op.b.fields(), one.b, op.n, op.k, 1, size_t(op.n));
@@ -34,7 +34,7 @@ class GemmSpecials final : public Property {
       if (!any_special && (!is_zero(op.c.fields(), c) || rows.meets(i, columns, j))) return true;
       if (!op.has_alpha_beta() && result == plainly_expected(op, one, i, j)) return true;
       const uint64_t expected =
-          gemm::exact_element(gemm::ExactBy::mpfr, op, ElementOperands(cases, index, element).element());
+          gemm::exact_element(gemm::ExactBy::mpfr, op, gemm::element_of(op, one, size_t(element)));
       // Special operands that a zero alpha or beta leaves out do not decide.
       return (any_special && !is_special(op.d.fields(), expected)) || same_result(op, result, expected);
     });
