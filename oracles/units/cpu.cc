@@ -1,12 +1,10 @@
 // The machine's own silicon as a device: x86 SSE/AVX/FMA scalar instructions under MXCSR's rounding modes and flags,
 // F16C, AVX512-BF16 and AMX where CPUID has them. Instructions that the machine lacks are declined with that reason.
-#include "oracles/families.h"
 #include "core/function_unit.h"
 #include "core/unit_name.h"
+#include "oracles/families.h"
 #include "oracles/models/model_rows.h"
-#include "oracles/units/cpu_integer.h"
-#include "oracles/units/cpu_tile.h"
-#include "oracles/units/mxcsr.h"
+#include "oracles/units/cpu_instructions.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -14,109 +12,62 @@
 #endif
 
 #include <bit>
+#include <cmath>
 
 namespace mmafuzz {
 namespace {
 
 #if defined(__x86_64__)
 
-// One instruction between loading and storing MXCSR, so that no compiler moves it out. AT&T operand order.
-#define MMAFUZZ_SSE(type, instruction)                                                                 \
-  asm volatile("ldmxcsr %[mode]\n\t" instruction " %[y], %[x]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]" \
-               : [x] "+x"(x), [after] "=m"(after)                                                      \
-               : [y] "x"(y), [mode] "m"(mode), [saved] "m"(saved))
+bool always() { return true; }
 
-template <class Float, class Bits>
-CpuAnswer run_instruction(ScalarOperation operation, uint32_t mode, const uint64_t* operands) {
-  Float x = std::bit_cast<Float>(static_cast<Bits>(operands[0]));
-  Float y = std::bit_cast<Float>(static_cast<Bits>(operands[1]));
-  Float z = std::bit_cast<Float>(static_cast<Bits>(operands[2]));
-  const uint32_t saved = _mm_getcsr();
-  uint32_t after = 0;
-  constexpr bool single = sizeof(Float) == 4;
-  switch (operation) {
-    case ScalarOperation::add:
-      if constexpr (single) MMAFUZZ_SSE(float, "addss");
-      else MMAFUZZ_SSE(double, "addsd");
-      break;
-    case ScalarOperation::sub:
-      if constexpr (single) MMAFUZZ_SSE(float, "subss");
-      else MMAFUZZ_SSE(double, "subsd");
-      break;
-    case ScalarOperation::mul:
-      if constexpr (single) MMAFUZZ_SSE(float, "mulss");
-      else MMAFUZZ_SSE(double, "mulsd");
-      break;
-    case ScalarOperation::div:
-      if constexpr (single) MMAFUZZ_SSE(float, "divss");
-      else MMAFUZZ_SSE(double, "divsd");
-      break;
-    case ScalarOperation::sqrt:
-      y = x;
-      if constexpr (single) MMAFUZZ_SSE(float, "sqrtss");
-      else MMAFUZZ_SSE(double, "sqrtsd");
-      break;
-    case ScalarOperation::fma:
-      // vfmadd213 z, y, x: x = y * x + z.
-      if constexpr (single) {
-        asm volatile("ldmxcsr %[mode]\n\tvfmadd213ss %[z], %[y], %[x]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
-                     : [x] "+x"(x), [after] "=m"(after)
-                     : [y] "x"(y), [z] "x"(z), [mode] "m"(mode), [saved] "m"(saved));
-      } else {
-        asm volatile("ldmxcsr %[mode]\n\tvfmadd213sd %[z], %[y], %[x]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
-                     : [x] "+x"(x), [after] "=m"(after)
-                     : [y] "x"(y), [z] "x"(z), [mode] "m"(mode), [saved] "m"(saved));
-      }
-      break;
-    case ScalarOperation::equal:
-      if constexpr (single) MMAFUZZ_SSE(float, "cmpeqss");
-      else MMAFUZZ_SSE(double, "cmpeqsd");
-      break;
-    case ScalarOperation::less:
-      if constexpr (single) MMAFUZZ_SSE(float, "cmpltss");
-      else MMAFUZZ_SSE(double, "cmpltsd");
-      break;
-    case ScalarOperation::less_equal:
-      if constexpr (single) MMAFUZZ_SSE(float, "cmpless");
-      else MMAFUZZ_SSE(double, "cmplesd");
-      break;
-    case ScalarOperation::unordered:
-      if constexpr (single) MMAFUZZ_SSE(float, "cmpunordss");
-      else MMAFUZZ_SSE(double, "cmpunordsd");
-      break;
-    case ScalarOperation::round_to_integral:
-    case ScalarOperation::equal_signaling:
-    case ScalarOperation::less_quiet:
-    case ScalarOperation::less_equal_quiet:  // oracles/units/cpu_integer.cc
-    case ScalarOperation::rcp:               // not offered: x86's rcpss is an approximation
-    case ScalarOperation::rem: break;
+// Instructions on fp32 and on fp64: x is the first operand and the destination. `result` is what the destination says.
+#define MMAFUZZ_SSE(name, instruction, result, Float, Bits)                          \
+  CpuAnswer name(uint32_t mode, const uint64_t* operands) {                          \
+    Float x = std::bit_cast<Float>(static_cast<Bits>(operands[0]));                  \
+    const Float y = std::bit_cast<Float>(static_cast<Bits>(operands[1]));            \
+    const Float z = std::bit_cast<Float>(static_cast<Bits>(operands[2]));            \
+    MMAFUZZ_UNDER_MXCSR(instruction, [x] "+x"(x), [y] "x"(y), [z] "x"(z));           \
+    return {std::bit_cast<Bits>(static_cast<Float>(result)), flags_of_mxcsr(after)}; \
   }
-  if (compares(operation)) x = std::bit_cast<Bits>(x) ? 1 : 0;  // a mask of ones
-  return {std::bit_cast<Bits>(x), flags_of_mxcsr(after)};
-}
+#define MMAFUZZ_BOTH(stem, operands, result)                           \
+  MMAFUZZ_SSE(stem##ss, #stem "ss " operands, result, float, uint32_t) \
+  MMAFUZZ_SSE(stem##sd, #stem "sd " operands, result, double, uint64_t)
 
+MMAFUZZ_BOTH(add, "%[y], %[x]", x)
+MMAFUZZ_BOTH(sub, "%[y], %[x]", x)
+MMAFUZZ_BOTH(mul, "%[y], %[x]", x)
+MMAFUZZ_BOTH(div, "%[y], %[x]", x)
+MMAFUZZ_BOTH(sqrt, "%[x], %[x]", x)
+MMAFUZZ_BOTH(vfmadd213, "%[z], %[y], %[x]", x)  // x = y * x + z
+// A mask of ones, or of zeros.
+MMAFUZZ_BOTH(cmpeq, "%[y], %[x]", std::signbit(x))
+MMAFUZZ_BOTH(cmplt, "%[y], %[x]", std::signbit(x))
+MMAFUZZ_BOTH(cmple, "%[y], %[x]", std::signbit(x))
+MMAFUZZ_BOTH(cmpunord, "%[y], %[x]", std::signbit(x))
+
+#undef MMAFUZZ_BOTH
 #undef MMAFUZZ_SSE
 
 /// A chain of the machine's FMAs from c, as dot products of fp32 or fp64.
-template <class Float, class Bits>
-uint64_t fma_chain(const DotOperands& in, uint32_t mode) {
+uint64_t fma_chain(const DotOperands& in, CpuFunction fma, uint32_t mode) {
   uint64_t accumulator = in.c;
   for (int i = 0; i < in.k; ++i) {
     const uint64_t operands[3] = {in.a[i], in.b[i], accumulator};
-    accumulator = run_instruction<Float, Bits>(ScalarOperation::fma, mode, operands).encoding;
+    accumulator = fma(mode, operands).encoding;
   }
   return accumulator;
 }
 
 /// A chain of a multiplication and an addition for each product, from c.
-template <class Float, class Bits>
-uint64_t mul_add_chain(const DotOperands& in, uint32_t mode) {
+template <CpuFunction multiply, CpuFunction add>
+uint64_t mul_add_chain(const DotOperands& in) {
   uint64_t accumulator = in.c;
   for (int i = 0; i < in.k; ++i) {
     const uint64_t factors[3] = {in.a[i], in.b[i], 0};
-    const uint64_t product = run_instruction<Float, Bits>(ScalarOperation::mul, mode, factors).encoding;
+    const uint64_t product = multiply(mxcsr_all_masked, factors).encoding;
     const uint64_t terms[3] = {accumulator, product, 0};
-    accumulator = run_instruction<Float, Bits>(ScalarOperation::add, mode, terms).encoding;
+    accumulator = add(mxcsr_all_masked, terms).encoding;
   }
   return accumulator;
 }
@@ -147,7 +98,7 @@ __attribute__((target("sse4.1"))) uint64_t dpps_chain(const DotOperands& in) {
     };
     const __m128 sum = _mm_dp_ps(four(in.a), four(in.b), 0xf1);
     const uint64_t terms[3] = {accumulator, static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_castps_si128(sum))), 0};
-    accumulator = run_instruction<float, uint32_t>(ScalarOperation::add, mxcsr_all_masked, terms).encoding;
+    accumulator = addss(mxcsr_all_masked, terms).encoding;
   }
   _mm_setcsr(saved);
   return accumulator;
@@ -199,26 +150,19 @@ uint64_t word_dot(const DotOperands& in, bool saturate) { return integer_dot<2>(
 /// vcvtps2ph (F16C). The destination rounds by the immediate; flags come from MXCSR.
 __attribute__((target("f16c"))) CpuAnswer to_half(const Op& op, uint64_t source) {
   const __m128 x = _mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(source)));
-  const uint32_t saved = _mm_getcsr();
   const uint32_t mode = mxcsr_for(op);
-  uint32_t after = 0;
   __m128i result;
   // The immediate 4 takes the rounding mode from MXCSR.
-  asm volatile("ldmxcsr %[mode]\n\tvcvtps2ph $4, %[x], %[r]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
-               : [r] "=x"(result), [after] "=m"(after)
-               : [x] "x"(x), [mode] "m"(mode), [saved] "m"(saved));
+  MMAFUZZ_UNDER_MXCSR("vcvtps2ph $4, %[x], %[r]", [r] "=x"(result), [x] "x"(x));
   return {static_cast<uint64_t>(_mm_cvtsi128_si32(result)) & 0xffff, flags_of_mxcsr(after)};
 }
 
 /// vcvtph2ps (F16C): exact.
 __attribute__((target("f16c"))) CpuAnswer from_half(uint64_t source) {
   const __m128i x = _mm_cvtsi32_si128(static_cast<int>(source));
-  const uint32_t saved = _mm_getcsr(), mode = mxcsr_all_masked;
-  uint32_t after = 0;
+  const uint32_t mode = mxcsr_all_masked;
   __m128 result;
-  asm volatile("ldmxcsr %[mode]\n\tvcvtph2ps %[x], %[r]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
-               : [r] "=x"(result), [after] "=m"(after)
-               : [x] "x"(x), [mode] "m"(mode), [saved] "m"(saved));
+  MMAFUZZ_UNDER_MXCSR("vcvtph2ps %[x], %[r]", [r] "=x"(result), [x] "x"(x));
   return {static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_castps_si128(result))), flags_of_mxcsr(after)};
 }
 
@@ -255,6 +199,7 @@ bool has_avx512_fp16() {
 
 #else
 
+bool always() { return false; }
 bool has_fma() { return false; }
 bool has_f16c() { return false; }
 bool has_avx512_bf16() { return false; }
@@ -264,6 +209,53 @@ bool has_avx512_fp16() { return false; }
 
 #endif
 
+/// No rcp: x86's rcpss is an approximation.
+const std::vector<CpuScalarInstruction>& sse_instructions() {
+#define MMAFUZZ_BOTH(operation, stem, more, present, feature)                                       \
+  {"cpu:" operation ".f32", #stem "ss" more, present, feature, "scalar " operation " format=fp32",  \
+   MMAFUZZ_RUN(stem##ss)},                                                                          \
+  {                                                                                                 \
+    "cpu:" operation ".f64", #stem "sd" more, present, feature, "scalar " operation " format=fp64", \
+        MMAFUZZ_RUN(stem##sd)                                                                       \
+  }
+  static const std::vector<CpuScalarInstruction> all = {
+      MMAFUZZ_BOTH("add", add, "", always, "x86-64"),
+      MMAFUZZ_BOTH("sub", sub, "", always, "x86-64"),
+      MMAFUZZ_BOTH("mul", mul, "", always, "x86-64"),
+      MMAFUZZ_BOTH("div", div, "", always, "x86-64"),
+      MMAFUZZ_BOTH("sqrt", sqrt, "", always, "x86-64"),
+      MMAFUZZ_BOTH("fma", vfmadd213, "; a dot is a chain of it from c", has_fma, "FMA3"),
+      MMAFUZZ_BOTH("equal", cmpeq, "", always, "x86-64"),
+      MMAFUZZ_BOTH("less", cmplt, "", always, "x86-64"),
+      MMAFUZZ_BOTH("less_equal", cmple, "", always, "x86-64"),
+      MMAFUZZ_BOTH("unordered", cmpunord, "", always, "x86-64"),
+  };
+#undef MMAFUZZ_BOTH
+  return all;
+}
+
+constexpr const char* bf16_pairs = "cpu:dpbf16.f32.bf16.bf16.f32";
+
+const std::vector<CpuDotInstruction>& dot_instructions() {
+  static const std::vector<CpuDotInstruction> all = {
+      {bf16_pairs, "vdpbf16ps, pairs of bf16 products", has_avx512_bf16, "AVX512-BF16", "bf16", "bf16", "fp32",
+       "model:x86/dpbf16.k2.f32.bf16.bf16.f32", MMAFUZZ_RUN(bf16_dot)},
+      {"cpu:fma.f16", "vfmadd231sh; a dot is a chain of it from c", has_avx512_fp16, "AVX512-FP16", "fp16", "fp16",
+       "fp16", "model:x86/fma.k1.f16.f16.f16.f16", MMAFUZZ_RUN(half_fma_chain)},
+      {"cpu:mul_add.f32", "mulss and addss for each product, from c", always, "x86-64", "fp32", "fp32", "fp32",
+       "model:x86/mul_add.k1.f32.f32.f32.f32", MMAFUZZ_RUN(mul_add_chain<mulss, addss>)},
+      {"cpu:mul_add.f64", "mulsd and addsd for each product, from c", always, "x86-64", "fp64", "fp64", "fp64",
+       "model:x86/mul_add.k1.f64.f64.f64.f64", MMAFUZZ_RUN(mul_add_chain<mulsd, addsd>)},
+      {"cpu:x87.f32", "fmul and fadd for each product, from c, in 80 bits", always, "x86-64", "fp32", "fp32", "fp32",
+       "extended:serial", MMAFUZZ_RUN(x87_chain<float, uint32_t>)},
+      {"cpu:x87.f64", "fmul and fadd for each product, from c, in 80 bits", always, "x86-64", "fp64", "fp64", "fp64",
+       "extended:serial", MMAFUZZ_RUN(x87_chain<double, uint64_t>)},
+      {"cpu:dpps.f32", "dpps, four products of fp32, and addss with c", has_sse4_1, "SSE4.1", "fp32", "fp32", "fp32",
+       "model:x86/dpps.k4.f32.f32.f32.f32", MMAFUZZ_RUN(dpps_chain)},
+  };
+  return all;
+}
+
 constexpr const char *byte_dots = "cpu:dpbusd.s32.u8.s8.s32", *word_dots = "cpu:dpwssd.s32.s16.s16.s32";
 
 struct CpuInstruction {
@@ -272,117 +264,46 @@ struct CpuInstruction {
   bool (*present)();
   const char* feature;
   std::vector<Claim> claims;
+  const CpuScalarInstruction* scalar = nullptr;
+  const CpuDotInstruction* dot = nullptr;
 };
 
-bool always() {
-#if defined(__x86_64__)
-  return true;
-#else
-  return false;
-#endif
-}
-
-std::vector<CpuInstruction> other_instructions() {
-  const std::vector<Claim> is_ieee = {{"equals_model", "ieee"}};
-  return {
-      {"cpu:add.f32", "addss", always, "x86-64", is_ieee},
-      {"cpu:add.f64", "addsd", always, "x86-64", is_ieee},
-      {"cpu:sub.f32", "subss", always, "x86-64", is_ieee},
-      {"cpu:sub.f64", "subsd", always, "x86-64", is_ieee},
-      {"cpu:mul.f32", "mulss", always, "x86-64", is_ieee},
-      {"cpu:mul.f64", "mulsd", always, "x86-64", is_ieee},
-      {"cpu:div.f32", "divss", always, "x86-64", is_ieee},
-      {"cpu:div.f64", "divsd", always, "x86-64", is_ieee},
-      {"cpu:sqrt.f32", "sqrtss", always, "x86-64", is_ieee},
-      {"cpu:sqrt.f64", "sqrtsd", always, "x86-64", is_ieee},
-      {"cpu:fma.f32", "vfmadd213ss; a dot is a chain of it from c", has_fma, "FMA3", is_ieee},
-      {"cpu:fma.f64", "vfmadd213sd; a dot is a chain of it from c", has_fma, "FMA3", is_ieee},
-      {"cpu:equal.f32", "cmpeqss", always, "x86-64", is_ieee},
-      {"cpu:equal.f64", "cmpeqsd", always, "x86-64", is_ieee},
-      {"cpu:less.f32", "cmpltss", always, "x86-64", is_ieee},
-      {"cpu:less.f64", "cmpltsd", always, "x86-64", is_ieee},
-      {"cpu:less_equal.f32", "cmpless", always, "x86-64", is_ieee},
-      {"cpu:less_equal.f64", "cmplesd", always, "x86-64", is_ieee},
-      {"cpu:unordered.f32", "cmpunordss", always, "x86-64", is_ieee},
-      {"cpu:unordered.f64", "cmpunordsd", always, "x86-64", is_ieee},
-      {"cpu:cvt.f16.f32", "vcvtps2ph, fp32 to fp16", has_f16c, "F16C", is_ieee},
-      {"cpu:cvt.f32.f16", "vcvtph2ps, fp16 to fp32", has_f16c, "F16C", is_ieee},
-      {"cpu:cvt.bf16.f32", "vcvtneps2bf16, fp32 to bf16, flushes subnormals", has_avx512_bf16, "AVX512-BF16", {}},
-      {"cpu:dpbf16.f32.bf16.bf16.f32",
-       "vdpbf16ps, pairs of bf16 products",
-       has_avx512_bf16,
-       "AVX512-BF16",
-       {{"equals_model", "model:x86/dpbf16.k2.f32.bf16.bf16.f32"}, {"swap_operands", ""}, {"sign_symmetry", ""}}},
-      {"cpu:fma.f16",
-       "vfmadd231sh; a dot is a chain of it from c",
-       has_avx512_fp16,
-       "AVX512-FP16",
-       {{"equals_model", "model:x86/fma.k1.f16.f16.f16.f16"}}},
-      {"cpu:mul_add.f32",
-       "mulss and addss for each product, from c",
-       always,
-       "x86-64",
-       {{"equals_model", "model:x86/mul_add.k1.f32.f32.f32.f32"}}},
-      {"cpu:mul_add.f64",
-       "mulsd and addsd for each product, from c",
-       always,
-       "x86-64",
-       {{"equals_model", "model:x86/mul_add.k1.f64.f64.f64.f64"}}},
-      {"cpu:x87.f32",
-       "fmul and fadd for each product, from c, in 80 bits",
-       always,
-       "x86-64",
-       {{"equals_model", "extended:serial"}}},
-      {"cpu:x87.f64",
-       "fmul and fadd for each product, from c, in 80 bits",
-       always,
-       "x86-64",
-       {{"equals_model", "extended:serial"}}},
-      {"cpu:dpps.f32",
-       "dpps, four products of fp32, and addss with c",
-       has_sse4_1,
-       "SSE4.1",
-       {{"equals_model", "model:x86/dpps.k4.f32.f32.f32.f32"}}},
-      {byte_dots,
-       "vpdpbusd, four products of u8 and s8 at a time; vpdpbusds where the op saturates",
-       has_avx512_vnni,
-       "AVX512-VNNI",
-       {{"equals_model", "integer"}}},
-      {word_dots,
-       "vpdpwssd, two products of s16 at a time; vpdpwssds where the op saturates",
-       has_avx512_vnni,
-       "AVX512-VNNI",
-       {{"equals_model", "integer"}}},
+std::vector<CpuInstruction> make_instructions() {
+  const std::vector<Claim> is_ieee = {{"equals_model", "ieee"}}, is_integer = {{"equals_model", "integer"}};
+  std::vector<CpuInstruction> rows;
+  const auto add_scalars = [&](const std::vector<CpuScalarInstruction>& scalars) {
+    for (const CpuScalarInstruction& i : scalars)
+      rows.push_back({i.name, i.summary, i.present, i.feature, is_ieee, &i});
   };
+  const auto add_dots = [&](const std::vector<CpuDotInstruction>& dots) {
+    for (const CpuDotInstruction& i : dots)
+      rows.push_back({i.name, i.summary, i.present, i.feature, {{"equals_model", i.equals}}, nullptr, &i});
+  };
+  add_scalars(sse_instructions());
+  rows.push_back({"cpu:cvt.f16.f32", "vcvtps2ph, fp32 to fp16", has_f16c, "F16C", is_ieee});
+  rows.push_back({"cpu:cvt.f32.f16", "vcvtph2ps, fp16 to fp32", has_f16c, "F16C", is_ieee});
+  rows.push_back(
+      {"cpu:cvt.bf16.f32", "vcvtneps2bf16, fp32 to bf16, flushes subnormals", has_avx512_bf16, "AVX512-BF16", {}});
+  add_dots(dot_instructions());
+  rows.push_back({byte_dots, "vpdpbusd, four products of u8 and s8 at a time; vpdpbusds where the op saturates",
+                  has_avx512_vnni, "AVX512-VNNI", is_integer});
+  rows.push_back({word_dots, "vpdpwssd, two products of s16 at a time; vpdpwssds where the op saturates",
+                  has_avx512_vnni, "AVX512-VNNI", is_integer});
+  add_scalars(cpu_integer_instructions());
+  add_dots(cpu_tile_instructions());
+  for (CpuInstruction& row : rows)
+    if (row.name == std::string_view(bf16_pairs))
+      row.claims.insert(row.claims.end(), {{"swap_operands", ""}, {"sign_symmetry", ""}});
+  return rows;
 }
 
 const std::vector<CpuInstruction>& instructions() {
-  const std::vector<Claim> is_ieee = {{"equals_model", "ieee"}};
-  static const std::vector<CpuInstruction> all = [&] {
-    std::vector<CpuInstruction> rows = other_instructions();
-    for (const CpuIntegerInstruction& i : cpu_integer_instructions())
-      rows.push_back({i.name, i.summary, i.present, i.feature, is_ieee});
-    for (const CpuTileInstruction& i : cpu_tile_instructions())
-      rows.push_back({i.name, i.summary, i.present, i.feature, {{"equals_model", i.equals}}});
-    return rows;
-  }();
+  static const std::vector<CpuInstruction> all = make_instructions();
   return all;
 }
 
 const CpuInstruction* find_instruction(std::string_view name) {
   for (const CpuInstruction& i : instructions())
-    if (name == i.name) return &i;
-  return nullptr;
-}
-
-const CpuIntegerInstruction* find_integer_instruction(std::string_view name) {
-  for (const CpuIntegerInstruction& i : cpu_integer_instructions())
-    if (name == i.name) return &i;
-  return nullptr;
-}
-
-const CpuTileInstruction* find_tile_instruction(std::string_view name) {
-  for (const CpuTileInstruction& i : cpu_tile_instructions())
     if (name == i.name) return &i;
   return nullptr;
 }
@@ -416,16 +337,13 @@ class CpuFamily final : public Family {
   /// flush-to-zero (vcvtps2ph) and denormals-are-zero (vcvtph2ps); those of bf16 always flush and round to nearest
   /// even.
   Attributes honours(const std::string& name, const Op& op) const override {
+    const CpuInstruction* row = find_instruction(name);
     if (name == byte_dots || name == word_dots) return {.saturate = true};
-    if (const CpuIntegerInstruction* row = find_integer_instruction(name))
-      return {
-          .rounding = has_mode(op.rounding), .ftz = op.kind == OpKind::scalar, .inexact = row->run_silently != nullptr};
-    if (find_tile_instruction(name) || name == "cpu:fma.f16" || name == "cpu:dpps.f32" ||
-        name.starts_with("cpu:mul_add") || name.starts_with("cpu:x87."))
-      return {};
-    const bool of_bf16 = name == "cpu:cvt.bf16.f32" || name == "cpu:dpbf16.f32.bf16.bf16.f32";
-    const bool mode = has_mode(op.rounding) && !of_bf16;
-    return {.rounding = mode, .ftz = of_bf16 || op.kind == OpKind::scalar};
+    if (name == bf16_pairs || name == "cpu:cvt.bf16.f32") return {.ftz = true};
+    if (row->dot) return {};
+    return {.rounding = has_mode(op.rounding),
+            .ftz = op.kind == OpKind::scalar,
+            .inexact = row->scalar && row->scalar->run_silently};
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
@@ -443,92 +361,14 @@ class CpuFamily final : public Family {
 #if defined(__x86_64__)
   static Result<std::unique_ptr<Unit>> bind_instruction(const CpuInstruction& instruction, const Op& op) {
     const std::string name = instruction.name;
-    const auto is = [&](const char* a, const char* d) { return op.a.name() == a && op.d.name() == d; };
-    const uint32_t mode = mxcsr_for(op);
     std::vector<Claim> claims = instruction.claims;
-    std::unique_ptr<Unit> unit;
-    if (const CpuIntegerInstruction* row = find_integer_instruction(name)) {
-      Result<std::unique_ptr<Unit>> bound = bind_cpu_integer(*row, op);
-      if (!bound) return bound.refusal();
-      unit = std::move(*bound);
-    } else if (const CpuTileInstruction* tile = find_tile_instruction(name)) {
-      Result<std::unique_ptr<Unit>> bound = bind_cpu_tile(*tile, op);
-      if (!bound) return bound.refusal();
-      unit = std::move(*bound);
-    } else if (name == "cpu:cvt.f16.f32") {
-      if (op.kind != OpKind::convert || !is("fp32", "fp16")) return declined(name + " converts fp32 to fp16");
-      unit = make_scalar_unit([op](const uint64_t* x) { return to_half(op, x[0]); });
-    } else if (name == "cpu:cvt.f32.f16") {
-      if (op.kind != OpKind::convert || !is("fp16", "fp32")) return declined(name + " converts fp16 to fp32");
-      // vcvtph2ps never raises the denormal-operand flag (Intel SDM vol. 2).
-      unit = make_scalar_unit<false>([](const uint64_t* x) { return from_half(x[0]); });
-    } else if (name == "cpu:cvt.bf16.f32") {
-      if (op.kind != OpKind::convert || !is("fp32", "bf16")) return declined(name + " converts fp32 to bf16");
-      unit = make_scalar_unit<false>([](const uint64_t* x) { return to_bf16(x[0]); });
-    } else if (name == "cpu:dpbf16.f32.bf16.bf16.f32") {
-      if (op.kind != OpKind::dot || !is("bf16", "fp32") || op.b.name() != "bf16" || op.c.name() != "fp32" ||
-          op.has_scales())
-        return declined(name + " takes 'op dot a=bf16 b=bf16 c=fp32 d=fp32'");
-      unit = make_dot_unit([](const DotOperands& in) { return bf16_dot(in); });
-    } else if (name == byte_dots || name == word_dots) {
-      const bool bytes = name == byte_dots;
-      if (op.kind != OpKind::dot || !is(bytes ? "u8" : "s16", "s32") || op.b.name() != (bytes ? "s8" : "s16") ||
-          op.c.name() != "s32")
-        return declined(name + " takes 'op dot " + (bytes ? "a=u8 b=s8" : "a=s16 b=s16") + " c=s32 d=s32'");
-      // The instructions clamp after every 32 bits of operands, `integer` once.
-      if (op.saturate && op.k > (bytes ? 4 : 2)) claims.clear();
-      unit = make_dot_unit([bytes, saturate = op.saturate](const DotOperands& in) {
-        return bytes ? byte_dot(in, saturate) : word_dot(in, saturate);
-      });
-      return named(std::move(unit), name, std::move(claims));
-    } else if (name == "cpu:fma.f16" || name == "cpu:dpps.f32" || name.starts_with("cpu:mul_add.") ||
-               name.starts_with("cpu:x87.")) {
-      const std::string format = name.ends_with("f16") ? "fp16" : name.ends_with("f32") ? "fp32" : "fp64";
-      if (op.kind != OpKind::dot || !is(format.c_str(), format.c_str()) || op.b != op.a || op.c != op.a ||
-          op.has_scales())
-        return declined(name + " takes dots whose formats are all " + format);
-      if (name == "cpu:fma.f16") {
-        unit = make_dot_unit([](const DotOperands& in) { return half_fma_chain(in); });
-      } else if (name == "cpu:dpps.f32") {
-        unit = make_dot_unit([](const DotOperands& in) { return dpps_chain(in); });
-      } else if (name.starts_with("cpu:x87.")) {
-        unit = format == "fp32" ? make_dot_unit([](const DotOperands& in) { return x87_chain<float, uint32_t>(in); })
-                                : make_dot_unit([](const DotOperands& in) { return x87_chain<double, uint64_t>(in); });
-      } else if (format == "fp32") {
-        unit =
-            make_dot_unit([](const DotOperands& in) { return mul_add_chain<float, uint32_t>(in, mxcsr_all_masked); });
-      } else {
-        unit =
-            make_dot_unit([](const DotOperands& in) { return mul_add_chain<double, uint64_t>(in, mxcsr_all_masked); });
-      }
-    } else {
-      const bool single = name.ends_with("f32");
-      const char* format = single ? "fp32" : "fp64";
-      const std::string operation = name.substr(4, name.rfind('.') - 4);
-      if (op.kind == OpKind::dot && operation == "fma") {
-        if (!is(format, format) || op.b.name() != format || op.c.name() != format || op.has_scales())
-          return declined(name + " takes dots whose formats are all " + format);
-        claims = {{ "equals_model", "ieee:fma" }};
-        if (op.rounding == Rounding::nearest_even)
-          claims.push_back(
-              {"equals_model", single ? "model:x86/fma.k1.f32.f32.f32.f32" : "model:x86/fma.k1.f64.f64.f64.f64"});
-        if (single) {
-          unit = make_dot_unit([mode](const DotOperands& in) { return fma_chain<float, uint32_t>(in, mode); });
-        } else {
-          unit = make_dot_unit([mode](const DotOperands& in) { return fma_chain<double, uint64_t>(in, mode); });
-        }
-      } else {
-        if (op.kind != OpKind::scalar || operation != name_of(op.scalar) || !is(format, format))
-          return declined(name + " takes 'op scalar " + operation + " format=" + format + "'");
-        const ScalarOperation scalar = op.scalar;
-        if (single) {
-          unit = make_scalar_unit([=](const uint64_t* x) { return run_instruction<float, uint32_t>(scalar, mode, x); });
-        } else {
-          unit =
-              make_scalar_unit([=](const uint64_t* x) { return run_instruction<double, uint64_t>(scalar, mode, x); });
-        }
-      }
-    }
+    Result<std::unique_ptr<Unit>> unit = declined("");
+    if (instruction.dot) unit = bind_dot(*instruction.dot, op);
+    else if (op.kind == OpKind::dot && name.starts_with("cpu:fma.")) unit = bind_fma(*instruction.scalar, op, claims);
+    else if (instruction.scalar) unit = bind_scalar(*instruction.scalar, op);
+    else if (name.starts_with("cpu:cvt.")) unit = bind_narrow(name, op);
+    else unit = bind_integers(name, op, claims);
+    if (!unit) return unit;
     // x86 hands NaN payloads on, where other models than rows that say which give one canonical NaN.
     if (op.nan == NanPolicy::exact && !op.d.fields().integer)
       std::erase_if(claims, [](const Claim& claim) {
@@ -536,7 +376,71 @@ class CpuFamily final : public Family {
         const ModelRow* row = claim.property == "equals_model" ? find_model_row(model.path) : nullptr;
         return !row || row->model.nan_from == NanFrom::constant;
       });
-    return named(std::move(unit), name, std::move(claims));
+    return named(std::move(*unit), name, std::move(claims));
+  }
+
+  static bool takes_dots_of(const Op& op, const std::string& a, const std::string& b, const std::string& c) {
+    return op.kind == OpKind::dot && op.a.name() == a && op.b.name() == b && op.c.name() == c && op.d == op.c &&
+           !op.has_scales();
+  }
+
+  static Result<std::unique_ptr<Unit>> bind_dot(const CpuDotInstruction& row, const Op& op) {
+    const std::string a = row.a, b = row.b, c = row.c;
+    if (takes_dots_of(op, a, b, c)) return make_dot_unit([run = row.run](const DotOperands& in) { return run(in); });
+    const std::string takes = a == b && b == c ? "dots whose formats are all " + a
+                                               : "'op dot a=" + a + " b=" + b + " c=" + c + " d=" + c + "'";
+    return declined(std::string(row.name) + " takes " + takes);
+  }
+
+  static Result<std::unique_ptr<Unit>> bind_fma(const CpuScalarInstruction& row, const Op& op,
+                                                std::vector<Claim>& claims) {
+    const std::string_view name = row.name;
+    const bool single = name.ends_with("f32");
+    const char* format = single ? "fp32" : "fp64";
+    if (!takes_dots_of(op, format, format, format))
+      return declined(std::string(name) + " takes dots whose formats are all " + format);
+    claims = {{ "equals_model", "ieee:fma" }};
+    if (op.rounding == Rounding::nearest_even)
+      claims.push_back(
+          {"equals_model", single ? "model:x86/fma.k1.f32.f32.f32.f32" : "model:x86/fma.k1.f64.f64.f64.f64"});
+    return make_dot_unit(
+        [run = row.run, mode = mxcsr_for(op)](const DotOperands& in) { return fma_chain(in, run, mode); });
+  }
+
+  static Result<std::unique_ptr<Unit>> bind_scalar(const CpuScalarInstruction& row, const Op& op) {
+    const std::string wanted = std::string("op ") + row.op;
+    const std::string asked = to_text(op);
+    if (!asked.starts_with(wanted) || (asked.size() > wanted.size() && asked[wanted.size()] != ' '))
+      return declined(std::string(row.name) + " takes '" + wanted + "'");
+    if (row.truncates && op.rounding != Rounding::toward_zero)
+      return declined(std::string(row.name) + " takes '" + wanted + " round=toward_zero' alone");
+    const CpuFunction run = op.signals_inexact ? row.run : row.run_silently;
+    return make_scalar_unit([run, mode = mxcsr_for(op)](const uint64_t* x) { return run(mode, x); });
+  }
+
+  /// Conversions between fp32 and a narrow format.
+  static Result<std::unique_ptr<Unit>> bind_narrow(const std::string& name, const Op& op) {
+    const std::string from = name == "cpu:cvt.f32.f16" ? "fp16" : "fp32";
+    const std::string to = name == "cpu:cvt.f32.f16" ? "fp32" : name == "cpu:cvt.f16.f32" ? "fp16" : "bf16";
+    if (op.kind != OpKind::convert || op.a.name() != from || op.d.name() != to)
+      return declined(name + " converts " + from + " to " + to);
+    if (to == "fp16") return make_scalar_unit([op](const uint64_t* x) { return to_half(op, x[0]); });
+    if (to == "bf16") return make_scalar_unit<false>([](const uint64_t* x) { return to_bf16(x[0]); });
+    // vcvtph2ps never raises the denormal-operand flag (Intel SDM vol. 2).
+    return make_scalar_unit<false>([](const uint64_t* x) { return from_half(x[0]); });
+  }
+
+  static Result<std::unique_ptr<Unit>> bind_integers(const std::string& name, const Op& op,
+                                                     std::vector<Claim>& claims) {
+    const bool bytes = name == byte_dots;
+    if (op.kind != OpKind::dot || op.a.name() != (bytes ? "u8" : "s16") || op.b.name() != (bytes ? "s8" : "s16") ||
+        op.c.name() != "s32" || op.d.name() != "s32")
+      return declined(name + " takes 'op dot " + (bytes ? "a=u8 b=s8" : "a=s16 b=s16") + " c=s32 d=s32'");
+    // The instructions clamp after every 32 bits of operands, `integer` once.
+    if (op.saturate && op.k > (bytes ? 4 : 2)) claims.clear();
+    return make_dot_unit([bytes, saturate = op.saturate](const DotOperands& in) {
+      return bytes ? byte_dot(in, saturate) : word_dot(in, saturate);
+    });
   }
 #endif
 };

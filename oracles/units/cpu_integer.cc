@@ -1,8 +1,7 @@
-#include "oracles/units/cpu_integer.h"
-
+// x86's instructions between numbers and integers, and its comparisons that set the processor's flags.
 #include <bit>
 
-#include "core/function_unit.h"
+#include "oracles/units/cpu_instructions.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -17,14 +16,6 @@ bool has_sse2_integers() { return true; }
 bool has_sse4_1_rounding() { return __builtin_cpu_supports("sse4.1"); }
 bool has_avx512f_integers() { return __builtin_cpu_supports("avx512f"); }
 
-// One instruction between loading and storing MXCSR, so that no compiler moves it out. AT&T operand order.
-#define MMAFUZZ_UNDER_MXCSR(instruction, outputs, ...)                                      \
-  const uint32_t saved = _mm_getcsr();                                                      \
-  uint32_t after = 0;                                                                       \
-  asm volatile("ldmxcsr %[mode]\n\t" instruction "\n\tstmxcsr %[after]\n\tldmxcsr %[saved]" \
-               : outputs, [after] "=m"(after)                                               \
-               : __VA_ARGS__, [mode] "m"(mode), [saved] "m"(saved)                          \
-               : "cc")
 #define MMAFUZZ_OUT [r] "=&r"(result)
 
 // A number to an integer, and an integer to a number.
@@ -107,28 +98,25 @@ MMAFUZZ_COMPARE(ucomisd_less, "ucomisd", cf && !zf, double, uint64_t)
 MMAFUZZ_COMPARE(ucomiss_less_equal, "ucomiss", cf || zf, float, uint32_t)
 MMAFUZZ_COMPARE(ucomisd_less_equal, "ucomisd", cf || zf, double, uint64_t)
 
-#undef MMAFUZZ_UNDER_MXCSR
 #undef MMAFUZZ_OUT
 #undef MMAFUZZ_TO_INTEGER
 #undef MMAFUZZ_TO_FLOAT
 #undef MMAFUZZ_ROUND
 #undef MMAFUZZ_COMPARE
 
-#define MMAFUZZ_RUN(function) function
 #else
 bool has_sse2_integers() { return false; }
 bool has_sse4_1_rounding() { return false; }
 bool has_avx512f_integers() { return false; }
-#define MMAFUZZ_RUN(function) nullptr
 #endif
 
 }  // namespace
 
-const std::vector<CpuIntegerInstruction>& cpu_integer_instructions() {
+const std::vector<CpuScalarInstruction>& cpu_integer_instructions() {
   constexpr auto sse2 = has_sse2_integers, sse4_1 = has_sse4_1_rounding, avx512 = has_avx512f_integers;
 #define MMAFUZZ_CVT(to, from, instruction, present, feature, op, function, ...) \
   { "cpu:cvt" to "." from, instruction, present, feature, "convert from=" op, MMAFUZZ_RUN(function), ##__VA_ARGS__ }
-  static const std::vector<CpuIntegerInstruction> all = {
+  static const std::vector<CpuScalarInstruction> all = {
       MMAFUZZ_CVT(".s32", "f32", "cvtss2si r32", sse2, "x86-64", "fp32 to=s32", cvtss2si_32),
       MMAFUZZ_CVT(".s64", "f32", "cvtss2si r64", sse2, "x86-64", "fp32 to=s64", cvtss2si_64),
       MMAFUZZ_CVT(".s32", "f64", "cvtsd2si r32", sse2, "x86-64", "fp64 to=s32", cvtsd2si_32),
@@ -170,19 +158,7 @@ const std::vector<CpuIntegerInstruction>& cpu_integer_instructions() {
       {"cpu:less_equal_quiet.f64", "ucomisd: CF or ZF without PF", sse2, "x86-64",
        "scalar less_equal_quiet format=fp64", MMAFUZZ_RUN(ucomisd_less_equal)}};
 #undef MMAFUZZ_CVT
-#undef MMAFUZZ_RUN
   return all;
-}
-
-Result<std::unique_ptr<Unit>> bind_cpu_integer(const CpuIntegerInstruction& row, const Op& op) {
-  const std::string wanted = std::string("op ") + row.op;
-  const std::string asked = to_text(op);
-  if (!asked.starts_with(wanted) || (asked.size() > wanted.size() && asked[wanted.size()] != ' '))
-    return declined(std::string(row.name) + " takes '" + wanted + "'");
-  if (row.truncates && op.rounding != Rounding::toward_zero)
-    return declined(std::string(row.name) + " takes '" + wanted + " round=toward_zero' alone");
-  const CpuFunction run = op.signals_inexact ? row.run : row.run_silently;
-  return make_scalar_unit([run, mode = mxcsr_for(op)](const uint64_t* x) { return run(mode, x); });
 }
 
 }  // namespace mmafuzz

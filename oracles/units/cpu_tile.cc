@@ -1,8 +1,6 @@
 // One element of a product of AMX tiles, in the shape of the operands of one dot: a row of a, a column of b, c. Linux
 // lets a program use tiles once it has asked (arch_prctl, ARCH_REQ_XCOMP_PERM).
-#include "oracles/units/cpu_tile.h"
-
-#include "core/function_unit.h"
+#include "oracles/units/cpu_instructions.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <asm/prctl.h>
@@ -78,44 +76,36 @@ MMAFUZZ_TILE(tdpbusd, "tdpbusd %%tmm2, %%tmm1, %%tmm0", uint8_t)
 MMAFUZZ_TILE(tdpbuud, "tdpbuud %%tmm2, %%tmm1, %%tmm0", uint8_t)
 
 #undef MMAFUZZ_TILE
-#define MMAFUZZ_RUN(function) function
+#define MMAFUZZ_TILE_RUN(function) function
 
 #else
 bool has_amx_bf16() { return false; }
 bool has_amx_int8() { return false; }
 bool has_amx_fp16() { return false; }
-#define MMAFUZZ_RUN(function) nullptr
+#define MMAFUZZ_TILE_RUN(function) nullptr
 #endif
 
 }  // namespace
 
-const std::vector<CpuTileInstruction>& cpu_tile_instructions() {
+const std::vector<CpuDotInstruction>& cpu_tile_instructions() {
   constexpr const char *bf16_feature = "AMX-BF16 that programs may use",
                        *int8_feature = "AMX-INT8 that programs may use",
                        *fp16_feature = "AMX-FP16 that programs may use";
-  static const std::vector<CpuTileInstruction> all = {
+  static const std::vector<CpuDotInstruction> all = {
       {"cpu:tdpbf16ps.f32.bf16.bf16.f32", "tdpbf16ps, an element of a tile of bf16 products", has_amx_bf16,
-       bf16_feature, "bf16", "bf16", "fp32", "model:x86/tdpbf16ps.k32.f32.bf16.bf16.f32", MMAFUZZ_RUN(tdpbf16ps)},
+       bf16_feature, "bf16", "bf16", "fp32", "model:x86/tdpbf16ps.k32.f32.bf16.bf16.f32", MMAFUZZ_TILE_RUN(tdpbf16ps)},
       {"cpu:tdpfp16ps.f32.f16.f16.f32", "tdpfp16ps, an element of a tile of fp16 products", has_amx_fp16, fp16_feature,
-       "fp16", "fp16", "fp32", "model:x86/tdpfp16ps.k32.f32.f16.f16.f32", MMAFUZZ_RUN(tdpfp16ps)},
+       "fp16", "fp16", "fp32", "model:x86/tdpfp16ps.k32.f32.f16.f16.f32", MMAFUZZ_TILE_RUN(tdpfp16ps)},
       {"cpu:tdpbssd.s32.s8.s8.s32", "tdpbssd, an element of a tile of s8 products", has_amx_int8, int8_feature, "s8",
-       "s8", "s32", "integer", MMAFUZZ_RUN(tdpbssd)},
+       "s8", "s32", "integer", MMAFUZZ_TILE_RUN(tdpbssd)},
       {"cpu:tdpbsud.s32.s8.u8.s32", "tdpbsud, an element of a tile of s8 and u8 products", has_amx_int8, int8_feature,
-       "s8", "u8", "s32", "integer", MMAFUZZ_RUN(tdpbsud)},
+       "s8", "u8", "s32", "integer", MMAFUZZ_TILE_RUN(tdpbsud)},
       {"cpu:tdpbusd.s32.u8.s8.s32", "tdpbusd, an element of a tile of u8 and s8 products", has_amx_int8, int8_feature,
-       "u8", "s8", "s32", "integer", MMAFUZZ_RUN(tdpbusd)},
+       "u8", "s8", "s32", "integer", MMAFUZZ_TILE_RUN(tdpbusd)},
       {"cpu:tdpbuud.s32.u8.u8.s32", "tdpbuud, an element of a tile of u8 products", has_amx_int8, int8_feature, "u8",
-       "u8", "s32", "integer", MMAFUZZ_RUN(tdpbuud)}};
-#undef MMAFUZZ_RUN
+       "u8", "s32", "integer", MMAFUZZ_TILE_RUN(tdpbuud)}};
+#undef MMAFUZZ_TILE_RUN
   return all;
-}
-
-Result<std::unique_ptr<Unit>> bind_cpu_tile(const CpuTileInstruction& i, const Op& op) {
-  const bool takes = op.kind == OpKind::dot && op.a.name() == i.a && op.b.name() == i.b && op.c.name() == i.c &&
-                     op.d == op.c && !op.has_scales();
-  if (!takes)
-    return declined(std::string(i.name) + " takes 'op dot a=" + i.a + " b=" + i.b + " c=" + i.c + " d=" + i.c + "'");
-  return make_dot_unit([run = i.run](const DotOperands& in) { return run(in); });
 }
 
 }  // namespace mmafuzz
