@@ -145,9 +145,9 @@ class Property {
   /// Writes the twin of the case at the same index of `twin`: a batch for each of twin_ops, a copy of the cases to
   /// start with where the op is the same. Nothing: this case is left out.
   virtual std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const { return std::nullopt; }
-  /// Whether the results of a case and of its twin obey the statement. Of results of several elements each is put to
-  /// it.
-  virtual bool holds(const Pair& pair) const { return true; }
+  /// Whether the results of a case and of its twin obey the statement: by default, whether they are the same. Of
+  /// results of several elements each is put to it.
+  virtual bool holds(const Pair& pair) const { return same_result(pair.op(), pair.before, pair.after, pair.element); }
   /// Whether the statement is about each result alone: then broken_elements() judges, without a second run of the unit,
   /// and transform() and holds() are not asked.
   virtual bool judges_alone() const { return false; }

@@ -1,7 +1,5 @@
 // The unit answers every case that it is given. A failure means that a process crashed, hung, gave up or sent what is
 // no answer; its cases are kept beside the campaign (docs/processes.md).
-#include <algorithm>
-
 #include "oracles/properties/properties.h"
 
 namespace mmafuzz {
@@ -12,16 +10,11 @@ class Answers final : public Property {
   const char* name() const override { return "answers"; }
   const char* statement() const override { return "the unit answers every case: it does not crash, hang or give up"; }
   /// What runs in this process answers or ends it.
-  bool applies(const Op&, const Unit& unit) const override {
-    return std::any_of(unit.claims().begin(), unit.claims().end(),
-                       [](const Claim& claim) { return claim.property == "answers"; });
-  }
+  bool applies(const Op&, const Unit& unit) const override { return unit.claim("answers") != nullptr; }
 
  protected:
   bool is_about_answering() const override { return true; }
   std::vector<Op> twin_ops(const Op&, const Unit&) const override { return {}; }
-  std::optional<Twin> transform(const Subject&, std::vector<Batch>&) const override { return std::nullopt; }
-  bool holds(const Pair&) const override { return true; }  // of an answer there is nothing to say
 };
 
 }  // namespace

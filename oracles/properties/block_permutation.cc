@@ -35,7 +35,6 @@ class BlockPermutation final : public Property {
     }
     return Twin{};
   }
-  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 };
 
 }  // namespace

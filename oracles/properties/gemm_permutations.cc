@@ -61,7 +61,6 @@ class TilePermutation final : public Property {
     const Permuted to = permuted(op);
     return to.rows[static_cast<size_t>(element / op.n)] * op.n + to.columns[static_cast<size_t>(element % op.n)];
   }
-  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 };
 
 class InnerPermutation final : public Property {
@@ -80,7 +79,6 @@ class InnerPermutation final : public Property {
     write_twin(of.cases, of.index, to, twin[0]);
     return Twin{};
   }
-  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 };
 
 class Transposition final : public Property {
@@ -105,7 +103,6 @@ class Transposition final : public Property {
     return Twin{};
   }
   int twin_element(const Op& op, int element) const override { return element % op.n * op.n + element / op.n; }
-  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 };
 
 }  // namespace

@@ -34,7 +34,6 @@ class ProductValue final : public Property {
     for (int i = 0; i < of.op().k; ++i) any |= refactor(of.cases, of.index, i, normal_only, twin[0]);
     return twin_if(any);
   }
-  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 
  private:
   /// Writes other factors of product i; false where none of those tried fits the formats.

@@ -324,7 +324,6 @@ class TensorShift final : public Property {
     }
     return Twin{};
   }
-  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after, pair.element); }
 };
 
 class PermutedCodes final : public Property {
@@ -346,7 +345,6 @@ class PermutedCodes final : public Property {
     return Twin{};
   }
   int twin_element(const Op& op, int element) const override { return element == 0 ? 0 : 1 + moved(op, element - 1); }
-  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after, pair.element); }
 };
 
 }  // namespace

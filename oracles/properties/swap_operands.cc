@@ -20,7 +20,6 @@ class SwapOperands final : public Property {
     if (of.op().has_scales()) exchange(inputs[3], inputs[4], of.index);
     return Twin{};
   }
-  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 
  private:
   static void exchange(Column& x, Column& y, size_t index) {
