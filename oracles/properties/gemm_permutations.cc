@@ -11,17 +11,19 @@
 namespace mmafuzz {
 namespace {
 
-/// A permutation of 0..n-1.
-std::vector<int> drawn_permutation(int n, uint64_t seed, uint64_t stream) {
+/// The numbers 0..n-1, and a permutation of them.
+std::vector<int> in_order(int n) {
   std::vector<int> at(static_cast<size_t>(n));
   std::iota(at.begin(), at.end(), 0);
-  CounterRng rng(seed, stream);
+  return at;
+}
+std::vector<int> drawn_permutation(int n, uint64_t stream) {
+  constexpr uint64_t fixed_seed = 1;  // the shape alone chooses, so that simplifying a case keeps its twin
+  std::vector<int> at = in_order(n);
+  CounterRng rng(fixed_seed, stream);
   for (size_t i = at.size(); i > 1; --i) std::swap(at[i - 1], at[rng.below(static_cast<uint32_t>(i))]);
   return at;
 }
-
-/// The permutation is chosen by the shape alone, so that simplifying a case keeps its twin.
-constexpr uint64_t fixed_seed = 1;
 
 struct Permuted {
   std::vector<int> rows, columns, inner;  ///< position in the twin
@@ -49,9 +51,7 @@ class TilePermutation final : public Property {
 
  protected:
   static Permuted permuted(const Op& op) {
-    Permuted to{drawn_permutation(op.m, fixed_seed, 0), drawn_permutation(op.n, fixed_seed, 1), {}};
-    for (int l = 0; l < op.k; ++l) to.inner.push_back(l);
-    return to;
+    return {drawn_permutation(op.m, 0), drawn_permutation(op.n, 1), in_order(op.k)};
   }
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     write_twin(of.cases, of.index, permuted(of.op()), twin[0]);
@@ -72,10 +72,7 @@ class InnerPermutation final : public Property {
  protected:
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     const Op& op = of.op();
-    Permuted to;
-    for (int i = 0; i < op.m; ++i) to.rows.push_back(i);
-    for (int j = 0; j < op.n; ++j) to.columns.push_back(j);
-    to.inner = drawn_permutation(op.k, fixed_seed, 2);
+    const Permuted to{in_order(op.m), in_order(op.n), drawn_permutation(op.k, 2)};
     write_twin(of.cases, of.index, to, twin[0]);
     return Twin{};
   }

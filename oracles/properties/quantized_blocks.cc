@@ -10,7 +10,6 @@ namespace mmafuzz {
 namespace {
 
 bool is_number(const Number& n) { return n.cls == NumberClass::zero || n.cls == NumberClass::finite; }
-bool is_nearest(const Op& op) { return op.rounding == Rounding::nearest_even || op.rounding == Rounding::nearest_away; }
 
 /// Whether a rule gives what it gave before to the numbers of its own codes: the greatest of them, rounded, asks for
 /// the same scale or, under ceil and rceil, for half of it, which holds every code doubled. Where amax / scale reaches
@@ -18,7 +17,7 @@ bool is_nearest(const Op& op) { return op.rounding == Rounding::nearest_even || 
 bool is_kept_by(const Op& op) {
   const bool rule = op.scale_rule == ScaleRule::floor || op.scale_rule == ScaleRule::even ||
                     op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil;
-  return op.kind == OpKind::quantize && is_nearest(op) && rule && op.scale_a.fields().fraction_bits == 0 &&
+  return op.kind == OpKind::quantize && rounds_to_nearest(op) && rule && op.scale_a.fields().fraction_bits == 0 &&
          op.via.fields().width == 0;
 }
 
@@ -121,7 +120,7 @@ class HalfStep final : public OfOneBlock {
     return "each number errs by at most half a step of its code, under the unit's own scale; a number beyond the "
            "greatest takes it, or overflows where saturate=0 says so";
   }
-  bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize && is_nearest(op); }
+  bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize && rounds_to_nearest(op); }
 
  protected:
   int broken_element(const Batch& cases, size_t index, const Column& results) const override {
@@ -359,7 +358,7 @@ std::vector<Claim> claims_of_quantizing(const Op& op) {
   // A tie between two powers of two goes to the even code, which twice the numbers have not.
   const bool ties = op.scale_rule == ScaleRule::nearest && op.scale_a.fields().fraction_bits == 0;
   claim(op.rounding != Rounding::stochastic && !ties, "power_of_two_shift");
-  claim(is_nearest(op), "half_step");
+  claim(rounds_to_nearest(op), "half_step");
   claim(is_kept_by(op), "requantized");
   claim(op.via.fields().width == 0 && (op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil),
         "no_saturation");
