@@ -8,39 +8,18 @@ namespace {
 
 class BulkUnit final : public Unit {
  public:
-  explicit BulkUnit(const Op& op)
-      : conversion_(op.d.fields(), op.rounding_rule(), op.seed, DrawBy::source),
-        from_fp32_(op.a.fields().width == 32) {}
+  explicit BulkUnit(const Op& op) : conversion_(op.d.fields(), op.rounding_rule(), op.seed, DrawBy::source) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     outcomes.flags.resize(batch.size());
-    const uint8_t* sources = batch.inputs()[0].data();
-    if (from_fp32_) {
-      convert<uint32_t>(sources, batch.size(), outcomes);
-    } else {
-      convert<uint16_t>(sources, batch.size(), outcomes);
-    }
+    const Column& sources = batch.inputs()[0];
+    conversion_.run(sources.data(), sources.element_bytes(), batch.size(), 0, outcomes.results.data(),
+                    outcomes.flags.data());
   }
 
  private:
-  /// In parts, through buffers of the element's type: columns are bytes.
-  template <class Source>
-  void convert(const uint8_t* from, size_t count, Outcomes& outcomes) const {
-    constexpr size_t part = 256;
-    Source sources[part];
-    alignas(4) uint8_t results[part * 4];
-    const auto bytes = static_cast<size_t>(conversion_.result_bytes());
-    for (size_t i = 0; i < count; i += part) {
-      const size_t n = std::min(part, count - i);
-      std::memcpy(sources, from + i * sizeof(Source), n * sizeof(Source));
-      conversion_.run(sources, n, i, results, outcomes.flags.data() + i);
-      std::memcpy(outcomes.results.data() + i * bytes, results, n * bytes);
-    }
-  }
-
   BulkConversion conversion_;
-  bool from_fp32_;
 };
 
 class BulkFamily final : public Family {

@@ -390,14 +390,9 @@ namespace mmafuzz {
 
 HWY_EXPORT(convert);
 
-void BulkConversion::run(const uint32_t* sources, size_t count, uint64_t first, void* results, uint8_t* flags) const {
-  HWY_DYNAMIC_DISPATCH(convert)
-  (*this, reinterpret_cast<const uint8_t*>(sources), 4, count, first, static_cast<uint8_t*>(results), flags);
-}
-
-void BulkConversion::run(const uint16_t* sources, size_t count, uint64_t first, void* results, uint8_t* flags) const {
-  HWY_DYNAMIC_DISPATCH(convert)
-  (*this, reinterpret_cast<const uint8_t*>(sources), 2, count, first, static_cast<uint8_t*>(results), flags);
+void BulkConversion::run(const uint8_t* sources, int source_bytes, size_t count, uint64_t first, uint8_t* results,
+                         uint8_t* flags) const {
+  HWY_DYNAMIC_DISPATCH(convert)(*this, sources, source_bytes, count, first, results, flags);
 }
 
 WideningTable::WideningTable(const FormatFields& from) : values_(size_t{1} << from.width) {

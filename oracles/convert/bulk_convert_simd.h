@@ -24,9 +24,16 @@ class BulkConversion {
 
   /// Converts `count` fp32 encodings; `first` is the position of the first one in the whole array. results: count *
   /// result_bytes() bytes; flags: count bytes, or null. May be called from many threads at once.
-  void run(const uint32_t* sources, size_t count, uint64_t first, void* results, uint8_t* flags) const;
+  void run(const uint32_t* sources, size_t count, uint64_t first, void* results, uint8_t* flags) const {
+    run(reinterpret_cast<const uint8_t*>(sources), 4, count, first, static_cast<uint8_t*>(results), flags);
+  }
   /// The same for bf16 encodings.
-  void run(const uint16_t* sources, size_t count, uint64_t first, void* results, uint8_t* flags) const;
+  void run(const uint16_t* sources, size_t count, uint64_t first, void* results, uint8_t* flags) const {
+    run(reinterpret_cast<const uint8_t*>(sources), 2, count, first, static_cast<uint8_t*>(results), flags);
+  }
+  /// The same for encodings of 4 bytes, fp32, or of 2, bf16.
+  void run(const uint8_t* sources, int source_bytes, size_t count, uint64_t first, uint8_t* results,
+           uint8_t* flags) const;
 
   /// Element `position` alone, by the scalar kernel.
   BulkResult one(uint32_t source, uint64_t position) const { return one(source, source, position); }
