@@ -108,6 +108,13 @@ MMAFUZZ_HD inline Rounded rounded_infinity(const FormatFields& f, bool negative,
   return r;
 }
 
+/// Rounds an exact value of any class once.
+MMAFUZZ_HD inline Rounded round_any(const FormatFields& f, const Exact& x, const RoundingRule& rule) {
+  if (x.cls == NumberClass::nan) return rounded_nan(f, false);
+  if (x.cls == NumberClass::infinity) return rounded_infinity(f, x.negative, rule);
+  return round_exact(f, x, rule);
+}
+
 /// x + y rounded once. Both finite or zero addends may be anywhere in the exponent range of a product of fp64 numbers.
 MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, const Exact& y,
                                          const RoundingRule& rule) {

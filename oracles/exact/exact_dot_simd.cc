@@ -119,10 +119,7 @@ bool ExactDotSimd::run(const Batch& batch, Column& results) const {
 }
 
 uint64_t ExactDotSimd::finish(double odd) const {
-  const Number value = decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(odd));
-  if (value.cls == NumberClass::nan) return d_.encode_nan();
-  if (value.cls == NumberClass::infinity) return rounded_infinity(d_, value.negative, rule_).encoding;
-  return round_once(d_, value.negative, value.significand, value.exponent, false, rule_).encoding;
+  return round_any(d_, to_exact(decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(odd))), rule_).encoding;
 }
 
 }  // namespace exact

@@ -9,11 +9,7 @@
 namespace mmafuzz::gemm {
 
 /// The number of fp32 nearest to an exact one, ties to even; a NaN is the canonical one.
-inline uint64_t rounded(const FormatFields& f, const Exact& x) {
-  if (x.cls == NumberClass::nan) return f.encode_nan();
-  if (x.cls == NumberClass::infinity) return rounded_infinity(f, x.negative, {}).encoding;
-  return round_exact(f, x, {}).encoding;
-}
+inline uint64_t rounded(const FormatFields& f, const Exact& x) { return round_any(f, x, {}).encoding; }
 
 /// fp32 operations, rounded to nearest even, on encodings: by the host where its floating point is in its default
 /// state, else in integers.

@@ -234,10 +234,7 @@ void OzakiGemm::accumulate(std::span<const DotQueue::Dot> dots, const Outcomes& 
 
 uint64_t OzakiGemm::round_fp64(double value) const {
   const Number x = decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(value));
-  const FormatFields& d = op_.d.fields();
-  if (x.cls == NumberClass::nan) return d.encode_nan();
-  if (x.cls == NumberClass::infinity) return rounded_infinity(d, x.negative, op_.rounding_rule()).encoding;
-  return round_exact(d, to_exact(x), op_.rounding_rule()).encoding;
+  return round_any(op_.d.fields(), to_exact(x), op_.rounding_rule()).encoding;
 }
 
 uint64_t OzakiGemm::finish(const Shape& shape, const RowInfo& rows, const Accumulators& sums, size_t at,

@@ -65,12 +65,7 @@ uint64_t ieee_combined(const Op& op, uint64_t sum, uint64_t c) {
     return to_exact(flushed_operand(f.fields(), decode(f.fields(), encoding), op.flush_to_zero));
   };
   const auto written = [&](const Rounded& r) { return flushed_result(d, r, op.flush_to_zero).encoding; };
-  const auto times = [&](const Exact& x, const Exact& y) {
-    const Exact p = exact_product(x, y);
-    if (p.cls == NumberClass::nan) return d.encode_nan();
-    if (p.cls == NumberClass::infinity) return rounded_infinity(d, p.negative, rule).encoding;
-    return written(round_exact(d, p, rule));
-  };
+  const auto times = [&](const Exact& x, const Exact& y) { return written(round_any(d, exact_product(x, y), rule)); };
   const auto product = [&] { return times(scalars.alpha, read(op.d, sum)); };
   const auto addend = [&] { return times(scalars.beta, read(op.c, c)); };
   if (!scalars.reads_c()) return scalars.reads_products() ? product() : d.encode_zero(false);

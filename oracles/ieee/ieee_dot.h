@@ -52,12 +52,7 @@ class IeeeDot {
         p, exact_product(read(op_.scale_a.fields(), in.scale_a[s]), read(op_.scale_b.fields(), in.scale_b[s])));
   }
 
-  uint64_t rounded_product(const DotOperands& in, int i) const {
-    const Exact p = product(in, i);
-    if (p.cls == NumberClass::nan) return d_.encode_nan();
-    if (p.cls == NumberClass::infinity) return rounded_infinity(d_, p.negative, rule_).encoding;
-    return written(round_exact(d_, p, rule_));
-  }
+  uint64_t rounded_product(const DotOperands& in, int i) const { return written(round_any(d_, product(in, i), rule_)); }
 
   /// The sum of products [first, last) by halves; the lower half is the shorter one where the count is odd.
   uint64_t half_sum(const DotOperands& in, int first, int last) const {
