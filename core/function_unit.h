@@ -22,6 +22,13 @@ inline void prepare(const Batch& batch, Outcomes& outcomes) {
   outcomes.how_failed.clear();
 }
 
+/// Writes the result of each dot of a batch. Evaluate: uint64_t(const DotOperands&).
+template <class Evaluate>
+void run_dots(const Batch& batch, Outcomes& outcomes, const Evaluate& evaluate) {
+  DotCase one(batch.op());
+  for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, evaluate(one.load(batch, i)));
+}
+
 /// Evaluate: uint64_t(const DotOperands&).
 template <class Evaluate>
 class DotFunctionUnit final : public Unit {
@@ -30,12 +37,31 @@ class DotFunctionUnit final : public Unit {
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
-    DotCase one(batch.op());
-    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, evaluate_(one.load(batch, i)));
+    run_dots(batch, outcomes, evaluate_);
   }
 
  private:
   Evaluate evaluate_;
+};
+
+/// In vectors where op and host allow it, one by one elsewhere. Simd: supports(op), and run(batch, results), which says
+/// whether it did.
+template <class OneByOne, class Simd>
+class VectorDotUnit final : public Unit {
+ public:
+  template <class... More>
+  explicit VectorDotUnit(const Op& op, const More&... more)
+      : one_by_one_(op, more...), vectorized_(Simd::supports(op)), simd_(op, more...) {}
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    if (!vectorized_ || !simd_.run(batch, outcomes.results)) run_dots(batch, outcomes, one_by_one_);
+  }
+
+ private:
+  OneByOne one_by_one_;
+  bool vectorized_;
+  Simd simd_;
 };
 
 /// Evaluate: {encoding, flags}-like(const uint64_t* operands) for scalar operations and conversions. ReportsFlags is

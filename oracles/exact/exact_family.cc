@@ -10,24 +10,6 @@
 namespace mmafuzz {
 namespace {
 
-/// In vectors where the operands allow it, one by one elsewhere.
-class ExactDotUnit final : public Unit {
- public:
-  explicit ExactDotUnit(const Op& op) : one_by_one_(op), vectorized_(exact::ExactDotSimd::supports(op)), simd_(op) {}
-
-  void run(const Batch& batch, Outcomes& outcomes) const override {
-    prepare(batch, outcomes);
-    if (vectorized_ && simd_.run(batch, outcomes.results)) return;
-    DotCase one(batch.op());
-    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, one_by_one_(one.load(batch, i)));
-  }
-
- private:
-  exact::FastDot one_by_one_;
-  bool vectorized_;
-  exact::ExactDotSimd simd_;
-};
-
 /// All but split_k: two roundings are not one.
 std::vector<Claim> claims_of_dot() {
   return claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
@@ -80,7 +62,7 @@ class ExactFamily final : public Family {
     if (op.kind == OpKind::dot) {
       const Result<bool> supported = exact::supports_dot(op);
       if (!supported) return supported.refusal();
-      if (name == "exact") unit = std::make_unique<ExactDotUnit>(op);
+      if (name == "exact") unit = std::make_unique<VectorDotUnit<exact::FastDot, exact::ExactDotSimd>>(op);
       if (name == "exact:mpfr") unit = make_dot_unit([op](const DotOperands& in) { return exact::mpfr_dot(op, in); });
       if (name == "exact:bigint")
         unit = make_dot_unit([op](const DotOperands& in) { return exact::bigint_dot(op, in); });

@@ -71,25 +71,6 @@ Rounded conversion(const Op& op, uint64_t source) {
   return r;
 }
 
-/// In vectors where the host's arithmetic is the op's, in integers elsewhere.
-class IeeeDotUnit final : public Unit {
- public:
-  IeeeDotUnit(const Op& op, DotOrder order)
-      : dot_(op, order), vectorized_(IeeeDotSimd::supports(op)), simd_(op, order) {}
-
-  void run(const Batch& batch, Outcomes& outcomes) const override {
-    prepare(batch, outcomes);
-    if (vectorized_ && simd_.run(batch, outcomes.results)) return;
-    DotCase one(batch.op());
-    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, dot_(one.load(batch, i)));
-  }
-
- private:
-  IeeeDot dot_;
-  bool vectorized_;
-  IeeeDotSimd simd_;
-};
-
 struct NamedOrder {
   const char* name;
   const char* summary;
@@ -114,7 +95,7 @@ const NamedOrder* find_order(std::string_view name) {
 }
 
 std::unique_ptr<Unit> make_order(const NamedOrder& o, const Op& op) {
-  if (!o.in_mpfr) return std::make_unique<IeeeDotUnit>(op, o.order);
+  if (!o.in_mpfr) return std::make_unique<VectorDotUnit<IeeeDot, IeeeDotSimd>>(op, o.order);
   return make_dot_unit([op, order = o.order](const DotOperands& in) { return mpfr_ordered_dot(op, order, in); });
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 
-#include "core/dot_case.h"
 #include "core/function_unit.h"
 #include "oracles/families.h"
 #include "oracles/ieee/gemm_of_dots.h"
@@ -20,8 +19,7 @@ class TwinUnit final : public Unit {
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
-    DotCase one(batch.op());
-    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, slow_twin_dot(model_, one.load(batch, i)));
+    run_dots(batch, outcomes, [&](const DotOperands& in) { return slow_twin_dot(model_, in); });
   }
 
   const DotModel* model() const override { return &model_; }
