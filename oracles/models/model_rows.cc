@@ -61,6 +61,23 @@ bool is_sparse_form(std::string_view name) {
                    (!fp8 || name.find(".m16n8k64.f32.") != name.npos));
 }
 
+/// What an op says of a row.
+DotModel model_of_formats(const Op& op) {
+  DotModel m;
+  m.a = op.a.fields();
+  m.b = op.b.fields();
+  m.c = op.c.fields();
+  m.d = op.d.fields();
+  if (op.has_scales()) {
+    m.scale_a = op.scale_a.fields();
+    m.scale_b = op.scale_b.fields();
+    m.scale_block = op.scale_block;
+  }
+  m.k = m.block = op.k;
+  m.output_fraction_bits = m.d.fraction_bits;
+  return m;
+}
+
 /// Replaces the m and n of asynchronous instructions by those that the table lists (m and n do not change the
 /// arithmetic, docs/semantics.md 1), and sparse instructions by dense ones; other names stay.
 std::string listed_name(std::string_view name) {
@@ -102,37 +119,15 @@ ModelRow start_row(std::string arch, std::string instruction, std::string shape,
     row.op.scale_a = row.op.scale_b = format(format_of_type(type[4]));
     row.op.scale_block = row.instruction.ends_with("block16") ? 16 : 32;
   }
-  DotModel& m = row.model;
-  m.a = row.op.a.fields();
-  m.b = row.op.b.fields();
-  m.c = row.op.c.fields();
-  m.d = row.op.d.fields();
-  if (row.op.scale_block) {
-    m.scale_a = row.op.scale_a.fields();
-    m.scale_b = row.op.scale_b.fields();
-    m.scale_block = row.op.scale_block;
-  }
-  m.k = m.block = row.op.k;
-  m.output_fraction_bits = m.d.fraction_bits;
+  row.model = model_of_formats(row.op);
   return row;
 }
 
 DotModel custom_model(const Op& op) {
-  DotModel m;
-  m.kernel = Kernel::fma_chain;
-  m.a = op.a.fields();
-  m.b = op.b.fields();
-  m.c = op.c.fields();
-  m.d = op.d.fields();
-  if (op.has_scales()) {
-    m.scale_a = op.scale_a.fields();
-    m.scale_b = op.scale_b.fields();
-    m.scale_block = op.scale_block;
-    m.kernel = Kernel::fused_sum;
-  }
+  DotModel m = model_of_formats(op);
+  m.kernel = op.has_scales() ? Kernel::fused_sum : Kernel::fma_chain;
   m.k = m.block = std::min(op.k, max_instruction_k);
   m.group = std::min(m.group, m.k);
-  m.output_fraction_bits = m.d.fraction_bits;
   m.output_rounding = Rounding::nearest_even;
   m.overflow = Overflow::by_rounding;
   m.nan = m.invalid_nan = m.d.encode_nan();
@@ -151,17 +146,23 @@ std::string custom_name(const DotModel& model, const Op& op) {
   return std::string("model:") + custom_row + "?" + settings;
 }
 
+ModelRow start_ieee_row(const char* arch, const char* instruction, const char* shape, const std::string& types,
+                        const NanRule& nan) {
+  ModelRow row = start_row(arch, instruction, shape, types);
+  row.model.output_rounding = Rounding::nearest_even;
+  row.model.overflow = Overflow::by_rounding;
+  row.model.nan = nan.own ? nan.own : row.op.d.fields().encode_nan();
+  row.model.nan_from = nan.from;
+  row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
+                          "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
+  return row;
+}
+
 void RowList::fma_chain(const char* arch, const char* instruction, const std::vector<const char*>& shapes,
                         const std::string& type, const char* source, const NanRule& nan) {
   for (const char* shape : shapes) {
-    ModelRow row = start_row(arch, instruction, shape, type + "." + type + "." + type + "." + type);
+    ModelRow row = start_ieee_row(arch, instruction, shape, type + "." + type + "." + type + "." + type, nan);
     row.model.kernel = Kernel::fma_chain;
-    row.model.output_rounding = Rounding::nearest_even;
-    row.model.overflow = Overflow::by_rounding;
-    row.model.nan = nan.own ? nan.own : row.op.d.fields().encode_nan();
-    row.model.nan_from = nan.from;
-    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
-                            "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
     row.claims.push_back({"equals_model", "ieee:fma"});
     add(std::move(row), source);
   }
@@ -169,11 +170,9 @@ void RowList::fma_chain(const char* arch, const char* instruction, const std::ve
 
 const std::vector<ModelRow>& model_rows() {
   static const std::vector<ModelRow> rows = [] {
-    std::vector<ModelRow> all = nvidia_rows();
-    for (ModelRow& row : amd_rows()) all.push_back(std::move(row));
-    for (ModelRow& row : rdna_rows()) all.push_back(std::move(row));
-    for (ModelRow& row : x86_rows()) all.push_back(std::move(row));
-    for (ModelRow& row : other_cpu_rows()) all.push_back(std::move(row));
+    std::vector<ModelRow> all;
+    for (const auto& vendor_rows : {nvidia_rows, amd_rows, rdna_rows, x86_rows, other_cpu_rows})
+      for (ModelRow& row : vendor_rows()) all.push_back(std::move(row));
     return all;
   }();
   return rows;

@@ -51,13 +51,17 @@ std::string custom_name(const DotModel& model, const Op& op);
 /// Starts a row: formats from the types, k from the shape, everything else at its default.
 ModelRow start_row(std::string arch, std::string instruction, std::string shape, std::string types);
 
-/// Collects one vendor's rows.
 /// What a row of IEEE operations makes of NaNs; `own` 0: the format's.
 struct NanRule {
   NanFrom from = NanFrom::constant;
   uint64_t own = 0;
 };
 
+/// Starts a row of IEEE operations to nearest even, with all that chains and trees of them promise.
+ModelRow start_ieee_row(const char* arch, const char* instruction, const char* shape, const std::string& types,
+                        const NanRule& nan = {});
+
+/// Collects one vendor's rows.
 class RowList {
  public:
   void add(ModelRow row, const char* source) {

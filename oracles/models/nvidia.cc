@@ -59,17 +59,12 @@ class NvidiaRows : public RowList {
 
   /// docs/semantics.md 8: m8n8k4 of fp16 where there is no tensor core for it.
   void on_cores(const char* arch, const std::string& types) {
-    ModelRow row = start_row(arch, "mma", "m8n8k4", types);
+    const bool to_f16 = types.starts_with("f16");
+    ModelRow row = start_ieee_row(arch, "mma", "m8n8k4", types, {NanFrom::constant, to_f16 ? nan_f16 : nan_f32});
     DotModel& m = row.model;
-    const bool to_f16 = row.op.d.name() == "fp16";
     m.kernel = Kernel::fma_then_add;
     m.block = to_f16 ? 2 : 4;
     m.chain_start = to_f16 ? ChainStart::first_product : ChainStart::positive_zero;
-    m.output_rounding = Rounding::nearest_even;
-    m.overflow = Overflow::by_rounding;
-    m.nan = to_f16 ? nan_f16 : nan_f32;
-    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
-                            "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
     add(std::move(row), to_f16 ? "[ptxas] RN16((c + fma(a1, b1, a0*b0)) + fma(a3, b3, a2*b2)) in fp32"
                                : "[ptxas] four FFMA from +0, then FADD c");
   }

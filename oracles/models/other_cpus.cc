@@ -14,7 +14,7 @@ class CpuRows : public RowList {
  public:
   /// BFDotAdd without FEAT_EBF16: every operation rounds to odd, overflows to infinity and flushes.
   void to_odd(const char* instruction, const char* shape) {
-    ModelRow row = started("arm", instruction, shape, "f32.bf16.bf16.f32");
+    ModelRow row = start_ieee_row("arm", instruction, shape, "f32.bf16.bf16.f32");
     DotModel& m = row.model;
     m.kernel = Kernel::ieee_tree;
     m.block = 2;
@@ -27,7 +27,7 @@ class CpuRows : public RowList {
   /// Two products summed exactly and rounded, then added to c.
   void pairs(const char* arch, const char* instruction, const char* shape, const std::string& type, const char* source,
              NanFrom nan = NanFrom::constant, Form form = Form::s_plus_c) {
-    ModelRow row = started(arch, instruction, shape, "f32." + type + "." + type + ".f32");
+    ModelRow row = start_ieee_row(arch, instruction, shape, "f32." + type + "." + type + ".f32");
     DotModel& m = row.model;
     m.kernel = Kernel::sum_then_add;
     m.block = 2;
@@ -39,7 +39,7 @@ class CpuRows : public RowList {
 
   /// FMMLA of fp16: two pairs, each summed exactly and rounded; then their sum, rounded, and c.
   void two_pairs(const char* source) {
-    ModelRow row = started("arm", "fmmla", "k4", "f32.f16.f16.f32");
+    ModelRow row = start_ieee_row("arm", "fmmla", "k4", "f32.f16.f16.f32");
     DotModel& m = row.model;
     m.kernel = Kernel::sum_then_add;
     m.block = 2;
@@ -50,7 +50,7 @@ class CpuRows : public RowList {
 
   /// Two products rounded, their sum rounded, and c (FPMatMulAdd).
   void tree(const char* instruction, const std::string& type, const char* source) {
-    ModelRow row = started("arm", instruction, "k2", type + "." + type + "." + type + "." + type);
+    ModelRow row = start_ieee_row("arm", instruction, "k2", type + "." + type + "." + type + "." + type);
     row.model.kernel = Kernel::ieee_tree;
     row.model.nan_from = NanFrom::signalling_c_a_b;
     add(std::move(row), source);
@@ -60,7 +60,7 @@ class CpuRows : public RowList {
   void fp8(const char* instruction, const char* shape, const std::string& type, const char* source) {
     for (const char* a : {"e4m3", "e5m2"})
       for (const char* b : {"e4m3", "e5m2"}) {
-        ModelRow row = started("arm", instruction, shape, type + "." + a + "." + b + "." + type);
+        ModelRow row = start_ieee_row("arm", instruction, shape, type + "." + a + "." + b + "." + type);
         row.model.kernel = Kernel::exact_sum;
         row.model.zero_sign = ZeroSign::ieee;
         row.claims.push_back({"block_permutation", ""});
@@ -70,7 +70,7 @@ class CpuRows : public RowList {
 
   void fma(const char* arch, const char* instruction, const std::string& types, const char* source,
            NanFrom nan = NanFrom::constant, Form form = Form::s_plus_c) {
-    ModelRow row = started(arch, instruction, "k1", types);
+    ModelRow row = start_ieee_row(arch, instruction, "k1", types);
     row.model.kernel = Kernel::fma_chain;
     row.model.nan_from = nan;
     if (types[0] == types.substr(4)[0] && form == Form::s_plus_c) row.claims.push_back({"equals_model", "ieee:fma"});
@@ -80,7 +80,8 @@ class CpuRows : public RowList {
 
   /// n products by RVBNA, whose guard bits are log2(n); an IEEE addition to odd joins c.
   void bulk_normalized(const char* instruction, int n, int guard_bits, const std::string& a, const std::string& b) {
-    ModelRow row = started("riscv", instruction, ("k" + std::to_string(n)).c_str(), "f32." + a + "." + b + ".f32");
+    ModelRow row =
+        start_ieee_row("riscv", instruction, ("k" + std::to_string(n)).c_str(), "f32." + a + "." + b + ".f32");
     DotModel& m = row.model;
     m.kernel = Kernel::bulk_normalized;
     m.block = n;
@@ -125,16 +126,6 @@ class CpuRows : public RowList {
              (claim.property == "monotone_in_addend" && negated) ||
              (claim.property == "zero_padding" && form != Form::s_plus_c && !c_rises);
     });
-  }
-
-  static ModelRow started(const char* arch, const char* instruction, const char* shape, const std::string& types) {
-    ModelRow row = start_row(arch, instruction, shape, types);
-    row.model.output_rounding = Rounding::nearest_even;
-    row.model.overflow = Overflow::by_rounding;
-    row.model.nan = row.op.d.fields().encode_nan();
-    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
-                            "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
-    return row;
   }
 };
 

@@ -19,15 +19,9 @@ class X86Rows : public RowList {
   /// `block` products by IEEE multiplications, their pairwise sum, then c. One product: multiply, then add.
   void tree(const char* instruction, const char* shape, const std::string& type, int block, const char* source,
             const NanRule& nan = {}) {
-    ModelRow row = start_row("x86", instruction, shape, type + "." + type + "." + type + "." + type);
+    ModelRow row = start_ieee_row("x86", instruction, shape, type + "." + type + "." + type + "." + type, nan);
     row.model.kernel = Kernel::ieee_tree;
-    row.model.overflow = Overflow::by_rounding;
     row.model.block = block;
-    row.model.output_rounding = Rounding::nearest_even;
-    row.model.nan = nan.own ? nan.own : row.op.d.fields().encode_nan();
-    row.model.nan_from = nan.from;
-    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
-                            "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
     add(std::move(row), source);
   }
 
