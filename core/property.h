@@ -127,8 +127,8 @@ class Property {
   };
 
   virtual ~Property() = default;
-  virtual const char* name() const = 0;
-  virtual const char* statement() const = 0;
+  const char* name() const { return name_; }
+  const char* statement() const { return statement_; }
 
   /// Whether the statement makes sense for this op.
   virtual bool applies(const Op& op, const Unit& unit) const = 0;
@@ -138,6 +138,8 @@ class Property {
 
  protected:
   friend class BoundProperty;
+
+  Property(const char* name, const char* statement) : name_(name), statement_(statement) {}
 
   /// The ops on which the twin is evaluated; by default the case's own op. Several ops are the parts of a dot that runs
   /// in several steps; each part takes the d of the part before as its c.
@@ -162,6 +164,9 @@ class Property {
   virtual bool is_about_answering() const { return false; }
   /// Severity of a failure on a unit that does not claim the property.
   virtual Severity unclaimed() const { return Severity::semantic; }
+
+ private:
+  const char *name_, *statement_;
 };
 
 /// A property of one unit on one op, ready to be checked. Refers to both, which must outlive it.

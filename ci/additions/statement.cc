@@ -6,8 +6,7 @@ namespace {
 
 class ZeroAddend final : public Property {
  public:
-  const char* name() const override { return "zero_addend"; }
-  const char* statement() const override { return "the other zero as c gives the same number"; }
+  ZeroAddend() : Property("zero_addend", "the other zero as c gives the same number") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::dot && op.c.fields().has_negative_zero() && !op.c.fields().integer;
   }

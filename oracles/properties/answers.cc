@@ -7,8 +7,7 @@ namespace {
 
 class Answers final : public Property {
  public:
-  const char* name() const override { return "answers"; }
-  const char* statement() const override { return "the unit answers every case: it does not crash, hang or give up"; }
+  Answers() : Property("answers", "the unit answers every case: it does not crash, hang or give up") {}
   /// What runs in this process answers or ends it.
   bool applies(const Op&, const Unit& unit) const override { return unit.claim("answers") != nullptr; }
 

@@ -9,10 +9,8 @@ namespace {
 
 class BlockPermutation final : public Property {
  public:
-  const char* name() const override { return "block_permutation"; }
-  const char* statement() const override {
-    return "reversing the products of every fused block leaves the result unchanged";
-  }
+  BlockPermutation()
+      : Property("block_permutation", "reversing the products of every fused block leaves the result unchanged") {}
   bool applies(const Op& op, const Unit& unit) const override {
     return op.kind == OpKind::dot && unit.model() != nullptr;
   }

@@ -8,10 +8,7 @@ namespace {
 
 class Bracketed final : public Property {
  public:
-  Bracketed(const char* name, const char* statement, Rounding bound)
-      : name_(name), statement_(statement), bound_(bound) {}
-  const char* name() const override { return name_; }
-  const char* statement() const override { return statement_; }
+  Bracketed(const char* name, const char* statement, Rounding bound) : Property(name, statement), bound_(bound) {}
   bool applies(const Op& op, const Unit&) const override {
     if (op.flush_to_zero || op.rounding == bound_ || !keeps_order_beyond_range(op) ||
         op.d.fields().has(policy::negative_absolute | policy::clamp_positive))
@@ -37,7 +34,6 @@ class Bracketed final : public Property {
   }
 
  private:
-  const char *name_, *statement_;
   Rounding bound_;
 };
 

@@ -60,6 +60,7 @@ class JudgesTheSource : public Property {
   bool costs_a_run() const override { return false; }
 
  protected:
+  using Property::Property;
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>&) const override {
     return twin_if(is_within_range(of.op().d.fields(), source_of(of.cases, of.index)));
   }

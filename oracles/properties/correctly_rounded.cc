@@ -9,10 +9,8 @@ namespace {
 
 class CorrectlyRounded final : public Property {
  public:
-  const char* name() const override { return "correctly_rounded"; }
-  const char* statement() const override {
-    return "each element of a matrix product is the exact sum of its terms, rounded once";
-  }
+  CorrectlyRounded()
+      : Property("correctly_rounded", "each element of a matrix product is the exact sum of its terms, rounded once") {}
   bool applies(const Op& op, const Unit& unit) const override {
     const gemm::OzakiGemm* scheme = op.kind == OpKind::gemm ? ozaki_of(unit) : nullptr;
     return scheme && gemm::rounds_correctly(scheme->plan());

@@ -12,8 +12,7 @@ namespace {
 
 class ErrorBoundHolds final : public Property {
  public:
-  const char* name() const override { return "error_bound"; }
-  const char* statement() const override { return "the result lies within the unit's error bound of the exact value"; }
+  ErrorBoundHolds() : Property("error_bound", "the result lies within the unit's error bound of the exact value") {}
   bool applies(const Op& op, const Unit& unit) const override {
     return static_cast<bool>(ErrorBounds::of_unit(op, unit));
   }

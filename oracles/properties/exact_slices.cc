@@ -9,8 +9,7 @@ namespace {
 
 class ExactSlices final : public Property {
  public:
-  const char* name() const override { return "exact_slices"; }
-  const char* statement() const override { return "the dot unit sums the products of two slices without error"; }
+  ExactSlices() : Property("exact_slices", "the dot unit sums the products of two slices without error") {}
   bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::gemm && ozaki_of(unit); }
   bool costs_a_run() const override { return true; }
 

@@ -9,8 +9,7 @@ namespace {
 
 class Faithful final : public JudgesTheSource {
  public:
-  const char* name() const override { return "faithful"; }
-  const char* statement() const override { return "the result is the source, or one of the two numbers around it"; }
+  Faithful() : JudgesTheSource("faithful", "the result is the source, or one of the two numbers around it") {}
   bool applies(const Op& op, const Unit&) const override {
     return is_conversion(op) && op.d.fields().subnormals != SubnormalRule::flushed;
   }

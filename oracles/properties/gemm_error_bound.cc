@@ -13,10 +13,8 @@ namespace {
 
 class GemmErrorBound final : public Property {
  public:
-  const char* name() const override { return "gemm_error_bound"; }
-  const char* statement() const override {
-    return "each element lies within the scheme's error bound of the exact value";
-  }
+  GemmErrorBound()
+      : Property("gemm_error_bound", "each element lies within the scheme's error bound of the exact value") {}
   bool applies(const Op& op, const Unit& unit) const override {
     return op.kind == OpKind::gemm && (ozaki_of(unit) || gemm::residues_of(unit) || gemm::cublas_emulation_of(unit));
   }

@@ -45,8 +45,7 @@ void write_twin(const Batch& cases, size_t index, const Permuted& to, Batch& twi
 
 class TilePermutation final : public Property {
  public:
-  const char* name() const override { return "tile_permutation"; }
-  const char* statement() const override { return "permuting rows of a and columns of b permutes the result"; }
+  TilePermutation() : Property("tile_permutation", "permuting rows of a and columns of b permutes the result") {}
   bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::gemm && (op.m > 1 || op.n > 1); }
 
  protected:
@@ -65,8 +64,7 @@ class TilePermutation final : public Property {
 
 class InnerPermutation final : public Property {
  public:
-  const char* name() const override { return "inner_permutation"; }
-  const char* statement() const override { return "permuting the products along k changes nothing"; }
+  InnerPermutation() : Property("inner_permutation", "permuting the products along k changes nothing") {}
   bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::gemm && op.k > 1; }
 
  protected:
@@ -80,8 +78,7 @@ class InnerPermutation final : public Property {
 
 class Transposition final : public Property {
  public:
-  const char* name() const override { return "transposition"; }
-  const char* statement() const override { return "the product of b's and a's transposes is the product's transpose"; }
+  Transposition() : Property("transposition", "the product of b's and a's transposes is the product's transpose") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::gemm && op.m == op.n && op.a == op.b;
   }

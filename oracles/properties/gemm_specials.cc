@@ -9,8 +9,7 @@ namespace {
 
 class GemmSpecials final : public Property {
  public:
-  const char* name() const override { return "gemm_specials"; }
-  const char* statement() const override { return "infinities, NaNs and signs of zeros are those of the exact sum"; }
+  GemmSpecials() : Property("gemm_specials", "infinities, NaNs and signs of zeros are those of the exact sum") {}
   bool applies(const Op& op, const Unit& unit) const override {
     return op.kind == OpKind::gemm && op.d.fields().specials == Specials::ieee;
   }

@@ -9,10 +9,7 @@ namespace {
 
 class HalfUlp final : public JudgesTheSource {
  public:
-  const char* name() const override { return "half_ulp"; }
-  const char* statement() const override {
-    return "a conversion to nearest errs by at most half a unit in the last place";
-  }
+  HalfUlp() : JudgesTheSource("half_ulp", "a conversion to nearest errs by at most half a unit in the last place") {}
   bool applies(const Op& op, const Unit&) const override {
     return is_conversion(op) && !op.d.fields().integer && rounds_to_nearest(op) &&
            op.d.fields().subnormals != SubnormalRule::flushed;

@@ -9,8 +9,7 @@ namespace {
 
 class Idempotent final : public Property {
  public:
-  const char* name() const override { return "idempotent"; }
-  const char* statement() const override { return "the result, as a source, converts or rounds to itself"; }
+  Idempotent() : Property("idempotent", "the result, as a source, converts or rounds to itself") {}
   bool applies(const Op& op, const Unit&) const override {
     if (op.kind == OpKind::scalar) return op.scalar == ScalarOperation::round_to_integral;
     return is_conversion(op) && holds_every_number(op.a.fields(), op.d.fields()) &&

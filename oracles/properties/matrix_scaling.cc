@@ -31,8 +31,7 @@ struct Range {
 
 class MatrixScaling final : public Property {
  public:
-  const char* name() const override { return "matrix_scaling"; }
-  const char* statement() const override { return "a and c times a power of two give the result times it"; }
+  MatrixScaling() : Property("matrix_scaling", "a and c times a power of two give the result times it") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::gemm && !op.has_alpha_beta() && op.a == op.d && op.c == op.d;
   }

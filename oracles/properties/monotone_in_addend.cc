@@ -25,10 +25,9 @@ int64_t raised(const FormatFields& f, int64_t from, int powers) {
 
 class MonotoneInAddend final : public Property {
  public:
-  const char* name() const override { return "monotone_in_addend"; }
-  const char* statement() const override {
-    return "raising one product or c, a little or past powers of two, does not lower the result";
-  }
+  MonotoneInAddend()
+      : Property("monotone_in_addend",
+                 "raising one product or c, a little or past powers of two, does not lower the result") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer && !op.c.fields().integer &&
            has_rising_results(op.d.fields());

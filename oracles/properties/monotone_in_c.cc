@@ -8,8 +8,7 @@ namespace {
 
 class MonotoneInC final : public Property {
  public:
-  const char* name() const override { return "monotone_in_c"; }
-  const char* statement() const override { return "raising c to the next number does not lower the result"; }
+  MonotoneInC() : Property("monotone_in_c", "raising c to the next number does not lower the result") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::dot && op.c.fields().has_negative_zero() && has_rising_results(op.d.fields());
   }

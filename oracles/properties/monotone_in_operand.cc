@@ -8,10 +8,9 @@ namespace {
 
 class MonotoneInOperand final : public Property {
  public:
-  const char* name() const override { return "monotone_in_operand"; }
-  const char* statement() const override {
-    return "raising the source, the radicand or an addend to the next number does not lower the result";
-  }
+  MonotoneInOperand()
+      : Property("monotone_in_operand",
+                 "raising the source, the radicand or an addend to the next number does not lower the result") {}
   bool applies(const Op& op, const Unit&) const override {
     if (op.flush_to_zero || op.rounding == Rounding::stochastic || !has_rising_results(op.d.fields()) ||
         !keeps_order_beyond_range(op))

@@ -8,8 +8,7 @@ namespace {
 
 class Nearest final : public JudgesTheSource {
  public:
-  const char* name() const override { return "nearest"; }
-  const char* statement() const override { return "no other number of the destination is nearer to the source"; }
+  Nearest() : JudgesTheSource("nearest", "no other number of the destination is nearer to the source") {}
   bool applies(const Op& op, const Unit&) const override {
     return is_conversion(op) && rounds_to_nearest(op) && op.d.fields().subnormals != SubnormalRule::flushed;
   }

@@ -109,10 +109,9 @@ int shift_of(const Unit& unit, const Batch& cases, size_t index) {
 
 class PowerOfTwoScaling final : public Property {
  public:
-  const char* name() const override { return "power_of_two_scaling"; }
-  const char* statement() const override {
-    return "scaling all products and c by a power of two scales the result by it, inside the normal range";
-  }
+  PowerOfTwoScaling()
+      : Property("power_of_two_scaling",
+                 "scaling all products and c by a power of two scales the result by it, inside the normal range") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer && !op.c.fields().integer &&
            !op.d.fields().integer &&

@@ -13,14 +13,12 @@ namespace {
 
 class ProductValue final : public Property {
  public:
-  explicit ProductValue(bool same_exponents) : same_exponents_(same_exponents) {}
-
-  const char* name() const override { return same_exponents_ ? "product_value_and_exponent" : "product_value"; }
-  const char* statement() const override {
-    return same_exponents_
-               ? "other factors of the same products, with the same sum of exponents, leave the result unchanged"
-               : "other factors of the same products, with another sum of exponents, leave the result unchanged";
-  }
+  explicit ProductValue(bool same_exponents)
+      : Property(same_exponents ? "product_value_and_exponent" : "product_value",
+                 same_exponents
+                     ? "other factors of the same products, with the same sum of exponents, leave the result unchanged"
+                     : "other factors of the same products, with another sum of exponents, leave the result unchanged"),
+        same_exponents_(same_exponents) {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer;
   }

@@ -64,6 +64,7 @@ class OfOneBlock : public Property {
   bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize; }
 
  protected:
+  using Property::Property;
   bool judges_alone() const override { return true; }
   std::vector<int> broken_elements(const Unit&, const Batch& cases, const Outcomes& base) const override {
     std::vector<int> broken(cases.size(), -1);
@@ -77,8 +78,7 @@ class OfOneBlock : public Property {
 
 class ScaleOfRule final : public OfOneBlock {
  public:
-  const char* name() const override { return "scale_of_rule"; }
-  const char* statement() const override { return "the scale is the one that the op's rule gives"; }
+  ScaleOfRule() : OfOneBlock("scale_of_rule", "the scale is the one that the op's rule gives") {}
 
  protected:
   int broken_element(const Batch& cases, size_t index, const Column& results) const override {
@@ -89,10 +89,10 @@ class ScaleOfRule final : public OfOneBlock {
 
 class NoSaturation final : public OfOneBlock {
  public:
-  const char* name() const override { return "no_saturation"; }
-  const char* statement() const override {
-    return "no number is greater than the greatest element times the scale, unless the scale is the greatest one";
-  }
+  NoSaturation()
+      : OfOneBlock(
+            "no_saturation",
+            "no number is greater than the greatest element times the scale, unless the scale is the greatest one") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::quantize && op.via.fields().width == 0 &&
            (op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil);
@@ -115,12 +115,14 @@ class NoSaturation final : public OfOneBlock {
 
 class HalfStep final : public OfOneBlock {
  public:
-  const char* name() const override { return "half_step"; }
-  const char* statement() const override {
-    return "each number errs by at most half a step of its code, under the unit's own scale; a number beyond the "
-           "greatest takes it, or overflows where saturate=0 says so";
+  HalfStep()
+      : OfOneBlock(
+            "half_step",
+            "each number errs by at most half a step of its code, under the unit's own scale; a number beyond the "
+            "greatest takes it, or overflows where saturate=0 says so") {}
+  bool applies(const Op& op, const Unit&) const override {
+    return op.kind == OpKind::quantize && rounds_to_nearest(op);
   }
-  bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize && rounds_to_nearest(op); }
 
  protected:
   int broken_element(const Batch& cases, size_t index, const Column& results) const override {
@@ -163,8 +165,7 @@ class HalfStep final : public OfOneBlock {
 
 class MonotoneCodes final : public OfOneBlock {
  public:
-  const char* name() const override { return "monotone_codes"; }
-  const char* statement() const override { return "of two numbers of a block the greater one has no lesser code"; }
+  MonotoneCodes() : OfOneBlock("monotone_codes", "of two numbers of a block the greater one has no lesser code") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::quantize && op.rounding != Rounding::stochastic;
   }
@@ -190,8 +191,7 @@ class MonotoneCodes final : public OfOneBlock {
 
 class ZeroBlock final : public OfOneBlock {
  public:
-  const char* name() const override { return "zero_block"; }
-  const char* statement() const override { return "a zero has the code of a zero, also in a block of zeros"; }
+  ZeroBlock() : OfOneBlock("zero_block", "a zero has the code of a zero, also in a block of zeros") {}
 
  protected:
   int broken_element(const Batch& cases, size_t index, const Column& results) const override {
@@ -207,8 +207,7 @@ class ZeroBlock final : public OfOneBlock {
 /// The numbers of the codes, quantized again.
 class Requantized final : public Property {
  public:
-  const char* name() const override { return "requantized"; }
-  const char* statement() const override { return "the numbers of the codes, quantized again, are the same numbers"; }
+  Requantized() : Property("requantized", "the numbers of the codes, quantized again, are the same numbers") {}
   bool applies(const Op& op, const Unit&) const override { return is_kept_by(op); }
 
  protected:
@@ -249,10 +248,9 @@ class Requantized final : public Property {
 /// Twice the numbers have twice the scale and the same codes.
 class PowerOfTwoShift final : public Property {
  public:
-  const char* name() const override { return "power_of_two_shift"; }
-  const char* statement() const override {
-    return "twice the numbers have twice the scale and the same codes, away from the ends of the formats";
-  }
+  PowerOfTwoShift()
+      : Property("power_of_two_shift",
+                 "twice the numbers have twice the scale and the same codes, away from the ends of the formats") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::quantize && op.rounding != Rounding::stochastic;
   }
@@ -297,10 +295,9 @@ class PowerOfTwoShift final : public Property {
 /// Twice the tensor's scale, and twice the numbers, leave the rest.
 class TensorShift final : public Property {
  public:
-  const char* name() const override { return "tensor_shift"; }
-  const char* statement() const override {
-    return "under twice the tensor's scale, twice the numbers have the same scale and the same codes";
-  }
+  TensorShift()
+      : Property("tensor_shift",
+                 "under twice the tensor's scale, twice the numbers have the same scale and the same codes") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::quantize && op.has_tensor_scale() && op.rounding != Rounding::stochastic &&
            op.via.fields().width == 0;
@@ -327,8 +324,7 @@ class TensorShift final : public Property {
 
 class PermutedCodes final : public Property {
  public:
-  const char* name() const override { return "permuted_codes"; }
-  const char* statement() const override { return "the numbers in another order have the same codes in that order"; }
+  PermutedCodes() : Property("permuted_codes", "the numbers in another order have the same codes in that order") {}
   bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize && op.k > 1; }
 
  protected:

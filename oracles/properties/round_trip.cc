@@ -8,8 +8,7 @@ namespace {
 
 class RoundTrip final : public Property {
  public:
-  const char* name() const override { return "round_trip"; }
-  const char* statement() const override { return "converted to a wider format and back, a number is itself"; }
+  RoundTrip() : Property("round_trip", "converted to a wider format and back, a number is itself") {}
   bool applies(const Op& op, const Unit&) const override {
     return is_conversion(op) && holds_every_number(op.d.fields(), op.a.fields()) &&
            op.a.fields().subnormals != SubnormalRule::flushed && op.a.fields().sign != SignField::ignored &&

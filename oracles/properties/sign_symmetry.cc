@@ -10,10 +10,9 @@ namespace {
 
 class SignSymmetry final : public Property {
  public:
-  const char* name() const override { return "sign_symmetry"; }
-  const char* statement() const override {
-    return "negating a and c (other ops: source or operands) negates the result, except the sign of zero";
-  }
+  SignSymmetry()
+      : Property("sign_symmetry",
+                 "negating a and c (other ops: source or operands) negates the result, except the sign of zero") {}
   bool applies(const Op& op, const Unit&) const override {
     if (op.rounding == Rounding::up || op.rounding == Rounding::down || op.rounding == Rounding::stochastic)
       return false;

@@ -30,9 +30,9 @@ namespace {
 
 class SplitK final : public Property {
  public:
-  const char* name() const override { return "split_k"; }
-  const char* statement() const override {
-    return "two shorter dots, d of the first as c of the second, give the same number, except the sign of zero";
+  SplitK()
+      : Property("split_k",
+                 "two shorter dots, d of the first as c of the second, give the same number, except the sign of zero") {
   }
   bool applies(const Op& op, const Unit& unit) const override {
     return op.kind == OpKind::dot && split_k_cut(op, row_of(unit)) > 0;

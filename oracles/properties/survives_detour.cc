@@ -9,10 +9,8 @@ namespace {
 
 class SurvivesDetour final : public Property {
  public:
-  const char* name() const override { return "survives_detour"; }
-  const char* statement() const override {
-    return "rounding the source to fp32 or bf16 first does not change the result";
-  }
+  SurvivesDetour()
+      : Property("survives_detour", "rounding the source to fp32 or bf16 first does not change the result") {}
   bool applies(const Op& op, const Unit&) const override {
     return is_conversion(op) && op.rounding != Rounding::stochastic &&
            (op.a == format("fp64") || op.a == format("fp32")) && holds_every_number(detour(op).fields(), op.d.fields());

@@ -7,8 +7,7 @@ namespace {
 
 class SwapOperands final : public Property {
  public:
-  const char* name() const override { return "swap_operands"; }
-  const char* statement() const override { return "exchanging a and b, and their scales, leaves the result unchanged"; }
+  SwapOperands() : Property("swap_operands", "exchanging a and b, and their scales, leaves the result unchanged") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::dot && op.a == op.b && (!op.has_scales() || op.scale_a == op.scale_b);
   }

@@ -11,11 +11,11 @@ namespace {
 
 class ZeroPadding final : public Property {
  public:
-  const char* name() const override { return "zero_padding"; }
-  const char* statement() const override {
-    return "more zero products, or other factors beside zero factors, leave the number unchanged, except the sign of "
-           "zero";
-  }
+  ZeroPadding()
+      : Property(
+            "zero_padding",
+            "more zero products, or other factors beside zero factors, leave the number unchanged, except the sign of "
+            "zero") {}
   bool applies(const Op& op, const Unit&) const override {
     const auto has_zero = [](const Format& f) { return f.fields().subnormals != SubnormalRule::absent; };
     return op.kind == OpKind::dot && has_zero(op.a) && has_zero(op.b) && has_zero(op.d) && 2 * op.k <= max_extent;
