@@ -1,9 +1,9 @@
 // The names by which people know GPUs, and whose rows describe them.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mmafuzz {
 
@@ -12,7 +12,7 @@ struct GpuName {
 };
 
 /// By architecture, then as they came. docs/units.md lists the same.
-std::span<const GpuName> gpu_names();
+const std::vector<GpuName>& gpu_names();
 
 /// The first GPU of the architecture of a row's unit, "model:volta/..."; nullptr of others and where none has a name.
 const char* gpu_of_unit(const std::string& unit);
