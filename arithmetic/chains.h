@@ -10,9 +10,8 @@ namespace mmafuzz {
 /// One instruction of one dot. Steps do not show the places of products. Operations are in d's format, or in fp32
 /// (KernelTraits).
 template <class Trace>
-class OneChain {
+class OneChain : public OneInstruction<Trace> {
  public:
-  using Code = uint64_t;
   struct Real {
     Number number;
     uint64_t encoding;  ///< of an operand that is a NaN, made quiet in the operations' format
@@ -24,19 +23,14 @@ class OneChain {
     bool overflowed = false;  ///< a product did
   };
 
-  MMAFUZZ_HD OneChain(const DotModel& m, const DotOperands& in, int, const FormatFields& c_format, Trace& trace,
-                      Step& step)
-      : m_(m), core_(m), in_(in), c_format_(c_format), trace_(trace), step_(step) {
+  MMAFUZZ_HD OneChain(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
+                      Trace& trace, Step& step)
+      : OneInstruction<Trace>(m, in, first_index, c_format, trace, step), core_(m) {
     core_.d = step_format(m);
     if (converts_last(m)) core_.nan = core_.d.encode_nan();
     rule_.rounding = m.output_rounding;
     rule_.tininess = m.tininess;
     if (has_rounded_products()) rule_.overflow = m.overflow;
-  }
-
-  MMAFUZZ_HD const DotModel& model() const { return m_; }
-  MMAFUZZ_HD void begin_block(int block) const {
-    if constexpr (Trace::enabled) step_.block = block;
   }
 
   MMAFUZZ_HD Real zero() const { return real(0); }
@@ -103,6 +97,9 @@ class OneChain {
   }
 
  private:
+  using Base = OneInstruction<Trace>;
+  using Base::m_, Base::in_, Base::c_format_, Base::trace_, Base::step_;
+
   MMAFUZZ_HD bool has_rounded_products() const { return traits_of(m_).products == KernelTraits::Products::rounded; }
   MMAFUZZ_HD bool is_wider() const { return traits_of(m_).of_fp32(); }
 
@@ -160,13 +157,8 @@ class OneChain {
     return n;
   }
 
-  const DotModel& m_;
   DotModel core_;
-  const DotOperands& in_;
-  FormatFields c_format_;
   RoundingRule rule_;
-  Trace& trace_;
-  Step& step_;
 };
 
 #define MMAFUZZ_KERNEL MMAFUZZ_HD_CALL

@@ -14,9 +14,8 @@ inline constexpr int product_accumulator_unit = -300;
 inline constexpr int product_accumulator_most = product_accumulator_unit + 640 - 8;
 
 template <class Trace>
-class OneExactDot {
+class OneExactDot : public OneInstruction<Trace> {
  public:
-  using Code = uint64_t;
   struct Sum {
     ProductAccumulator finite;
     SpecialTerms specials;
@@ -29,14 +28,8 @@ class OneExactDot {
     }
   };
 
-  MMAFUZZ_HD OneExactDot(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
-                         Trace& trace, Step& step)
-      : m_(m), in_(in), first_index_(first_index), c_format_(c_format), trace_(trace), step_(step) {}
+  using OneInstruction<Trace>::OneInstruction;
 
-  MMAFUZZ_HD const DotModel& model() const { return m_; }
-  MMAFUZZ_HD void begin_block(int block) const {
-    if constexpr (Trace::enabled) step_.block = block;
-  }
   MMAFUZZ_HD Sum nothing() const { return {}; }
   MMAFUZZ_HD void add_product(Sum& sum, int i) const {
     const Product p = product(i);
@@ -53,7 +46,7 @@ class OneExactDot {
   MMAFUZZ_HD uint64_t rounded(const Sum& sum, int first, int n) const { return rounded(sum, first, n, nullptr); }
 
   MMAFUZZ_HD uint64_t negated(bool is_own, uint64_t code) const {
-    const FormatFields& f = is_own ? c_format_ : m_.d;
+    const FormatFields& f = c_format(is_own);
     return addend(is_own, code).cls == NumberClass::nan ? code : code ^ f.in_container(f.sign_bit());
   }
   /// c and a rounded sum, rounded again.
@@ -63,7 +56,7 @@ class OneExactDot {
     uint64_t encoding;
     if (decode(m_.d, r.encoding).cls == NumberClass::nan) [[unlikely]] {
       const NanOperand abc[3] = {
-          nan_operand(m_.d, m_.d, sum, sum_code), {}, nan_operand(m_.d, is_own ? c_format_ : m_.d, c, c_code)};
+          nan_operand(m_.d, m_.d, sum, sum_code), {}, nan_operand(m_.d, c_format(is_own), c, c_code)};
       encoding = nan_result(m_.nan_from, abc, false, m_.nan);
     } else {
       encoding = flush_result(m_, r);
@@ -82,9 +75,10 @@ class OneExactDot {
   }
 
  private:
-  MMAFUZZ_HD Number addend(bool is_own, uint64_t code) const {
-    return read_operand(m_, is_own ? c_format_ : m_.d, code);
-  }
+  using Base = OneInstruction<Trace>;
+  using Base::m_, Base::in_, Base::first_index_, Base::c_format, Base::trace_, Base::step_;
+
+  MMAFUZZ_HD Number addend(bool is_own, uint64_t code) const { return read_operand(m_, c_format(is_own), code); }
 
   MMAFUZZ_HD uint64_t rounded(const Sum& sum, int first, int n, const Number* c) const {
     const bool special = sum.specials.any();
@@ -151,13 +145,6 @@ class OneExactDot {
     }
     return found.is_nan ? found.quiet : m_.nan;
   }
-
-  const DotModel& m_;
-  const DotOperands& in_;
-  int first_index_;
-  FormatFields c_format_;
-  Trace& trace_;
-  Step& step_;
 };
 
 #define MMAFUZZ_KERNEL MMAFUZZ_HD_CALL

@@ -24,28 +24,19 @@ MMAFUZZ_HD inline int64_t wrap_sum(const DotModel& m, int64_t sum) {
   return sum < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
 }
 
-/// One instruction of one dot. c is an encoding of c_format; `first_index` is the place of its products in the whole
-/// dot.
 template <class Trace>
-class OneDot {
+class OneDot : public OneInstruction<Trace> {
  public:
-  using Code = uint64_t;
   using Int = int;
   using Mask = bool;
   using Seen = bool;  ///< whether a term is an infinity or NaN
   using Term = Product;
   using Sum = int64_t;
 
-  MMAFUZZ_HD OneDot(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
-                    Trace& trace, Step& step)
-      : m_(m), in_(in), first_index_(first_index), c_format_(c_format), trace_(trace), step_(step) {}
+  using OneInstruction<Trace>::OneInstruction;
 
-  MMAFUZZ_HD const DotModel& model() const { return m_; }
   MMAFUZZ_HD bool nothing_seen() const { return false; }
   MMAFUZZ_HD bool specials(bool seen) const { return seen; }
-  MMAFUZZ_HD void begin_block(int block) const {
-    if constexpr (Trace::enabled) step_.block = block;
-  }
 
   MMAFUZZ_HD Product product(int i, bool& seen) const {
     const Product p = scaled_product(m_, in_, i);
@@ -195,9 +186,10 @@ class OneDot {
   }
 
  private:
-  static constexpr int no_exponent = INT32_MIN / 2;  ///< of a term that takes no part in the search
+  using Base = OneInstruction<Trace>;
+  using Base::m_, Base::in_, Base::first_index_, Base::c_format, Base::c_format_, Base::trace_, Base::step_;
 
-  MMAFUZZ_HD const FormatFields& c_format(bool is_own) const { return is_own ? c_format_ : m_.d; }
+  static constexpr int no_exponent = INT32_MIN / 2;  ///< of a term that takes no part in the search
 
   MMAFUZZ_HD int64_t cut(const Product& p, const Product& c, int greatest) const {
     const int unit = greatest - m_.fraction_bits;
@@ -232,12 +224,6 @@ class OneDot {
     step_.floor_decided = p.zero;
   }
 
-  const DotModel& m_;
-  const DotOperands& in_;
-  int first_index_;
-  FormatFields c_format_;
-  Trace& trace_;
-  Step& step_;
   bool floors_ = traits_of(m_).floors(), to_odd_ = traits_of(m_).cuts_to_odd();
 };
 

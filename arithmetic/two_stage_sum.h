@@ -14,9 +14,8 @@ MMAFUZZ_HD inline int64_t floor_to(int64_t value, int from, int to) {
 }
 
 template <class Trace>
-class OneTwoStageDot {
+class OneTwoStageDot : public OneInstruction<Trace> {
  public:
-  using Code = uint64_t;
   using Int = int;
   using Term = Product;
   struct Seen {
@@ -35,15 +34,9 @@ class OneTwoStageDot {
     int unit;
   };
 
-  MMAFUZZ_HD OneTwoStageDot(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
-                            Trace& trace, Step& step)
-      : m_(m), in_(in), first_index_(first_index), c_format_(c_format), trace_(trace), step_(step) {}
+  using OneInstruction<Trace>::OneInstruction;
 
-  MMAFUZZ_HD const DotModel& model() const { return m_; }
   MMAFUZZ_HD Seen nothing_seen() const { return {}; }
-  MMAFUZZ_HD void begin_block(int block) const {
-    if constexpr (Trace::enabled) step_.block = block;
-  }
 
   MMAFUZZ_HD Product product(int i, Seen& seen) const {
     Product p = multiply(m_, read_operand(m_, m_.a, in_.a[i]), read_operand(m_, m_.b, in_.b[i]));
@@ -73,7 +66,7 @@ class OneTwoStageDot {
   }
 
   MMAFUZZ_HD Addend addend(bool is_own, uint64_t code, const Partial& products, Seen& seen) const {
-    const FormatFields& f = is_own ? c_format_ : m_.d;
+    const FormatFields& f = c_format(is_own);
     Number c = read_operand(m_, f, code);
     const bool is_special = c.cls == NumberClass::infinity || c.cls == NumberClass::nan;
     // D31: such a c reads exponent -1 and is dropped like any c that is too small.
@@ -134,6 +127,9 @@ class OneTwoStageDot {
   }
 
  private:
+  using Base = OneInstruction<Trace>;
+  using Base::m_, Base::in_, Base::first_index_, Base::c_format, Base::trace_, Base::step_;
+
   MMAFUZZ_HD int64_t cut(const Product& p, int greatest) const {
     bool lost;
     return static_cast<int64_t>(align(p.significand, p.exponent, greatest - m_.fraction_bits, lost));
@@ -163,13 +159,6 @@ class OneTwoStageDot {
       t.lost = lost;
     }
   }
-
-  const DotModel& m_;
-  const DotOperands& in_;
-  int first_index_;
-  FormatFields c_format_;
-  Trace& trace_;
-  Step& step_;
 };
 
 #define MMAFUZZ_KERNEL MMAFUZZ_HD_CALL
