@@ -327,12 +327,6 @@ HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, si
   }
 }
 
-/// All elements of a column, and +0 behind them.
-HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, size_t first, size_t dots, int k,
-                            float* HWY_RESTRICT out) {
-  load_floats(decode, column, first, dots, 0, HWY_MIN(k, column.count()), k, out);
-}
-
 #if MMAFUZZ_HOST_FMA
 using DF64 = hn::ScalableTag<double>;
 using VF64 = hn::Vec<DF64>;
