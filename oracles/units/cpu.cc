@@ -19,8 +19,6 @@ namespace {
 
 #if defined(__x86_64__)
 
-bool always() { return true; }
-
 // Instructions on fp32 and on fp64: x is the first operand and the destination. `result` is what the destination says.
 #define MMAFUZZ_SSE(name, instruction, result, Float, Bits)                          \
   CpuAnswer name(uint32_t mode, const uint64_t* operands) {                          \
@@ -186,28 +184,20 @@ __attribute__((target("avx512bf16,avx512vl"))) CpuAnswer to_bf16(uint64_t source
   return {static_cast<uint64_t>(_mm_cvtsi128_si32(r)) & 0xffff, 0};
 }
 
-bool has_fma() { return __builtin_cpu_supports("fma"); }
-bool has_f16c() { return __builtin_cpu_supports("f16c"); }
-bool has_avx512_bf16() { return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl"); }
-bool has_avx512_vnni() { return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vl"); }
-bool has_sse4_1() { return __builtin_cpu_supports("sse4.1"); }
 /// GCC 12 does not know the name: leaf 7 of CPUID, bit 23 of edx ([SDM] vol. 2, CPUID).
 bool has_avx512_fp16() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx >> 23 & 1) && __builtin_cpu_supports("avx512vl");
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx >> 23 & 1) && MMAFUZZ_SUPPORTS("avx512vl");
 }
 
 #else
-
-bool always() { return false; }
-bool has_fma() { return false; }
-bool has_f16c() { return false; }
-bool has_avx512_bf16() { return false; }
-bool has_avx512_vnni() { return false; }
-bool has_sse4_1() { return false; }
 bool has_avx512_fp16() { return false; }
-
 #endif
+
+bool has_fma() { return MMAFUZZ_SUPPORTS("fma"); }
+bool has_f16c() { return MMAFUZZ_SUPPORTS("f16c"); }
+bool has_avx512_bf16() { return MMAFUZZ_SUPPORTS("avx512bf16") && MMAFUZZ_SUPPORTS("avx512vl"); }
+bool has_avx512_vnni() { return MMAFUZZ_SUPPORTS("avx512vnni") && MMAFUZZ_SUPPORTS("avx512vl"); }
 
 /// No rcp: x86's rcpss is an approximation.
 const std::vector<CpuScalarInstruction>& sse_instructions() {
@@ -219,16 +209,16 @@ const std::vector<CpuScalarInstruction>& sse_instructions() {
         MMAFUZZ_RUN(stem##sd)                                                                       \
   }
   static const std::vector<CpuScalarInstruction> all = {
-      MMAFUZZ_BOTH("add", add, "", always, "x86-64"),
-      MMAFUZZ_BOTH("sub", sub, "", always, "x86-64"),
-      MMAFUZZ_BOTH("mul", mul, "", always, "x86-64"),
-      MMAFUZZ_BOTH("div", div, "", always, "x86-64"),
-      MMAFUZZ_BOTH("sqrt", sqrt, "", always, "x86-64"),
+      MMAFUZZ_BOTH("add", add, "", has_sse2, "x86-64"),
+      MMAFUZZ_BOTH("sub", sub, "", has_sse2, "x86-64"),
+      MMAFUZZ_BOTH("mul", mul, "", has_sse2, "x86-64"),
+      MMAFUZZ_BOTH("div", div, "", has_sse2, "x86-64"),
+      MMAFUZZ_BOTH("sqrt", sqrt, "", has_sse2, "x86-64"),
       MMAFUZZ_BOTH("fma", vfmadd213, "; a dot is a chain of it from c", has_fma, "FMA3"),
-      MMAFUZZ_BOTH("equal", cmpeq, "", always, "x86-64"),
-      MMAFUZZ_BOTH("less", cmplt, "", always, "x86-64"),
-      MMAFUZZ_BOTH("less_equal", cmple, "", always, "x86-64"),
-      MMAFUZZ_BOTH("unordered", cmpunord, "", always, "x86-64"),
+      MMAFUZZ_BOTH("equal", cmpeq, "", has_sse2, "x86-64"),
+      MMAFUZZ_BOTH("less", cmplt, "", has_sse2, "x86-64"),
+      MMAFUZZ_BOTH("less_equal", cmple, "", has_sse2, "x86-64"),
+      MMAFUZZ_BOTH("unordered", cmpunord, "", has_sse2, "x86-64"),
   };
 #undef MMAFUZZ_BOTH
   return all;
@@ -242,13 +232,13 @@ const std::vector<CpuDotInstruction>& dot_instructions() {
        "model:x86/dpbf16.k2.f32.bf16.bf16.f32", MMAFUZZ_RUN(bf16_dot)},
       {"cpu:fma.f16", "vfmadd231sh; a dot is a chain of it from c", has_avx512_fp16, "AVX512-FP16", "fp16", "fp16",
        "fp16", "model:x86/fma.k1.f16.f16.f16.f16", MMAFUZZ_RUN(half_fma_chain)},
-      {"cpu:mul_add.f32", "mulss and addss for each product, from c", always, "x86-64", "fp32", "fp32", "fp32",
+      {"cpu:mul_add.f32", "mulss and addss for each product, from c", has_sse2, "x86-64", "fp32", "fp32", "fp32",
        "model:x86/mul_add.k1.f32.f32.f32.f32", MMAFUZZ_RUN(mul_add_chain<mulss, addss>)},
-      {"cpu:mul_add.f64", "mulsd and addsd for each product, from c", always, "x86-64", "fp64", "fp64", "fp64",
+      {"cpu:mul_add.f64", "mulsd and addsd for each product, from c", has_sse2, "x86-64", "fp64", "fp64", "fp64",
        "model:x86/mul_add.k1.f64.f64.f64.f64", MMAFUZZ_RUN(mul_add_chain<mulsd, addsd>)},
-      {"cpu:x87.f32", "fmul and fadd for each product, from c, in 80 bits", always, "x86-64", "fp32", "fp32", "fp32",
+      {"cpu:x87.f32", "fmul and fadd for each product, from c, in 80 bits", has_sse2, "x86-64", "fp32", "fp32", "fp32",
        "extended:serial", MMAFUZZ_RUN(x87_chain<float, uint32_t>)},
-      {"cpu:x87.f64", "fmul and fadd for each product, from c, in 80 bits", always, "x86-64", "fp64", "fp64", "fp64",
+      {"cpu:x87.f64", "fmul and fadd for each product, from c, in 80 bits", has_sse2, "x86-64", "fp64", "fp64", "fp64",
        "extended:serial", MMAFUZZ_RUN(x87_chain<double, uint64_t>)},
       {"cpu:dpps.f32", "dpps, four products of fp32, and addss with c", has_sse4_1, "SSE4.1", "fp32", "fp32", "fp32",
        "model:x86/dpps.k4.f32.f32.f32.f32", MMAFUZZ_RUN(dpps_chain)},

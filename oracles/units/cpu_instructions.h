@@ -54,12 +54,17 @@ using CpuFunction = CpuAnswer (*)(uint32_t mode, const uint64_t* operands);
                : outputs, [after] "=m"(after)                                               \
                : __VA_ARGS__, [mode] "m"(mode), [saved] "m"(saved)                          \
                : "cc")
-// A function of a row: on another machine the rows are listed, and absent.
+// A function of a row, and whether this CPU has a feature: on another machine the rows are listed, and absent.
 #if defined(__x86_64__)
 #define MMAFUZZ_RUN(...) __VA_ARGS__
+#define MMAFUZZ_SUPPORTS(feature) (__builtin_cpu_supports(feature) != 0)
 #else
 #define MMAFUZZ_RUN(...) nullptr
+#define MMAFUZZ_SUPPORTS(feature) false
 #endif
+
+inline bool has_sse2() { return MMAFUZZ_SUPPORTS("sse2"); }  // as every x86-64 does
+inline bool has_sse4_1() { return MMAFUZZ_SUPPORTS("sse4.1"); }
 
 /// A scalar operation or a conversion.
 struct CpuScalarInstruction {
