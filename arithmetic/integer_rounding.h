@@ -23,7 +23,7 @@ MMAFUZZ_HD_CALL inline RoundedInteger rounded_integer(const Number& x, const Rou
     return r;
   }
   r.cut = detail::cut_at(x.significand, x.exponent, false, 0);
-  r.rounded_away = detail::moves_away(rule, x.negative, x.significand, x.exponent, false, 0, r.cut);
+  r.rounded_away = detail::moves_away(rule, x.negative, x.significand, x.exponent, 0, r.cut);
   r.magnitude = r.cut.kept + (r.rounded_away ? 1 : 0);  // a cut leaves at most 63 bits
   return r;
 }

@@ -109,7 +109,7 @@ MMAFUZZ_HD_CALL inline bool draws_away(const RoundingRule& rule, uint64_t discar
 /// Whether a magnitude cut at weight 2^quantum moves away from zero, in every rounding mode; stochastic rounding takes
 /// exact values, without a sticky part.
 MMAFUZZ_HD inline bool moves_away(const RoundingRule& rule, bool negative, uint64_t significand, int exponent,
-                                  bool sticky, int quantum, const Cut& cut) {
+                                  int quantum, const Cut& cut) {
   if (rule.rounding != Rounding::stochastic)
     return rounds_away(rule.rounding, negative, cut.kept & 1, cut.guard, cut.sticky);
   const int drop = quantum - exponent;
@@ -195,7 +195,7 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
   r.guard = cut.guard;
   r.sticky = cut.sticky;
   const bool inexact = cut.guard || cut.sticky;
-  r.rounded_away = detail::moves_away(rule, negative, significand, exponent, sticky, quantum, cut);
+  r.rounded_away = detail::moves_away(rule, negative, significand, exponent, quantum, cut);
   uint64_t kept = cut.kept + (r.rounded_away ? 1 : 0);
   if (inexact) r.flags |= flag::inexact;
 
@@ -203,8 +203,7 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
   if (tiny && rule.tininess == Tininess::after && leading == f.emin() - 1) {
     // Tiny after rounding: round as if the exponent range were unbounded.
     const detail::Cut unbounded = detail::cut_at(significand, exponent, sticky, leading - f.fraction_bits);
-    const bool away =
-        detail::moves_away(rule, negative, significand, exponent, sticky, leading - f.fraction_bits, unbounded);
+    const bool away = detail::moves_away(rule, negative, significand, exponent, leading - f.fraction_bits, unbounded);
     tiny = unbounded.kept + (away ? 1 : 0) < (uint64_t{1} << f.precision());
   }
   if (literal) {
