@@ -86,6 +86,15 @@ struct Instruction {
   }
 };
 
+/// Terms in blocks; the last one may have less.
+std::vector<std::span<const Term>> blocks_of(std::span<const Term> terms, int size) {
+  const size_t block = static_cast<size_t>(std::max(1, size));
+  std::vector<std::span<const Term>> blocks;
+  for (size_t first = 0; first < terms.size(); first += block)
+    blocks.push_back(terms.subspan(first, std::min(block, terms.size() - first)));
+  return blocks;
+}
+
 /// The numbers of an instruction's products, in the order in which its adders take them.
 std::vector<int> order_of_products(const DotModel& model) {
   std::vector<int> numbers;
@@ -365,11 +374,10 @@ uint64_t grouped_sum(const DotModel& model, const Instruction& instruction, cons
   if (const auto special = special_result(model, scaled, c)) return *special;
   const bool zero_negative = zero_sum_is_negative(model, scaled, c);
   Terms terms;
-  const std::span<const Term> products(instruction.products);
-  for (size_t first = 0; first < products.size(); first += model.group) {
-    const size_t count = std::min<size_t>(model.group, products.size() - first);
-    terms.push_back(group_term(model, products.subspan(first, count),
-                               instruction.scales.empty() ? one : instruction.scales[first]));
+  size_t first = 0;
+  for (const auto products : blocks_of(instruction.products, model.group)) {
+    terms.push_back(group_term(model, products, instruction.scales.empty() ? one : instruction.scales[first]));
+    first += products.size();
   }
   c.exponent = exponent_read_by_c(model, c);
   terms.push_back(c);
@@ -421,18 +429,16 @@ uint64_t floored_sum(const DotModel& model, const Instruction& instruction, cons
     return grid;
   };
   Accumulator stored = accumulator;
-  const std::span<const Term> all(instruction.products);
-  const size_t block = static_cast<size_t>(model.block), together = static_cast<size_t>(model.first_sum);
-  for (size_t first = 0; first < all.size(); first += block) {
-    const auto products = all.subspan(first, std::min(block, all.size() - first));
+  for (const auto products : blocks_of(instruction.products, model.block)) {
+    const auto groups = blocks_of(products, model.first_sum);
     const Term c = read_accumulator(model, stored);
     if (const auto special = ranked_special(model, products, c)) {
       stored = {*special, &model.d};
       continue;
     }
     int grid = model.zero_rule == ZeroRule::clamp ? model.zero_exponent - below : no_exponent;
-    for (size_t g = 0; g < products.size(); g += together) {
-      const int own = grid_of(products.subspan(g, std::min(together, products.size() - g)));
+    for (const auto group : groups) {
+      const int own = grid_of(group);
       grid = std::max(grid, own == no_exponent ? grid_of_zero : own);
     }
     if (!c.is_zero()) grid = std::max(grid, c.exponent - model.c_guard_bits - below);
@@ -450,11 +456,10 @@ uint64_t floored_sum(const DotModel& model, const Instruction& instruction, cons
       const bool vanishes = truncate_at(value_of(c), grid).units == 0;
       const bool counts = !vanishes || model.lost_c == LostC::floored || grid <= model.d.emin();
       if (counts) total.units += floor_at(value_of(c), grid).units;
-      for (size_t g = 0; g < products.size(); g += together) {
-        const auto group = products.subspan(g, std::min(together, products.size() - g));
+      for (const auto group : groups) {
         const int own = grid_of(group);
         if (own == no_exponent) continue;
-        Dyadic sum{0, together == 1 ? grid : own};
+        Dyadic sum{0, model.first_sum == 1 ? grid : own};
         for (const Term& p : group) sum.units += floor_at(value_of(p), sum.weight).units;
         total.units += floor_at(sum, grid).units;
       }
@@ -548,13 +553,11 @@ uint64_t fma_then_add(const DotModel& model, const Instruction& instruction, con
   const auto sum_of = [&](const Term& x, const Term& y) {
     return operation(exact_add(x, y, model.output_rounding), x.nan, y.nan, {});
   };
-  const size_t block = std::max(1, model.block);
   Terms chains;
-  for (size_t first = 0; first < products.size(); first += block) {
+  for (const auto block : blocks_of(products, model.block)) {
     Term chain;  // RZ
-    for (size_t i = first; i < std::min(first + block, products.size()); ++i) {
-      const bool multiplication = i == first && model.chain_start == ChainStart::first_product;
-      const Term& product = products[i];
+    for (const Term& product : block) {
+      const bool multiplication = &product == &block[0] && model.chain_start == ChainStart::first_product;
       Term exact = multiplication ? product : exact_add(product, chain, model.output_rounding);
       exact.invalid = product.invalid;
       chain = operation(exact, product.factor[0], product.factor[1], multiplication ? SomeNan{} : chain.nan);
@@ -614,8 +617,7 @@ uint64_t fma_chain(const DotModel& model, const Instruction& instruction, const 
   return result;
 }
 
-// ---- CDNA1 and CDNA3 (sections 5 and 7)
-// ---------------------------------------------------------------------------------------
+// ---- CDNA1 and CDNA3 (sections 5 and 7) -----------------------------------------------------------------------------
 
 uint64_t exact_step(const DotModel& model, std::span<const Term> products, const Term& c) {
   if (const auto special = special_result(model, products, c)) return *special;
@@ -673,11 +675,8 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
     return total.kind == Kind::nan ? nan_of_operands(model, y.nan, {}, x.nan, false) : finished(model, total);
   };
   const Terms all = instruction.all_scaled();
-  const std::span<const Term> products(all);
-  const size_t block = static_cast<size_t>(std::max(1, model.block));
   std::vector<uint64_t> sums;
-  for (size_t first = 0; first < all.size(); first += block)
-    sums.push_back(sum_of(products.subspan(first, std::min(block, all.size() - first))));
+  for (const auto products : blocks_of(all, model.block)) sums.push_back(sum_of(products));
   if (model.chain_join == ChainJoin::summed_first) {
     uint64_t total = sums[0];
     for (size_t i = 1; i < sums.size(); ++i) total = plus(read_result(model, total), sums[i]);
@@ -696,10 +695,7 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
 /// ("jam"). A sum of zero is +0. What a sum too small for a normal result becomes the description's prose says.
 uint64_t bulk_normalized(const DotModel& model, const Instruction& instruction, Accumulator accumulator) {
   const Terms all = instruction.all_scaled();
-  const std::span<const Term> every(all);
-  const size_t block = static_cast<size_t>(std::max(1, model.block));
-  for (size_t first = 0; first < all.size(); first += block) {
-    const auto products = every.subspan(first, std::min(block, all.size() - first));
+  for (const auto products : blocks_of(all, model.block)) {
     uint64_t dot = model.d.encode_zero(false);
     if (const auto special = special_result(model, products, Term{})) {
       dot = *special;
@@ -804,11 +800,8 @@ uint64_t chain_blocks(const DotModel& model, std::span<const Term> products, Acc
   if (screen_once) {
     if (const auto special = screen_whole_k(model, products, c)) return *special;
   }
-  const size_t block = std::max(1, model.block);
-  for (size_t first = 0; first < products.size(); first += block) {
-    const auto part = products.subspan(first, std::min(block, products.size() - first));
-    c = {step(model, part, read_accumulator(model, c)), &model.d, screen_once};
-  }
+  for (const auto block : blocks_of(products, model.block))
+    c = {step(model, block, read_accumulator(model, c)), &model.d, screen_once};
   return c.encoding;
 }
 
