@@ -1,6 +1,7 @@
 // A unit's name apart: backend:path?setting=value,setting=value. Everything that looks into a name does it here.
 #pragma once
 
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,14 @@ std::vector<std::pair<std::string, std::string>> settings_of(std::string_view te
 
 /// Settings as they are written.
 std::string settings_text(const std::vector<std::pair<std::string, std::string>>& settings);
+
+/// The row of that name in a table; null where there is none.
+template <class Rows>
+auto row_named(const Rows& rows, std::string_view name) -> decltype(&*std::begin(rows)) {
+  for (const auto& row : rows)
+    if (name == row.name) return &row;
+  return nullptr;
+}
 
 /// Unit names from arguments that may hold several, separated by commas. The commas between the settings of one unit
 /// stay: "a,b?x=1,y=2" is a and b?x=1,y=2.

@@ -13,14 +13,6 @@
 
 namespace mmafuzz::gemm {
 
-/// The row of that name in a table of units; null where there is none.
-template <class Rows>
-auto row_named(const Rows& rows, std::string_view name) -> decltype(&*std::begin(rows)) {
-  for (const auto& row : rows)
-    if (name == row.name) return &row;
-  return nullptr;
-}
-
 template <class Plan>
 struct SchemeParameter {
   const char *name, *meaning, *allowed;

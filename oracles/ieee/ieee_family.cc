@@ -88,12 +88,6 @@ constexpr NamedOrder orders[] = {
     {"ieee:pairwise.mpfr", "products summed by halves, c added last", DotOrder::pairwise, true, nullptr},
 };
 
-const NamedOrder* find_order(std::string_view name) {
-  for (const NamedOrder& o : orders)
-    if (name == o.name) return &o;
-  return nullptr;
-}
-
 std::unique_ptr<Unit> make_order(const NamedOrder& o, const Op& op) {
   if (!o.in_mpfr) return std::make_unique<VectorDotUnit<IeeeDot, IeeeDotSimd>>(op, o.order);
   return make_dot_unit([op, order = o.order](const DotOperands& in) { return mpfr_ordered_dot(op, order, in); });
@@ -121,7 +115,7 @@ std::vector<Claim> with_referee(std::vector<Claim> claims) {
 
 class IeeeFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override { return name == "ieee" || find_order(name) != nullptr; }
+  bool owns(std::string_view name) const override { return name == "ieee" || row_named(orders, name) != nullptr; }
 
   Role role(const std::string& name) const override { return name.ends_with(".mpfr") ? Role::referee : Role::ieee; }
 
@@ -152,7 +146,7 @@ class IeeeFamily final : public Family {
     if (name != "ieee") {
       if (op.kind != OpKind::dot && op.kind != OpKind::gemm)
         return declined(name + " evaluates dot and matrix products only");
-      const NamedOrder& order = *find_order(name);
+      const NamedOrder& order = *row_named(orders, name);
       if (op.kind == OpKind::dot) return named(make_order(order, op), name, claims_of_dot(order));
       std::vector<Claim> claims = with_twin(claims_of({"tile_permutation", "transposition"}), order);
       const gemm::Combine combine = order.in_mpfr ? mpfr_combined : gemm::ieee_combined;

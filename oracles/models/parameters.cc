@@ -109,13 +109,9 @@ std::string allowed(const Parameter& p) {
 
 bool parse_value(const Parameter& p, std::string_view text, int64_t& value) {
   if (!p.words.empty()) {
-    for (size_t i = 0; i < p.words.size(); ++i) {
-      if (text == p.words[i]) {
-        value = static_cast<int64_t>(i);
-        return true;
-      }
-    }
-    return false;
+    const auto word = std::find(p.words.begin(), p.words.end(), text);
+    value = word - p.words.begin();
+    return word != p.words.end();
   }
   const char *first = text.data(), *last = first + text.size();
   if (p.hexadecimal) {  // a negative NaN of fp64 has all 64 bits
@@ -140,11 +136,7 @@ bool is_of_nans(const Parameter& p) {
   return p.hexadecimal || name == "nan_of_c" || name == "nan_from";
 }
 
-const Parameter* find_parameter(std::string_view name) {
-  for (const Parameter& p : parameters())
-    if (name == p.name) return &p;
-  return nullptr;
-}
+const Parameter* find_parameter(std::string_view name) { return row_named(parameters(), name); }
 
 std::string parameter_text(const Parameter& p, const DotModel& model) {
   const int64_t value = p.get(model);

@@ -292,17 +292,11 @@ const std::vector<CpuInstruction>& instructions() {
   return all;
 }
 
-const CpuInstruction* find_instruction(std::string_view name) {
-  for (const CpuInstruction& i : instructions())
-    if (name == i.name) return &i;
-  return nullptr;
-}
-
 std::string missing(const CpuInstruction& i) { return std::string("this machine's CPU has no ") + i.feature; }
 
 class CpuFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override { return find_instruction(name) != nullptr; }
+  bool owns(std::string_view name) const override { return row_named(instructions(), name) != nullptr; }
 
   Role role(const std::string&) const override { return Role::silicon; }
 
@@ -327,7 +321,7 @@ class CpuFamily final : public Family {
   /// flush-to-zero (vcvtps2ph) and denormals-are-zero (vcvtph2ps); those of bf16 always flush and round to nearest
   /// even.
   Attributes honours(const std::string& name, const Op& op) const override {
-    const CpuInstruction* row = find_instruction(name);
+    const CpuInstruction* row = row_named(instructions(), name);
     if (name == byte_dots || name == word_dots) return {.saturate = true};
     if (name == bf16_pairs || name == "cpu:cvt.bf16.f32") return {.ftz = true};
     if (row->dot) return {};
@@ -337,7 +331,7 @@ class CpuFamily final : public Family {
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    const CpuInstruction* instruction = find_instruction(name);
+    const CpuInstruction* instruction = row_named(instructions(), name);
     if (!instruction) return invalid("unit " + name + ": a CPU instruction has no parameters");
     if (!instruction->present()) return declined(missing(*instruction));
 #if defined(__x86_64__)

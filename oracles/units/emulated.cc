@@ -137,11 +137,6 @@ Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words
   return fpcr;
 }
 
-const EmulatedInstruction* find_emulated(std::string_view path) {
-  for (const EmulatedInstruction& one : emulated_instructions)
-    if (path == one.name) return &one;
-  return nullptr;
-}
 const Machine& machine_of(const EmulatedInstruction& one) {
   for (const Machine& machine : machines)
     if (std::string_view(one.name).starts_with(machine.maker)) return machine;
@@ -259,7 +254,7 @@ class EmulatedFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {
     const UnitName name(text);
-    const EmulatedInstruction* one = find_emulated(name.path);
+    const EmulatedInstruction* one = row_named(emulated_instructions, name.path);
     if (!one) {
       std::string known;
       for (const EmulatedInstruction& each : emulated_instructions)
