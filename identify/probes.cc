@@ -63,20 +63,26 @@ class FirstQuestions {
   }
 
  private:
-  void ask(const char* question) { questions_.texts.push_back(question); }
+  void ask(const char* question) {
+    end();
+    questions_.texts.push_back(question);
+  }
 
+  /// Begins a case of zeros. It ends where the next case or question begins.
   void start() {
+    end();
     holds_ = true;
     for (int i = 0; i < k_; ++i) zero(i);
-    one_.inputs()[2].set(0, 0, c_.encode_zero(false));
-    if (!op_.has_scales()) return;
-    for (const size_t column : {size_t{3}, size_t{4}})
-      for (int i = 0; i < op_.scales(); ++i)
-        one_.inputs()[column].set(0, i,
-                                  encode_near(column == 3 ? op_.scale_a.fields() : op_.scale_b.fields(), false, 0, 0));
+    set_c(c_.encode_zero(false));
+    for (int i = 0; i < op_.scales(); ++i) {
+      set_scale(0, i, encode_near(op_.scale_a.fields(), false, 0, 0));
+      set_scale(1, i, encode_near(op_.scale_b.fields(), false, 0, 0));
+    }
   }
-  void done() {
+  /// A case that the formats hold joins the questions.
+  void end() {
     if (holds_) questions_.add(one_, 0, questions_.texts.size() - 1);
+    holds_ = false;
   }
 
   void set(int lane, uint64_t a, uint64_t b) {
@@ -85,6 +91,7 @@ class FirstQuestions {
   }
   void zero(int lane, bool negative = false) { set(lane, a_.encode_zero(negative), b_.encode_zero(false)); }
   void set_c(uint64_t c) { one_.inputs()[2].set(0, 0, c); }
+  void set_scale(size_t side, int i, uint64_t encoding) { one_.inputs()[3 + side].set(0, i, encoding); }
 
   /// Product `lane` becomes +-significands * 2^e, e the sum of the factors' exponents.
   void product(int lane, bool negative, int e, Pattern x = Pattern::one, Pattern y = Pattern::one) {
@@ -123,7 +130,6 @@ class FirstQuestions {
       if (i < 0) c(false, top_);
       else product(i, false, top_);
       product(j, true, top_);
-      done();
     };
     for (const int j : telling_lanes()) great_pair(0, j, 1000);
     for (const int j : {k_ - 2, k_ - 3, k_ - 5})
@@ -140,7 +146,6 @@ class FirstQuestions {
           if (e <= top_) product(lane, lane % 3 == 1 && a_.has_sign(), e, Pattern::ones, Pattern::lowest);
         }
         c(false, std::clamp(bottom_ + 12, bottom_, top_), Pattern::alternating);
-        done();
       }
   }
 
@@ -155,17 +160,14 @@ class FirstQuestions {
         c(false, top_);
         product(0, true, top_);
         if (has_third) product(1, negative, top_ - shift, Pattern::ones, Pattern::ones);
-        done();
         start();  // two products cancel
         product(0, false, top_);
         product(1, true, top_);
         product(2, negative, top_ - shift, Pattern::ones, Pattern::alternating);
-        done();
         start();  // ... and c stays
         product(0, false, top_);
         product(1, true, top_);
         c(negative, top_ - shift, Pattern::ones);
-        done();
       }
     // Even and odd lanes apart.
     for (const int shift : {10, 22, 28}) {
@@ -173,7 +175,6 @@ class FirstQuestions {
       product(0, false, top_);
       product(2, true, top_);
       product(1, false, top_ - shift, Pattern::ones, Pattern::ones);
-      done();
     }
   }
 
@@ -184,14 +185,11 @@ class FirstQuestions {
       c(false, top_ - shift, Pattern::ones);
       product(0, false, top_ - 1, Pattern::ones, Pattern::ones);
       product(1, true, top_ - 1, Pattern::ones, Pattern::ones);
-      done();
     }
     start();
     product(0, false, (low_ + high_) / 2, Pattern::ones, Pattern::ones);
-    done();
     start();
     product(k_ - 1, true, (low_ + high_) / 2, Pattern::three_halves, Pattern::three_halves);
-    done();
   }
 
   void rounding() {
@@ -205,27 +203,22 @@ class FirstQuestions {
           c(negative, e, odd ? Pattern::lowest : Pattern::one);
           if (quarters & 2) product(0, negative, e - p - 1);
           if (quarters & 1) product(quarters == 1 ? 0 : 1, negative, e - p - 2);
-          done();
         }
     start();
     c(false, e);
     product(0, true, e - p - 2);
-    done();
     start();
     c(false, e);
     product(0, true, e - p - 1);
-    done();
     for (const Pattern pattern : {Pattern::ones, Pattern::alternating})
       for (const bool negative : {false, true}) {
         start();
         c(negative, std::clamp(1, c_.emin(), c_.emax()), pattern);
-        done();
         if (!a_.has_sign()) continue;
         start();
         product(0, negative, std::clamp(1, low_, high_), pattern, Pattern::ones);
         product(1, negative, std::max(low_, std::clamp(1, low_, high_) - a_.fraction_bits - b_.fraction_bits - 1),
                 pattern, Pattern::alternating);
-        done();
       }
   }
 
@@ -236,11 +229,9 @@ class FirstQuestions {
       start();
       for (int i = 0; i < n; ++i) product(i, n == 2, e, Pattern::ones, Pattern::ones);
       c(n == 2, std::clamp(e, c_.emin(), c_.emax()), Pattern::ones);
-      done();
     }
     start();
     for (int i = 0; i < k_; ++i) product(i, true, e, Pattern::ones, Pattern::ones);
-    done();
   }
 
   void zeros() {
@@ -250,28 +241,23 @@ class FirstQuestions {
         start();
         for (int i = 0; i < k_; ++i) zero(i, products);
         set_c(c_.encode_zero(of_c));
-        done();
       }
     start();
     for (int i = 0; i < k_; ++i) zero(i, i > 0);
     set_c(c_.encode_zero(true));
-    done();
     const int e = std::clamp(0, low_, high_);
     for (const bool negative : {false, true}) {
       start();
       product(0, negative, e);
       product(1, !negative, e);
       set_c(c_.encode_zero(true));
-      done();
       start();
       product(k_ - 1, negative, e);
       c(!negative, e);
-      done();
     }
     start();  // one block ends at -0, the next one holds zeros
     for (int i = 0; i < k_; ++i) zero(i, i < k_ / 2);
     set_c(c_.encode_zero(true));
-    done();
   }
 
   void floor() {
@@ -280,14 +266,12 @@ class FirstQuestions {
     for (int e = c_.emin(); e <= c_.emax(); e += step) {
       start();
       c(false, e, Pattern::ones);
-      done();
     }
     const int product_step = std::max(4, a_.fraction_bits + b_.fraction_bits);
     int asked = 0;
     for (int e = low_; e <= high_ && asked < 14; e += std::max(product_step, (high_ - low_) / 12), ++asked) {
       start();
       product(asked % k_, asked % 2 && a_.has_sign(), e, Pattern::ones, Pattern::ones);
-      done();
     }
     // A zero beside the greatest factor, and small addends.
     for (const int e : {c_.emin(), c_.emin() + 8, bottom_}) {
@@ -295,12 +279,10 @@ class FirstQuestions {
       set(0, a_.encode_zero(false), b_.encode_greatest(false));
       if (k_ > 1) set(k_ - 1, a_.encode_greatest(false), b_.encode_zero(false));
       c(true, e, Pattern::ones);
-      done();
     }
     start();  // no zero at all
     for (int i = 0; i < k_; ++i) product(i, false, bottom_, Pattern::ones, Pattern::one);
     c(false, std::max(bottom_ - 4, c_.emin()), Pattern::ones);
-    done();
   }
 
   void subnormals() {
@@ -310,26 +292,20 @@ class FirstQuestions {
     for (const bool negative : {false, true}) {
       start();
       set(0, greatest(a_) | (negative ? travelling_sign(a_) : 0), b_.encode_greatest(false));
-      done();
       start();
       set(k_ - 1, a_.encode_greatest(negative), least(b_));
-      done();
       start();
       set_c(greatest(c_) | (negative ? travelling_sign(c_) : 0));
-      done();
       start();
       set_c(least(c_) | (negative ? travelling_sign(c_) : 0));
       for (int i = 0; i < k_; ++i) zero(i, true);
-      done();
     }
     start();
     set(0, greatest(a_), greatest(b_));
     set_c(greatest(c_));
-    done();
     start();
     set(0, greatest(a_) | travelling_sign(a_), b_.encode_greatest(false));
     set_c(c_.encode_zero(true));
-    done();
     // Results in and below the subnormal range of d.
     const int bits = d_.fraction_bits;
     for (const int below : {1, 6, bits, bits + 1, bits + 2, bits + 4})
@@ -337,12 +313,10 @@ class FirstQuestions {
         start();
         product(0, negative, d_.emin() - below, Pattern::three_halves);
         if (negative) set_c(c_.encode_zero(true));
-        done();
       }
     start();  // two normal numbers, a subnormal difference
     c(false, std::max(d_.emin(), c_.emin()), Pattern::three_halves);
     product(0, true, std::max(d_.emin(), c_.emin()));
-    done();
   }
 
   void range_end() {
@@ -352,30 +326,23 @@ class FirstQuestions {
       start();
       greatest_c(negative);
       for (int i = 0; i < k_; ++i) set(i, a_.encode_greatest(negative), b_.encode_greatest(false));
-      done();
       start();
       greatest_c(negative);
       product(0, negative, std::clamp(d_.emax(), low_, high_), Pattern::ones);
-      done();
       start();  // half an ulp above the greatest number
       greatest_c(negative);
       product(0, negative, d_.emax() - d_.fraction_bits - 1);
-      done();
       start();
       for (int i = 0; i < k_; ++i) set(i, a_.encode_greatest(negative == (i < k_ / 2)), b_.encode_greatest(false));
-      done();
       start();
       for (int i = 0; i < k_; ++i) set(i, a_.encode_greatest(negative == (i % 2 == 0)), b_.encode_greatest(false));
       greatest_c(!negative);
-      done();
       start();  // one product overflows, c is infinite the other way
       set(0, a_.encode_greatest(negative), b_.encode_greatest(false));
       if (c_.has_infinity()) set_c(c_.encode_infinity(!negative));
-      done();
     }
     start();
     set(0, a_.encode_greatest(true), b_.encode_greatest(false));
-    done();
   }
 
   void specials() {
@@ -389,53 +356,42 @@ class FirstQuestions {
     if (a_.has_nan()) {
       ones();
       set(last, a_.encode_nan(), one_b);
-      done();
     }
     if (b_.has_nan()) {
       ones();
       set(0, one_a, b_.encode_nan() | travelling_sign(b_));
-      done();
     }
     if (c_.has_nan()) {
       ones();
       set_c(c_.encode_nan());
-      done();
       ones();
       set_c(c_.encode_nan() ^ c_.in_container(1));
-      done();
     }
     if (c_.has_infinity()) {
       for (const bool negative : {false, true}) {
         ones();
         set_c(c_.encode_infinity(negative));
-        done();
         start();
         for (int i = 0; i < k_; ++i) set(i, a_.encode_greatest(false), b_.encode_greatest(false));
         set_c(c_.encode_infinity(negative));
-        done();
       }
     }
     if (!a_.has_infinity()) return;
     for (const bool negative : {false, true}) {
       ones();
       set(last, a_.encode_infinity(negative), one_b);
-      done();
     }
     ones();
     set(0, a_.encode_infinity(false), b_.encode_zero(false));
-    done();
     ones();
     set(0, a_.encode_infinity(false), one_b);
     set(last, a_.encode_infinity(last > 0), one_b);
-    done();
     ones();
     set(0, a_.encode_infinity(false), one_b);
     if (c_.has_infinity()) set_c(c_.encode_infinity(true));
-    done();
     start();  // an overflow in the first half, an infinity in the second
     for (int i = 0; i < std::max(1, k_ / 2); ++i) set(i, a_.encode_greatest(false), b_.encode_greatest(false));
     set(last, a_.encode_infinity(true), one_b);
-    done();
   }
 
   void low_bits() {
@@ -445,21 +401,17 @@ class FirstQuestions {
     for (const uint64_t bits : {low, half, half - 1}) {
       start();
       set(0, encode_near(a_, false, 0, 0) | bits, encode_near(b_, false, 0, 0));
-      done();
       start();
       set(0, a_.encode_infinity(false) | bits, encode_near(b_, false, 0, 0));
-      done();
     }
     start();
     set(k_ - 1, a_.encode_greatest(false) | low, encode_near(b_, false, -2, 0));
-    done();
   }
 
   void scales() {
     if (!op_.has_scales()) return;
     ask("What do the scales do?");
     const FormatFields &sa = op_.scale_a.fields(), &sb = op_.scale_b.fields();
-    const auto set_scale = [&](size_t side, int i, uint64_t encoding) { one_.inputs()[3 + side].set(0, i, encoding); };
     const int last = op_.scales() - 1, middle = std::clamp(0, low_, high_);
     const auto filled = [&] {
       start();
@@ -470,32 +422,25 @@ class FirstQuestions {
       filled();
       set_scale(0, last, encode_near(sa, false, by, fraction_of(sa, Pattern::ones)));
       set_scale(1, 0, encode_near(sb, false, -by, fraction_of(sb, Pattern::three_halves)));
-      done();
     }
     for (const int ratio : {12, 24, 30, 36, 42}) {
       start();  // two scaled groups cancel, c stays
       for (int i = 0; i < k_; ++i) product(i, i >= k_ / 2, middle, Pattern::three_halves, Pattern::one);
       for (int i = 0; i <= last; ++i) set_scale(0, i, encode_near(sa, false, 6, 0));
       c(false, middle + 6 - ratio, Pattern::ones);
-      done();
     }
     filled();
     set_scale(0, 0, sa.encode_nan());
-    done();
     filled();
     set_scale(1, last, sb.encode_nan());
-    done();
     start();
-    for (int i = 0; i < k_; ++i) zero(i);
     for (int i = 0; i <= last; ++i) set_scale(0, i, encode_near(sa, false, sa.emax(), 0));
     c(false, -20, Pattern::ones);
-    done();
     filled();
     for (int i = 0; i <= last; ++i) {
       set_scale(0, i, 0);
       set_scale(1, i, 0);
     }
-    done();
   }
 
   void anything() {
@@ -517,7 +462,7 @@ class FirstQuestions {
   const Op op_;
   Questions questions_;
   Batch one_;
-  bool holds_ = true;
+  bool holds_ = false;  ///< whether a case was begun that the formats hold
   int k_, low_ = 0, high_ = 0, top_ = 0, bottom_ = 0;
   const FormatFields &a_, &b_, &c_, &d_;
 };
