@@ -58,12 +58,24 @@ uint64_t moved_scale(const FormatFields& f, uint64_t code, int64_t moved) {
   const auto rank = static_cast<int64_t>(scale_rank(f, code)) + moved;
   return scale_at(f, static_cast<uint64_t>(std::clamp<int64_t>(rank, 0, int64_t(greatest_scale_rank(f)))));
 }
+
+/// What the codes of a block stand under: its scale and its tensor's.
+struct Scales {
+  Number scale, tensor;
+  uint64_t scale_code, tensor_code;
+
+  Scales(const Op& op, uint64_t code, const Batch& batch, size_t i)
+      : scale(decode(op.scale_a.fields(), code)), tensor(detail::one_as_number()), scale_code(code), tensor_code(0) {
+    if (!op.has_tensor_scale()) return;
+    tensor_code = batch.inputs()[1].get(i);
+    tensor = decode(op.scale_b.fields(), tensor_code);
+  }
+};
+
 /// A reading of a code under the unit's own scale.
 struct ElementReading {
   QuantizerReading told;
-  std::function<uint64_t(uint64_t x, const Number& scale, uint64_t scale_code, const Number& tensor,
-                         uint64_t tensor_code)>
-      of;
+  std::function<uint64_t(uint64_t x, const Scales&)> of;
   bool as_asked = true;  ///< whether what is beyond the range becomes what the op's saturate= says
 };
 
@@ -166,22 +178,22 @@ std::vector<ElementReading> element_readings(const Op& op) {
       if (!as_asked) reading.told.name += op.elements_overflow ? " saturate=1" : " saturate=0";
       reading.told.meaning = "x / scale rounded once";
       reading.as_asked = as_asked;
-      reading.of = [from, element, rule](uint64_t x, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
-        return block_element(element, decode(from, x), scale, tensor, rule).encoding;
+      reading.of = [from, element, rule](uint64_t x, const Scales& under) {
+        return block_element(element, decode(from, x), under.scale, under.tensor, rule).encoding;
       };
       all.push_back(std::move(reading));
     }
   ElementReading down;
   down.told.name = "round=nearest_toward_zero";
   down.told.meaning = "x / scale to nearest, ties toward zero";
-  down.of = [from, element, plain](uint64_t x, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
+  down.of = [from, element, plain](uint64_t x, const Scales& under) {
     // A little less than x: only a tie notices.
     Number less = decode(from, x);
     if (less.cls == NumberClass::finite) {
       less.significand = 4 * less.significand - 1;
       less.exponent -= 2;
     }
-    return block_element(element, less, scale, tensor, plain).encoding;
+    return block_element(element, less, under.scale, under.tensor, plain).encoding;
   };
   all.push_back(std::move(down));
   for (const CodeRecipe& recipe : code_recipes()) {
@@ -190,8 +202,8 @@ std::vector<ElementReading> element_readings(const Op& op) {
     reading.told.name = std::string("round=nearest_even of ") + recipe.steps_of(op);
     reading.told.meaning = "rounded in fp32, and once more to " + op.d.name();
     reading.told.is_recipe = true;
-    reading.of = [op, recipe, plain](uint64_t x, const Number&, uint64_t scale, const Number&, uint64_t tensor) {
-      return code_by(recipe, op, x, scale, tensor, plain);
+    reading.of = [op, recipe, plain](uint64_t x, const Scales& under) {
+      return code_by(recipe, op, x, under.scale_code, under.tensor_code, plain);
     };
     all.push_back(std::move(reading));
   }
@@ -199,8 +211,9 @@ std::vector<ElementReading> element_readings(const Op& op) {
 }
 
 /// x / scale before it is rounded, whatever does not fit jammed into the last bit. All are finite, the scales not zero.
-Number quotient_of(const Number& x, const Number& scale, const Number& tensor) {
-  return detail::jammed_quotient(x, scale.significand * tensor.significand, scale.exponent + tensor.exponent);
+Number quotient_of(const Number& x, const Scales& under) {
+  return detail::jammed_quotient(x, under.scale.significand * under.tensor.significand,
+                                 under.scale.exponent + under.tensor.exponent);
 }
 
 /// The codes of quotients that are rounded, or cut, to so many bits of fraction first: what a narrower format does on
@@ -216,14 +229,14 @@ ElementReading narrowed_reading(const Op& op, int bits, bool cut) {
                          : bits == 10 ? "as fp16 does"
                                       : "rounded twice";
   reading.told.is_recipe = true;
-  reading.of = [=](uint64_t code, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
+  reading.of = [=](uint64_t code, const Scales& under) {
     const Number x = decode(from, code);
-    if (x.cls != NumberClass::finite || scale.cls != NumberClass::finite)
-      return block_element(element, x, scale, tensor, plain).encoding;
+    if (x.cls != NumberClass::finite || under.scale.cls != NumberClass::finite)
+      return block_element(element, x, under.scale, under.tensor, plain).encoding;
     const FormatFields narrow = ieee_fields(11, bits);
     RoundingRule rule;
     rule.rounding = cut ? Rounding::toward_zero : Rounding::nearest_even;
-    const Number y = decode(narrow, convert_number(narrow, quotient_of(x, scale, tensor), rule).encoding);
+    const Number y = decode(narrow, convert_number(narrow, quotient_of(x, under), rule).encoding);
     return block_element(element, y, detail::one_as_number(), detail::one_as_number(), plain).encoding;
   };
   return reading;
@@ -237,11 +250,11 @@ ElementReading within_binade_reading(const Op& op) {
   reading.told.name = "round=nearest_even within the binade";
   reading.told.meaning = "what would round up to a power of two takes the number before it";
   reading.told.is_recipe = true;
-  reading.of = [=](uint64_t code, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
+  reading.of = [=](uint64_t code, const Scales& under) {
     const Number x = decode(from, code);
-    const uint64_t plain = block_element(element, x, scale, tensor, rule).encoding;
-    if (x.cls != NumberClass::finite || scale.cls != NumberClass::finite) return plain;
-    const Number y = quotient_of(x, scale, tensor), rounded = decode(element, plain);
+    const uint64_t plain = block_element(element, x, under.scale, under.tensor, rule).encoding;
+    if (x.cls != NumberClass::finite || under.scale.cls != NumberClass::finite) return plain;
+    const Number y = quotient_of(x, under), rounded = decode(element, plain);
     const int binade = y.exponent + fast_bit_length(y.significand) - 1;
     const bool left = rounded.cls == NumberClass::finite && binade >= element.emin() && rounded.scale_exponent > binade;
     return left ? plain - element.in_container(1) : plain;
@@ -419,12 +432,9 @@ class Asking {
   Class one_number(Batch& one, uint64_t magnitude) const {
     const FormatFields& from = op_.a.fields();
     one.inputs()[0].set(0, 0, from.in_container(magnitude));
-    Class c{magnitude, magnitude, scales_.front().of(one, 0), 0};
-    const uint64_t tensor = op_.has_tensor_scale() ? one.inputs()[1].get(0) : 0;
-    const Number t = op_.has_tensor_scale() ? decode(op_.scale_b.fields(), tensor) : detail::one_as_number();
-    c.code =
-        elements_.front().of(from.in_container(magnitude), decode(op_.scale_a.fields(), c.scale), c.scale, t, tensor);
-    return c;
+    const uint64_t scale = scales_.front().of(one, 0);
+    const uint64_t code = elements_.front().of(from.in_container(magnitude), Scales(op_, scale, one, 0));
+    return {magnitude, magnitude, scale, code};
   }
   void split(Batch& one, const Class& low, const Class& high, std::vector<Class>& classes) const {
     if (classes.size() > most_classes) return;
@@ -547,17 +557,12 @@ class Asking {
     const FormatFields &element = op_.d.fields(), &from = op_.a.fields();
     std::vector<Placed> all;
     for (size_t i = 0; i < cases_.size(); ++i) {
-      const Number scale = decode(op_.scale_a.fields(), given_scale(i));
-      if (!has_answer(i) || kinds_[i] != BlockKind::ordinary || scale.cls != NumberClass::finite) continue;
-      const uint64_t tensor_code = op_.has_tensor_scale() ? cases_.inputs()[1].get(i) : 0;
-      const Number tensor =
-          op_.has_tensor_scale() ? decode(op_.scale_b.fields(), tensor_code) : detail::one_as_number();
-      const double divisor = to_double(op_.scale_a.fields(), given_scale(i)) *
-                             (op_.has_tensor_scale() ? to_double(op_.scale_b.fields(), tensor_code) : 1);
+      const Scales under = given_scales(i);
+      if (!has_answer(i) || kinds_[i] != BlockKind::ordinary || under.scale.cls != NumberClass::finite) continue;
+      const double divisor = to_double(under.scale) * to_double(under.tensor);
       for (int lane = 0; lane < op_.k; ++lane) {
         const uint64_t x = cases_.inputs()[0].get(i, lane);
-        const uint64_t wanted = reading.of(x, scale, given_scale(i), tensor, tensor_code),
-                       given = outcomes_.results.get(i, 1 + lane);
+        const uint64_t wanted = reading.of(x, under), given = outcomes_.results.get(i, 1 + lane);
         const bool same = same_code(wanted, given);
         // By magnitude: codes of numbers rise with them.
         const auto size = [&](uint64_t code) {
@@ -631,6 +636,7 @@ class Asking {
   }
   bool has_answer(size_t i) const { return outcomes_.has_answer(i) && !outcomes_.has_failed(i); }
   uint64_t given_scale(size_t i) const { return outcomes_.results.get(i, 0); }
+  Scales given_scales(size_t i) const { return Scales(op_, given_scale(i), cases_, i); }
 
   /// Whether case `i` is simpler to read than the one chosen so far.
   struct Simplest {
@@ -663,20 +669,12 @@ class Asking {
 
   /// The first lane of case `i` whose code is not the reading's; -1: none.
   int differing_lane(const ElementReading& reading, size_t i) const {
-    const Number scale = decode(op_.scale_a.fields(), given_scale(i));
-    if (scale.cls == NumberClass::nan) return -1;
-    uint64_t tensor_code = 0;
-    Number tensor = detail::one_as_number();
-    if (op_.has_tensor_scale()) {
-      tensor_code = cases_.inputs()[1].get(i);
-      tensor = decode(op_.scale_b.fields(), tensor_code);
-      if (tensor.cls != NumberClass::finite || tensor.negative) return -1;
-    }
-    for (int lane = 0; lane < op_.k; ++lane) {
-      const uint64_t x = cases_.inputs()[0].get(i, lane);
-      const uint64_t code = reading.of(x, scale, given_scale(i), tensor, tensor_code);
-      if (!same_code(code, outcomes_.results.get(i, 1 + lane))) return lane;
-    }
+    const Scales under = given_scales(i);
+    if (under.scale.cls == NumberClass::nan) return -1;
+    if (under.tensor.cls != NumberClass::finite || under.tensor.negative) return -1;
+    for (int lane = 0; lane < op_.k; ++lane)
+      if (!same_code(reading.of(cases_.inputs()[0].get(i, lane), under), outcomes_.results.get(i, 1 + lane)))
+        return lane;
     return -1;
   }
   /// Zeros of either sign count as the same: what becomes of the sign is told apart.
@@ -710,13 +708,10 @@ class Asking {
   }
   BlockWitness code_witness(const ElementReading& reading, size_t i) const {
     const int lane = differing_lane(reading, i);
-    const Number scale = decode(op_.scale_a.fields(), given_scale(i));
-    const uint64_t tensor = op_.has_tensor_scale() ? cases_.inputs()[1].get(i) : 0;
-    const Number t = op_.has_tensor_scale() ? decode(op_.scale_b.fields(), tensor) : detail::one_as_number();
     const uint64_t x = cases_.inputs()[0].get(i, lane);
     return {fmt::format("{} in lane {} under scale {}", decimal(op_.a, x), lane, decimal(op_.scale_a, given_scale(i))),
             case_line(cases_, i), number_text(op_.d, outcomes_.results.get(i, 1 + lane)),
-            number_text(op_.d, reading.of(x, scale, given_scale(i), t, tensor))};
+            number_text(op_.d, reading.of(x, given_scales(i)))};
   }
 
   static std::string decimal(const Format& format, uint64_t encoding) {
