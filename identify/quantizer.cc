@@ -638,30 +638,47 @@ class Asking {
   uint64_t given_scale(size_t i) const { return outcomes_.results.get(i, 0); }
   Scales given_scales(size_t i) const { return Scales(op_, given_scale(i), cases_, i); }
 
-  /// Whether case `i` is simpler to read than the one chosen so far.
-  struct Simplest {
-    std::optional<size_t> at;
-    CaseCost cost;
+  /// What became of some blocks: on how many the unit does otherwise, and the one of these that is simplest to read.
+  struct Judged {
+    uint64_t compared = 0, differing = 0;
+    std::optional<size_t> simplest;
   };
-  void offer(Simplest& simplest, size_t i) const {
-    const CaseCost cost = Operands(op_, cases_, i).cost();
-    if (simplest.at && !(cost < simplest.cost)) return;
-    simplest.at = i;
-    simplest.cost = cost;
+  /// Of the answered blocks that count by their kind. Stops where `enough` differ, and then names none.
+  template <class Counts, class Differs>
+  Judged judged(const Counts& counts, const Differs& differs, uint64_t enough = UINT64_MAX) const {
+    Judged all;
+    CaseCost least;
+    for (size_t i = 0; i < cases_.size() && all.differing < enough; ++i) {
+      if (!has_answer(i) || !counts(kinds_[i])) continue;
+      ++all.compared;
+      if (!differs(i)) continue;
+      ++all.differing;
+      if (enough != UINT64_MAX) continue;
+      const CaseCost cost = Operands(op_, cases_, i).cost();
+      if (all.simplest && !(cost < least)) continue;
+      all.simplest = i;
+      least = cost;
+    }
+    return all;
+  }
+  static bool is_ordinary(BlockKind kind) { return kind == BlockKind::ordinary; }
+
+  template <class Witness>
+  static void tell(QuantizerReading& told, const Judged& of, const Witness& witness) {
+    told.compared = of.compared;
+    told.differing = of.differing;
+    told.against = of.simplest ? std::optional(witness(*of.simplest)) : std::nullopt;
+  }
+  void judge_scale(ScaleReading& reading) const {
+    const auto differs = [&](size_t i) { return !same_result(op_, reading.of(cases_, i), given_scale(i), 0); };
+    tell(reading.told, judged(is_ordinary, differs), [&](size_t i) { return scale_witness(i, reading.of(cases_, i)); });
+  }
+  /// With `enough`, another reading is as near where so many blocks differ.
+  void judge_elements(ElementReading& reading, uint64_t enough = UINT64_MAX) const {
+    const auto differs = [&](size_t i) { return differing_lane(reading, i) >= 0; };
+    tell(reading.told, judged(is_ordinary, differs, enough), [&](size_t i) { return code_witness(reading, i); });
   }
 
-  void judge_scale(ScaleReading& reading) const {
-    Simplest simplest;
-    forget(reading.told);
-    for (size_t i = 0; i < cases_.size(); ++i) {
-      if (!has_answer(i) || kinds_[i] != BlockKind::ordinary) continue;
-      ++reading.told.compared;
-      if (same_result(op_, reading.of(cases_, i), given_scale(i), 0)) continue;
-      ++reading.told.differing;
-      offer(simplest, i);
-    }
-    if (simplest.at) reading.told.against = scale_witness(*simplest.at, reading.of(cases_, *simplest.at));
-  }
   BlockWitness scale_witness(size_t i, uint64_t expected) const {
     return {block_text(i), case_line(cases_, i), number_text(op_.scale_a, given_scale(i)),
             number_text(op_.scale_a, expected)};
@@ -682,29 +699,12 @@ class Asking {
     const FormatFields& element = op_.d.fields();
     return same_result(op_, x, y, 1) || (is_zero(element, x) && is_zero(element, y) && !element.integer);
   }
-  static void forget(QuantizerReading& told) {
-    told.compared = told.differing = 0;
-    told.against.reset();
-  }
-  /// Stops where so many blocks differ: another reading is as near.
   /// Whether a reading that overflows otherwise than the op says differs from the one that does not.
   bool overflows_tell(const ElementReading& other) const {
     const std::string rounding = other.told.name.substr(0, other.told.name.find(' '));
     return std::none_of(elements_.begin(), elements_.end(), [&](const ElementReading& asked) {
       return asked.told.name == rounding && asked.told.differing == other.told.differing;
     });
-  }
-  void judge_elements(ElementReading& reading, uint64_t enough = UINT64_MAX) const {
-    Simplest simplest;
-    forget(reading.told);
-    for (size_t i = 0; i < cases_.size(); ++i) {
-      if (!has_answer(i) || kinds_[i] != BlockKind::ordinary) continue;
-      ++reading.told.compared;
-      if (differing_lane(reading, i) < 0) continue;
-      if (++reading.told.differing >= enough) return;
-      if (enough == UINT64_MAX) offer(simplest, i);
-    }
-    if (simplest.at) reading.told.against = code_witness(reading, *simplest.at);
   }
   BlockWitness code_witness(const ElementReading& reading, size_t i) const {
     const int lane = differing_lane(reading, i);
@@ -746,22 +746,23 @@ class Asking {
       }
   }
 
-  void add_exceptions_of_scale() {
-    const ScaleReading& best = scales_.front();
-    for (int kind = 1; kind < block_kind_count; ++kind) {
-      QuantizerException found{static_cast<BlockKind>(kind), "scale", 0, 0, {}};
-      Simplest simplest;
-      for (size_t i = 0; i < cases_.size(); ++i) {
-        if (!has_answer(i) || kinds_[i] != found.kind) continue;
-        ++found.compared;
-        if (same_result(op_, expected_scale(best, i), given_scale(i), 0)) continue;
-        ++found.differing;
-        offer(simplest, i);
-      }
-      if (!simplest.at) continue;
-      found.example = scale_witness(*simplest.at, expected_scale(best, *simplest.at));
-      id_.exceptions.push_back(std::move(found));
+  /// Of each kind that is not ordinary, the blocks on which a part of the unit's answer is another.
+  template <class Differs, class Witness>
+  void add_exceptions(const char* part, const Differs& differs, const Witness& witness) {
+    for (int number = 1; number < block_kind_count; ++number) {
+      const auto kind = static_cast<BlockKind>(number);
+      add_exception(kind, part, judged([&](BlockKind of) { return of == kind; }, differs), witness);
     }
+  }
+  template <class Witness>
+  void add_exception(BlockKind kind, const char* part, const Judged& of, const Witness& witness) {
+    if (of.simplest) id_.exceptions.push_back({kind, part, of.compared, of.differing, witness(*of.simplest)});
+  }
+  void add_exceptions_of_scale() {
+    const auto expected = [&](size_t i) { return expected_scale(scales_.front(), i); };
+    add_exceptions(
+        "scale", [&](size_t i) { return !same_result(op_, expected(i), given_scale(i), 0); },
+        [&](size_t i) { return scale_witness(i, expected(i)); });
   }
   /// Of a block with a special as the op asks for it.
   uint64_t expected_scale(const ScaleReading& reading, size_t i) const {
@@ -770,41 +771,23 @@ class Asking {
   }
   void add_exceptions_of_codes() {
     const ElementReading& best = elements_.front();
-    for (int kind = 1; kind < block_kind_count; ++kind) {
-      QuantizerException found{static_cast<BlockKind>(kind), "codes", 0, 0, {}};
-      Simplest simplest;
-      for (size_t i = 0; i < cases_.size(); ++i) {
-        if (!has_answer(i) || kinds_[i] != found.kind) continue;
-        ++found.compared;
-        if (differing_lane(best, i) < 0) continue;
-        ++found.differing;
-        offer(simplest, i);
-      }
-      if (!simplest.at) continue;
-      found.example = code_witness(best, *simplest.at);
-      id_.exceptions.push_back(std::move(found));
-    }
+    add_exceptions(
+        "codes", [&](size_t i) { return differing_lane(best, i) >= 0; },
+        [&](size_t i) { return code_witness(best, i); });
   }
 
   /// A number whose code is a zero of the other sign, of blocks without specials.
   void add_signs_of_zeros() {
     const FormatFields &from = op_.a.fields(), &element = op_.d.fields();
     if (!element.has_negative_zero() || element.integer) return;
-    QuantizerException found{BlockKind::ordinary, "signs of zero codes", 0, 0, {}};
-    Simplest simplest;
-    for (size_t i = 0; i < cases_.size(); ++i) {
-      if (!has_answer(i) || kinds_[i] == BlockKind::special) continue;
-      ++found.compared;
-      if (lane_of_other_zero(i) < 0) continue;
-      ++found.differing;
-      offer(simplest, i);
-    }
-    if (!simplest.at) return;
-    const int lane = lane_of_other_zero(*simplest.at);
-    const uint64_t x = cases_.inputs()[0].get(*simplest.at, lane), code = outcomes_.results.get(*simplest.at, 1 + lane);
-    found.example = {fmt::format("{} in lane {}", decimal(op_.a, x), lane), case_line(cases_, *simplest.at),
-                     number_text(op_.d, code), number_text(op_.d, element.encode_zero(decode(from, x).negative))};
-    id_.exceptions.push_back(std::move(found));
+    const Judged of = judged([](BlockKind kind) { return kind != BlockKind::special; },
+                             [&](size_t i) { return lane_of_other_zero(i) >= 0; });
+    add_exception(BlockKind::ordinary, "signs of zero codes", of, [&](size_t i) -> BlockWitness {
+      const int lane = lane_of_other_zero(i);
+      const uint64_t x = cases_.inputs()[0].get(i, lane), code = outcomes_.results.get(i, 1 + lane);
+      return {fmt::format("{} in lane {}", decimal(op_.a, x), lane), case_line(cases_, i), number_text(op_.d, code),
+              number_text(op_.d, element.encode_zero(decode(from, x).negative))};
+    });
   }
   int lane_of_other_zero(size_t i) const {
     const FormatFields &from = op_.a.fields(), &element = op_.d.fields();
