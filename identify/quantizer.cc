@@ -41,11 +41,19 @@ constexpr LogarithmRecipe logarithm_recipes[] = {
      [](float a, float g, int) { return std::rint(std::log2(a / g)); }},
 };
 
+QuantizerReading told(std::string name, std::string meaning, bool is_recipe = false) {
+  QuantizerReading reading;
+  reading.name = std::move(name);
+  reading.meaning = std::move(meaning);
+  reading.is_recipe = is_recipe;
+  return reading;
+}
+
 /// A reading of the scale: the encoding that it gives for a case.
 struct ScaleReading {
   QuantizerReading told;
   std::function<uint64_t(const Batch&, size_t)> of;
-  std::optional<ScaleStep> step;
+  std::optional<ScaleStep> step = {};
 };
 
 std::string steps_text(int64_t moved) {
@@ -104,54 +112,43 @@ std::vector<ScaleReading> scale_readings(const Op& op) {
       own.block_specials = BlockSpecials::elements;
       own.via = *via ? format(via) : Format();
       if (*via && (own.via == op.a || op.a.fields().fraction_bits < own.via.fields().fraction_bits)) continue;
-      ScaleReading reading;
-      reading.told.name = std::string("rule=") + name_of(rule) + (*via ? std::string(" via=") + via : "");
-      reading.told.meaning = std::string(meaning_of(rule, power_of_two)) +
-                             (*via ? std::string(", amax rounded to ") + via + " first" : "");
-      reading.of = [block = std::make_shared<QuantizedBlock>(own)](const Batch& batch, size_t i) {
-        return block->scale(batch, i);
-      };
-      if (power_of_two && !*via) reading.step = scale_step(rule, op.d.fields());
-      all.push_back(std::move(reading));
+      all.push_back({told(std::string("rule=") + name_of(rule) + (*via ? std::string(" via=") + via : ""),
+                          std::string(meaning_of(rule, power_of_two)) +
+                              (*via ? std::string(", amax rounded to ") + via + " first" : "")),
+                     [block = std::make_shared<QuantizedBlock>(own)](const Batch& batch, size_t i) {
+                       return block->scale(batch, i);
+                     }});
+      if (power_of_two && !*via) all.back().step = scale_step(rule, op.d.fields());
     }
   }
-  if (power_of_two) {
-    ScaleReading reading;
-    reading.told.name = "rule=nearest with ties up";
-    reading.told.meaning = "amax / greatest to the nearest power of two";
-    reading.of = [op, step = scale_step(ScaleRule::nearest, op.d.fields())](const Batch& batch, size_t i) {
-      ScaleStep up = step;
-      up.at = ScaleStep::At::included;
-      return detail::power_of_two_scale(op.scale_a.fields(), up, number_of(amax_of(op, batch, i)));
-    };
-    if (is_within_fp32(op)) all.push_back(std::move(reading));
-  }
-  for (const LogarithmRecipe& recipe : logarithm_recipes) {
-    if (!is_within_fp32(op) || !power_of_two) break;
-    ScaleReading reading;
-    reading.told.name = std::string("rule=") + name_of(recipe.rule) + " by " + recipe.words;
-    reading.told.meaning = "the logarithm is rounded first";
-    reading.told.is_recipe = true;
-    reading.of = [op, recipe](const Batch& batch, size_t i) {
-      const Number greatest = greatest_element(op.d.fields());
-      const int emax = greatest.exponent + fast_bit_length(greatest.significand) - 1;
-      const float exponent = recipe.of(amax_of(op, batch, i), greatest_of(op.d.fields()), emax);
-      const FormatFields& scale = op.scale_a.fields();
-      const auto least = static_cast<float>(least_power(scale)), most = static_cast<float>(scale.emax());
-      return scale_at(scale, static_cast<uint64_t>(std::clamp(exponent, least, most) - least));
-    };
-    all.push_back(std::move(reading));
+  if (power_of_two && is_within_fp32(op)) {
+    ScaleStep ties_up = scale_step(ScaleRule::nearest, op.d.fields());
+    ties_up.at = ScaleStep::At::included;
+    all.push_back({told("rule=nearest with ties up", "amax / greatest to the nearest power of two"),
+                   [op, ties_up](const Batch& batch, size_t i) {
+                     return detail::power_of_two_scale(op.scale_a.fields(), ties_up, number_of(amax_of(op, batch, i)));
+                   }});
+    for (const LogarithmRecipe& recipe : logarithm_recipes)
+      all.push_back({told(std::string("rule=") + name_of(recipe.rule) + " by " + recipe.words,
+                          "the logarithm is rounded first", true),
+                     [op, recipe](const Batch& batch, size_t i) {
+                       const Number greatest = greatest_element(op.d.fields());
+                       const int emax = greatest.exponent + fast_bit_length(greatest.significand) - 1;
+                       const float exponent = recipe.of(amax_of(op, batch, i), greatest_of(op.d.fields()), emax);
+                       const FormatFields& scale = op.scale_a.fields();
+                       const auto least = static_cast<float>(least_power(scale)),
+                                  most = static_cast<float>(scale.emax());
+                       return scale_at(scale, static_cast<uint64_t>(std::clamp(exponent, least, most) - least));
+                     }});
   }
   for (const ScaleRecipe& recipe : scale_recipes())
     for (const ScaleRule rule : {ScaleRule::nearest, ScaleRule::rceil}) {
       if (!reason_against(recipe, rule, op).empty()) continue;
-      ScaleReading reading;
-      reading.told.name = std::string("rule=") + name_of(rule) + " of " + recipe.steps_of(op);
-      reading.told.is_recipe = true;
-      reading.told.meaning =
-          std::string("rounded ") + (rule == ScaleRule::rceil ? "up" : "to nearest even") + " to " + op.scale_a.name();
-      reading.of = [op, recipe, rule](const Batch& batch, size_t i) { return scale_by(recipe, rule, op, batch, i); };
-      all.push_back(std::move(reading));
+      const char* way = rule == ScaleRule::rceil ? "up" : "to nearest even";
+      all.push_back(
+          {told(std::string("rule=") + name_of(rule) + " of " + recipe.steps_of(op),
+                std::string("rounded ") + way + " to " + op.scale_a.name(), true),
+           [op, recipe, rule](const Batch& batch, size_t i) { return scale_by(recipe, rule, op, batch, i); }});
     }
   return all;
 }
@@ -173,39 +170,30 @@ std::vector<ElementReading> element_readings(const Op& op) {
       RoundingRule rule = plain;
       rule.rounding = static_cast<Rounding>(number);
       if (!as_asked) rule.overflow = op.elements_overflow ? Overflow::saturate : Overflow::by_rounding;
-      ElementReading reading;
-      reading.told.name = std::string("round=") + name_of(rule.rounding);
-      if (!as_asked) reading.told.name += op.elements_overflow ? " saturate=1" : " saturate=0";
-      reading.told.meaning = "x / scale rounded once";
-      reading.as_asked = as_asked;
-      reading.of = [from, element, rule](uint64_t x, const Scales& under) {
-        return block_element(element, decode(from, x), under.scale, under.tensor, rule).encoding;
-      };
-      all.push_back(std::move(reading));
+      const char* overflow = as_asked ? "" : op.elements_overflow ? " saturate=1" : " saturate=0";
+      all.push_back({told(std::string("round=") + name_of(rule.rounding) + overflow, "x / scale rounded once"),
+                     [from, element, rule](uint64_t x, const Scales& under) {
+                       return block_element(element, decode(from, x), under.scale, under.tensor, rule).encoding;
+                     },
+                     as_asked});
     }
-  ElementReading down;
-  down.told.name = "round=nearest_toward_zero";
-  down.told.meaning = "x / scale to nearest, ties toward zero";
-  down.of = [from, element, plain](uint64_t x, const Scales& under) {
-    // A little less than x: only a tie notices.
-    Number less = decode(from, x);
-    if (less.cls == NumberClass::finite) {
-      less.significand = 4 * less.significand - 1;
-      less.exponent -= 2;
-    }
-    return block_element(element, less, under.scale, under.tensor, plain).encoding;
-  };
-  all.push_back(std::move(down));
+  all.push_back({told("round=nearest_toward_zero", "x / scale to nearest, ties toward zero"),
+                 [from, element, plain](uint64_t x, const Scales& under) {
+                   // A little less than x: only a tie notices.
+                   Number less = decode(from, x);
+                   if (less.cls == NumberClass::finite) {
+                     less.significand = 4 * less.significand - 1;
+                     less.exponent -= 2;
+                   }
+                   return block_element(element, less, under.scale, under.tensor, plain).encoding;
+                 }});
   for (const CodeRecipe& recipe : code_recipes()) {
     if (!reason_against(recipe, op).empty()) continue;
-    ElementReading reading;
-    reading.told.name = std::string("round=nearest_even of ") + recipe.steps_of(op);
-    reading.told.meaning = "rounded in fp32, and once more to " + op.d.name();
-    reading.told.is_recipe = true;
-    reading.of = [op, recipe, plain](uint64_t x, const Scales& under) {
-      return code_by(recipe, op, x, under.scale_code, under.tensor_code, plain);
-    };
-    all.push_back(std::move(reading));
+    all.push_back({told(std::string("round=nearest_even of ") + recipe.steps_of(op),
+                        "rounded in fp32, and once more to " + op.d.name(), true),
+                   [op, recipe, plain](uint64_t x, const Scales& under) {
+                     return code_by(recipe, op, x, under.scale_code, under.tensor_code, plain);
+                   }});
   }
   return all;
 }
@@ -221,45 +209,40 @@ Number quotient_of(const Number& x, const Scales& under) {
 ElementReading narrowed_reading(const Op& op, int bits, bool cut) {
   const FormatFields from = op.a.fields(), element = op.d.fields();
   const RoundingRule plain = plain_rule(op);
-  ElementReading reading;
-  reading.told.name =
+  const char* meaning = cut          ? "what is below them is not looked at"
+                        : bits == 7  ? "as bf16 does"
+                        : bits == 10 ? "as fp16 does"
+                                     : "rounded twice";
+  const std::string name =
       fmt::format("round=nearest_even of x / scale {} to {} bits of fraction", cut ? "cut" : "rounded", bits);
-  reading.told.meaning = cut          ? "what is below them is not looked at"
-                         : bits == 7  ? "as bf16 does"
-                         : bits == 10 ? "as fp16 does"
-                                      : "rounded twice";
-  reading.told.is_recipe = true;
-  reading.of = [=](uint64_t code, const Scales& under) {
-    const Number x = decode(from, code);
-    if (x.cls != NumberClass::finite || under.scale.cls != NumberClass::finite)
-      return block_element(element, x, under.scale, under.tensor, plain).encoding;
-    const FormatFields narrow = ieee_fields(11, bits);
-    RoundingRule rule;
-    rule.rounding = cut ? Rounding::toward_zero : Rounding::nearest_even;
-    const Number y = decode(narrow, convert_number(narrow, quotient_of(x, under), rule).encoding);
-    return block_element(element, y, detail::one_as_number(), detail::one_as_number(), plain).encoding;
-  };
-  return reading;
+  return {told(name, meaning, true), [=](uint64_t code, const Scales& under) {
+            const Number x = decode(from, code);
+            if (x.cls != NumberClass::finite || under.scale.cls != NumberClass::finite)
+              return block_element(element, x, under.scale, under.tensor, plain).encoding;
+            const FormatFields narrow = ieee_fields(11, bits);
+            RoundingRule rule;
+            rule.rounding = cut ? Rounding::toward_zero : Rounding::nearest_even;
+            const Number y = decode(narrow, convert_number(narrow, quotient_of(x, under), rule).encoding);
+            return block_element(element, y, detail::one_as_number(), detail::one_as_number(), plain).encoding;
+          }};
 }
 
 /// The codes of quotients that never leave their binade: what would round up to a power of two takes the code before.
 ElementReading within_binade_reading(const Op& op) {
   const FormatFields from = op.a.fields(), element = op.d.fields();
   const RoundingRule rule = plain_rule(op);
-  ElementReading reading;
-  reading.told.name = "round=nearest_even within the binade";
-  reading.told.meaning = "what would round up to a power of two takes the number before it";
-  reading.told.is_recipe = true;
-  reading.of = [=](uint64_t code, const Scales& under) {
-    const Number x = decode(from, code);
-    const uint64_t plain = block_element(element, x, under.scale, under.tensor, rule).encoding;
-    if (x.cls != NumberClass::finite || under.scale.cls != NumberClass::finite) return plain;
-    const Number y = quotient_of(x, under), rounded = decode(element, plain);
-    const int binade = y.exponent + fast_bit_length(y.significand) - 1;
-    const bool left = rounded.cls == NumberClass::finite && binade >= element.emin() && rounded.scale_exponent > binade;
-    return left ? plain - element.in_container(1) : plain;
-  };
-  return reading;
+  const QuantizerReading words = told("round=nearest_even within the binade",
+                                      "what would round up to a power of two takes the number before it", true);
+  return {words, [=](uint64_t code, const Scales& under) {
+            const Number x = decode(from, code);
+            const uint64_t plain = block_element(element, x, under.scale, under.tensor, rule).encoding;
+            if (x.cls != NumberClass::finite || under.scale.cls != NumberClass::finite) return plain;
+            const Number y = quotient_of(x, under), rounded = decode(element, plain);
+            const int binade = y.exponent + fast_bit_length(y.significand) - 1;
+            const bool left =
+                rounded.cls == NumberClass::finite && binade >= element.emin() && rounded.scale_exponent > binade;
+            return left ? plain - element.in_container(1) : plain;
+          }};
 }
 
 /// Every step of every rule, every rounding of an element, specials alone and among numbers, and drawn blocks.
@@ -387,14 +370,10 @@ class Asking {
       const auto [moved, count] = commonest_move(reading);
       if (moved == 0 || std::abs(moved) > 4 || count <= agreeing) continue;
       agreeing = count;
-      best = reading;
-      best->step.reset();
-      best->told = {};
-      best->told.name = reading.told.name + ", " + steps_text(moved);
-      best->told.meaning = reading.told.meaning;
-      best->of = [of = reading.of, moved = moved, f = op_.scale_a.fields()](const Batch& batch, size_t i) {
-        return moved_scale(f, of(batch, i), moved);
-      };
+      best = {told(reading.told.name + ", " + steps_text(moved), reading.told.meaning),
+              [of = reading.of, moved = moved, f = op_.scale_a.fields()](const Batch& batch, size_t i) {
+                return moved_scale(f, of(batch, i), moved);
+              }};
     }
     if (!best) return;
     judge_scale(*best);
