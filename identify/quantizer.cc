@@ -287,8 +287,8 @@ class Asking {
 
   QuantizerIdentification run(bool every_number) {
     judge();
-    if (!scales_.empty() && scales_.front().told.differing) add_moved_scales();
-    if (!elements_.empty() && elements_.front().told.differing) add_narrowed_elements();
+    if (scales_.front().told.differing) add_moved_scales();
+    if (elements_.front().told.differing) add_narrowed_elements();
     if (has_best()) {
       const std::vector<Class> classes = classes_of_numbers();
       if (!classes.empty()) ask(ends_of(classes));
@@ -297,12 +297,10 @@ class Asking {
       if (has_best() && every_number && !classes.empty()) ask_every_number(classes);
     }
     note_equal_rules();
-    if (!scales_.empty() && scales_.front().told.differing)
-      scales_.front().told.how = how_scales_differ(scales_.front());
-    if (!elements_.empty() && elements_.front().told.differing)
-      elements_.front().told.how = how_codes_differ(elements_.front());
-    if (!scales_.empty()) add_exceptions_of_scale();
-    if (!elements_.empty()) add_exceptions_of_codes();
+    if (scales_.front().told.differing) scales_.front().told.how = how_scales_differ(scales_.front());
+    if (elements_.front().told.differing) elements_.front().told.how = how_codes_differ(elements_.front());
+    add_exceptions_of_scale();
+    add_exceptions_of_codes();
     add_signs_of_zeros();
     for (const ScaleReading& reading : scales_) id_.scales.push_back(reading.told);
     for (const ElementReading& reading : elements_)
@@ -345,18 +343,20 @@ class Asking {
   }
   /// Whether a reading of each side fits every ordinary block.
   bool has_best() const {
-    return !scales_.empty() && !elements_.empty() && scales_.front().told.compared &&
-           scales_.front().told.differing + elements_.front().told.differing == 0;
+    return scales_.front().told.compared && scales_.front().told.differing + elements_.front().told.differing == 0;
   }
 
-  /// How many steps the unit's scale is above a reading's on ordinary blocks: the commonest answer, with its count.
-  std::pair<int64_t, uint64_t> commonest_move(const ScaleReading& reading) const {
+  /// How many steps the unit's scale is above a reading's.
+  int64_t steps_above(const ScaleReading& reading, size_t i) const {
     const FormatFields& f = op_.scale_a.fields();
+    return static_cast<int64_t>(scale_rank(f, given_scale(i))) -
+           static_cast<int64_t>(scale_rank(f, reading.of(cases_, i)));
+  }
+  /// The same on ordinary blocks: the commonest answer, with its count.
+  std::pair<int64_t, uint64_t> commonest_move(const ScaleReading& reading) const {
     std::map<int64_t, uint64_t> counts;
     for (size_t i = 0; i < cases_.size(); ++i)
-      if (has_answer(i) && kinds_[i] == BlockKind::ordinary)
-        ++counts[static_cast<int64_t>(scale_rank(f, given_scale(i))) -
-                 static_cast<int64_t>(scale_rank(f, reading.of(cases_, i)))];
+      if (has_answer(i) && kinds_[i] == BlockKind::ordinary) ++counts[steps_above(reading, i)];
     std::pair<int64_t, uint64_t> most{0, 0};
     for (const auto& [moved, count] : counts)
       if (count > most.second) most = {moved, count};
@@ -516,7 +516,7 @@ class Asking {
   }
   /// The sentence of where a unit's scale is not a reading's: by how much it is beside it, and amax's significands.
   std::string how_scales_differ(const ScaleReading& reading) const {
-    const FormatFields &f = op_.scale_a.fields(), &from = op_.a.fields();
+    const FormatFields& from = op_.a.fields();
     std::vector<Placed> all;
     for (size_t i = 0; i < cases_.size(); ++i) {
       if (!has_answer(i) || kinds_[i] != BlockKind::ordinary) continue;
@@ -525,8 +525,7 @@ class Asking {
         amax = std::max(amax, std::fabs(to_double(from, cases_.inputs()[0].get(i, lane))));
       int exponent;
       const double significand = 2 * std::frexp(amax, &exponent);
-      const int64_t moved = static_cast<int64_t>(scale_rank(f, given_scale(i))) -
-                            static_cast<int64_t>(scale_rank(f, reading.of(cases_, i)));
+      const int64_t moved = steps_above(reading, i);
       all.push_back({significand, moved ? std::optional(moved) : std::nullopt});
     }
     return sentence(all, "amax's significand", steps_text);
@@ -785,7 +784,7 @@ class Asking {
   Batch cases_;
   Outcomes outcomes_;
   std::vector<BlockKind> kinds_;
-  std::vector<ScaleReading> scales_;
+  std::vector<ScaleReading> scales_;  ///< rule=nearest and rule=rceil give every scale, so that there are some
   std::vector<ElementReading> elements_;
   QuantizerIdentification id_;
 };
@@ -793,7 +792,7 @@ class Asking {
 std::string readings_text(const char* part, const std::vector<QuantizerReading>& readings) {
   std::string text;
   const std::vector<const QuantizerReading*> fit = QuantizerIdentification::fitting(readings);
-  if (fit.empty() && !readings.empty()) {
+  if (fit.empty()) {
     const QuantizerReading& nearest = readings.front();
     text += fmt::format("{}: nothing fits; nearest is {}, which differs on {} of {} blocks\n", part, nearest.name,
                         nearest.differing, nearest.compared);
