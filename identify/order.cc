@@ -1,9 +1,11 @@
 #include "identify/order.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "arithmetic/corner_encodings.h"
@@ -19,10 +21,13 @@ struct OrderRefused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-int log2_ceiling(int n) {
-  int bits = 0;
-  while ((1 << bits) < n) ++bits;
-  return bits;
+using Node = SummationTree::Node;
+
+const Node& node_of(const SummationTree& tree, int index) { return tree.nodes[static_cast<size_t>(index)]; }
+
+/// "7", "7f" of a fused product, "c".
+std::string leaf_text(const SummationTree& tree, const Node& node) {
+  return node.leaf == tree.op.k ? "c" : std::to_string(node.leaf) + (node.fused ? "f" : "");
 }
 
 /// Asks how many addends the smallest partial sum with two of them has. Addends: products, then c.
@@ -33,7 +38,7 @@ class PairQuestions {
   PairQuestions(const Unit& unit, const Op& op, RevealedOrder& counts, size_t at_once)
       : unit_(unit), op_(op), counts_(counts), at_once_(at_once) {
     const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields(), &d = op.d.fields();
-    const int room = log2_ceiling(op.k + 1) + 2;
+    const int room = static_cast<int>(std::bit_width(static_cast<unsigned>(op.k))) + 2;
     great_ = std::min({a.emax() + b.emax() - 2, c.emax() - 1, d.emax() - 1, 110});
     unit_exponent_ = std::max({a.emin() + b.emin(), c.emin(), d.emin(), great_ - 200});
     // As far apart as the formats allow, so that a wide accumulator absorbs units, too.
@@ -136,7 +141,7 @@ class Revealer {
   std::vector<int> leaves_of(int root) const {
     std::vector<int> leaves, open = {root};
     while (!open.empty()) {
-      const SummationTree::Node& node = tree_.nodes[static_cast<size_t>(open.back())];
+      const Node& node = node_of(tree_, open.back());
       open.pop_back();
       if (node.leaf >= 0) leaves.push_back(node.leaf);
       for (const int child : node.children) open.push_back(child);
@@ -149,31 +154,23 @@ class Revealer {
   /// parts stand in the order of their first products.
   void arrange() {
     std::vector<int> least(tree_.nodes.size());
-    std::vector<std::pair<int, bool>> open = {{tree_.root, false}};
-    while (!open.empty()) {
-      const auto [index, visited] = open.back();
-      open.pop_back();
-      SummationTree::Node& node = tree_.nodes[static_cast<size_t>(index)];
+    for (size_t index = 0; index < least.size(); ++index) {  // children stand before their sum
+      Node& node = tree_.nodes[index];
       if (node.leaf >= 0) {
-        least[static_cast<size_t>(index)] = node.leaf == tree_.op.k ? -1 : node.leaf;
-      } else if (!visited) {
-        open.push_back({index, true});
-        for (const int child : node.children) open.push_back({child, false});
-      } else {
-        const auto rank = [&](int child) {
-          const bool lone = tree_.nodes[static_cast<size_t>(child)].leaf >= 0;
-          return std::pair(lone, least[static_cast<size_t>(child)]);
-        };
-        std::sort(node.children.begin(), node.children.end(), [&](int x, int y) { return rank(x) < rank(y); });
-        int first = tree_.op.k;
-        for (const int child : node.children) first = std::min(first, least[static_cast<size_t>(child)]);
-        least[static_cast<size_t>(index)] = first;
+        least[index] = node.leaf == tree_.op.k ? -1 : node.leaf;
+        continue;
       }
+      const auto rank = [&](int child) {
+        return std::pair(node_of(tree_, child).leaf >= 0, least[static_cast<size_t>(child)]);
+      };
+      std::sort(node.children.begin(), node.children.end(), [&](int x, int y) { return rank(x) < rank(y); });
+      least[index] = tree_.op.k;
+      for (const int child : node.children) least[index] = std::min(least[index], least[static_cast<size_t>(child)]);
     }
   }
 
   int copy(int root, const std::map<int, int>& leaf_of) {
-    const SummationTree::Node node = tree_.nodes[static_cast<size_t>(root)];
+    const Node node = node_of(tree_, root);
     if (node.leaf >= 0) return tree_.add_leaf(leaf_of.at(node.leaf));
     std::vector<int> children;
     for (const int child : node.children) children.push_back(copy(child, leaf_of));
@@ -219,7 +216,7 @@ class Revealer {
     }
     int spine = tree_.add_leaf(leaves[pivot]);
     int count = 1;
-    std::vector<int> known = {};  // other parts of the spine, to compare with
+    std::vector<int> known;  // other parts of the spine, to compare with
     for (auto& [size, group] : by_size) {
       if (size >= parent) {
         rest.insert(rest.end(), group.begin(), group.end());
@@ -282,7 +279,7 @@ class Revealer {
     bool all = true;
     for (size_t i = 0; i < pairs.size(); ++i) {
       if (sizes[i] == expected[i]) continue;
-      refuted_[guesses_[guess_of[i]].leaves] = true;
+      refuted_.insert(guesses_[guess_of[i]].leaves);
       all = false;
     }
     return all;
@@ -291,7 +288,7 @@ class Revealer {
   int size_in(int root, int x, int y) const {
     for (;;) {
       int next = -1;
-      for (const int child : tree_.nodes[static_cast<size_t>(root)].children) {
+      for (const int child : node_of(tree_, root).children) {
         const std::vector<int> leaves = leaves_of(child);
         if (std::binary_search(leaves.begin(), leaves.end(), x) && std::binary_search(leaves.begin(), leaves.end(), y))
           next = child;
@@ -306,12 +303,12 @@ class Revealer {
   CounterRng rng_;
   SummationTree tree_;
   std::vector<Guess> guesses_;
-  std::map<std::vector<int>, bool> refuted_;
+  std::set<std::vector<int>> refuted_;
 };
 
 /// A leaf below a node: the first product.
 int some_product(const SummationTree& tree, int root) {
-  const SummationTree::Node& node = tree.nodes[static_cast<size_t>(root)];
+  const Node& node = node_of(tree, root);
   if (node.leaf >= 0) return node.leaf < tree.op.k ? node.leaf : -1;
   for (const int child : node.children)
     if (const int p = some_product(tree, child); p >= 0) return p;
@@ -330,9 +327,9 @@ void find_fused(const Unit& unit, SummationTree& tree, RevealedOrder& result) {
   const Rounded rounded = ieee_multiply(tree.accumulator.fields(), decode(a, x), decode(b, y), {});
   const uint64_t minus =
       convert_number(a, decode(tree.accumulator.fields(), rounded.encoding), {}).encoding ^ travelling_sign(a);
-  for (const SummationTree::Node& node : tree.nodes) {
+  for (const Node& node : tree.nodes) {
     for (size_t i = 0; node.children.size() == 2 && i < 2; ++i) {
-      const int leaf = tree.nodes[static_cast<size_t>(node.children[i])].leaf;
+      const int leaf = node_of(tree, node.children[i]).leaf;
       if (leaf < 0 || leaf == op.k) continue;
       const int other = some_product(tree, node.children[1 - i]);
       const bool beside_c = other < 0;
@@ -410,7 +407,7 @@ RevealedOrder reveal_order(const Unit& unit, const Op& op, const OrderSettings& 
       first.verify = std::min<size_t>(settings.verify, 256);
       for (const Format& accumulator : accumulators(op)) {
         tree.accumulator = accumulator;
-        for (SummationTree::Node& node : tree.nodes) node.fused = false;
+        for (Node& node : tree.nodes) node.fused = false;
         find_fused(unit, tree, result);
         replay(unit, tree, *make_tree_unit(tree), first, result);
         if (result.differing == 0) break;
@@ -430,24 +427,20 @@ namespace {
 /// Products in a row, folded: "0..7", "0..56 by 8".
 std::string run_text(const SummationTree& tree, const std::vector<int>& nodes) {
   std::string text;
-  const auto word = [&](int leaf, bool fused) {
-    return leaf == tree.op.k ? "c" : std::to_string(leaf) + (fused ? "f" : "");
-  };
   for (size_t i = 0; i < nodes.size();) {
-    const SummationTree::Node& first = tree.nodes[static_cast<size_t>(nodes[i])];
+    const Node& first = node_of(tree, nodes[i]);
     size_t end = i + 1;
     int step = 0;
     while (end < nodes.size() && first.leaf != tree.op.k) {
-      const SummationTree::Node &x = tree.nodes[static_cast<size_t>(nodes[end - 1])],
-                                &y = tree.nodes[static_cast<size_t>(nodes[end])];
+      const Node &x = node_of(tree, nodes[end - 1]), &y = node_of(tree, nodes[end]);
       if (y.leaf == tree.op.k || y.fused != first.fused || (step && y.leaf - x.leaf != step)) break;
       step = y.leaf - x.leaf;
       ++end;
     }
     if (end - i < 3) end = i + 1;
-    const SummationTree::Node& last = tree.nodes[static_cast<size_t>(nodes[end - 1])];
-    text += (text.empty() ? "" : " ") + word(first.leaf, first.fused);
-    if (end > i + 1) text += ".." + word(last.leaf, last.fused) + (step == 1 ? "" : " by " + std::to_string(step));
+    const Node& last = node_of(tree, nodes[end - 1]);
+    text += (text.empty() ? "" : " ") + leaf_text(tree, first);
+    if (end > i + 1) text += ".." + leaf_text(tree, last) + (step == 1 ? "" : " by " + std::to_string(step));
     i = end;
   }
   return text;
@@ -461,23 +454,23 @@ std::string folded_tree(const SummationTree& tree) {
     std::vector<int> joined;
     int at = root;
     for (;;) {
-      const SummationTree::Node& node = tree.nodes[static_cast<size_t>(at)];
+      const Node& node = node_of(tree, at);
       if (node.leaf >= 0) {
         joined.push_back(at);
         std::reverse(joined.begin(), joined.end());
         const std::string run = run_text(tree, joined);
         return joined.size() == 1 ? run : (joined.size() == 2 ? "(" : "chain(") + run + ")";
       }
-      const bool second = node.children.size() == 2 && tree.nodes[static_cast<size_t>(node.children[1])].leaf >= 0;
+      const bool second = node.children.size() == 2 && node_of(tree, node.children[1]).leaf >= 0;
       if (!second) break;
       joined.push_back(node.children[1]);
       at = node.children[0];
     }
     std::reverse(joined.begin(), joined.end());
     std::string text;
-    const SummationTree::Node& node = tree.nodes[static_cast<size_t>(at)];
+    const Node& node = node_of(tree, at);
     const bool all_leaves = std::all_of(node.children.begin(), node.children.end(),
-                                        [&](int child) { return tree.nodes[static_cast<size_t>(child)].leaf >= 0; });
+                                        [&](int child) { return node_of(tree, child).leaf >= 0; });
     if (all_leaves) text = run_text(tree, node.children);
     else
       for (const int child : node.children) text += (text.empty() ? "" : " + ") + text_of(child);
@@ -499,7 +492,7 @@ std::string tree_svg(const SummationTree& tree) {
   while (!open.empty()) {
     const auto [index, visited] = open.back();
     open.pop_back();
-    const SummationTree::Node& node = tree.nodes[static_cast<size_t>(index)];
+    const Node& node = node_of(tree, index);
     Place& place = places[static_cast<size_t>(index)];
     if (node.leaf >= 0) {
       place.x = leaves++;
@@ -525,7 +518,7 @@ std::string tree_svg(const SummationTree& tree) {
   std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(width) + " " + number(height) +
                      "\" font-family=\"sans-serif\" font-size=\"8\">\n";
   for (const int index : order) {
-    const SummationTree::Node& node = tree.nodes[static_cast<size_t>(index)];
+    const Node& node = node_of(tree, index);
     const Place& place = places[static_cast<size_t>(index)];
     for (const int child : node.children) {
       const Place& to = places[static_cast<size_t>(child)];
@@ -533,9 +526,8 @@ std::string tree_svg(const SummationTree& tree) {
               "\" y2=\"" + number(y_of(to)) + "\" stroke=\"#567\" stroke-width=\"0.6\"/>\n";
     }
     if (node.leaf < 0) continue;
-    const std::string label = node.leaf == tree.op.k ? "c" : std::to_string(node.leaf) + (node.fused ? "f" : "");
     text += "<text text-anchor=\"middle\" x=\"" + number(x_of(place)) + "\" y=\"" + number(y_of(place) + 9) + "\">" +
-            label + "</text>\n";
+            leaf_text(tree, node) + "</text>\n";
   }
   return text + "</svg>\n";
 }
