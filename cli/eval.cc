@@ -11,7 +11,7 @@
 #include "plan/judge_answers.h"
 #include "plan/typed_case.h"
 #include "triage/explain/explanation_json.h"
-#include "triage/explain/explain_block.h"
+#include "triage/explain/explain.h"
 #include "triage/explain/number_text.h"
 
 namespace mmafuzz::cli {

@@ -6,7 +6,6 @@
 #include "core/output_file.h"
 #include "plan/version.h"
 #include "triage/report/report.h"
-#include "triage/report/sarif.h"
 
 namespace mmafuzz::cli {
 

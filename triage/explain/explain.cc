@@ -13,7 +13,6 @@
 #include "core/recording_trace.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/models/parameters.h"
-#include "triage/explain/explain_block.h"
 #include "triage/explain/number_text.h"
 
 namespace mmafuzz {

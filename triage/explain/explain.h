@@ -21,4 +21,9 @@ Explanation explain_witness(const std::string& case_text, const Registry& regist
 /// The rounding of a conversion or of a scalar operation (defined in explain_rounding.cc).
 ExplainedRounding explain_rounding(const Batch& batch, size_t index, std::string& exact_value);
 
+/// One block and what a quantizer made of it, as a table to read (defined in explain_block.cc). The lines of the table,
+/// without a line's end: the scale, then each number that is not zero with its code, what that stands for, and how far
+/// off it is. Figures are rounded to what a line holds. Empty for ops that are not on blocks.
+std::vector<std::string> explained_block(const Batch& single, const Outcomes& outcomes, size_t index);
+
 }  // namespace mmafuzz

@@ -1,5 +1,4 @@
-#include "triage/explain/explain_block.h"
-
+// A block, and what a quantizer made of it.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 
 #include "core/block_case.h"
 #include "core/host_number.h"
+#include "triage/explain/explain.h"
 
 namespace mmafuzz {
 namespace {

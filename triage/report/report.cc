@@ -12,7 +12,6 @@
 #include "triage/explain/number_text.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/report/page_address.h"
-#include "triage/report/report_page.h"
 #include "triage/report/report_sections.h"
 
 namespace mmafuzz {

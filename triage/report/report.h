@@ -1,4 +1,4 @@
-// The report of one or more campaigns: a page for people, JUnit XML and JSON for machines.
+// The report of one or more campaigns: a page for people, JUnit XML, SARIF and JSON for machines.
 #pragma once
 
 #include "core/registry.h"
@@ -19,6 +19,12 @@ std::string html_report(const ReportData& data, const Knowledge& knowledge, cons
 /// JUnit XML: a test case for each property and unit pair; contract divergences and contradictions are failures. A
 /// store does not know what the rows of its campaigns rule out.
 std::string junit_report(const ReportData& data, const Knowledge& knowledge = {});
+
+/// SARIF 2.1.0 (OASIS Standard, 27 March 2020) for code scanning: one run, with a result for each fact. A contract
+/// divergence is an error, accuracy a warning, the rest notes. What is known is `unchanged` and suppressed, with the
+/// reason that a person gave. The witness of a fact is its location and an artifact in the file itself. `version`: of
+/// the tool.
+std::string sarif_report(const ReportData& data, const Knowledge& knowledge, const std::string& version);
 
 /// Everything of the data as one JSON object.
 std::string json_report(const ReportData& data);

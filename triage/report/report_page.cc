@@ -1,4 +1,4 @@
-#include "triage/report/report_page.h"
+#include "triage/report/report_sections.h"
 
 namespace mmafuzz {
 

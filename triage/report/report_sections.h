@@ -1,4 +1,4 @@
-// The parts of the HTML report that do not depend on buckets: heat map, coverage, charts, campaigns.
+// The HTML report's template, and its parts that do not depend on buckets: heat map, coverage, charts, campaigns.
 #pragma once
 
 #include <kainjow/mustache.hpp>
@@ -9,6 +9,9 @@
 #include "triage/report/report_data.h"
 
 namespace mmafuzz {
+
+/// The template of the page (Mustache).
+extern const char report_page[];
 
 using PageData = kainjow::mustache::data;
 

@@ -1,11 +1,11 @@
-#include "triage/report/sarif.h"
-
+// The report for code scanning: SARIF.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/json_text.h"
 #include "triage/facts/conclusions.h"
+#include "triage/report/report.h"
 
 namespace mmafuzz {
 namespace {
