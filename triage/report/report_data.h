@@ -21,7 +21,7 @@ struct ReportSample {
 /// One bin that is possible for a unit on an op.
 struct ReportBin {
   std::string unit, op;  ///< the focus unit and the op's label
-  std::string group, name;
+  std::string group, bin;
   bool reached = false;
 };
 

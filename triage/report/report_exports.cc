@@ -1,5 +1,6 @@
 // The report for machines: JUnit XML and JSON.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -14,13 +15,13 @@
 #include "triage/report/report.h"
 
 namespace mmafuzz {
-namespace {
 
-std::string spaced(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CampaignRecord, uuid, started, seconds, cases, inputs, seed, command, machine,
+                                   version, inconclusive)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReportSample, campaign, elapsed, cases, bins, buckets)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReportBin, unit, op, group, bin, reached)
+
+namespace {
 
 /// A test case: op, then property and units.
 using TestName = std::pair<std::string, std::string>;
@@ -44,7 +45,8 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
     test.differing += pair.differing;
   }
   for (const Bucket& bucket : data.buckets)
-    tests[{bucket.key.op, bucket.key.property + " " + spaced(bucket.key.units)}].buckets.push_back(&bucket);
+    tests[{bucket.key.op, fmt::format("{} {}", bucket.key.property, fmt::join(bucket.key.units, " "))}]
+        .buckets.push_back(&bucket);
   size_t failures = 0;
   std::string cases;
   for (const CampaignRecord& campaign : data.campaigns) {
@@ -87,36 +89,16 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
 
 std::string json_report(const ReportData& data) {
   using nlohmann::json;
-  json buckets = json::array(), campaigns = json::array(), samples = json::array(), coverage = json::array(),
-       pairs = json::array();
+  json buckets = json::array(), pairs = json::array();
   for (const Bucket& b : data.buckets) buckets.push_back(bucket_json(b));
-  for (const CampaignRecord& c : data.campaigns)
-    campaigns.push_back({{"uuid", c.uuid},
-                         {"started", c.started},
-                         {"seconds", c.seconds},
-                         {"cases", c.cases},
-                         {"inputs", c.inputs},
-                         {"seed", c.seed},
-                         {"command", c.command},
-                         {"machine", c.machine},
-                         {"version", c.version},
-                         {"inconclusive", c.inconclusive}});
-  for (const ReportSample& s : data.samples)
-    samples.push_back({{"campaign", s.campaign},
-                       {"elapsed", s.elapsed},
-                       {"cases", s.cases},
-                       {"bins", s.bins},
-                       {"buckets", s.buckets}});
-  for (const ReportBin& b : data.coverage)
-    coverage.push_back({{"unit", b.unit}, {"op", b.op}, {"group", b.group}, {"bin", b.name}, {"reached", b.reached}});
   for (const ReportPair& p : data.pairs)
     pairs.push_back({{"property", p.property},
                      {"op", p.op},
                      {"units", p.second.empty() ? json{p.first} : json{p.first, p.second}},
                      {"compared", p.compared},
                      {"differing", p.differing}});
-  const json all = {{"json_version", json_version}, {"buckets", buckets},   {"campaigns", campaigns},
-                    {"samples", samples},           {"coverage", coverage}, {"pairs", pairs}};
+  const json all = {{"json_version", json_version}, {"buckets", buckets},        {"campaigns", data.campaigns},
+                    {"samples", data.samples},      {"coverage", data.coverage}, {"pairs", pairs}};
   return json_text(all);
 }
 

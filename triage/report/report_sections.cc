@@ -158,7 +158,7 @@ void add_coverage(const ReportData& data, PageData& page) {
   for (const ReportBin& bin : data.coverage) {
     groups[bin.group].add(bin.reached);
     fields[{bin.unit, bin.op}].add(bin.reached);
-    reached_by_any[bin.group][bin.name] |= bin.reached;
+    reached_by_any[bin.group][bin.bin] |= bin.reached;
   }
   PageData coverage;
   List group_rows = list(), field_rows = list(), missing = list();
