@@ -2,6 +2,7 @@
 #include "triage/report/report.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -36,13 +37,9 @@ void add_verdict(const ReportData& data, Conclusions all, PageData& page) {
   page.set("verdict_class", wrong ? "contract" : "good");
   uint64_t cases = 0;
   for (const CampaignRecord& c : data.campaigns) cases += c.cases;
-  PageData tiles(PageData::type::list);
+  PageData tiles = page_list();
   const auto tile = [&](const std::string& number, const char* what, const char* cls) {
-    PageData t;
-    t.set("number", number);
-    t.set("what", what);
-    t.set("class", cls);
-    tiles.push_back(t);
+    tiles.push_back(page_object({{"number", number}, {"what", what}, {"class", cls}}));
   };
   tile(counted(all.contradictions.size()), "contradictions", all.contradictions.empty() ? "" : "contract");
   tile(counted(all.fresh.size()), "new facts", all.fresh.empty() ? "" : "semantic");
@@ -67,7 +64,7 @@ std::string explanation_of(const Bucket& b, const Registry& registry, std::strin
 
 /// Both results of the fact's witness, as encodings and decimals; nothing where it cannot be evaluated here.
 PageData results_of(const Bucket& bucket, const Registry& registry) {
-  PageData list(PageData::type::list);
+  PageData list = page_list();
   CaseReader reader("witness", bucket.witness);
   CaseBlock block;
   if (!reader.next(block, SIZE_MAX)) return list;
@@ -81,10 +78,8 @@ PageData results_of(const Bucket& bucket, const Registry& registry) {
     for (size_t i = first; i < block.batch.size(); ++i) {
       const bool repeated = i > first && case_line(block.batch, i) == case_line(block.batch, 0);
       if (!outcomes.has_answer(i) || repeated) continue;
-      PageData row;
-      row.set("unit", name + (i > first ? ", the changed case" : ""));
-      row.set("result", explained_number(op.result_format(0), outcomes.results.get(i)).to_string());
-      list.push_back(row);
+      const std::string result = explained_number(op.result_format(0), outcomes.results.get(i)).to_string();
+      list.push_back(page_object({{"unit", name + (i > first ? ", the changed case" : "")}, {"result", result}}));
     }
   }
   return list;
@@ -105,14 +100,6 @@ std::string anchor_of(const Fact& fact) {
 }
 
 PageData fact_data(const Fact& fact, const Registry& registry, const PageOfBits& bits) {
-  PageData data;
-  data.set("anchor", anchor_of(fact));
-  data.set("name", fact.name);
-  data.set("severity", name_of(fact.severity));
-  data.set("sentence", sentence(fact));
-  data.set("evidence", evidence(fact) + "; " + counted(fact.divergences) +
-                           (fact.divergences == 1 ? " divergence" : " divergences") + " in " +
-                           counted(fact.buckets.size()) + (fact.buckets.size() == 1 ? " bucket" : " buckets"));
   std::string units;
   size_t listed = 0;
   for (const std::string& unit : fact.units) {
@@ -120,10 +107,16 @@ PageData fact_data(const Fact& fact, const Registry& registry, const PageOfBits&
     units += (units.empty() ? "" : ", ") + unit;
   }
   if (fact.units.size() > units_shown) units += fmt::format(" and {} more", fact.units.size() - units_shown);
-  data.set("units", units);
-  std::string ops;
-  for (const std::string& op : fact.ops) ops += (ops.empty() ? "" : ", ") + op;
-  data.set("ops", ops);
+  const std::string counts = counted(fact.divergences) + (fact.divergences == 1 ? " divergence" : " divergences") +
+                             " in " + counted(fact.buckets.size()) +
+                             (fact.buckets.size() == 1 ? " bucket" : " buckets");
+  PageData data = page_object({{"anchor", anchor_of(fact)},
+                               {"name", fact.name},
+                               {"severity", name_of(fact.severity)},
+                               {"sentence", sentence(fact)},
+                               {"evidence", evidence(fact) + "; " + counts},
+                               {"units", units},
+                               {"ops", fmt::format("{}", fmt::join(fact.ops, ", "))}});
   if (!fact.best.note.empty()) data.set("note", fact.best.note);
   if (fact.best.first_seen)
     data.set("when", fmt::format("its witness: first seen {}, last {}, seed {}", date_text(fact.best.first_seen),
@@ -153,10 +146,10 @@ void add_facts(const Conclusions& all, const Registry& registry, size_t room, co
       {"new", "New facts", "Not in the folder of known facts, and nobody called them known or expected.", all.fresh},
       {"known", "Known facts", "Seen again.", all.confirmed}};
   size_t left = room, bare = 0, shown = 0;
-  PageData sections(PageData::type::list);
+  PageData sections = page_list();
   for (const List& list : lists) {
     if (list.facts.empty()) continue;
-    PageData facts(PageData::type::list);
+    PageData facts = page_list();
     for (const Fact& fact : list.facts) {
       if (shown >= facts_shown) break;
       ++shown;
@@ -173,12 +166,11 @@ void add_facts(const Conclusions& all, const Registry& registry, size_t room, co
       }
       facts.push_back(one);
     }
-    PageData section;
-    section.set("id", list.id);
-    section.set("title", fmt::format("{}: {}", list.title, counted(list.facts.size())));
-    section.set("meaning", list.meaning);
+    PageData section = page_object({{"id", list.id},
+                                    {"title", fmt::format("{}: {}", list.title, counted(list.facts.size()))},
+                                    {"meaning", list.meaning},
+                                    {"facts", facts}});
     if (&list.facts != &all.confirmed) section.set("open", PageData(PageData::type::bool_true));
-    section.set("facts", facts);
     sections.push_back(section);
   }
   page.set("sections", sections);

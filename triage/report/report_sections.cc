@@ -15,16 +15,6 @@
 namespace mmafuzz {
 namespace {
 
-using List = PageData;
-
-List list() { return List(PageData::type::list); }
-
-PageData object(std::initializer_list<std::pair<const char*, std::string>> fields) {
-  PageData data;
-  for (const auto& [name, text] : fields) data.set(name, text);
-  return data;
-}
-
 /// How strong a share's colour is: differences of one case in a million still show, 6 % and 66 % look different, and
 /// the number can be read on it (contrast of 4.5 to 1, in light and dark).
 double heat(double share) { return share <= 0 ? 0 : 0.08 + 0.6 * std::cbrt(share); }
@@ -45,6 +35,12 @@ struct Reached {
 };
 
 }  // namespace
+
+PageData page_object(std::initializer_list<std::pair<const char*, PageData>> fields) {
+  PageData data;
+  for (const auto& [name, value] : fields) data.set(name, value);
+  return data;
+}
 
 std::string counted(uint64_t n) {
   std::string text = std::to_string(n);
@@ -96,7 +92,7 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
     return all;
   };
   constexpr size_t most_cells = 5000;  // of all matrices: about 600 kB
-  List tables = list();
+  PageData tables = page_list();
   size_t cells_drawn = 0;
   std::string left_out;
   for (const auto& [op, matrix] : matrices) {
@@ -106,21 +102,21 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
       continue;
     }
     cells_drawn += count;
-    List rows = list(), columns = list();
+    PageData rows = page_list(), columns = page_list();
     for (size_t i = 0; i < matrix.units.size(); ++i) {
       const std::string number = std::to_string(i + 1), &unit = matrix.units[i];
-      if (i + 1 < matrix.units.size()) columns.push_back(object({{"number", number}, {"name", unit}}));
-      List cells = list();
+      if (i + 1 < matrix.units.size()) columns.push_back(page_object({{"number", number}, {"name", unit}}));
+      PageData cells = page_list();
       for (size_t j = 0; j < i; ++j) {
         const std::string& other = matrix.units[j];
         const auto found = matrix.pairs.find(std::minmax(unit, other));
         if (found == matrix.pairs.end() || found->second.compared == 0) {
-          cells.push_back(object({{"share", "-"}, {"title", "not compared"}}));
+          cells.push_back(page_object({{"share", "-"}, {"title", "not compared"}}));
           continue;
         }
         const uint64_t compared = found->second.compared, differing = found->second.differing;
         const double share = double(differing) / double(compared);
-        PageData cell = object(
+        PageData cell = page_object(
             {{"share", share_text(share)}, {"title", fmt::format("{} of {}", counted(differing), counted(compared))}});
         if (differing) cell.set("heat", fmt::format("{:.2f}", heat(share)));
         std::vector<std::string> anchors;
@@ -133,18 +129,12 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
         }
         cells.push_back(cell);
       }
-      PageData row = object({{"number", number}, {"name", unit}});
-      row.set("cells", cells);
-      row.set("span", std::to_string(matrix.units.size() - i));
-      rows.push_back(row);
+      const std::string span = std::to_string(matrix.units.size() - i);
+      rows.push_back(page_object({{"number", number}, {"name", unit}, {"cells", cells}, {"span", span}}));
     }
-    PageData table = object({{"op", op}});
-    table.set("columns", columns);
-    table.set("rows", rows);
-    tables.push_back(table);
+    tables.push_back(page_object({{"op", op}, {"columns", columns}, {"rows", rows}}));
   }
-  PageData pairs;
-  pairs.set("matrices", tables);
+  PageData pairs = page_object({{"matrices", tables}});
   if (!left_out.empty()) pairs.set("not_drawn", left_out.substr(0, 4000));
   page.set("has_pairs", pairs);
 }
@@ -160,30 +150,26 @@ void add_coverage(const ReportData& data, PageData& page) {
     fields[{bin.unit, bin.op}].add(bin.reached);
     reached_by_any[bin.group][bin.bin] |= bin.reached;
   }
-  PageData coverage;
-  List group_rows = list(), field_rows = list(), missing = list();
+  PageData group_rows = page_list(), field_rows = page_list(), missing = page_list();
   for (const auto& [name, r] : groups)
-    group_rows.push_back(object({{"name", name},
-                                 {"reached", counted(r.reached)},
-                                 {"possible", counted(r.possible)},
-                                 {"percent", std::to_string(100 * r.reached / r.possible)}}));
+    group_rows.push_back(page_object({{"name", name},
+                                      {"reached", counted(r.reached)},
+                                      {"possible", counted(r.possible)},
+                                      {"percent", std::to_string(100 * r.reached / r.possible)}}));
   for (const auto& [field, r] : fields)
-    field_rows.push_back(object({{"unit", field.first},
-                                 {"op", field.second},
-                                 {"reached", counted(r.reached)},
-                                 {"possible", counted(r.possible)}}));
+    field_rows.push_back(page_object({{"unit", field.first},
+                                      {"op", field.second},
+                                      {"reached", counted(r.reached)},
+                                      {"possible", counted(r.possible)}}));
   for (const auto& [group, bins] : reached_by_any) {
     std::string names;
     uint64_t count = 0;
     for (const auto& [name, reached] : bins)
       if (!reached && ++count <= most_names) names += (names.empty() ? "" : ", ") + name;
     if (count > most_names) names += " and " + counted(count - most_names) + " more";
-    if (count) missing.push_back(object({{"name", group}, {"count", counted(count)}, {"bins", names}}));
+    if (count) missing.push_back(page_object({{"name", group}, {"count", counted(count)}, {"bins", names}}));
   }
-  coverage.set("groups", group_rows);
-  coverage.set("fields", field_rows);
-  coverage.set("missing", missing);
-  page.set("has_coverage", coverage);
+  page.set("has_coverage", page_object({{"groups", group_rows}, {"fields", field_rows}, {"missing", missing}}));
 }
 
 void add_charts(const ReportData& data, PageData& page) {
@@ -207,16 +193,14 @@ void add_charts(const ReportData& data, PageData& page) {
     buckets[i].points.emplace_back(s.elapsed, double(s.buckets));
     bins[i].points.emplace_back(s.elapsed, double(s.bins));
   }
-  PageData time;
-  List charts = list(), keys = list();
-  charts.push_back(object({{"svg", line_chart("kinds of divergence", buckets)}}));
-  charts.push_back(object({{"svg", line_chart("coverage bins", bins)}}));
+  PageData charts = page_list(), keys = page_list();
+  charts.push_back(page_object({{"svg", line_chart("kinds of divergence", buckets)}}));
+  charts.push_back(page_object({{"svg", line_chart("coverage bins", bins)}}));
   for (size_t i = 0; i < buckets.size(); ++i)
-    keys.push_back(object({{"colour", std::to_string(i % 8)}, {"name", "campaign " + buckets[i].name}}));
-  if (unseen) keys.push_back(object({{"colour", "0"}, {"name", counted(unseen) + " more campaigns are not drawn"}}));
-  time.set("charts", charts);
-  time.set("keys", keys);
-  page.set("has_charts", time);
+    keys.push_back(page_object({{"colour", std::to_string(i % 8)}, {"name", "campaign " + buckets[i].name}}));
+  if (unseen)
+    keys.push_back(page_object({{"colour", "0"}, {"name", counted(unseen) + " more campaigns are not drawn"}}));
+  page.set("has_charts", page_object({{"charts", charts}, {"keys", keys}}));
 }
 
 void add_trends(const ReportData& data, PageData& page) {
@@ -234,21 +218,18 @@ void add_trends(const ReportData& data, PageData& page) {
     if (trends.bins_reached[i])
       bins.points.emplace_back(x, static_cast<double>(trends.bins_reached[i]));  // else pruned
   }
-  PageData section;
-  List charts = list(), rows = list();
-  charts.push_back(object({{"svg", line_chart("facts of each campaign", {firsts, agains}, ChartAxis::numbers)}}));
+  PageData charts = page_list(), rows = page_list();
+  charts.push_back(page_object({{"svg", line_chart("facts of each campaign", {firsts, agains}, ChartAxis::numbers)}}));
   if (!bins.points.empty())
-    charts.push_back(object({{"svg", line_chart("bins of each campaign", {bins}, ChartAxis::numbers)}}));
+    charts.push_back(page_object({{"svg", line_chart("bins of each campaign", {bins}, ChartAxis::numbers)}}));
   constexpr size_t most_rows = 100;  // the last ones
   for (size_t i = count - std::min(count, most_rows); i < count; ++i)
-    rows.push_back(object({{"number", counted(i + 1)},
-                           {"started", date_text(trends.campaigns[i].started)},
-                           {"first", counted(first[i])},
-                           {"again", counted(again[i])},
-                           {"bins", trends.bins_reached[i] ? counted(trends.bins_reached[i]) : "pruned"}}));
-  section.set("charts", charts);
-  section.set("rows", rows);
-  page.set("has_trends", section);
+    rows.push_back(page_object({{"number", counted(i + 1)},
+                                {"started", date_text(trends.campaigns[i].started)},
+                                {"first", counted(first[i])},
+                                {"again", counted(again[i])},
+                                {"bins", trends.bins_reached[i] ? counted(trends.bins_reached[i]) : "pruned"}}));
+  page.set("has_trends", page_object({{"charts", charts}, {"rows", rows}}));
 }
 
 void add_campaigns(const ReportData& data, const std::vector<int64_t>& first_seen, PageData& page) {
@@ -268,23 +249,21 @@ void add_campaigns(const ReportData& data, const std::vector<int64_t>& first_see
   std::map<std::string, uint64_t> new_facts;
   for (size_t i = 0; i < nights.size(); ++i) new_facts[nights[i]->uuid] = found[i];
   constexpr size_t most_campaigns = 200;
-  List campaigns = list();
+  PageData campaigns = page_list();
   for (const CampaignRecord& c : data.campaigns) {
     if (campaigns.list_value().size() == most_campaigns) break;
-    campaigns.push_back(object({{"uuid", c.uuid},
-                                {"started", date_text(c.started)},
-                                {"ran", fmt::format("{:.0f} s", c.seconds)},
-                                {"cases", counted(c.cases)},
-                                {"inputs", counted(c.inputs)},
-                                {"new_facts", counted(new_facts[c.uuid])},
-                                {"seed", std::to_string(c.seed)},
-                                {"command", c.command},
-                                {"machine", c.machine},
-                                {"version", c.version}}));
+    campaigns.push_back(page_object({{"uuid", c.uuid},
+                                     {"started", date_text(c.started)},
+                                     {"ran", fmt::format("{:.0f} s", c.seconds)},
+                                     {"cases", counted(c.cases)},
+                                     {"inputs", counted(c.inputs)},
+                                     {"new_facts", counted(new_facts[c.uuid])},
+                                     {"seed", std::to_string(c.seed)},
+                                     {"command", c.command},
+                                     {"machine", c.machine},
+                                     {"version", c.version}}));
   }
-  PageData section;
-  section.set("campaigns", campaigns);
-  page.set("has_campaigns", section);
+  page.set("has_campaigns", page_object({{"campaigns", campaigns}}));
 }
 
 }  // namespace mmafuzz

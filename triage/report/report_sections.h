@@ -14,6 +14,8 @@ namespace mmafuzz {
 extern const char report_page[];
 
 using PageData = kainjow::mustache::data;
+inline PageData page_list() { return PageData(PageData::type::list); }
+PageData page_object(std::initializer_list<std::pair<const char*, PageData>> fields);
 
 /// "1,234,567".
 std::string counted(uint64_t n);
