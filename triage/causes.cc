@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "core/words.h"
 #include "oracles/gemm/residues.h"
@@ -47,20 +48,9 @@ std::string joined_details(const std::string& cause, const std::function<std::st
   return text;
 }
 
-}  // namespace
-
-class Causes::Method {
- public:
-  virtual ~Method() = default;
-  virtual std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) = 0;
-  virtual std::string detail_of_one(const std::string& name) const = 0;
-  /// The fact of a word of a cause.
-  virtual std::string fact_of_one(const std::string& name) const = 0;
-};
-
 /// Dots, and matrix products made of them: replaces the first unit's parameters by the second's. A unit without
 /// parameters is represented by its model.
-class Causes::Ablation final : public Method {
+class Ablation final : public CauseMethod {
  public:
   Ablation(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {
     const std::vector<std::unique_ptr<Unit>>& units = judge.units();
@@ -269,7 +259,7 @@ class Causes::Ablation final : public Method {
 };
 
 /// Conversions and scalar operations: the change of the op with which IEEE arithmetic gives the deviating result.
-class Causes::Variants final : public Method {
+class Variants final : public CauseMethod {
  public:
   Variants(const Judge& judge, const Registry& registry) : judge_(judge), variants_(judge.op(), registry) {}
 
@@ -302,23 +292,9 @@ class Causes::Variants final : public Method {
   OpVariants variants_;
 };
 
-/// Two matrix products, at least one of them by a scheme.
-class Causes::Products final : public Method {
- public:
-  Products(const Judge& judge, const Registry& registry) : causes_(judge, registry) {}
-  std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
-    return causes_.find(cases, verdicts);
-  }
-  std::string detail_of_one(const std::string& name) const override { return causes_.detail_of_one(name); }
-  std::string fact_of_one(const std::string& name) const override { return causes_.fact_of_one(name); }
-
- private:
-  ProductCauses causes_;
-};
-
 /// Properties of matrix products: the stage of a scheme of residues that goes wrong; else parameters in a unit's name
 /// are reset to their defaults until the statement holds.
-class Causes::Defaults final : public Method {
+class Defaults final : public CauseMethod {
  public:
   Defaults(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
 
@@ -372,15 +348,15 @@ class Causes::Defaults final : public Method {
   const Registry& registry_;
 };
 
-Causes::Causes(const Judge& judge, const Registry& registry) : judge_(judge) {
+}  // namespace
+
+Causes::Causes(const Judge& judge, const Registry& registry) : judge_(judge), method_(product_causes(judge, registry)) {
   const OpKind kind = judge.op().kind;
-  if (ProductCauses::speaks_of(judge, registry)) method_ = std::make_unique<Products>(judge, registry);
-  else if (kind == OpKind::gemm && judge.units().size() == 1) method_ = std::make_unique<Defaults>(judge, registry);
+  if (method_) return;
+  if (kind == OpKind::gemm && judge.units().size() == 1) method_ = std::make_unique<Defaults>(judge, registry);
   else if (kind == OpKind::dot || kind == OpKind::gemm) method_ = std::make_unique<Ablation>(judge, registry);
   else method_ = std::make_unique<Variants>(judge, registry);
 }
-
-Causes::~Causes() = default;
 
 bool Causes::contradicts_nothing() const {
   const std::vector<std::unique_ptr<Unit>>& units = judge_.units();

@@ -2,19 +2,27 @@
 // makes the difference go away. Of equally small sets the first in the order of the parameters (docs/triage.md).
 #pragma once
 
-#include <map>
 #include <memory>
 
 #include "triage/judge.h"
 
 namespace mmafuzz {
 
+/// How causes of one kind of op are found and said.
+class CauseMethod {
+ public:
+  virtual ~CauseMethod() = default;
+  virtual std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) = 0;
+  virtual std::string detail_of_one(const std::string& name) const = 0;
+  /// The fact of a word of a cause.
+  virtual std::string fact_of_one(const std::string& name) const = 0;
+};
+
 /// Finds causes for the cases of one bucket key. Keeps the replaced units that it made; one thread at a time.
 class Causes {
  public:
   /// The judge and the registry must outlive it.
   Causes(const Judge& judge, const Registry& registry);
-  ~Causes();
 
   /// One cause per case, of cases on which the judge says `verdicts`: names in the order of the parameters,
   /// comma-separated, or `unexplained`.
@@ -27,16 +35,11 @@ class Causes {
   std::vector<std::string> facts(const std::string& cause) const;
 
  private:
-  class Method;
-  class Ablation;
-  class Variants;
-  class Defaults;
-  class Products;
   /// Whether nobody promised what the divergence breaks: nothing needs to explain it.
   bool contradicts_nothing() const;
 
   const Judge& judge_;
-  std::unique_ptr<Method> method_;
+  std::unique_ptr<CauseMethod> method_;
 };
 
 }  // namespace mmafuzz

@@ -1,6 +1,7 @@
 #include "triage/product_causes.h"
 
 #include <algorithm>
+#include <map>
 
 #include "arithmetic/decode.h"
 #include "core/unit_name.h"
@@ -44,7 +45,154 @@ bool every_difference(const Op& op, const Column& x, const Column& y, size_t ind
 /// The last part of "ozaki:dgemm.fp16".
 std::string format_in(const std::string& path) { return path.substr(path.rfind('.') + 1); }
 
+class ProductCauses final : public CauseMethod {
+ public:
+  ProductCauses(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {
+    std::vector<Setting> sides[2];
+    for (size_t i = 0; i < 2; ++i) sides[i] = registry.settings(judge.units()[i]->name());
+    replaced_ = sides[0].empty() ? 1 : 0;
+    own_ = sides[replaced_];
+    const std::vector<Setting>& others = sides[1 - replaced_];
+    const UnitName name(judge.units()[replaced_]->name()), other(judge.units()[1 - replaced_]->name());
+    same_scheme_ = name.backend == other.backend;
+    scheme_ = name.backend;
+    if (!others.empty() && other.backend < scheme_) scheme_ = other.backend;
+    const bool other_format = same_scheme_ && name.path != other.path;
+    Step format{dotted(scheme_, "format"), format_in(name.path), format_in(other.path), {}, other.path};
+    for (size_t i = 0; i < own_.size(); ++i) {
+      const Setting& s = own_[i];
+      std::optional<std::string> wanted = s.exact;
+      if (same_scheme_) wanted = others[i].value;
+      if (!wanted || *wanted == s.value) continue;
+      if (other_format && s.name == "on")
+        format.settings.emplace_back(s.name, *wanted);  // formats have units of their own
+      else steps_.push_back({dotted(scheme_, s.name), s.value, *wanted, {{s.name, *wanted}}, ""});
+    }
+    if (other_format) steps_.push_back(std::move(format));
+  }
+
+  std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
+    const Op& op = judge_.op();
+    std::vector<std::string> causes(cases.size(), unexplained);
+    Outcomes own, wanted;
+    judge_.units()[replaced_]->run(cases, own);
+    judge_.units()[1 - replaced_]->run(cases, wanted);
+    size_t open = cases.size();
+    const auto explain = [&](const std::vector<size_t>& set) {
+      const Unit* unit = bound(replaced_name(set));
+      if (!unit) return open > 0;
+      Outcomes given;
+      unit->run(cases, given);
+      std::string words;
+      for (const size_t i : set) words += (words.empty() ? "" : ",") + steps_[i].word;
+      for (size_t i = 0; i < cases.size(); ++i)
+        if (causes[i] == unexplained && first_difference(cases, given.results, wanted.results, i) < 0) {
+          causes[i] = words;
+          --open;
+        }
+      return open > 0;
+    };
+    for (size_t size = 1; size <= std::min(most_steps, steps_.size()) && open > 0; ++size)
+      each_subset(steps_.size(), size, explain);
+    if (steps_.size() > most_steps && open > 0) {
+      std::vector<size_t> all(steps_.size());
+      for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+      explain(all);
+    }
+    for (size_t i = 0; i < cases.size() && !same_scheme_; ++i) {
+      if (causes[i] != unexplained) continue;
+      const bool special_operands = verdicts[i].cls == ValueClass::special;
+      causes[i] = special_operands && every_difference(op, own.results, wanted.results, i, is_special)
+                      ? dotted(scheme_, special_values)
+                  : every_difference(op, own.results, wanted.results, i, is_zero) ? dotted(scheme_, zero_signs)
+                                                                                  : scheme_itself;
+    }
+    return causes;
+  }
+
+  std::string detail_of_one(const std::string& word) const override {
+    if (const Step* step = find_step(word)) {
+      const std::string meaning = meaning_of_scheme_word(word);
+      const auto text = [](const std::string& value) { return value.empty() ? std::string("as derived") : value; };
+      const std::string &x = replaced_ == 0 ? step->first : step->second,
+                        &y = replaced_ == 0 ? step->second : step->first;
+      return word + " (" + meaning + "): " + text(x) + " against " + text(y);
+    }
+    const std::string meaning = meaning_of_scheme_word(word);
+    return word + " (" + (meaning.empty() ? "the scheme" : meaning) + "): " + judge_.units()[0]->name() + " against " +
+           judge_.units()[1]->name();
+  }
+
+  std::string fact_of_one(const std::string& word) const override {
+    if (const Step* step = find_step(word)) {
+      const auto text = [](const std::string& value) { return value.empty() ? std::string("derived") : value; };
+      return difference_fact(word, text(step->first), text(step->second));
+    }
+    if (word == scheme_itself) return kernel_fact(scheme_of(0), scheme_of(1));
+    return difference_fact(word, scheme_of(0), scheme_of(1));
+  }
+
+ private:
+  /// One replaceable thing of the scheme.
+  struct Step {
+    std::string word, first, second;
+    std::vector<std::pair<std::string, std::string>> settings;  ///< with it
+    std::string path;                                           ///< of the unit with it; empty: as it is
+  };
+
+  std::string replaced_name(const std::vector<size_t>& set) const {
+    UnitName name(judge_.units()[replaced_]->name());
+    std::vector<std::pair<std::string, std::string>> settings;
+    for (const Setting& s : own_) settings.emplace_back(s.name, s.value);
+    for (const size_t i : set) {
+      for (const auto& [setting, value] : steps_[i].settings)
+        for (auto& [at, was] : settings)
+          if (at == setting) was = value;
+      if (!steps_[i].path.empty()) name.path = steps_[i].path;
+    }
+    std::erase_if(settings, [](const auto& s) { return s.second.empty(); });
+    name.settings = settings_text(settings);
+    return name.text();
+  }
+
+  const Unit* bound(const std::string& name) {
+    const auto [at, is_new] = units_.try_emplace(name);
+    if (is_new)
+      if (Result<std::unique_ptr<Unit>> unit = registry_.bind(name, judge_.op())) at->second = std::move(*unit);
+    return at->second.get();
+  }
+
+  const Step* find_step(const std::string& word) const {
+    for (const Step& step : steps_)
+      if (step.word == word) return &step;
+    return nullptr;
+  }
+
+  /// "ozaki", "exact", "ieee:fma", "model:..."
+  std::string scheme_of(size_t side) const {
+    const Unit& unit = *judge_.units()[side];
+    const UnitName name(unit.name());
+    return unit.role() == Role::scheme ? name.backend : arithmetic_of(unit, unit.model());
+  }
+
+  const Judge& judge_;
+  const Registry& registry_;
+  size_t replaced_ = 0;       ///< the unit whose settings are replaced
+  bool same_scheme_ = false;  ///< then the settings explain everything, or something is wrong
+  std::string scheme_;        ///< "ozaki": what words begin with
+  std::vector<Setting> own_;
+  std::vector<Step> steps_;
+  std::map<std::string, std::unique_ptr<Unit>> units_;  ///< by name; null where it does not bind
+};
+
 }  // namespace
+
+std::unique_ptr<CauseMethod> product_causes(const Judge& judge, const Registry& registry) {
+  const bool speaks = judge.op().kind == OpKind::gemm && judge.units().size() == 2 &&
+                      std::any_of(judge.units().begin(), judge.units().end(),
+                                  [&](const auto& unit) { return !registry.settings(unit->name()).empty(); });
+  return speaks ? std::make_unique<ProductCauses>(judge, registry) : nullptr;
+}
 
 std::string meaning_of_scheme_word(const std::string& word) {
   const size_t dot = word.find('.');
@@ -65,132 +213,6 @@ std::string meaning_of_scheme_word(const std::string& word) {
 
 bool is_scheme_setting(const std::string& word) {
   return !meaning_of_scheme_word(word).empty() && !word.ends_with(special_values) && !word.ends_with(zero_signs);
-}
-
-bool ProductCauses::speaks_of(const Judge& judge, const Registry& registry) {
-  return judge.op().kind == OpKind::gemm && judge.units().size() == 2 &&
-         std::any_of(judge.units().begin(), judge.units().end(),
-                     [&](const auto& unit) { return !registry.settings(unit->name()).empty(); });
-}
-
-ProductCauses::ProductCauses(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {
-  std::vector<Setting> sides[2];
-  for (size_t i = 0; i < 2; ++i) sides[i] = registry.settings(judge.units()[i]->name());
-  replaced_ = sides[0].empty() ? 1 : 0;
-  own_ = sides[replaced_];
-  const std::vector<Setting>& others = sides[1 - replaced_];
-  const UnitName name(judge.units()[replaced_]->name()), other(judge.units()[1 - replaced_]->name());
-  same_scheme_ = name.backend == other.backend;
-  scheme_ = name.backend;
-  if (!others.empty() && other.backend < scheme_) scheme_ = other.backend;
-  const bool other_format = same_scheme_ && name.path != other.path;
-  Step format{dotted(scheme_, "format"), format_in(name.path), format_in(other.path), {}, other.path};
-  for (size_t i = 0; i < own_.size(); ++i) {
-    const Setting& s = own_[i];
-    std::optional<std::string> wanted = s.exact;
-    if (same_scheme_) wanted = others[i].value;
-    if (!wanted || *wanted == s.value) continue;
-    if (other_format && s.name == "on")
-      format.settings.emplace_back(s.name, *wanted);  // formats have units of their own
-    else steps_.push_back({dotted(scheme_, s.name), s.value, *wanted, {{s.name, *wanted}}, ""});
-  }
-  if (other_format) steps_.push_back(std::move(format));
-}
-
-std::string ProductCauses::replaced_name(const std::vector<size_t>& set) const {
-  UnitName name(judge_.units()[replaced_]->name());
-  std::vector<std::pair<std::string, std::string>> settings;
-  for (const Setting& s : own_) settings.emplace_back(s.name, s.value);
-  for (const size_t i : set) {
-    for (const auto& [setting, value] : steps_[i].settings)
-      for (auto& [at, was] : settings)
-        if (at == setting) was = value;
-    if (!steps_[i].path.empty()) name.path = steps_[i].path;
-  }
-  std::erase_if(settings, [](const auto& s) { return s.second.empty(); });
-  name.settings = settings_text(settings);
-  return name.text();
-}
-
-const Unit* ProductCauses::bound(const std::string& name) {
-  const auto [at, is_new] = units_.try_emplace(name);
-  if (is_new)
-    if (Result<std::unique_ptr<Unit>> unit = registry_.bind(name, judge_.op())) at->second = std::move(*unit);
-  return at->second.get();
-}
-
-std::vector<std::string> ProductCauses::find(const Batch& cases, const std::vector<Verdict>& verdicts) {
-  const Op& op = judge_.op();
-  std::vector<std::string> causes(cases.size(), unexplained);
-  Outcomes own, wanted;
-  judge_.units()[replaced_]->run(cases, own);
-  judge_.units()[1 - replaced_]->run(cases, wanted);
-  size_t open = cases.size();
-  const auto explain = [&](const std::vector<size_t>& set) {
-    const Unit* unit = bound(replaced_name(set));
-    if (!unit) return open > 0;
-    Outcomes given;
-    unit->run(cases, given);
-    std::string words;
-    for (const size_t i : set) words += (words.empty() ? "" : ",") + steps_[i].word;
-    for (size_t i = 0; i < cases.size(); ++i)
-      if (causes[i] == unexplained && first_difference(cases, given.results, wanted.results, i) < 0) {
-        causes[i] = words;
-        --open;
-      }
-    return open > 0;
-  };
-  for (size_t size = 1; size <= std::min(most_steps, steps_.size()) && open > 0; ++size)
-    each_subset(steps_.size(), size, explain);
-  if (steps_.size() > most_steps && open > 0) {
-    std::vector<size_t> all(steps_.size());
-    for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-    explain(all);
-  }
-  for (size_t i = 0; i < cases.size() && !same_scheme_; ++i) {
-    if (causes[i] != unexplained) continue;
-    const bool special_operands = verdicts[i].cls == ValueClass::special;
-    causes[i] = special_operands && every_difference(op, own.results, wanted.results, i, is_special)
-                    ? dotted(scheme_, special_values)
-                : every_difference(op, own.results, wanted.results, i, is_zero) ? dotted(scheme_, zero_signs)
-                                                                                : scheme_itself;
-  }
-  return causes;
-}
-
-const ProductCauses::Step* ProductCauses::find_step(const std::string& word) const {
-  for (const Step& step : steps_)
-    if (step.word == word) return &step;
-  return nullptr;
-}
-
-/// "ozaki", "exact", "ieee:fma", "model:..."
-std::string ProductCauses::scheme_of(size_t side) const {
-  const Unit& unit = *judge_.units()[side];
-  const UnitName name(unit.name());
-  return unit.role() == Role::scheme ? name.backend : arithmetic_of(unit, unit.model());
-}
-
-std::string ProductCauses::detail_of_one(const std::string& word) const {
-  if (const Step* step = find_step(word)) {
-    const std::string meaning = meaning_of_scheme_word(word);
-    const auto text = [](const std::string& value) { return value.empty() ? std::string("as derived") : value; };
-    const std::string &x = replaced_ == 0 ? step->first : step->second,
-                      &y = replaced_ == 0 ? step->second : step->first;
-    return word + " (" + meaning + "): " + text(x) + " against " + text(y);
-  }
-  const std::string meaning = meaning_of_scheme_word(word);
-  return word + " (" + (meaning.empty() ? "the scheme" : meaning) + "): " + judge_.units()[0]->name() + " against " +
-         judge_.units()[1]->name();
-}
-
-std::string ProductCauses::fact_of_one(const std::string& word) const {
-  if (const Step* step = find_step(word)) {
-    const auto text = [](const std::string& value) { return value.empty() ? std::string("derived") : value; };
-    return difference_fact(word, text(step->first), text(step->second));
-  }
-  if (word == scheme_itself) return kernel_fact(scheme_of(0), scheme_of(1));
-  return difference_fact(word, scheme_of(0), scheme_of(1));
 }
 
 }  // namespace mmafuzz
