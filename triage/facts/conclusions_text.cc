@@ -101,11 +101,9 @@ std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& sty
   if (all.unseen.empty()) return text;
   text +=
       "\nExpected but not seen (" + std::to_string(all.unseen.size()) + "): the rows imply it, the search missed it\n";
-  std::string names;
-  const size_t shown = std::min<size_t>(all.unseen.size(), 8);
-  for (size_t i = 0; i < shown; ++i) names += (i ? ", " : "") + all.unseen[i].first;
-  if (shown < all.unseen.size()) names += " and " + std::to_string(all.unseen.size() - shown) + " more";
-  return text + wrapped(names, style.width, 2);
+  std::set<std::string> names;
+  for (const auto& [name, example] : all.unseen) names.insert(name);
+  return text + wrapped(first_of(names, 8), style.width, 2);
 }
 
 }  // namespace mmafuzz

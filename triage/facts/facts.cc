@@ -1,5 +1,7 @@
 #include "triage/facts/facts.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -21,12 +23,6 @@ namespace {
 constexpr char combined[] = "+";
 constexpr size_t tried_ops = 2;  ///< of a fact: what is simplest as found need not become so
 
-std::string joined(const std::vector<std::string>& names, const char* separator) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : separator) + name;
-  return text;
-}
-
 /// The facts that a bucket counts for, given those that some bucket shows alone. What two rows or schemes say of
 /// themselves is a fact whether or not it shows alone: which combinations a search happens to meet must not name facts.
 std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::string>& alone) {
@@ -34,7 +30,7 @@ std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::stri
   const bool divides = std::all_of(bucket.facts.begin(), bucket.facts.end(),
                                    [&](const std::string& fact) { return alone.count(fact) || is_implied(fact); });
   if (divides) return bucket.facts;
-  return {joined(bucket.facts, combined)};
+  return {fmt::format("{}", fmt::join(bucket.facts, combined))};
 }
 
 /// A sum of normal numbers says most; signs of zeros need no addends, but say least.
@@ -79,7 +75,12 @@ std::string family_of(const std::string& unit) {
   return name.backend == "model" && slash != std::string::npos ? name.path.substr(0, slash) : name.plain();
 }
 
-std::string families(const std::set<std::string>& units);
+std::string families(const std::set<std::string>& units) {
+  constexpr size_t shown = 6;
+  std::set<std::string> names;
+  for (const std::string& unit : units) names.insert(family_of(unit));
+  return first_of(names, shown);
+}
 
 /// Those units that are instructions of this CPU.
 std::string processors(const std::set<std::string>& units) {
@@ -95,19 +96,6 @@ std::string value_in(const std::string& unit, const Parameter& parameter) {
   if (name.backend == "exact" && parameter.name == std::string_view("kernel")) return exact_kernel;
   const ModelRow* row = name.backend == "model" ? find_model_row(name.path) : nullptr;
   return row ? parameter_text(parameter, row->model) : "";
-}
-
-std::string families(const std::set<std::string>& units) {
-  constexpr size_t shown = 6;
-  std::set<std::string> names;
-  for (const std::string& unit : units) names.insert(family_of(unit));
-  std::string text;
-  size_t count = 0;
-  for (const std::string& name : names) {
-    if (count++ == shown) return text + " and " + std::to_string(names.size() - shown) + " more";
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text;
 }
 
 /// "24 (ampere, turing)"
@@ -163,10 +151,6 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
   return (meaning.empty() ? parts.subject : meaning) + ": " + value_with_families(parts.first, parameter, units) +
          " against " + value_with_families(parts.second, parameter, units);
 }
-
-}  // namespace
-
-namespace {
 
 /// The case lines of a witness: all that follow its op line.
 size_t cases_in(const std::string& witness) {
@@ -280,6 +264,16 @@ std::string sentence(const Fact& fact) {
   std::string text;
   for (const std::string& part : words_of(fact.name, combined[0]))
     text += (text.empty() ? "" : ", and ") + sentence_of_one(part, fact.units, fact.best);
+  return text;
+}
+
+std::string first_of(const std::set<std::string>& names, size_t most) {
+  std::string text;
+  size_t shown = 0;
+  for (const std::string& name : names) {
+    if (shown++ == most) return text + " and " + std::to_string(names.size() - most) + " more";
+    text += (text.empty() ? "" : ", ") + name;
+  }
   return text;
 }
 

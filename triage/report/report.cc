@@ -100,13 +100,6 @@ std::string anchor_of(const Fact& fact) {
 }
 
 PageData fact_data(const Fact& fact, const Registry& registry, const PageOfBits& bits) {
-  std::string units;
-  size_t listed = 0;
-  for (const std::string& unit : fact.units) {
-    if (listed++ == units_shown) break;
-    units += (units.empty() ? "" : ", ") + unit;
-  }
-  if (fact.units.size() > units_shown) units += fmt::format(" and {} more", fact.units.size() - units_shown);
   const std::string counts = counted(fact.divergences) + (fact.divergences == 1 ? " divergence" : " divergences") +
                              " in " + counted(fact.buckets.size()) +
                              (fact.buckets.size() == 1 ? " bucket" : " buckets");
@@ -115,7 +108,7 @@ PageData fact_data(const Fact& fact, const Registry& registry, const PageOfBits&
                                {"severity", name_of(fact.severity)},
                                {"sentence", sentence(fact)},
                                {"evidence", evidence(fact) + "; " + counts},
-                               {"units", units},
+                               {"units", first_of(fact.units, units_shown)},
                                {"ops", fmt::format("{}", fmt::join(fact.ops, ", "))}});
   if (!fact.best.note.empty()) data.set("note", fact.best.note);
   if (fact.best.first_seen)

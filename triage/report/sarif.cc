@@ -24,16 +24,6 @@ std::string rule_text(const std::string& property) {
   return "A unit breaks the property " + property + ".";
 }
 
-std::string list_of(const std::set<std::string>& names, size_t most) {
-  std::string text;
-  size_t shown = 0;
-  for (const std::string& name : names) {
-    if (shown++ == most) break;
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
-}
-
 /// The line of the case in a witness: the last one that is no comment. Counts from 1.
 size_t case_line_of(const std::string& witness) {
   size_t line = 1, last = 1;
@@ -99,7 +89,7 @@ class SarifRun {
   static std::string uri_of(const Bucket& bucket) { return "witnesses/" + bucket.id() + ".cases"; }
 
   static std::string message_of(const Fact& fact) {
-    return fact.name + ": " + sentence(fact) + "; " + evidence(fact) + ". Units: " + list_of(fact.units, 6) + ".";
+    return fact.name + ": " + sentence(fact) + "; " + evidence(fact) + ". Units: " + first_of(fact.units, 6) + ".";
   }
 
   size_t rule_of(const std::string& property) {
