@@ -65,7 +65,7 @@ CaseCost Operands::cost() const {
                                                        : fraction << 1 | 1;
     cost.significand += std::popcount(bits) + std::popcount(value_[at] & low_mask(f.ignored_low_bits));
     if (n.cls == NumberClass::finite) cost.exponents += std::abs(leading_exponent(f, value_[at]));
-    cost.negatives += f.has_sign() && (value_[at] >> f.ignored_low_bits & f.sign_bit()) != 0;
+    cost.negatives += is_negative(f, value_[at]);
   }
   return cost;
 }
@@ -98,9 +98,8 @@ std::string operand_name(const Op& op, size_t at) {
   return "scale " + std::to_string(scale % scales) + (scale < scales ? " of a" : " of b");
 }
 
-void flip_sign(Operands& c, size_t at) {
-  const FormatFields& f = c.format(at);
-  c[at] ^= f.in_container(f.sign_bit());
-}
+bool is_negative(const FormatFields& f, uint64_t encoding) { return (encoding & travelling_sign(f)) != 0; }
+
+void flip_sign(Operands& c, size_t at) { c[at] ^= travelling_sign(c.format(at)); }
 
 }  // namespace mmafuzz

@@ -70,6 +70,9 @@ bool scale(Operands& operands, size_t at, int by);
 /// Of a dot: "a3", "c", "scale 0 of a".
 std::string operand_name(const Op& op, size_t at);
 
+/// Whether an encoding's sign bit is set, of whatever it is.
+bool is_negative(const FormatFields& f, uint64_t encoding);
+
 /// The operand with the other sign.
 void flip_sign(Operands& operands, size_t at);
 

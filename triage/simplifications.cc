@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "arithmetic/counter_rng.h"
 #include "arithmetic/round.h"
 #include "arithmetic/corner_encodings.h"
 
@@ -15,6 +14,12 @@ bool is_finite_nonzero(const Operands& c, size_t at) { return decode(c.format(at
 
 void clear_addend(Operands& c, int addend) {
   for (const size_t at : c.operands_of(addend)) c.clear(at);
+}
+
+/// Of a product either factor.
+bool scale_addend(Operands& c, int addend, int by) {
+  const AddendOperands operands = c.operands_of(addend);
+  return scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by));
 }
 
 size_t k_of(const Operands& c) { return static_cast<size_t>(c.op().k); }
@@ -54,9 +59,7 @@ Candidates drop_and_repair(const Operands& from) {
       for (const int by : {1, -1, 2, -2, 3, -3, 4, -4}) {
         Operands c = from;
         clear_addend(c, gone);
-        const AddendOperands operands = c.operands_of(moved);
-        if (scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by)))
-          list.push_back(std::move(c));
+        if (scale_addend(c, moved, by)) list.push_back(std::move(c));
       }
       for (const bool negate : {false, true}) {  // the moved addend in the place of the other's
         Operands c = from;
@@ -64,7 +67,7 @@ Candidates drop_and_repair(const Operands& from) {
         if (to.size() != of.size()) continue;
         for (size_t i = 0; i < to.size(); ++i) c[to[i]] = c[of[i]];
         clear_addend(c, moved);
-        if (negate) c[to[0]] ^= c.format(to[0]).in_container(c.format(to[0]).sign_bit());
+        if (negate) flip_sign(c, to[0]);
         list.push_back(std::move(c));
       }
     }
@@ -132,11 +135,10 @@ Candidates clear_significand_bits(const Operands& from) {
     if (from[at] & low_mask(f.ignored_low_bits)) with_fraction(fraction);
     with_fraction(0);
     if (is_finite_nonzero(from, at)) {  // one, and the powers of two above and below
-      const bool negative = (from[at] >> f.ignored_low_bits & f.sign_bit()) != 0;
       const int exponent = leading_exponent(f, from[at]);
       for (const int to : {0, exponent + 1, exponent, exponent - 1}) {
         Operands c = from;
-        c[at] = encode_near(f, negative, to, 0);
+        c[at] = encode_near(f, is_negative(f, from[at]), to, 0);
         list.push_back(std::move(c));
       }
     }
@@ -157,8 +159,7 @@ Candidates clear_significand_bits(const Operands& from) {
         if (!is_finite_nonzero(from, kept) || !is_finite_nonzero(from, one)) continue;
         Operands c = from;
         const int exponent = leading_exponent(from.format(one), from[one]);
-        const bool negative = (from[one] >> from.format(one).ignored_low_bits & from.format(one).sign_bit()) != 0;
-        c[one] = encode_near(from.format(one), negative, 0, 0);
+        c[one] = encode_near(from.format(one), is_negative(from.format(one), from[one]), 0, 0);
         list.push_back(c);
         if (scale(c, kept, exponent)) list.push_back(std::move(c));
       }
@@ -239,30 +240,23 @@ void scale_all(const Operands& from, int by, Candidates& list) {
 
 Candidates move_exponents(const Operands& from) {
   Candidates list;
-  constexpr int steps[] = {64, 32, 16, 8, 4, 3, 2, 1};
+  constexpr int steps[] = {64, -64, 32, -32, 16, -16, 8, -8, 4, -4, 3, -3, 2, -2, 1, -1};
   if (from.is_dot()) {
-    for (const int by : steps) {
-      scale_all(from, by, list);
-      scale_all(from, -by, list);
-    }
+    for (const int by : steps) scale_all(from, by, list);
     const size_t k = k_of(from);
     for (size_t i = 0; i < k; ++i) {  // between the factors of a product
       if (from.is_zero_addend(static_cast<int>(i))) continue;
       for (const int by : steps) {
-        for (const int signed_by : {by, -by}) {
-          Operands c = from;
-          if (scale(c, i, signed_by) && scale(c, k + i, -signed_by)) list.push_back(std::move(c));
-        }
+        Operands c = from;
+        if (scale(c, i, by) && scale(c, k + i, -by)) list.push_back(std::move(c));
       }
     }
   }
   for (const int by : steps) {
-    for (const int signed_by : {by, -by}) {
-      Operands c = from;
-      bool done = from.op().is_of_blocks();
-      for (const int element : from.nonzero_addends()) done = done && scale(c, static_cast<size_t>(element), signed_by);
-      if (done) list.push_back(std::move(c));
-    }
+    Operands c = from;
+    bool done = from.op().is_of_blocks();
+    for (const int element : from.nonzero_addends()) done = done && scale(c, static_cast<size_t>(element), by);
+    if (done) list.push_back(std::move(c));
   }
   for (size_t at = 0; at < from.size(); ++at) {
     if (!is_finite_nonzero(from, at) || from.format(at).integer) continue;
@@ -280,12 +274,7 @@ Candidates move_exponents(const Operands& from) {
     for (size_t j = i + 1; j < present.size(); ++j) {
       for (const int by : {8, -8, 4, -4, 2, -2, 1, -1}) {
         Operands c = from;
-        bool done = true;
-        for (const int addend : {present[i], present[j]}) {
-          const AddendOperands operands = c.operands_of(addend);
-          done = done && (scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by)));
-        }
-        if (done) list.push_back(std::move(c));
+        if (scale_addend(c, present[i], by) && scale_addend(c, present[j], by)) list.push_back(std::move(c));
       }
     }
   }
@@ -294,17 +283,14 @@ Candidates move_exponents(const Operands& from) {
 
 Candidates make_positive(const Operands& from) {
   Candidates list;
-  const auto is_negative = [&](size_t at) {
-    const FormatFields& f = from.format(at);
-    return (from[at] >> f.ignored_low_bits & f.sign_bit()) != 0;
-  };
+  const auto negative = [&](size_t at) { return is_negative(from.format(at), from[at]); };
   if (from.is_dot()) {
     const size_t k = k_of(from);
     Operands mirrored = from, both = from;
     for (const int addend : from.nonzero_addends()) {
       const size_t at = static_cast<size_t>(addend);
-      flip_sign(mirrored, at == k ? 2 * k : is_negative(k + at) ? k + at : at);
-      if (at < k && is_negative(at) && is_negative(k + at)) {
+      flip_sign(mirrored, at == k ? 2 * k : negative(k + at) ? k + at : at);
+      if (at < k && negative(at) && negative(k + at)) {
         flip_sign(both, at);
         flip_sign(both, k + at);
       }
@@ -319,7 +305,7 @@ Candidates make_positive(const Operands& from) {
     }
   }
   for (size_t at = 0; at < from.size(); ++at) {
-    if (!is_negative(at)) continue;
+    if (!negative(at)) continue;
     Operands c = from;
     flip_sign(c, at);
     list.push_back(std::move(c));
@@ -363,97 +349,12 @@ Candidates move_down(const Operands& from) {
   return list;
 }
 
-/// An exponent's distance below the greatest one at which something happens in an adder that keeps `fraction_bits`.
-int draw_shift(CounterRng& rng, int fraction_bits) {
-  switch (rng.below(8)) {
-    case 0:
-    case 1: return 0;
-    case 2:
-    case 3: return fraction_bits + rng.between(-1, 2);
-    case 4: return rng.between(0, 4);
-    case 5: return rng.between(20, 27);
-    case 6: return rng.between(0, fraction_bits + 4);
-    default: return rng.between(8, 14);
-  }
-}
-
-/// A fraction of few bits, at the top or at the bottom, more often than any other.
-uint64_t draw_simple_fraction(const FormatFields& f, CounterRng& rng) {
-  const uint64_t mask = f.fraction_mask();
-  switch (rng.below(8)) {
-    case 0: return uint64_t{1} << rng.below(f.fraction_bits + 1u) & mask;
-    case 1: return rng.below(8) & mask;
-    case 2: return draw_fraction(f, rng);
-    default: return 0;
-  }
-}
-
 }  // namespace
 
 const std::vector<Simplification>& simplifications() {
   static const std::vector<Simplification> all = {drop_addends, drop_and_repair, move_matrices, clear_significand_bits,
                                                   give_to_c,    move_exponents,  make_positive, move_down};
   return all;
-}
-
-std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, bool specials, size_t count) {
-  Candidates list;
-  if (op.kind != OpKind::dot || addends > op.k + 1 || op.a.fields().integer) return list;
-  Batch empty(op);
-  empty.resize(1);
-  Operands blank(op, empty, 0);
-  for (size_t at = 0; at < blank.size(); ++at) blank.clear(at);
-  const size_t k = static_cast<size_t>(op.k);
-  const FormatFields &a = op.a.fields(), &b = op.b.fields();
-  for (size_t number = 0; number < count; ++number) {
-    CounterRng rng(0x5ca1ab1e + static_cast<uint64_t>(addends), number);
-    Operands c = blank;
-    const bool with_c = addends > op.k || rng.one_in(2);
-    const size_t products = static_cast<size_t>(addends - with_c);
-    // Most often about 1; sometimes anywhere, at the range's ends too.
-    const int greatest =
-        rng.one_in(2) ? rng.between(-2, 2) : rng.between(a.least_bit() + b.least_bit(), a.emax() + b.emax());
-    const auto place = [&](size_t at, int exponent) {
-      const FormatFields& f = c.format(at);
-      const uint64_t fraction = draw_simple_fraction(f, rng);
-      const bool negative = f.has_sign() && rng.one_in(2);
-      c[at] = encode_near(f, negative, exponent, fraction);
-    };
-    // Side by side, or as far apart as they go: the same block or others.
-    const size_t stride = products >= 2 && rng.one_in(3) ? k / products : 1;
-    for (size_t i = 0; i < products; ++i) {
-      const int exponent = greatest - draw_shift(rng, fraction_bits);
-      const int first = FactorShare(a, b, exponent, true).nearest(exponent / 2);
-      place(i * stride, first);
-      place(k + i * stride, exponent - first);
-      if (rng.one_in(4)) {  // 1.5 * 1.5: a significand of 2 or more
-        c[i * stride] = encode_near(a, a.has_sign() && rng.one_in(2), first,
-                                    a.fraction_bits ? uint64_t{1} << (a.fraction_bits - 1) : 0);
-        c[k + i * stride] =
-            encode_near(b, false, exponent - first, b.fraction_bits ? uint64_t{1} << (b.fraction_bits - 1) : 0);
-      }
-    }
-    const bool cancels = products >= 2 && rng.one_in(3);
-    if (cancels) {  // the second product takes the first one away
-      c[stride] = c[0] ^ a.in_container(a.sign_bit());
-      c[k + stride] = c[k];
-    }
-    if (with_c) {
-      const FormatFields& f = op.c.fields();
-      const bool anywhere = rng.one_in(cancels ? 2 : 8);
-      int exponent = anywhere ? rng.between(f.least_bit(), f.emax()) : greatest - draw_shift(rng, fraction_bits);
-      if (!anywhere && rng.one_in(4)) exponent += fraction_bits;
-      place(2 * k, exponent);
-    }
-    if (specials) {
-      size_t factor = products ? stride * rng.below(static_cast<uint32_t>(products)) : 2 * k;
-      if (products && rng.one_in(2)) factor += k;
-      const size_t at = with_c && rng.one_in(3) ? 2 * k : factor;
-      c[at] = draw_special(c.format(at), rng);
-    }
-    if (static_cast<int>(c.nonzero_addends().size()) == addends) list.push_back(std::move(c));
-  }
-  return list;
 }
 
 }  // namespace mmafuzz

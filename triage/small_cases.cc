@@ -2,12 +2,98 @@
 
 #include <algorithm>
 
-#include "triage/simplifications.h"
+#include "arithmetic/corner_encodings.h"
 
 namespace mmafuzz {
 namespace {
 
 constexpr size_t tried_cases = 6144;  ///< for each number of addends
+
+/// An exponent's distance below the greatest one at which something happens in an adder that keeps `fraction_bits`.
+int draw_shift(CounterRng& rng, int fraction_bits) {
+  switch (rng.below(8)) {
+    case 0:
+    case 1: return 0;
+    case 2:
+    case 3: return fraction_bits + rng.between(-1, 2);
+    case 4: return rng.between(0, 4);
+    case 5: return rng.between(20, 27);
+    case 6: return rng.between(0, fraction_bits + 4);
+    default: return rng.between(8, 14);
+  }
+}
+
+/// A fraction of few bits, at the top or at the bottom, more often than any other.
+uint64_t draw_simple_fraction(const FormatFields& f, CounterRng& rng) {
+  const uint64_t mask = f.fraction_mask();
+  switch (rng.below(8)) {
+    case 0: return uint64_t{1} << rng.below(f.fraction_bits + 1u) & mask;
+    case 1: return rng.below(8) & mask;
+    case 2: return draw_fraction(f, rng);
+    default: return 0;
+  }
+}
+
+/// As they are drawn, the same for every caller.
+std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, bool specials) {
+  std::vector<Operands> list;
+  if (op.kind != OpKind::dot || addends > op.k + 1 || op.a.fields().integer) return list;
+  Batch empty(op);
+  empty.resize(1);
+  Operands blank(op, empty, 0);
+  for (size_t at = 0; at < blank.size(); ++at) blank.clear(at);
+  const size_t k = static_cast<size_t>(op.k);
+  const FormatFields &a = op.a.fields(), &b = op.b.fields();
+  for (size_t number = 0; number < tried_cases; ++number) {
+    CounterRng rng(0x5ca1ab1e + static_cast<uint64_t>(addends), number);
+    Operands c = blank;
+    const bool with_c = addends > op.k || rng.one_in(2);
+    const size_t products = static_cast<size_t>(addends - with_c);
+    // Most often about 1; sometimes anywhere, at the range's ends too.
+    const int greatest =
+        rng.one_in(2) ? rng.between(-2, 2) : rng.between(a.least_bit() + b.least_bit(), a.emax() + b.emax());
+    const auto place = [&](size_t at, int exponent) {
+      const FormatFields& f = c.format(at);
+      const uint64_t fraction = draw_simple_fraction(f, rng);
+      const bool negative = f.has_sign() && rng.one_in(2);
+      c[at] = encode_near(f, negative, exponent, fraction);
+    };
+    // Side by side, or as far apart as they go: the same block or others.
+    const size_t stride = products >= 2 && rng.one_in(3) ? k / products : 1;
+    for (size_t i = 0; i < products; ++i) {
+      const int exponent = greatest - draw_shift(rng, fraction_bits);
+      const int first = FactorShare(a, b, exponent, true).nearest(exponent / 2);
+      place(i * stride, first);
+      place(k + i * stride, exponent - first);
+      if (rng.one_in(4)) {  // 1.5 * 1.5: a significand of 2 or more
+        c[i * stride] = encode_near(a, a.has_sign() && rng.one_in(2), first,
+                                    a.fraction_bits ? uint64_t{1} << (a.fraction_bits - 1) : 0);
+        c[k + i * stride] =
+            encode_near(b, false, exponent - first, b.fraction_bits ? uint64_t{1} << (b.fraction_bits - 1) : 0);
+      }
+    }
+    const bool cancels = products >= 2 && rng.one_in(3);
+    if (cancels) {  // the second product takes the first one away
+      c[stride] = c[0] ^ a.in_container(a.sign_bit());
+      c[k + stride] = c[k];
+    }
+    if (with_c) {
+      const FormatFields& f = op.c.fields();
+      const bool anywhere = rng.one_in(cancels ? 2 : 8);
+      int exponent = anywhere ? rng.between(f.least_bit(), f.emax()) : greatest - draw_shift(rng, fraction_bits);
+      if (!anywhere && rng.one_in(4)) exponent += fraction_bits;
+      place(2 * k, exponent);
+    }
+    if (specials) {
+      size_t factor = products ? stride * rng.below(static_cast<uint32_t>(products)) : 2 * k;
+      if (products && rng.one_in(2)) factor += k;
+      const size_t at = with_c && rng.one_in(3) ? 2 * k : factor;
+      c[at] = draw_special(c.format(at), rng);
+    }
+    if (static_cast<int>(c.nonzero_addends().size()) == addends) list.push_back(std::move(c));
+  }
+  return list;
+}
 
 void make(SmallCases::List& list, const Op& op, int addends, int fraction_bits, bool specials) {
   struct Candidate {
@@ -15,7 +101,7 @@ void make(SmallCases::List& list, const Op& op, int addends, int fraction_bits, 
     CaseCost cost;
   };
   std::vector<Candidate> candidates;
-  for (Operands& operands : small_cases(op, addends, fraction_bits, specials, tried_cases)) {
+  for (Operands& operands : small_cases(op, addends, fraction_bits, specials)) {
     const CaseCost cost = operands.cost();
     candidates.push_back({std::move(operands), cost});
   }

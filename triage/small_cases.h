@@ -19,7 +19,8 @@ class SmallCases {
     std::vector<CaseCost> costs;
   };
 
-  /// Those of simplifications.h. What is returned lives as long as this object.
+  /// Those with exactly `addends` nonzero addends. `fraction_bits`: bits that the adder keeps below the greatest
+  /// exponent; `specials`: some operands are infinities and NaNs. What is returned lives as long as this object.
   const List& of(const Op& op, int addends, int fraction_bits, bool specials);
 
  private:

@@ -5,6 +5,7 @@
 
 #include "arithmetic/bins.h"
 #include "arithmetic/evaluate_dot.h"
+#include "triage/operands.h"
 
 namespace mmafuzz {
 namespace {
@@ -35,10 +36,6 @@ constexpr int ending = 8;  ///< bits; its name below says so
 
 bool is_aligned(const Step& s) {
   return s.aligned && (s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage);
-}
-
-bool is_negative(const FormatFields& f, uint64_t encoding) {
-  return f.has_sign() && (encoding >> f.ignored_low_bits & f.sign_bit()) != 0;
 }
 
 int value_kind(const FormatFields& f, uint64_t encoding) {

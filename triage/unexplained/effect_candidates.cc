@@ -255,12 +255,10 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
                    }});
   };
   if (!d.integer) {
-    add("of the other sign", [&d](uint64_t claimed) { return claimed ^ d.in_container(d.sign_bit()); });
-    const auto is_negative = [&d](uint64_t encoding) { return (encoding >> d.ignored_low_bits & d.sign_bit()) != 0; };
-    add("an infinity of its sign", [&d, is_negative](uint64_t x) { return d.encode_infinity(is_negative(x)); });
-    add("the greatest finite number of its sign",
-        [&d, is_negative](uint64_t x) { return d.encode_greatest(is_negative(x)); });
-    add("a zero of its sign", [&d, is_negative](uint64_t x) { return d.encode_zero(is_negative(x)); });
+    add("of the other sign", [&d](uint64_t claimed) { return claimed ^ travelling_sign(d); });
+    add("an infinity of its sign", [&d](uint64_t x) { return d.encode_infinity(is_negative(d, x)); });
+    add("the greatest finite number of its sign", [&d](uint64_t x) { return d.encode_greatest(is_negative(d, x)); });
+    add("a zero of its sign", [&d](uint64_t x) { return d.encode_zero(is_negative(d, x)); });
     for (const bool negative : {false, true}) {
       const char* sign = negative ? "-" : "+";
       add(fmt::format("{}0", sign), [&d, negative](uint64_t) { return d.encode_zero(negative); });
