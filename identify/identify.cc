@@ -69,15 +69,11 @@ class Identifier {
   void run() {
     if (asker_ && !ask(first_questions(op()))) return end_early();
     know_nans();
-    if (evidence_.size() == 0) {
-      id_.reason = "no case was answered";
-      return finish(IdentifyVerdict::too_few);
-    }
+    if (evidence_.size() == 0) return finish(IdentifyVerdict::too_few, "no case was answered");
     for (size_t round = 0;; ++round) {
-      if (evidence_.two_answers()) {
-        id_.reason = "the same case was answered in two ways: the unit is no function of the case";
-        return finish(IdentifyVerdict::no_fit);
-      }
+      if (evidence_.two_answers())
+        return finish(IdentifyVerdict::no_fit,
+                      "the same case was answered in two ways: the unit is no function of the case");
       if (nans_differ(evidence_) && fitting_plain().empty() && !hands_nans_on() && name_but_for_nans()) return;
       if (!find_row()) {
         if (give_up_rows()) continue;
@@ -97,8 +93,7 @@ class Identifier {
       if (held) return finish_held("the row");
       if (round > round_limit()) break;
     }
-    id_.reason = "after " + std::to_string(round_limit()) + " rounds rows still come and go";
-    finish(IdentifyVerdict::no_fit);
+    finish(IdentifyVerdict::no_fit, "after " + std::to_string(round_limit()) + " rounds rows still come and go");
   }
 
  private:
@@ -137,19 +132,22 @@ class Identifier {
     Questions next = questions_between(alternatives());
     if (!next.cases.size()) next = questions_to_joint_rivals();
     ask_between(*row_unit(), fitting_plain(), next);
-    if (next.cases.size() == 0) return finish(IdentifyVerdict::identified);
-    id_.next = next.cases;
-    id_.reason = std::to_string(next.cases.size()) + " further cases would tell more";
-    finish(IdentifyVerdict::too_few);
+    finish_with(next.cases);
+  }
+
+  /// Named where no case is left that would tell more.
+  void finish_with(const Batch& next) {
+    if (next.size() == 0) return finish(IdentifyVerdict::identified);
+    id_.next = next;
+    finish(IdentifyVerdict::too_few, std::to_string(next.size()) + " further cases would tell more");
   }
 
   /// What held is named, unless the time was over too soon.
   void finish_held(const std::string& what) {
     if (id_.verified.cases >= std::min(verification_cases(), least_verified))
       return finish(IdentifyVerdict::identified);
-    id_.reason =
-        "the time is over, and " + what + " held on " + std::to_string(id_.verified.cases) + " further cases only";
-    finish(IdentifyVerdict::too_few);
+    finish(IdentifyVerdict::too_few,
+           "the time is over, and " + what + " held on " + std::to_string(id_.verified.cases) + " further cases only");
   }
 
   void end_early() {
@@ -207,9 +205,7 @@ class Identifier {
       }
     }
     // Where a unit without parameters gives all answers, it is verified first; a long search follows if it is refuted.
-    judge_plain();
-    const bool plain_fits =
-        std::any_of(plain_.begin(), plain_.end(), [](const PlainHypothesis& p) { return p.mismatches == 0; });
+    const bool plain_fits = !fitting_plain().empty();
     candidates_ = fit.search(plain_fits ? budget() / 16 : budget());
     if (candidates_.front().mismatches > 0) return false;
     take(candidates_.front().model);
@@ -516,9 +512,8 @@ class Identifier {
       finish(IdentifyVerdict::no_fit);
       return false;
     }
-    id_.reason = "no row was found in this time; a longer --time searches further";
     row_.reset();
-    finish(IdentifyVerdict::too_few);
+    finish(IdentifyVerdict::too_few, "no row was found in this time; a longer --time searches further");
     return false;
   }
 
@@ -580,18 +575,23 @@ class Identifier {
       if (take_with_nan_rule(rows)) return false;
     }
     const bool in_catalogue = !numbers.nearest.empty() && numbers.nearest_differs.empty();
-    id_.reason =
-        "equal to " + (in_catalogue ? numbers.nearest : numbers.name) + " but for the NaNs: " + nan_rule(evidence_);
-    finish(IdentifyVerdict::no_fit);
+    finish(IdentifyVerdict::no_fit,
+           "equal to " + (in_catalogue ? numbers.nearest : numbers.name) + " but for the NaNs: " + nan_rule(evidence_));
     return true;
   }
 
-  /// Units without parameters that give all answers.
+  /// Units without parameters that give all answers; counts the answers that are against each of the others.
   std::vector<const Unit*> fitting_plain() {
-    judge_plain();
     std::vector<const Unit*> fitting;
-    for (const PlainHypothesis& plain : plain_)
+    for (PlainHypothesis& plain : plain_) {
+      plain.mismatches = 0;
+      Outcomes outcomes;
+      for (size_t i = 0; i < evidence_.size(); ++i) {
+        plain.unit->run(evidence_.cases().one(i), outcomes);
+        plain.mismatches += !same_result(op(), outcomes.results.get(0), evidence_.answer(i));
+      }
       if (plain.mismatches == 0) fitting.push_back(plain.unit.get());
+    }
     return fitting;
   }
 
@@ -628,25 +628,12 @@ class Identifier {
     const Batch more = structured_cases(structured_count);
     for (size_t i = 0; i < more.size() && known.size() < least_verified; ++i)
       if (known.insert(case_line(more, i)).second) next.append(more, i);
-    if (next.size() == 0) return finish(IdentifyVerdict::identified);
-    id_.reason = std::to_string(next.size()) + " further cases would tell more";
-    id_.next = std::move(next);
-    finish(IdentifyVerdict::too_few);
+    finish_with(next);
   }
 
-  void judge_plain() {
-    for (PlainHypothesis& plain : plain_) {
-      plain.mismatches = 0;
-      Outcomes outcomes;
-      for (size_t i = 0; i < evidence_.size(); ++i) {
-        plain.unit->run(evidence_.cases().one(i), outcomes);
-        plain.mismatches += !same_result(op(), outcomes.results.get(0), evidence_.answer(i));
-      }
-    }
-  }
-
-  void finish(IdentifyVerdict verdict) {
+  void finish(IdentifyVerdict verdict, const std::string& reason = "") {
     id_.verdict = verdict;
+    if (!reason.empty()) id_.reason = reason;
     if (asker_) {
       if (verdict != IdentifyVerdict::identified) {
         id_.dots = asker_->dots();
@@ -681,23 +668,21 @@ class Identifier {
     };
     while (std::erase_if(differing, proven)) {}
     std::vector<std::string> texts;
-    for (const Parameter* p : differing)
-      texts.push_back(std::string(p->name) + ": " + parameter_text(*p, other) + " there, " + parameter_text(*p, *row_) +
-                      " here");
+    for (const Parameter* p : differing) texts.push_back(difference_from(other, *p) + " here");
     return texts;
+  }
+  std::string difference_from(const DotModel& other, const Parameter& p) const {
+    return std::string(p.name) + ": " + parameter_text(p, other) + " there, " + parameter_text(p, *row_);
   }
 
   void compare_with_catalogue() {
     size_t least = SIZE_MAX;
     for (const ModelRow* row : rows_of_operands()) {
-      std::vector<std::string> differs;
-      if (row->model.kernel != row_->kernel) {
-        const Parameter& kernel = *find_parameter("kernel");
-        differs.push_back("kernel: " + parameter_text(kernel, row->model) + " there, " + parameter_text(kernel, *row_));
-      } else {
-        differs = differing_parameters(row->model);
-      }
-      const size_t distance = row->model.kernel == row_->kernel ? differs.size() : 1000;
+      const bool same_kernel = row->model.kernel == row_->kernel;
+      const std::vector<std::string> differs =
+          same_kernel ? differing_parameters(row->model)
+                      : std::vector{difference_from(row->model, *find_parameter("kernel"))};
+      const size_t distance = same_kernel ? differs.size() : 1000;
       if (distance >= least) continue;
       least = distance;
       id_.nearest = "model:" + row->name();
