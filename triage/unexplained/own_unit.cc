@@ -77,41 +77,8 @@ std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves
   return (lanes.size() == 1 ? "in lane " : "in lanes ") + ranges(lanes) + " only";
 }
 
-}  // namespace
-
-bool OwnUnit::speaks_of(const Judge& judge) {
-  if (judge.is_about_answering()) return true;
-  return judge.property() == "equals_model" && judge.op().kind == OpKind::dot && judge.units().size() == 2 &&
-         !judge.units()[0]->model();
-}
-
-std::string OwnUnit::describe(const Batch& cases) const {
-  Batch one(judge_.op());
-  one.append(cases, 0);
-  if (judge_.is_about_answering()) {
-    Outcomes own;
-    judge_.units()[0]->run(one, own);
-    return own.how_failed;
-  }
-  std::vector<Variant> variants;
-  if (judge_.units()[1]->model()) variants = variants_of_row();
-  const Surroundings near = surroundings_of(judge_, cases, 1);
-  if (const std::optional<std::string> fit = fitting_parameter(near, variants)) return *fit;
-  const Surroundings others = surroundings_of(judge_, cases, 2);
-  const std::vector<size_t> moves = moves_of(one);
-  return condition_and_effect(near, others, variants, lanes_text(Operands(judge_.op(), one, 0), moves), !moves.empty());
-}
-
-std::string OwnUnit::describe_sequence(const Batch& sequence) const {
-  const Surroundings near = surroundings_after(judge_, registry_, sequence, 1, learned_sequences),
-                     others = surroundings_after(judge_, registry_, sequence, 2, counted_sequences);
-  return condition_and_effect(near, others, {}, "", false);
-}
-
-std::string OwnUnit::condition_and_effect(const Surroundings& near, const Surroundings& others,
-                                          const std::vector<Variant>& variants, const std::string& lanes,
-                                          bool in_other_lanes) const {
-  const Unit& claimed = *judge_.units()[1];
+std::string condition_and_effect(const Unit& claimed, const Surroundings& near, const Surroundings& others,
+                                 const std::vector<Variant>& variants, const std::string& lanes, bool in_other_lanes) {
   if (near.differ.empty()) return no_change;
   ConditionLearner learner(claimed, near, in_other_lanes);
   const Effects effects(near, claimed, variants);
@@ -147,16 +114,17 @@ std::string OwnUnit::condition_and_effect(const Surroundings& near, const Surrou
   return counted.empty() ? text : fmt::format("{} ({})", text, fmt::join(counted, "; "));
 }
 
-std::vector<Variant> OwnUnit::variants_of_row() const {
-  const DotModel& model = *judge_.units()[1]->model();
+/// Of a unit that has a row.
+std::vector<Variant> variants_of(const Unit& claimed, const Op& op, const Registry& registry) {
+  const DotModel& model = *claimed.model();
   std::vector<Variant> variants;
   for (const Parameter& p : parameters()) {
     DotModel of_other_k = model;
     of_other_k.k *= 2;  // of whole blocks, as a shorter one that divides a block is another block
     if (!p.used_by(model.kernel) || never_shows(p.name, model, of_other_k)) continue;
     for (const std::string& value : other_values(p, model)) {
-      const std::string name = with_overrides_in_name(judge_.units()[1]->name(), std::string(p.name) + "=" + value);
-      if (Result<std::unique_ptr<Unit>> unit = registry_.bind(name, judge_.op()))
+      const std::string name = with_overrides_in_name(claimed.name(), std::string(p.name) + "=" + value);
+      if (Result<std::unique_ptr<Unit>> unit = registry.bind(name, op))
         variants.push_back(
             {std::string(p.name), std::string(p.meaning), parameter_text(p, model), value, std::move(*unit)});
     }
@@ -164,9 +132,9 @@ std::vector<Variant> OwnUnit::variants_of_row() const {
   return variants;
 }
 
-std::optional<std::string> OwnUnit::fitting_parameter(const Surroundings& near,
-                                                      const std::vector<Variant>& variants) const {
-  const FormatFields& d = judge_.op().d.fields();
+std::optional<std::string> fitting_parameter(const Surroundings& near, const std::vector<Variant>& variants) {
+  const Op& op = near.cases.op();
+  const FormatFields& d = op.d.fields();
   const size_t telling = near.differ.size();
   const size_t negative = static_cast<size_t>(
       std::count_if(near.differ.begin(), near.differ.end(), [&](size_t i) { return decode(d, near.own[i]).negative; }));
@@ -177,7 +145,7 @@ std::optional<std::string> OwnUnit::fitting_parameter(const Surroundings& near,
     variant.unit->run(near.cases, outcomes);
     bool fits = true;
     for (size_t i = 0; fits && i < near.cases.size(); ++i)
-      fits = outcomes.has_answer(i) && same_result(judge_.op(), outcomes.results.get(i), near.own[i]);
+      fits = outcomes.has_answer(i) && same_result(op, outcomes.results.get(i), near.own[i]);
     if (fits)
       return fmt::format(
           "{} ({}): {} is claimed, {} fits {} cases (the witness and what is near it), {} of which tell the "
@@ -187,17 +155,50 @@ std::optional<std::string> OwnUnit::fitting_parameter(const Surroundings& near,
   return std::nullopt;
 }
 
-std::vector<size_t> OwnUnit::moves_of(const Batch& one) const {
-  const Operands witness(judge_.op(), one, 0);
-  const size_t k = static_cast<size_t>(judge_.op().k);
-  Batch moved(judge_.op());
+/// How many lanes further the products of a case may move so that the difference stays.
+std::vector<size_t> moves_of(const Judge& judge, const Batch& one) {
+  const Operands witness(judge.op(), one, 0);
+  const size_t k = static_cast<size_t>(judge.op().k);
+  Batch moved(judge.op());
   moved.resize(k);  // the first one stays where it is
   for (size_t by = 0; by < k; ++by) rotated(witness, by).store(moved, by);
-  const std::vector<Verdict> verdicts = judge_.judge(moved);
+  const std::vector<Verdict> verdicts = judge.judge(moved);
   std::vector<size_t> moves;
   for (size_t by = 1; by < k; ++by)
-    if (verdicts[by].fails && !(Operands(judge_.op(), moved, by) == witness)) moves.push_back(by);
+    if (verdicts[by].fails && !(Operands(judge.op(), moved, by) == witness)) moves.push_back(by);
   return moves;
+}
+
+}  // namespace
+
+bool OwnUnit::speaks_of(const Judge& judge) {
+  if (judge.is_about_answering()) return true;
+  return judge.property() == "equals_model" && judge.op().kind == OpKind::dot && judge.units().size() == 2 &&
+         !judge.units()[0]->model();
+}
+
+std::string OwnUnit::describe(const Batch& cases) const {
+  Batch one(judge_.op());
+  one.append(cases, 0);
+  if (judge_.is_about_answering()) {
+    Outcomes own;
+    judge_.units()[0]->run(one, own);
+    return own.how_failed;
+  }
+  std::vector<Variant> variants;
+  if (judge_.units()[1]->model()) variants = variants_of(*judge_.units()[1], judge_.op(), registry_);
+  const Surroundings near = surroundings_of(judge_, cases, 1);
+  if (const std::optional<std::string> fit = fitting_parameter(near, variants)) return *fit;
+  const Surroundings others = surroundings_of(judge_, cases, 2);
+  const std::vector<size_t> moves = moves_of(judge_, one);
+  return condition_and_effect(*judge_.units()[1], near, others, variants,
+                              lanes_text(Operands(judge_.op(), one, 0), moves), !moves.empty());
+}
+
+std::string OwnUnit::describe_sequence(const Batch& sequence) const {
+  const Surroundings near = surroundings_after(judge_, registry_, sequence, 1, learned_sequences),
+                     others = surroundings_after(judge_, registry_, sequence, 2, counted_sequences);
+  return condition_and_effect(*judge_.units()[1], near, others, {}, "", false);
 }
 
 }  // namespace mmafuzz

@@ -3,10 +3,8 @@
 // changed and which stage could make it.
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "triage/unexplained/effect.h"
 #include "triage/judge.h"
 
 namespace mmafuzz {
@@ -30,14 +28,6 @@ class OwnUnit {
   std::string describe_sequence(const Batch& sequence) const;
 
  private:
-  std::string condition_and_effect(const Surroundings& near, const Surroundings& others,
-                                   const std::vector<Variant>& variants, const std::string& lanes,
-                                   bool in_other_lanes) const;
-  std::vector<Variant> variants_of_row() const;
-  std::optional<std::string> fitting_parameter(const Surroundings& near, const std::vector<Variant>& variants) const;
-  /// How many lanes further the products of a case may move so that the difference stays.
-  std::vector<size_t> moves_of(const Batch& one) const;
-
   const Judge& judge_;
   const Registry& registry_;
 };
