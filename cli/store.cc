@@ -114,16 +114,14 @@ void prune(const std::string& file, const std::string& keep, bool json) {
   { const Store there(file, Access::read); }  // a wrong name creates no store
   const uintmax_t before = size();
   Store store(file, Access::write);
-  const PrunedStore pruned = store.prune(std::time(nullptr) - static_cast<int64_t>(*seconds));
+  const size_t pruned = store.prune(std::time(nullptr) - static_cast<int64_t>(*seconds));
   if (json)
-    fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version},
-                                              {"pruned", pruned.campaigns},
-                                              {"bytes", size()},
-                                              {"bytes_before", before}}));
+    fmt::print("{}",
+               json_text(nlohmann::json{
+                   {"json_version", json_version}, {"pruned", pruned}, {"bytes", size()}, {"bytes_before", before}}));
   else
     fmt::print("{}: progress, coverage and pairs of {} are gone; {:.1f} MB, before {:.1f} MB\n", file,
-               counted(pruned.campaigns, "campaign"), static_cast<double>(size()) / 1e6,
-               static_cast<double>(before) / 1e6);
+               counted(pruned, "campaign"), static_cast<double>(size()) / 1e6, static_cast<double>(before) / 1e6);
 }
 
 }  // namespace

@@ -227,6 +227,7 @@ void Database::run(const char* sql) const {
 }
 
 void Database::within(const char* begin, const std::function<void()>& body) const {
+  if (sqlite3_get_autocommit(connection_.get()) == 0) return body();
   run(begin);
   try {
     body();
@@ -237,15 +238,9 @@ void Database::within(const char* begin, const std::function<void()>& body) cons
   }
 }
 
-void Database::atomically(const std::function<void()>& writes) {
-  if (sqlite3_get_autocommit(connection_.get()) == 0) return writes();
-  within("BEGIN IMMEDIATE", writes);
-}
+void Database::atomically(const std::function<void()>& writes) { within("BEGIN IMMEDIATE", writes); }
 
-void Database::in_one_state(const std::function<void()>& reads) const {
-  if (sqlite3_get_autocommit(connection_.get()) == 0) return reads();
-  within("BEGIN", reads);
-}
+void Database::in_one_state(const std::function<void()>& reads) const { within("BEGIN", reads); }
 
 void Database::fail(int code) const {
   sqlite3* connection = connection_.get();
@@ -277,7 +272,7 @@ Database::Prepared Database::prepared(const char* sql) const {
     return statement;
   }
   sqlite3_stmt* statement = nullptr;
-  const int code = sqlite3_prepare_v2(handle(), sql, -1, &statement, nullptr);
+  const int code = sqlite3_prepare_v2(connection_.get(), sql, -1, &statement, nullptr);
   if (code != SQLITE_OK) fail(code);
   return Prepared(statement);
 }
@@ -286,7 +281,8 @@ Database::Prepared Database::prepared(const char* sql) const {
 void Database::keep(Prepared statement) const {
   sqlite3_reset(statement.get());
   sqlite3_clear_bindings(statement.get());
-  if (sqlite3_db_handle(statement.get()) == handle()) idle_[sqlite3_sql(statement.get())] = std::move(statement);
+  if (sqlite3_db_handle(statement.get()) == connection_.get())
+    idle_[sqlite3_sql(statement.get())] = std::move(statement);
 }
 
 bool Statement::next() {

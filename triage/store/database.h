@@ -36,7 +36,6 @@ class Database {
   Database(const std::string& path, Access access, const DatabaseKind& kind);
 
   const std::string& path() const { return path_; }
-  sqlite3* handle() const { return connection_.get(); }
 
   void run(const char* sql) const;
   /// All writes or none, also when the process is killed. Inside of another atomically() it is part of that one.

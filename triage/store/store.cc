@@ -506,8 +506,8 @@ void Store::write_witnesses() const {
     if (is_minimized(bucket)) replace_file_if_other(folder + "/" + bucket.id() + ".cases", bucket.witness);
 }
 
-PrunedStore Store::prune(int64_t before) {
-  PrunedStore pruned;
+size_t Store::prune(int64_t before) {
+  std::vector<int64_t> numbers;
   atomically([&] {
     Statement row(
         database_,
@@ -516,17 +516,15 @@ PrunedStore Store::prune(int64_t before) {
         "OR "
         "EXISTS(SELECT 1 FROM pair_counts WHERE campaign = c.number))");
     row.start(before);
-    std::vector<int64_t> numbers;
     while (row.next()) numbers.push_back(row.integer(0));
     for (const char* table : {"campaign_samples", "reached", "pair_counts"}) {
       Statement gone(database_, (std::string("DELETE FROM ") + table + " WHERE campaign = ?").c_str());
       for (const int64_t number : numbers) gone.run(number);
     }
-    pruned.campaigns = numbers.size();
     database_.run(delete_unused_texts.c_str());
   });
   database_.shrink();
-  return pruned;
+  return numbers.size();
 }
 
 std::map<std::string, std::set<std::string>> Store::bins_of_campaigns() const {

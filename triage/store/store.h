@@ -47,11 +47,6 @@ struct PairRecord {
   std::string property = "equal";
 };
 
-/// What Store::prune took out.
-struct PrunedStore {
-  size_t campaigns = 0;
-};
-
 /// What a listing shows; globs have * and ?.
 struct BucketFilter {
   std::optional<Severity> severity = {};
@@ -88,8 +83,8 @@ class Store {
   void merge_from(const Store& other);
   /// Of campaigns that started before `before` (seconds since 1970, UTC) progress, coverage and pairs go; the campaigns
   /// themselves, buckets, counts, witnesses and decisions stay. Texts that no bucket has any more go, too. Gives the
-  /// room back to the file system.
-  PrunedStore prune(int64_t before);
+  /// room back to the file system. Returns of how many campaigns something went.
+  size_t prune(int64_t before);
   /// All writes inside are one transaction: a kill, an exception or a full disk leaves all or none of them.
   void atomically(const std::function<void()>& writes) { database_.atomically(writes); }
 
