@@ -289,9 +289,9 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
   verdicts.assign(cases.size(), {});
   if (property_->is_about_answering()) {
     for (size_t i = 0; i < cases.size(); ++i) {
-      verdicts[i].failed = base.has_failed(i);
-      verdicts[i].compared = verdicts[i].failed || base.has_answer(i);
-      if (verdicts[i].failed && special[i]) verdicts[i].cls = ValueClass::special;
+      verdicts[i].fails = base.has_failed(i);
+      verdicts[i].compared = verdicts[i].fails || base.has_answer(i);
+      if (verdicts[i].fails && special[i]) verdicts[i].cls = ValueClass::special;
     }
     return;
   }
@@ -317,13 +317,13 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
     Verdict& v = verdicts[i];
     v.compared = true;
     const Property::Subject of = subject(i);
-    for (int e = 0; e < base.results.count() && !v.failed; ++e) {
-      v.before = base.results.get(i, e);
-      v.after = after.results.get(i, property_->twin_element(cases.op(), e));
-      v.failed = !property_->holds({of, e, *known[i], v.before, v.after});
+    for (int e = 0; e < base.results.count() && !v.fails; ++e) {
+      v.first = base.results.get(i, e);
+      v.second = after.results.get(i, property_->twin_element(cases.op(), e));
+      v.fails = !property_->holds({of, e, *known[i], v.first, v.second});
       v.element = e;
     }
-    if (v.failed) v.cls = value_class(cases.op(), special[i], v.before, v.after, v.element);
+    if (v.fails) v.cls = value_class(cases.op(), special[i], v.first, v.second, v.element);
   }
   if (twins) *twins = std::move(twin);
 }
@@ -335,10 +335,10 @@ void BoundProperty::judge_alone(const Batch& cases, const Outcomes& base, std::v
   for (size_t i = 0; i < cases.size(); ++i) {
     Verdict& v = verdicts[i];
     v.compared = base.has_answer(i);
-    v.failed = v.compared && broken[i] >= 0;
-    v.element = v.failed ? broken[i] : 0;
-    v.before = v.after = base.results.get(i, v.element);
-    if (v.failed) v.cls = value_class(cases.op(), special[i], v.before, v.after, v.element);
+    v.fails = v.compared && broken[i] >= 0;
+    v.element = v.fails ? broken[i] : 0;
+    v.first = v.second = base.results.get(i, v.element);
+    if (v.fails) v.cls = value_class(cases.op(), special[i], v.first, v.second, v.element);
   }
 }
 
@@ -353,14 +353,14 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
   for (size_t i = 0; i < cases.size(); ++i) {
     const Verdict& v = verdicts[i];
     compared += v.compared;
-    if (!v.failed || count[static_cast<int>(v.cls)]++ > 0) continue;
+    if (!v.fails || count[static_cast<int>(v.cls)]++ > 0) continue;
     Divergence& d = found[static_cast<int>(v.cls)];
     d.key = {property_->name(), op_label(cases.op()), {unit_->name()}, name_of(v.cls)};
     d.severity = severity_;
     d.cases = Batch(cases.op());
     d.cases.append(cases, i);
     if (has_plain_twin()) d.cases.append(alone ? cases : twins[0], i);
-    if (!property_->is_about_answering()) d.results = {v.before, v.after};
+    if (!property_->is_about_answering()) d.results = {v.first, v.second};
     d.element = v.element;
     // A row remembers nothing; what has none breaks properties that it need not claim when it does.
     if (is_of_this_machine(unit_->role())) keep_cases_before(d, cases, i);

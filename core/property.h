@@ -184,10 +184,11 @@ class BoundProperty {
 
   /// What the property says of one case.
   struct Verdict {
-    bool compared = false, failed = false;
+    bool compared = false, fails = false;
     ValueClass cls = ValueClass::normal;  ///< of a failure
-    uint64_t before = 0, after = 0;       ///< results on the case and on its twin
-    int element = 0;                      ///< of a result of several, the one in `before`
+    uint64_t first = 0, second = 0;       ///< results on the case and on its twin
+    int element = 0;                      ///< of a result of several, the one that these are
+    friend bool operator==(const Verdict&, const Verdict&) = default;
   };
   /// One verdict per case. `base` holds the unit's outcomes on the cases; `twins`, where asked for, receives the twins.
   void judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts,

@@ -141,9 +141,9 @@ BoundProperty::Verdict replay(Reply& f, const Property& property, const Subject&
   u.unit->run(f.witness, base);
   std::vector<BoundProperty::Verdict> verdicts;
   bound->judge(f.witness, base, verdicts);
-  f.results = {to_hex(f.op.d, verdicts.at(0).before) + " on the case",
-               to_hex(f.op.d, verdicts.at(0).after) + " on the changed case"};
-  if (!verdicts.at(0).failed) refuse_witness(f);
+  f.results = {to_hex(f.op.d, verdicts.at(0).first) + " on the case",
+               to_hex(f.op.d, verdicts.at(0).second) + " on the changed case"};
+  if (!verdicts.at(0).fails) refuse_witness(f);
   return verdicts[0];
 }
 
@@ -267,7 +267,7 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
   /// The result's ulps by which a witness falls.
   const auto fall_of = [&](Reply& f) {
     const BoundProperty::Verdict results = replay(f, property, u);
-    const uint64_t encodings = ulp_gap(m.d, results.before, results.after);
+    const uint64_t encodings = ulp_gap(m.d, results.first, results.second);
     return static_cast<int64_t>(encodings >> (m.d.fraction_bits - m.output_fraction_bits));
   };
   Monotony found;

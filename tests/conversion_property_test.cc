@@ -149,7 +149,7 @@ TEST(Hole, OfTheLiteralReadingIsFoundAndTheGradualOneHasNone) {
   bound->judge(batch, outcomes, verdicts);
   size_t failed = 0;
   for (size_t i = 0; i < batch.size(); ++i) {
-    if (!verdicts[i].failed) continue;
+    if (!verdicts[i].fails) continue;
     ++failed;
     const uint64_t magnitude = batch.inputs()[0].get(i) & 0x7fffffff;
     EXPECT_GT(magnitude, 0x3be00000u);  // 0.875 * 2^-7

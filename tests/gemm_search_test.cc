@@ -434,8 +434,8 @@ TEST(GemmSpecials, FailExactlyWhereMpfrDiffers) {
         }
         const bool says_something = special ? is_special(f, right.results.get(i)) : !number;
         const bool expected_failure = says_something && !same_result(op, value, right.results.get(i));
-        ASSERT_EQ(verdicts[i].failed, expected_failure) << more << ": " << case_line(batch, i);
-        ++(verdicts[i].failed ? fails : holds);
+        ASSERT_EQ(verdicts[i].fails, expected_failure) << more << ": " << case_line(batch, i);
+        ++(verdicts[i].fails ? fails : holds);
       }
     }
   }

@@ -119,7 +119,7 @@ std::string case_against(const BoundProperty& property, const Unit& unit, const 
     std::vector<BoundProperty::Verdict> verdicts;
     property.judge(batch, base, verdicts);
     for (size_t i = 0; i < batch.size(); ++i)
-      if (verdicts[i].failed) return case_line(batch, i);
+      if (verdicts[i].fails) return case_line(batch, i);
   }
   return "";
 }
@@ -201,8 +201,8 @@ void expect_the_property(const BoundProperty& property, const Unit& unit, const 
     evaluator.run(values, answers);
     const bool violated = std::all_of(answers.begin(), answers.end(), [](uint64_t answer) { return answer == 1; });
     const bool assumed = std::all_of(answers.begin(), answers.end() - 1, [](uint64_t answer) { return answer == 1; });
-    if (assumed) failures += verdicts[i].failed;
-    ASSERT_EQ(violated, assumed && verdicts[i].failed) << case_line(cases, i);
+    if (assumed) failures += verdicts[i].fails;
+    ASSERT_EQ(violated, assumed && verdicts[i].fails) << case_line(cases, i);
   }
 }
 

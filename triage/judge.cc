@@ -39,10 +39,7 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
   Outcomes first;
   units_[0]->run(cases, first);
   if (bound_) {
-    std::vector<BoundProperty::Verdict> said;
-    bound_->judge(cases, first, said);
-    for (size_t i = 0; i < cases.size(); ++i)
-      verdicts[i] = {said[i].failed, said[i].compared, said[i].cls, said[i].before, said[i].after, said[i].element};
+    bound_->judge(cases, first, verdicts);
     return verdicts;
   }
   Outcomes second;
@@ -75,7 +72,7 @@ std::vector<Batch> Judge::twins(const Batch& cases) const {
   if (!bound_ || !bound_->has_plain_twin()) return {};
   Outcomes base;
   units_[0]->run(cases, base);
-  std::vector<BoundProperty::Verdict> said;
+  std::vector<Verdict> said;
   std::vector<Batch> twins;
   bound_->judge(cases, base, said, &twins);
   return twins;

@@ -6,15 +6,8 @@
 
 namespace mmafuzz {
 
-/// What one case shows.
-struct Verdict {
-  bool fails = false;
-  bool compared = false;                ///< every unit answered it, or broke on it
-  ValueClass cls = ValueClass::normal;  ///< of a failure
-  uint64_t first = 0, second = 0;       ///< results of both units, or of one unit on the case and on its twin
-  int element = 0;                      ///< of a result of several, the one that these are
-  friend bool operator==(const Verdict&, const Verdict&) = default;
-};
+/// What one case shows; of a comparison of two units, with the results of both.
+using Verdict = BoundProperty::Verdict;
 
 class Judge {
  public:
