@@ -19,4 +19,10 @@ void Batch::append(const Batch& other, size_t index) {
   }
 }
 
+Batch Batch::part(size_t first, size_t count) const {
+  Batch part(op_);
+  for (size_t i = first; i < first + count; ++i) part.append(*this, i);
+  return part;
+}
+
 }  // namespace mmafuzz

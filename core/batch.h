@@ -107,6 +107,8 @@ class Batch {
 
   /// Appends case `index` of another batch of the same op, inputs only.
   void append(const Batch& other, size_t index);
+  /// Cases in a row as a batch of their own, inputs only.
+  Batch part(size_t first, size_t count = 1) const;
 
  private:
   Op op_;

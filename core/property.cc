@@ -236,8 +236,8 @@ namespace {
 
 void keep_cases_before(Divergence& d, const Batch& batch, size_t index) {
   constexpr size_t most_before = 64;
-  d.before = Batch(batch.op());
-  for (size_t i = index - std::min(index, most_before); i < index; ++i) d.before.append(batch, i);
+  const size_t count = std::min(index, most_before);
+  d.before = batch.part(index - count, count);
 }
 
 }  // namespace
@@ -248,8 +248,7 @@ Divergence make_divergence(const char* property, Severity severity, const Batch&
   Divergence d;
   d.key = {property, op_label(batch.op()), {first_name, second_name}, name_of(cls)};
   d.severity = severity;
-  d.cases = Batch(batch.op());
-  d.cases.append(batch, index);
+  d.cases = batch.part(index);
   d.results = {first, second};
   d.element = element;
   d.before = Batch(batch.op());
@@ -357,8 +356,7 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
     Divergence& d = found[static_cast<int>(v.cls)];
     d.key = {property_->name(), op_label(cases.op()), {unit_->name()}, name_of(v.cls)};
     d.severity = severity_;
-    d.cases = Batch(cases.op());
-    d.cases.append(cases, i);
+    d.cases = cases.part(i);
     if (has_plain_twin()) d.cases.append(alone ? cases : twins[0], i);
     if (!property_->is_about_answering()) d.results = {v.first, v.second};
     d.element = v.element;

@@ -8,13 +8,6 @@ namespace {
 
 constexpr size_t most_failures = 8;  ///< cases on which a unit may break before it is given up
 
-Batch part_of(const Batch& batch, size_t first, size_t count) {
-  if (first == 0 && count == batch.size()) return batch;
-  Batch part(batch.op());
-  for (size_t i = 0; i < count; ++i) part.append(batch, first + i);
-  return part;
-}
-
 }  // namespace
 
 Asker::Asker(const Unit& unit, const Op& op, const Limits& limits)
@@ -66,7 +59,7 @@ bool Asker::ask(const Questions& questions, size_t first_question, Evidence& evi
     // A slow unit gets what it answers in a second, so that the end of the time is seen.
     const size_t n = std::min(count - done, at_once());
     Outcomes outcomes;
-    const bool goes_on = answers(part_of(questions.cases, done, n), outcomes);
+    const bool goes_on = answers(questions.cases.part(done, n), outcomes);
     for (size_t i = 0; i < outcomes.results.cases() && i < n; ++i) {
       if (!outcomes.has_answer(i) || outcomes.has_failed(i)) continue;
       const uint64_t answer = outcomes.results.get(i);

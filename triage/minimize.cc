@@ -41,11 +41,8 @@ struct Minimizer::Descent {
     while (simpler < list.costs.size() &&
            (list.costs[simpler] < cost || (list.costs[simpler] == cost && comes_before(list.cases, simpler))))
       ++simpler;
-    for (size_t first = 0; first < simpler; first += batch_cases) {
-      Batch part(judge.op());
-      for (size_t i = first; i < std::min(first + batch_cases, simpler); ++i) part.append(list.cases, i);
-      if (accept_one(part)) return true;
-    }
+    for (size_t first = 0; first < simpler; first += batch_cases)
+      if (accept_one(list.cases.part(first, std::min(batch_cases, simpler - first)))) return true;
     return false;
   }
 

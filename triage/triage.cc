@@ -316,8 +316,7 @@ class Triage::Group {
     const Operands operands(judge_.op(), cases, index);
     const CaseCost cost = operands.cost();
     if (kept.count++ > 0 && !is_simpler(operands, cost, Operands(judge_.op(), kept.one, 0), kept.cost)) return;
-    kept.one = Batch(judge_.op());
-    kept.one.append(cases, index);
+    kept.one = cases.part(index);
     kept.verdict = verdict;
     kept.cost = cost;
   }

@@ -178,8 +178,7 @@ bool OwnUnit::speaks_of(const Judge& judge) {
 }
 
 std::string OwnUnit::describe(const Batch& cases) const {
-  Batch one(judge_.op());
-  one.append(cases, 0);
+  const Batch one = cases.part(0);
   if (judge_.is_about_answering()) {
     Outcomes own;
     judge_.units()[0]->run(one, own);
