@@ -211,8 +211,7 @@ int run_split(SplitOptions& o) {
     for (size_t i = 0; i < batch.size(); ++i) {
       const double bad = badness(errors[i]);
       if (kept.size() == 16 && bad <= kept.back().first) continue;
-      Batch one(duel.op());
-      one.append(batch, i);
+      Batch one = batch.part(i);
       const auto at = std::find_if(kept.begin(), kept.end(), [&](const auto& k) { return k.first <= bad; });
       if (at != kept.end() && at->first == bad) continue;
       kept.insert(at, {bad, std::move(one)});

@@ -119,8 +119,7 @@ void add_bench_triage(Arguments& bench, int& status) {
                         const double start = now();
                         Result<Judge> judge = Judge::bind("equal", units, op, registry());
                         Causes causes(*judge, registry());
-                        Batch one(op);
-                        one.append(batch, i);
+                        const Batch one = batch.part(i);
                         Minimizer(*judge, causes, small).minimize(one, v.cls, causes.find(one, {v})[0]);
                         times.push_back(now() - start);
                       });

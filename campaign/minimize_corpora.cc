@@ -28,8 +28,7 @@ size_t keep_first_of_each_bin(const Op& op, const std::vector<std::string>& unit
   GuidedSearch guided(op, focuses_of(comparison), 0);
   const Batch cases = SharedCorpus(from, op, false).read_new();
   for (size_t first = 0; first < cases.size(); first += cases_at_once) {
-    Batch part(op);
-    for (size_t i = first; i < std::min(cases.size(), first + cases_at_once); ++i) part.append(cases, i);
+    const Batch part = cases.part(first, std::min(cases.size() - first, cases_at_once));
     for (size_t focus = 0; focus < guided.focus_count(); ++focus) {
       const GuidedSearch::Observation observation = guided.look(focus, part);
       for (const auto& [feature, index] : observation.kept)

@@ -178,8 +178,7 @@ std::vector<PairRecord> pairs_of(const Op& op, const CampaignSettings& settings)
   std::vector<Outcomes> outcomes;
   comparison.run(batch, outcomes);
   SpecialOperands special(batch);
-  Batch first_cases(op);
-  for (size_t i = 0; i < claim_cases; ++i) first_cases.append(batch, i);
+  const Batch first_cases = batch.part(0, claim_cases);
   for (size_t i = 0; i < outcomes.size(); ++i) {
     for (size_t j = i + 1; j < outcomes.size(); ++j) {
       const DifferenceTally tally = tally_differences(batch, special, outcomes[i], outcomes[j]);

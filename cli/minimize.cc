@@ -65,8 +65,7 @@ void minimize_artifact(const MinimizeOptions& options, const std::string& file, 
   for (const auto& [key, finding] : comparison.examine(cases).buckets) {
     std::vector<std::string> statement = {key.property};
     statement.insert(statement.end(), key.units.begin(), key.units.end());
-    Batch one(op);
-    one.append(finding.first.cases, 0);
+    const Batch one = finding.first.cases.part(0);
     if (std::optional<MinimizedDivergence> found = minimized(statement, one, registry()))
       tries.list.push_back({file, 0, to_text(op), case_line(one, 0), std::move(found)});
   }

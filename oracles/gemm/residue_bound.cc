@@ -96,10 +96,8 @@ std::string ResidueGemm::wrong_stage(const Batch& batch, size_t index) const {
     for (size_t p = 0; p < moduli_.size(); ++p) residues_wrong |= (sum - s.residues[p][at]) % moduli_[p] != 0;
   }
   if (residues_wrong) return "residues";
-  Batch one(op_);
-  one.append(batch, index);
   Outcomes outcomes;
-  run(one, outcomes);
+  run(batch.part(index), outcomes);
   for (size_t at = 0; at < in.c.size(); ++at)
     if (!within_bound(in.a, in.b, in.c[at], s.by, int(at / n), int(at % n), outcomes.results.get(0, int(at))))
       return "reconstruction";

@@ -126,9 +126,7 @@ nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::
     std::optional<MinimizedDivergence> small;
     if (how.minimize) {
       const nb::gil_scoped_release unlocked;
-      Batch one(finding.first.cases.op());
-      one.append(finding.first.cases, 0);
-      small = minimized(statement_of(key), one, registry);
+      small = minimized(statement_of(key), finding.first.cases.part(0), registry);
     }
     if (small) small->bucket.severity = finding.severity;
     const Divergence& first = finding.first;
