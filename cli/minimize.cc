@@ -63,10 +63,8 @@ void minimize_artifact(const MinimizeOptions& options, const std::string& file, 
   Mutator(op, focuses[header.focus % focuses.size()].hints).neighbours(cases, header.selector);
   tries.cases += cases.size();
   for (const auto& [key, finding] : comparison.examine(cases).buckets) {
-    std::vector<std::string> statement = {key.property};
-    statement.insert(statement.end(), key.units.begin(), key.units.end());
     const Batch one = finding.first.cases.part(0);
-    if (std::optional<MinimizedDivergence> found = minimized(statement, one, registry()))
+    if (std::optional<MinimizedDivergence> found = minimized(key.property, key.units, one, registry()))
       tries.list.push_back({file, 0, to_text(op), case_line(one, 0), std::move(found)});
   }
 }
@@ -79,19 +77,24 @@ void minimize_cases(const MinimizeOptions& options, const std::string& file, Tri
       twin.clear();
       continue;
     }
-    std::vector<std::string> statement = {options.property};
-    statement.insert(statement.end(), options.units.begin(), options.units.end());
-    if (options.units.empty()) statement = words_of(block.property);
-    if (statement.size() < 2)
+    std::string property = options.property;
+    std::vector<std::string> units = options.units;
+    if (units.empty()) units = words_of(block.property);
+    if (options.units.empty() && !units.empty()) {
+      property = units[0];
+      units.erase(units.begin());
+    }
+    if (units.empty())
       throw BadInput(file + ": line " + std::to_string(block.line[0]) +
                      ": no property line before the case; say --units U[,V]");
     ++tries.cases;
     tries.list.push_back({file, block.line[0], to_text(block.batch.op()), case_line(block.batch, 0),
-                          minimized(statement, block.batch, registry(), &twin)});
-    for (size_t i = 1; i < statement.size() && !tries.list.back().minimized; ++i) {
+                          minimized(property, units, block.batch, registry(), &twin)});
+    if (tries.list.back().minimized) continue;
+    for (const std::string& unit : units) {
       Outcomes outcomes;
-      bind_or_fail(statement[i], block.batch.op())->run(block.batch, outcomes);
-      tries.answers[statement[i]].add(outcomes);
+      bind_or_fail(unit, block.batch.op())->run(block.batch, outcomes);
+      tries.answers[unit].add(outcomes);
     }
   }
   if (reader.error()) throw BadInput(reader.error()->to_string());

@@ -10,10 +10,9 @@
 
 namespace mmafuzz {
 
-std::optional<MinimizedDivergence> minimized(const std::vector<std::string>& statement, const Batch& one,
-                                             const Registry& registry, std::string* twin) {
-  const std::vector<std::string> units(statement.begin() + 1, statement.end());
-  Result<Judge> judge = Judge::bind(statement[0], units, one.op(), registry);
+std::optional<MinimizedDivergence> minimized(const std::string& property, const std::vector<std::string>& units,
+                                             const Batch& one, const Registry& registry, std::string* twin) {
+  Result<Judge> judge = Judge::bind(property, units, one.op(), registry);
   if (!judge) throw std::runtime_error(judge.refusal().reason);
   if (twin) {
     const std::vector<Batch> twins = judge->twins(one);
@@ -24,16 +23,16 @@ std::optional<MinimizedDivergence> minimized(const std::vector<std::string>& sta
   found.verdict = judge->judge(one)[0];
   if (!found.verdict.fails) return std::nullopt;
   Bucket& bucket = found.bucket;
-  bucket.key = {statement[0], op_label(one.op()), units, name_of(found.verdict.cls)};
-  bucket.severity = statement[0] == "equals_model" ? Severity::contract : Severity::semantic;
+  bucket.key = {property, op_label(one.op()), units, name_of(found.verdict.cls)};
+  bucket.severity = property == "equals_model" ? Severity::contract : Severity::semantic;
   for (const std::unique_ptr<Unit>& unit : judge->units())
-    if (unit->claim(statement[0])) bucket.severity = Severity::contract;
+    if (unit->claim(property)) bucket.severity = Severity::contract;
   bucket.cause = cause_of(one, found.verdict, *judge, causes);
   bucket.detail = causes.detail(bucket.cause);
   found.witness = one;
   if (bucket.cause != unstable && one.op().kind == OpKind::gemm) {
-    found.witness = minimize_gemm(statement, one, found.verdict.cls, bucket.cause, registry);
-    judge = Judge::bind(statement[0], units, found.witness.op(), registry);
+    found.witness = minimize_gemm(property, units, one, found.verdict.cls, bucket.cause, registry);
+    judge = Judge::bind(property, units, found.witness.op(), registry);
     found.verdict = judge->judge(found.witness)[0];
   } else if (bucket.cause != unstable) {
     SmallCases small;

@@ -17,10 +17,10 @@ struct MinimizedDivergence {
   Verdict verdict;
 };
 
-/// Case 0 of `one` in its normal form. `statement` is a property and the units that it is about. Nothing where the case
-/// does not fail. `twin` receives the line of the case's twin under a property that has one. Throws std::runtime_error
-/// where the statement cannot be judged.
-std::optional<MinimizedDivergence> minimized(const std::vector<std::string>& statement, const Batch& one,
-                                             const Registry& registry, std::string* twin = nullptr);
+/// Case 0 of `one`, on which these units break the property, in its normal form. Nothing where the case does not fail.
+/// `twin` receives the line of the case's twin under a property that has one. Throws std::runtime_error where it cannot
+/// be judged.
+std::optional<MinimizedDivergence> minimized(const std::string& property, const std::vector<std::string>& units,
+                                             const Batch& one, const Registry& registry, std::string* twin = nullptr);
 
 }  // namespace mmafuzz

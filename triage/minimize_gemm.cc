@@ -56,13 +56,11 @@ Kept all_of(int count) {
 
 class Shrinker {
  public:
-  Shrinker(const std::vector<std::string>& statement, ValueClass cls, const std::string& cause,
+  Shrinker(const std::string& property, const std::vector<std::string>& units, ValueClass cls, const std::string& cause,
            const Registry& registry)
-      : statement_(statement), cls_(cls), cause_(cause), registry_(registry) {}
+      : property_(property), units_(units), cls_(cls), cause_(cause), registry_(registry) {}
 
-  Result<Judge> judge(const Op& op) const {
-    return Judge::bind(statement_[0], {statement_.begin() + 1, statement_.end()}, op, registry_);
-  }
+  Result<Judge> judge(const Op& op) const { return Judge::bind(property_, units_, op, registry_); }
 
   /// One dimension after the other, halves first, until nothing can be taken away.
   Batch shrink(Batch one) const {
@@ -103,7 +101,8 @@ class Shrinker {
     return false;
   }
 
-  const std::vector<std::string>& statement_;
+  const std::string& property_;
+  const std::vector<std::string>& units_;
   const ValueClass cls_;
   const std::string& cause_;
   const Registry& registry_;
@@ -111,9 +110,9 @@ class Shrinker {
 
 }  // namespace
 
-Batch minimize_gemm(const std::vector<std::string>& statement, const Batch& one, ValueClass cls,
-                    const std::string& cause, const Registry& registry) {
-  const Shrinker shrinker(statement, cls, cause, registry);
+Batch minimize_gemm(const std::string& property, const std::vector<std::string>& units, const Batch& one,
+                    ValueClass cls, const std::string& cause, const Registry& registry) {
+  const Shrinker shrinker(property, units, cls, cause, registry);
   Batch witness = one;
   while (true) {  // zeros that the elements' normal form makes let rows and products go
     witness = shrinker.shrink(std::move(witness));

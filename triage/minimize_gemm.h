@@ -6,10 +6,9 @@
 
 namespace mmafuzz {
 
-/// The normal form of case 0 of `one`, which breaks `statement` (a property, then its units) with this value class and
-/// cause. Its op has the same formats and fewer or equal rows, columns and products. What a minimal case gives, it
-/// gives.
-Batch minimize_gemm(const std::vector<std::string>& statement, const Batch& one, ValueClass cls,
-                    const std::string& cause, const Registry& registry);
+/// The normal form of case 0 of `one`, on which these units break the property with this value class and cause. Its op
+/// has the same formats and fewer or equal rows, columns and products. What a minimal case gives, it gives.
+Batch minimize_gemm(const std::string& property, const std::vector<std::string>& units, const Batch& one,
+                    ValueClass cls, const std::string& cause, const Registry& registry);
 
 }  // namespace mmafuzz

@@ -204,10 +204,9 @@ class Triage::Group {
 
   /// The witness may be of a smaller matrix product.
   void minimize_product(Bucket& bucket, const Batch& one, ValueClass cls) const {
-    std::vector<std::string> statement = {judge_.property()};
-    statement.insert(statement.end(), bucket.key.units.begin(), bucket.key.units.end());
-    const Batch witness = minimize_gemm(statement, one, cls, bucket.cause, registry_);
-    set_minimal(bucket, bound(statement, to_text(witness.op()), registry_), witness, witness);
+    const std::vector<std::string>& units = bucket.key.units;
+    const Batch witness = minimize_gemm(judge_.property(), units, one, cls, bucket.cause, registry_);
+    set_minimal(bucket, *Judge::bind(judge_.property(), units, witness.op(), registry_), witness, witness);
   }
 
   /// A cause that was found once means nothing where the results do not repeat.
