@@ -149,12 +149,10 @@ std::string identification_text(const Identification& id, bool steps) {
     text += id.verdict == IdentifyVerdict::too_few ? "  fits so far: " + id.name + "\n" : "  " + id.name + "\n";
     if (!id.also.empty())
       text += fmt::format("  units that give the same answers, too: {}\n", fmt::join(id.also, ", "));
-    if (!id.nearest.empty()) {
-      std::string differs;
-      for (const std::string& d : id.nearest_differs) differs += (differs.empty() ? "" : "; ") + d;
+    const std::string differs = fmt::format("{}", fmt::join(id.nearest_differs, "; "));
+    if (!id.nearest.empty())
       text += fmt::format("  nearest row of the catalogue: {}: {}\n", id.nearest,
                           differs.empty() ? "the same arithmetic" : differs);
-    }
     text += open_text(id);
   }
   text += "  " + counts_text(id);

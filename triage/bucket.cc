@@ -1,10 +1,10 @@
 #include "triage/bucket.h"
 
-#include <algorithm>
 #include <tuple>
 
 #include "core/fnv1a.h"
 #include "core/shell.h"
+#include "core/words.h"
 
 namespace mmafuzz {
 
@@ -28,12 +28,9 @@ std::vector<std::string> reproduction_words(const Bucket& bucket) {
   std::string units, op;
   std::vector<std::string> cases;
   for (const std::string& unit : bucket.key.units) units += (units.empty() ? "" : ",") + unit;
-  for (size_t at = 0; at < bucket.witness.size();) {
-    const size_t end = std::min(bucket.witness.find('\n', at), bucket.witness.size());
-    const std::string line = bucket.witness.substr(at, end - at);
-    at = end + 1;
+  for (const std::string& line : words_of(bucket.witness, '\n')) {
     if (line.starts_with("op ")) op = line.substr(3);
-    else if (!op.empty() && !line.empty() && line[0] != '#') cases.insert(cases.end(), {"--case", line});
+    else if (!op.empty() && line[0] != '#') cases.insert(cases.end(), {"--case", line});
   }
   if (cases.empty()) return {};
   if (is_of_sequence(bucket.cause)) cases.push_back("--sequence");

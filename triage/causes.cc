@@ -1,7 +1,6 @@
 #include "triage/causes.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 
 #include "core/words.h"
@@ -34,18 +33,6 @@ Batch select(const Batch& cases, const std::vector<size_t>& indices) {
   Batch part(cases.op());
   for (const size_t i : indices) part.append(cases, i);
   return part;
-}
-
-std::string joined_names(const std::vector<Replacement>& all, const std::vector<size_t>& set) {
-  std::string names;
-  for (const size_t i : set) names += (names.empty() ? "" : ",") + all[i].name;
-  return names;
-}
-
-std::string joined_details(const std::string& cause, const std::function<std::string(const std::string&)>& detail) {
-  std::string text;
-  for (const std::string& name : words_of(cause, ',')) text += (text.empty() ? "" : "; ") + detail(name);
-  return text;
 }
 
 /// Dots, and matrix products made of them: replaces the first unit's parameters by the second's. A unit without
@@ -201,7 +188,8 @@ class Ablation final : public CauseMethod {
       const std::vector<size_t> explained =
           agreeing(with_overrides_in_name(model_[replaced_], overrides), false, cases, verdicts, open);
       if (explained.empty()) continue;
-      const std::string names = joined_names(list_, set);
+      std::string names;
+      for (const size_t i : set) names += (names.empty() ? "" : ",") + list_[i].name;
       for (const size_t i : explained) causes[i] = names;
       std::erase_if(open, [&](size_t i) { return std::binary_search(explained.begin(), explained.end(), i); });
     }
@@ -378,7 +366,10 @@ std::string Causes::detail(const std::string& cause) const {
   if (cause == unstable) return "the same case does not give the same result every time";
   if (cause == history) return "the case fails only after the cases before it: the unit remembers them";
   if (cause == periodic) return "a case fails every so many cases, whatever they are: the unit counts them";
-  return joined_details(cause, [&](const std::string& name) { return method_->detail_of_one(name); });
+  std::string text;
+  for (const std::string& name : words_of(cause, ','))
+    text += (text.empty() ? "" : "; ") + method_->detail_of_one(name);
+  return text;
 }
 
 std::vector<std::string> Causes::facts(const std::string& cause) const {

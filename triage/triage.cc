@@ -400,7 +400,7 @@ std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, con
   size_t done = 0;
   const auto goes_on = [&] {
     const std::lock_guard<std::mutex> lock(mutex);
-    return !watch.goes_on || watch.goes_on(done, 2 * groups.size());
+    return !watch || watch(done, 2 * groups.size());
   };
   std::vector<std::vector<Bucket>> lists(groups.size());
   in_parallel(jobs_, groups.size(), [&](size_t i) {

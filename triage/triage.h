@@ -17,11 +17,9 @@
 
 namespace mmafuzz {
 
-/// Looks on while buckets are made. Every so often `goes_on` hears how many of all steps are done, on any thread; where
-/// it returns false, finish() ends early with what it has.
-struct TriageWatch {
-  std::function<bool(size_t done, size_t all)> goes_on;
-};
+/// Looks on while buckets are made: every so often it hears how many of all steps are done, on any thread; where it
+/// returns false, finish() ends early with what it has.
+using TriageWatch = std::function<bool(size_t done, size_t all)>;
 
 /// Collects divergences of any number of segments. Buckets, witnesses and counts depend on the divergences alone, not
 /// on their order or on the number of threads.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/words.h"
+
 namespace mmafuzz {
 namespace {
 
@@ -130,12 +132,9 @@ Lines unit_lines(const ExplainedUnit& unit, bool narrow) {
   Lines lines;
   lines.emplace_back(unit.name, Ink::strong);
   std::string row;  // parameters, in lines of a readable length
-  for (size_t begin = 0; begin < unit.parameters.size();) {
-    const size_t end = std::min(unit.parameters.find(' ', begin), unit.parameters.size());
-    const std::string word = unit.parameters.substr(begin, end - begin);
+  for (const std::string& word : words_of(unit.parameters)) {
     if (narrow && row.size() + word.size() > 74) lines.emplace_back("  " + std::exchange(row, ""));
     row += (row.empty() ? "" : " ") + word;
-    begin = end + 1;
   }
   if (!row.empty()) lines.emplace_back("  " + row);
   for (const ExplainedStep& step : unit.steps) add_step(lines, step, narrow);

@@ -48,12 +48,6 @@ std::vector<std::pair<std::string, std::string>> differing_alone(const std::vect
   return alone;
 }
 
-}  // namespace
-
-std::string RowDifference::text() const { return unit + " and " + other + " on " + op_label(op); }
-
-namespace {
-
 /// Instructions of other lengths, where only the sign of a zero that one of them is given as c is not kept: operands
 /// that show it are too rare to be expected.
 bool differ_in_zero_signs_alone(DotModel x, DotModel y) {
@@ -63,38 +57,36 @@ bool differ_in_zero_signs_alone(DotModel x, DotModel y) {
 
 }  // namespace
 
+std::string RowDifference::text() const { return unit + " and " + other + " on " + op_label(op); }
+
 std::map<std::string, Expectation> expected_facts(const Registry& registry, const std::vector<FactField>& fields) {
   std::map<std::string, Expectation> expected;
   for (const auto& [op, names] : fields) {
     if (op.kind != OpKind::dot) continue;
     const std::vector<Compared> units = bound(registry, op, names);
-    const auto add = [&, &op = op](const std::vector<Replacement>& all, const Replacement& r, const Compared& x,
-                                   const Compared& y) {
-      if (r.name == "kernel") return;
-      const Parameter* p = find_parameter(r.name);
-      const bool any_nan = p && is_of_nans(*p) && op.nan == NanPolicy::any;
+    const auto add = [&, &op = op](const std::vector<Replacement>& all, const Compared& x, const Compared& y) {
       const bool rows = x.is_row() && y.is_row();
-      const bool never = rows && (any_nan || never_shows(r.name, *x.model(), *y.model()));
-      const bool must = rows && !never && !(r.name == "k" && differ_in_zero_signs_alone(*x.model(), *y.model()));
-      const bool hidden = never && r.name != "k";  // that one is then only a name
-      Expectation& e = expected[difference_fact(r.name, r.first, r.second)];
-      if (must && !e.must) e = {true, false, {}};
-      e.hidden |= hidden && !e.must;
-      if (e.must == must && e.shown_by.size() < most_examples)
-        e.shown_by.push_back({op, x.unit->name(), y.unit->name(), differing_alone(all, r, x, y)});
+      for (const Replacement& r : all) {
+        if (r.name == "kernel") continue;
+        const Parameter* p = find_parameter(r.name);
+        const bool any_nan = p && is_of_nans(*p) && op.nan == NanPolicy::any;
+        const bool never = rows && (any_nan || never_shows(r.name, *x.model(), *y.model()));
+        const bool must = rows && !never && !(r.name == "k" && differ_in_zero_signs_alone(*x.model(), *y.model()));
+        const bool hidden = never && r.name != "k";  // that one is then only a name
+        Expectation& e = expected[difference_fact(r.name, r.first, r.second)];
+        if (must && !e.must) e = {true, false, {}};
+        e.hidden |= hidden && !e.must;
+        if (e.must == must && e.shown_by.size() < most_examples)
+          e.shown_by.push_back({op, x.unit->name(), y.unit->name(), differing_alone(all, r, x, y)});
+      }
     };
     for (size_t i = 0; i < units.size(); ++i)
       for (size_t j = i + 1; j < units.size(); ++j) {
         const Compared &x = units[i], &y = units[j];
         const DotModel *a = x.model(), *b = y.model();
-        if (a && b)
-          for (const std::vector<Replacement> all = replacements(*a, *b); const Replacement& r : all) add(all, r, x, y);
-        if (a && !b && is_reference(*y.unit))
-          for (const std::vector<Replacement> all = replacements_by_exact(*a, op); const Replacement& r : all)
-            add(all, r, x, y);
-        if (b && !a && is_reference(*x.unit))
-          for (const std::vector<Replacement> all = replacements_by_exact(*b, op); const Replacement& r : all)
-            add(all, r, y, x);
+        if (a && b) add(replacements(*a, *b), x, y);
+        if (a && !b && is_reference(*y.unit)) add(replacements_by_exact(*a, op), x, y);
+        if (b && !a && is_reference(*x.unit)) add(replacements_by_exact(*b, op), y, x);
       }
   }
   return expected;
