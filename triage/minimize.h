@@ -27,4 +27,10 @@ class Minimizer {
   SmallCases& small_;
 };
 
+/// Of matrix products, the smallest matrices come first: the normal form of case 0 of `one`, on which these units break
+/// the property with this value class and cause. Its op has the same formats and fewer or equal rows, columns and
+/// products. What a minimal case gives, it gives. Defined in minimize_gemm.cc.
+Batch minimize_gemm(const std::string& property, const std::vector<std::string>& units, const Batch& one,
+                    ValueClass cls, const std::string& cause, const Registry& registry);
+
 }  // namespace mmafuzz

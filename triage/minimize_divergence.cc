@@ -4,7 +4,6 @@
 
 #include "core/case_text.h"
 #include "triage/minimize.h"
-#include "triage/minimize_gemm.h"
 #include "triage/unexplained/own_unit.h"
 #include "triage/triage.h"
 

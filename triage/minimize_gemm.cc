@@ -1,8 +1,8 @@
-#include "triage/minimize_gemm.h"
-
+// The normal form of a divergence of matrix products.
 #include <algorithm>
 
 #include "arithmetic/corner_encodings.h"
+#include "triage/minimize.h"
 
 namespace mmafuzz {
 namespace {

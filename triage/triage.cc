@@ -10,7 +10,6 @@
 #include "triage/facts/facts.h"
 #include "triage/kernel_steps.h"
 #include "triage/minimize.h"
-#include "triage/minimize_gemm.h"
 #include "triage/minimize_sequence.h"
 #include "triage/unexplained/own_unit.h"
 
