@@ -168,12 +168,23 @@ class StepwiseDot {
     return encoding ^ op_.d.fields().sign_bit();
   }
 
+  Term& zero_term(int sign) {
+    Term& term = terms_.emplace_back(bits_);
+    mpfr_set_zero(term.value.get(), sign);
+    term.zero = true;
+    return term;
+  }
+
+  Mpfr copy_of(mpfr_srcptr x) const {
+    Mpfr copy(bits_);
+    mpfr_set(copy.get(), x, MPFR_RNDN);
+    return copy;
+  }
+
   /// Products, or in groups their exact sums.
   void add_term(int i) {
     if (i >= op_.k) {
-      terms_.emplace_back(bits_);
-      mpfr_set_zero(terms_.back().value.get(), 1);
-      terms_.back().zero = true;
+      zero_term(1);
       return;
     }
     const FormatFields &a = op_.a.fields(), &b = op_.b.fields();
@@ -194,20 +205,13 @@ class StepwiseDot {
       return way_.normalizes ? std::max(leading, -14) : n.scale_exponent;  // in fp16
     };
     if (way_.parts == Parts::groups) {
-      const bool starts = terms_.empty() || i % way_.group == 0;
-      if (starts) {
-        terms_.emplace_back(bits_);
-        mpfr_set_zero(terms_.back().value.get(), -1);
-        terms_.back().zero = true;
-      }
-      Term& group = terms_.back();
-      mpfr_add(group.value.get(), group.value.get(), product.get(), MPFR_RNDN);
+      Term& group = terms_.empty() || i % way_.group == 0 ? zero_term(-1) : terms_.back();
+      add(group.value.get(), product.get());
       group.exponent = scale;
       group.zero &= zero;
       return;
     }
-    terms_.emplace_back(bits_);
-    Term& term = terms_.back();
+    Term& term = terms_.emplace_back(bits_);
     mpfr_set(term.value.get(), product.get(), MPFR_RNDN);
     term.zero = zero;
     term.exponent = zero ? 0 : exponent(x) + exponent(y) + scale;
@@ -263,11 +267,10 @@ class StepwiseDot {
 
   /// The same, but what is dropped makes the last bit that stays a one.
   void cut_to_odd(mpfr_ptr x, int unit) const {
-    Mpfr whole(bits_), half(bits_);
-    mpfr_set(whole.get(), x, MPFR_RNDN);
+    const Mpfr whole = copy_of(x);
     cut(x, unit, false);
     if (mpfr_equal_p(whole.get(), x)) return;
-    mpfr_set(half.get(), x, MPFR_RNDN);
+    Mpfr half = copy_of(x);
     cut(half.get(), unit + 1, false);
     if (!mpfr_equal_p(half.get(), x)) return;
     mpfr_set_si_2exp(half.get(), mpfr_signbit(whole.get()) ? -1 : 1, unit, MPFR_RNDN);
@@ -290,8 +293,7 @@ class StepwiseDot {
     for (size_t i = first; i < last; i += stride) offer(greatest, terms_[i]);
     mpfr_set_zero(sum, -1);
     for (size_t i = first; i < last; i += stride) {
-      Mpfr term(bits_);
-      mpfr_set(term.get(), terms_[i].value.get(), MPFR_RNDN);
+      Mpfr term = terms_[i].value;
       if (way_.kept && greatest > below_all) cut(term.get(), greatest - *way_.kept, false);
       add(sum, term.get());
     }
@@ -332,8 +334,7 @@ class StepwiseDot {
       Mpfr of_group(bits_);
       mpfr_set_zero(of_group.get(), -1);
       for (size_t i = g; i < std::min(last, g + together); ++i) {
-        Mpfr term(bits_);
-        mpfr_set(term.get(), terms_[i].value.get(), MPFR_RNDN);
+        Mpfr term = terms_[i].value;
         cut_below(term.get(), together > 1 ? own[(g - first) / together] : greatest);
         add(of_group.get(), term.get());
       }
@@ -341,8 +342,7 @@ class StepwiseDot {
       add(all.get(), of_group.get());
     }
     if (c) {
-      Mpfr joined(bits_);
-      mpfr_set(joined.get(), c, MPFR_RNDN);
+      Mpfr joined = copy_of(c);
       const bool is_lost = !c_is_zero && way_.kept && exponent_of_value(c) < greatest - *way_.kept;
       if (is_lost && way_.drops_lost_c && greatest - *way_.kept > op_.d.fields().emin()) mpfr_set_zero(joined.get(), 1);
       else cut_below(joined.get(), greatest, true);
@@ -361,7 +361,7 @@ class StepwiseDot {
       else if (way_.zero_reads) greatest = *way_.zero_reads;
     }
     if (!c && together && way_.zero_reads) greatest = *way_.zero_reads;  // the sum starts from a zero
-    Mpfr products(bits_), joined(bits_);
+    Mpfr products(bits_);
     int own = sum_of_terms(first, last, odd_and_even ? 2 : 1, greatest, products.get());
     if (odd_and_even) {
       Mpfr odd(bits_);
@@ -377,7 +377,7 @@ class StepwiseDot {
       mpfr_set(sum, products.get(), MPFR_RNDN);
       return;
     }
-    mpfr_set(joined.get(), c, MPFR_RNDN);
+    Mpfr joined = copy_of(c);
     if (!together) join_later(products.get(), joined.get(), own);
     else if (way_.kept && own > below_all) cut(joined.get(), own - *way_.kept, false);
     add(products.get(), joined.get());
@@ -431,14 +431,11 @@ class StepwiseDot {
   }
 
   Mpfr halves(size_t first, size_t last) const {
-    Mpfr sum(bits_);
-    if (last - first == 1) {
-      mpfr_set(sum.get(), terms_[first].value.get(), MPFR_RNDN);
-      return sum;
-    }
+    if (last - first == 1) return terms_[first].value;
     const size_t middle = first + (last - first + 1) / 2;
-    const Mpfr left = halves(first, middle), right = halves(middle, last);
-    mpfr_add(sum.get(), left.get(), right.get(), MPFR_RNDN);
+    Mpfr sum = halves(first, middle);
+    const Mpfr right = halves(middle, last);
+    add(sum.get(), right.get());
     rounded(sum.get(), way_.rounding, way_.output_bits);
     return sum;
   }
