@@ -54,74 +54,55 @@ Kept all_of(int count) {
   return list;
 }
 
-class Shrinker {
- public:
-  Shrinker(const std::string& property, const std::vector<std::string>& units, ValueClass cls, const std::string& cause,
-           const Registry& registry)
-      : property_(property), units_(units), cls_(cls), cause_(cause), registry_(registry) {}
+}  // namespace
 
-  Result<Judge> judge(const Op& op) const { return Judge::bind(property_, units_, op, registry_); }
-
-  /// One dimension after the other, halves first, until nothing can be taken away.
-  Batch shrink(Batch one) const {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (int dimension = 0; dimension < 3; ++dimension)
-        while (drop_from(one, dimension)) changed = true;
-    }
-    return one;
-  }
-
- private:
-  bool still_fails(const Batch& one) const {
-    const Result<Judge> bound = judge(one.op());
-    if (!bound) return false;
-    const Verdict verdict = bound->judge(one)[0];
-    if (!verdict.fails || verdict.cls != cls_) return false;
-    return Causes(*bound, registry_).find(one, {verdict})[0] == cause_;
-  }
-
-  bool drop_from(Batch& one, int dimension) const {
-    const Op& op = one.op();
+Batch minimize_gemm(const std::string& property, const std::vector<std::string>& units, const Batch& one,
+                    ValueClass cls, const std::string& cause, const Registry& registry) {
+  const auto judge_on = [&](const Op& op) { return Judge::bind(property, units, op, registry); };
+  const auto still_fails = [&](const Batch& candidate) {
+    const Result<Judge> judge = judge_on(candidate.op());
+    if (!judge) return false;
+    const Verdict verdict = judge->judge(candidate)[0];
+    if (!verdict.fails || verdict.cls != cls) return false;
+    return Causes(*judge, registry).find(candidate, {verdict})[0] == cause;
+  };
+  const auto drop_from = [&](Batch& from, int dimension) {
+    const Op& op = from.op();
     const int count = dimension == 0 ? op.m : dimension == 1 ? op.n : op.k;
-    for (int part = count / 2; part >= 1; part /= 2) {
+    for (int part = count / 2; part >= 1; part /= 2)
       for (int first = 0; first < count; first += part) {
         Kept kept[3] = {all_of(op.m), all_of(op.n), all_of(op.k)};
         Kept& list = kept[dimension];
         list.erase(list.begin() + first, list.begin() + std::min(first + part, count));
         if (list.empty()) continue;
-        const Batch smaller = part_of(one, kept[0], kept[1], kept[2]);
+        const Batch smaller = part_of(from, kept[0], kept[1], kept[2]);
         for (const Batch& candidate : {smaller, filled(smaller)}) {
           if (!still_fails(candidate)) continue;
-          one = candidate;
+          from = candidate;
           return true;
         }
       }
-    }
     return false;
-  }
+  };
+  // One dimension after the other, halves first, until nothing can be taken away.
+  const auto shrunk = [&](Batch from) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (int dimension = 0; dimension < 3; ++dimension)
+        while (drop_from(from, dimension)) changed = true;
+    }
+    return from;
+  };
 
-  const std::string& property_;
-  const std::vector<std::string>& units_;
-  const ValueClass cls_;
-  const std::string& cause_;
-  const Registry& registry_;
-};
-
-}  // namespace
-
-Batch minimize_gemm(const std::string& property, const std::vector<std::string>& units, const Batch& one,
-                    ValueClass cls, const std::string& cause, const Registry& registry) {
-  const Shrinker shrinker(property, units, cls, cause, registry);
   Batch witness = one;
   while (true) {  // zeros that the elements' normal form makes let rows and products go
-    witness = shrinker.shrink(std::move(witness));
-    Result<Judge> judge = shrinker.judge(witness.op());
+    witness = shrunk(std::move(witness));
+    Result<Judge> judge = judge_on(witness.op());
     if (!judge) return witness;
     Causes causes(*judge, registry);
     SmallCases small;
     witness = Minimizer(*judge, causes, small).minimize(witness, cls, cause);
-    Batch smaller = shrinker.shrink(witness);
+    Batch smaller = shrunk(witness);
     if (smaller.op() == witness.op()) return witness;
     witness = std::move(smaller);
   }
