@@ -11,60 +11,50 @@ namespace {
 constexpr size_t cases_a_round = 256, rounds = 48;
 constexpr size_t enough_that_differ = 1024, enough_that_agree = 4096;
 
-/// Moves that keep most of a case as it is. Those of the mutator, which aim at corners of an adder, come beside them.
-class SmallMoves {
- public:
-  explicit SmallMoves(const Op& op) : op_(op) {}
+void new_fraction(Operands& c, size_t at, CounterRng& rng) {
+  const FormatFields& f = c.format(at);
+  c[at] ^= f.in_container(rng.next() & f.fraction_mask());
+}
 
-  void make(Operands& c, CounterRng& rng) const {
-    const uint32_t k = static_cast<uint32_t>(op_.k);
-    const size_t lane = rng.below(k), other = rng.below(k), at = rng.below(static_cast<uint32_t>(c.size()));
-    const int by = rng.between(1, 8) * (rng.one_in(2) ? 1 : -1);
-    switch (rng.below(12)) {
-      case 0: turn_bit(c, at, rng); return;
-      case 1: new_fraction(c, at, rng); return;
-      case 2:
-        for (size_t i = 0; i < c.size(); ++i) new_fraction(c, i, rng);
-        return;
-      case 3: scale(c, at, by); return;
-      case 4:  // the product stays
-        if (scale(c, lane, by) && !scale(c, k + lane, -by)) scale(c, lane, -by);
-        return;
-      case 5: flip_sign(c, rng.below(2 * k + 1)); return;  // of an integer a bit
-      case 6:
-        std::swap(c[lane], c[other]);
-        std::swap(c[k + lane], c[k + other]);
-        return;
-      case 7: c[lane] = rng.one_in(2) ? c[other] : c[k + lane] & c.format(lane).container_mask(); return;
-      case 8: c.clear(at); return;
-      case 9: change_equals(c, at, by, rng); return;
-      case 10:
-        for (size_t i = 0; i <= k; ++i) scale(c, i == k ? 2 * k : i, by);
-        return;
-      default: c[at] = rng.next() & c.format(at).container_mask(); return;
-    }
-  }
+/// Operands that are equal remain so.
+void change_equals(Operands& c, size_t at, int by, CounterRng& rng) {
+  const uint64_t before = c[at];
+  if (rng.one_in(2)) new_fraction(c, at, rng);
+  else scale(c, at, by);
+  const uint64_t after = c[at];
+  for (size_t i = 0; i < c.size(); ++i)
+    if (c[i] == before && c.format(i).width == c.format(at).width) c[i] = after;
+}
 
- private:
-  /// Operands that are equal remain so.
-  static void change_equals(Operands& c, size_t at, int by, CounterRng& rng) {
-    const uint64_t before = c[at];
-    if (rng.one_in(2)) new_fraction(c, at, rng);
-    else scale(c, at, by);
-    const uint64_t after = c[at];
-    for (size_t i = 0; i < c.size(); ++i)
-      if (c[i] == before && c.format(i).width == c.format(at).width) c[i] = after;
+/// A move that keeps most of a case as it is. Those of the mutator, which aim at corners of an adder, come beside it.
+void move_a_little(Operands& c, CounterRng& rng) {
+  const uint32_t k = static_cast<uint32_t>(c.op().k);
+  const size_t lane = rng.below(k), other = rng.below(k), at = rng.below(static_cast<uint32_t>(c.size()));
+  const int by = rng.between(1, 8) * (rng.one_in(2) ? 1 : -1);
+  switch (rng.below(12)) {
+    case 0: c[at] ^= uint64_t{1} << rng.below(static_cast<uint32_t>(c.format(at).width)); return;
+    case 1: new_fraction(c, at, rng); return;
+    case 2:
+      for (size_t i = 0; i < c.size(); ++i) new_fraction(c, i, rng);
+      return;
+    case 3: scale(c, at, by); return;
+    case 4:  // the product stays
+      if (scale(c, lane, by) && !scale(c, k + lane, -by)) scale(c, lane, -by);
+      return;
+    case 5: flip_sign(c, rng.below(2 * k + 1)); return;  // of an integer a bit
+    case 6:
+      std::swap(c[lane], c[other]);
+      std::swap(c[k + lane], c[k + other]);
+      return;
+    case 7: c[lane] = rng.one_in(2) ? c[other] : c[k + lane] & c.format(lane).container_mask(); return;
+    case 8: c.clear(at); return;
+    case 9: change_equals(c, at, by, rng); return;
+    case 10:
+      for (size_t i = 0; i <= k; ++i) scale(c, i == k ? 2 * k : i, by);
+      return;
+    default: c[at] = rng.next() & c.format(at).container_mask(); return;
   }
-  static void turn_bit(Operands& c, size_t at, CounterRng& rng) {
-    c[at] ^= uint64_t{1} << rng.below(static_cast<uint32_t>(c.format(at).width));
-  }
-  static void new_fraction(Operands& c, size_t at, CounterRng& rng) {
-    const FormatFields& f = c.format(at);
-    c[at] ^= f.in_container(rng.next() & f.fraction_mask());
-  }
-
-  Op op_;
-};
+}
 
 /// Adds a case unless there are enough of its kind.
 bool keep(Surroundings& all, const Batch& cases, size_t i, const Verdict& verdict) {
@@ -85,7 +75,6 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
   Surroundings all;
   all.cases = Batch(op);
   const Mutator mutator(op, corner_hints(judge.units()[1]->model()));
-  const SmallMoves small(op);
   const std::vector<Verdict> of_starts = judge.judge(starts);
   for (size_t i = 0; i < starts.size(); ++i) keep(all, starts, i, of_starts[i]);
   if (all.differ.empty()) return all;
@@ -100,7 +89,7 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
         continue;
       }
       Operands c(op, tried, i);
-      for (uint32_t moves = 1 + (rng.one_in(2) ? rng.below(4) : 0); moves > 0; --moves) small.make(c, rng);
+      for (uint32_t moves = 1 + (rng.one_in(2) ? rng.below(4) : 0); moves > 0; --moves) move_a_little(c, rng);
       c.store(tried, i);
     }
     const std::vector<Verdict> verdicts = judge.judge(tried);
@@ -116,7 +105,6 @@ Surroundings surroundings_after(const Judge& judge, const Registry& registry, co
   const size_t last = sequence.size() - 1;
   Surroundings all;
   all.cases = all.before = Batch(op);
-  const SmallMoves small(op);
   std::vector<Batch> from = {sequence};
   if (keep(all, sequence, last, judge.judge_anew(sequence, registry).back())) all.before.append(sequence, last - 1);
   for (uint64_t number = 0; number < sequences; ++number) {
@@ -129,7 +117,7 @@ Surroundings surroundings_after(const Judge& judge, const Registry& registry, co
       if (which == (i == last ? 1 : 0)) continue;
       CounterRng moves = same;
       Operands c(op, tried, i);
-      for (uint32_t n = 1 + moves.below(4); n > 0; --n) small.make(c, moves);
+      for (uint32_t n = 1 + moves.below(4); n > 0; --n) move_a_little(c, moves);
       c.store(tried, i);
     }
     const Verdict verdict = judge.judge_anew(tried, registry).back();
