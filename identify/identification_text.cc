@@ -29,6 +29,30 @@ std::string answer_text(const Op& op, uint64_t encoding) {
   return to_hex(op.d, encoding) + " (" + number(op.d, encoding) + ")";
 }
 
+/// A case in a few words: "c = 0x1p+15; products 0: 0x1p+8 * 0x1p+7, 1..15: 0x1p-7 * 0x1p-7".
+std::string short_case(const Op& op, const Batch& one) {
+  const auto product = [&](int i) { return number(op.a, one.a().get(0, i)) + " * " + number(op.b, one.b().get(0, i)); };
+  std::string products;
+  for (int i = 0; i < op.k;) {
+    const std::string text = product(i);
+    int end = i;
+    while (end + 1 < op.k && product(end + 1) == text) ++end;
+    const bool nothing = one.a().get(0, i) == 0 && one.b().get(0, i) == 0;
+    if (!nothing)
+      products +=
+          (products.empty() ? "" : ", ") + (i == end ? std::to_string(i) : fmt::format("{}-{}", i, end)) + ": " + text;
+    i = end + 1;
+  }
+  std::string text = "c = " + number(op.c, one.c().get(0));
+  text += products.empty() ? ", products +0" : ", products " + products;
+  for (int side = 0; side < 2 && op.has_scales(); ++side) {
+    const Format& f = side ? op.scale_b : op.scale_a;
+    text += side ? ", scales of b" : ", scales of a";
+    for (int i = 0; i < op.scales(); ++i) text += " " + number(f, one.inputs()[size_t(3 + side)].get(0, i));
+  }
+  return text;
+}
+
 std::string case_of(const Identification& id, size_t index) {
   const Op& op = id.evidence.op();
   return short_case(op, id.evidence.cases().one(index)) + " -> " + answer_text(op, id.evidence.answer(index));
@@ -111,29 +135,6 @@ std::string counts_text(const Identification& id) {
 }
 
 }  // namespace
-
-std::string short_case(const Op& op, const Batch& one) {
-  const auto product = [&](int i) { return number(op.a, one.a().get(0, i)) + " * " + number(op.b, one.b().get(0, i)); };
-  std::string products;
-  for (int i = 0; i < op.k;) {
-    const std::string text = product(i);
-    int end = i;
-    while (end + 1 < op.k && product(end + 1) == text) ++end;
-    const bool nothing = one.a().get(0, i) == 0 && one.b().get(0, i) == 0;
-    if (!nothing)
-      products +=
-          (products.empty() ? "" : ", ") + (i == end ? std::to_string(i) : fmt::format("{}-{}", i, end)) + ": " + text;
-    i = end + 1;
-  }
-  std::string text = "c = " + number(op.c, one.c().get(0));
-  text += products.empty() ? ", products +0" : ", products " + products;
-  for (int side = 0; side < 2 && op.has_scales(); ++side) {
-    const Format& f = side ? op.scale_b : op.scale_a;
-    text += side ? ", scales of b" : ", scales of a";
-    for (int i = 0; i < op.scales(); ++i) text += " " + number(f, one.inputs()[size_t(3 + side)].get(0, i));
-  }
-  return text;
-}
 
 std::string identification_text(const Identification& id, bool steps) {
   const Op& op = id.evidence.op();

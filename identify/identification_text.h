@@ -7,9 +7,6 @@
 
 namespace mmafuzz {
 
-/// A case in a few words: "c = 0x1p+15; products 0: 0x1p+8 * 0x1p+7, 1..15: 0x1p-7 * 0x1p-7".
-std::string short_case(const Op& op, const Batch& one);
-
 /// The steps, if wanted, then the answer.
 std::string identification_text(const Identification& id, bool steps);
 

@@ -25,6 +25,13 @@ constexpr uint64_t fit_budget = 200'000'000;  ///< products evaluated in search 
 constexpr double verification_share = 0.25;   ///< of --time; cases that tell rows apart are searched in the rest
 constexpr double fit_seconds = 20;            ///< of --time; with less the search is shorter
 
+/// Cases of the verification where no number is given: 4,194,304, of more than 16 products so many fewer that it takes
+/// no longer.
+uint64_t default_verification(const Op& op) {
+  constexpr uint64_t most = 1 << 22, products = 1 << 26;
+  return std::min(most, products / static_cast<uint64_t>(op.k));
+}
+
 /// A unit without parameters that may be the answer: `exact`, `ieee:pairwise`.
 struct PlainHypothesis {
   std::unique_ptr<Unit> unit;
@@ -856,11 +863,6 @@ std::vector<int64_t> ParameterFinding::not_proven() const {
   for (const Undetermined& u : undetermined)
     if (!u.proven) all.insert(all.end(), u.values.begin(), u.values.end());
   return all;
-}
-
-uint64_t default_verification(const Op& op) {
-  constexpr uint64_t most = 1 << 22, products = 1 << 26;
-  return std::min(most, products / static_cast<uint64_t>(op.k));
 }
 
 Identification identify(const Unit& unit, const Op& op, const IdentifySettings& settings) {

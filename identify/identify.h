@@ -76,13 +76,9 @@ struct Identification {
 struct IdentifySettings {
   uint64_t seed = 1;
   double seconds = 60;             ///< at most
-  std::optional<uint64_t> verify;  ///< cases of the verification at most; none: default_verification()
+  std::optional<uint64_t> verify;  ///< cases of the verification at most; none: by the length of the dot
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
-
-/// Cases of the verification where no number is given: 4,194,304, of more than 16 products so many fewer that it takes
-/// no longer.
-uint64_t default_verification(const Op& op);
 
 /// Asks a unit that is bound to a dot op.
 Identification identify(const Unit& unit, const Op& op, const IdentifySettings& settings);

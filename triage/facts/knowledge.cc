@@ -59,6 +59,19 @@ std::string line_of(const KnownFact& fact) {
   return line + "\n";
 }
 
+/// The fact's witness as knowledge keeps it.
+KnownFact known_fact(const Fact& fact, const std::string& reason) {
+  KnownFact known{fact.name, true, reason, "", "", ""};
+  std::istringstream in(fact.best.witness);
+  for (std::string line; std::getline(in, line) && known.one_case.empty();) {
+    if (line.empty() || line[0] == '#' || line.starts_with("mmafuzz-cases")) continue;
+    if (line.starts_with("property ")) known.statement = line.substr(9);
+    else if (line.starts_with("op ")) known.op = line;
+    else known.one_case = line;
+  }
+  return known;
+}
+
 }  // namespace
 
 Knowledge::Knowledge(const std::string& folder) {
@@ -99,18 +112,6 @@ std::set<std::string> Knowledge::names() const {
   std::set<std::string> all;
   for (const auto& [name, fact] : facts_) all.insert(name);
   return all;
-}
-
-KnownFact known_fact(const Fact& fact, const std::string& reason) {
-  KnownFact known{fact.name, true, reason, "", "", ""};
-  std::istringstream in(fact.best.witness);
-  for (std::string line; std::getline(in, line) && known.one_case.empty();) {
-    if (line.empty() || line[0] == '#' || line.starts_with("mmafuzz-cases")) continue;
-    if (line.starts_with("property ")) known.statement = line.substr(9);
-    else if (line.starts_with("op ")) known.op = line;
-    else known.one_case = line;
-  }
-  return known;
 }
 
 void Knowledge::accept(const Fact& fact, const std::string& reason) {

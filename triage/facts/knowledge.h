@@ -44,7 +44,4 @@ class Knowledge {
   std::map<std::string, KnownFact> facts_;
 };
 
-/// The fact's witness as knowledge keeps it.
-KnownFact known_fact(const Fact& fact, const std::string& reason);
-
 }  // namespace mmafuzz

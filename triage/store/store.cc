@@ -493,12 +493,8 @@ std::vector<PairRecord> Store::pairs(const std::string& campaign) const {
   return all;
 }
 
-std::string Store::witness_folder() const {
-  return (std::filesystem::path(path()).parent_path() / "witnesses").string();
-}
-
 void Store::write_witnesses() const {
-  const std::string folder = witness_folder();
+  const std::string folder = (std::filesystem::path(path()).parent_path() / "witnesses").string();
   std::error_code error;
   std::filesystem::create_directory(folder, error);
   if (error) throw std::runtime_error(folder + ": cannot be created: " + error.message());

@@ -104,9 +104,8 @@ class Store {
   std::map<std::string, std::vector<std::pair<std::string, uint64_t>>> counts() const;
 
   const std::string& path() const { return database_.path(); }
-  /// Folder of the witnesses' text files, `witnesses` beside the store.
-  std::string witness_folder() const;
-  /// Writes `<id>.cases` for every bucket whose file is missing or differs; each appears whole or not at all.
+  /// Writes `witnesses/<id>.cases` beside the store for every bucket whose file is missing or differs; each appears
+  /// whole or not at all.
   void write_witnesses() const;
 
  private:
