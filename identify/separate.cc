@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "identify/carried_cases.h"
 #include "search/datapath_sweeps.h"
 #include "search/structured_generator.h"
 
@@ -111,24 +110,7 @@ std::optional<Batch> Separator::targeted(const DotModel& other) {
   ResultsOfRow of_other(other, own.cases);
   for (size_t i = 0; i < own.results.size(); ++i)
     if (!same_result(op, of_other.at(i), own.results[i])) return own.cases.one(i);
-  return carried(other);
-}
-
-std::optional<Batch> Separator::carried(const DotModel& other) {
-  const CarriedCases carrying(evidence_.op(), row_, other);
-  if (!carrying.possible()) return std::nullopt;
-  const size_t count = std::min(traced_cases, targeted_.cases.size());
-  while (sums_.size() < count) sums_.push_back(sums_after_blocks(row_, targeted_.cases.operands(sums_.size())));
-  std::vector<size_t> by_worth[3];
-  for (size_t i = 0; i < count; ++i)
-    by_worth[carrying.worth(sums_[i], sums_after_blocks(other, targeted_.cases.operands(i)))].push_back(i);
-  CounterRng rng(seed_, 0);
-  constexpr size_t most_carried = 16;
-  constexpr int tries[] = {0, 8, 96};
-  for (const int worth : {2, 1})
-    for (size_t n = 0; n < std::min(most_carried, by_worth[worth].size()) && goes_on_(); ++n)
-      if (std::optional<Batch> one = carrying.carry(targeted_.cases, by_worth[worth][n], tries[worth], rng)) return one;
-  return std::nullopt;
+  return carried_case(row_, other, targeted_.cases, sums_, seed_, goes_on_);
 }
 
 }  // namespace mmafuzz

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "identify/carried_cases.h"
 #include "identify/evidence.h"
 #include "identify/targeted_cases.h"
 #include "search/mutator.h"
@@ -15,7 +16,6 @@ class Separator {
   static constexpr size_t all_cases = 1 << 13;       ///< ... and each that is worth more
   static constexpr size_t targeted_cases = 1 << 14;  ///< ... on these, where a parameter of the row shows
   static constexpr size_t own_cases = 2048;          ///< ... and on these at the other row's own corners
-  static constexpr size_t traced_cases = 1 << 11;    ///< ... and those of the targeted whose blocks are compared
   static constexpr size_t deep_cases = all_cases + targeted_cases + own_cases;
 
   /// Neighbours of what was asked so far are tried, too. Where `goes_on` says no, the rest is left out.
@@ -45,16 +45,14 @@ class Separator {
   void add_all(const Batch& batch, Pool& pool) const;
   /// A targeted case, or one at the other row's corners.
   std::optional<Batch> targeted(const DotModel& other);
-  /// A case that carries what differs after some block to the end.
-  std::optional<Batch> carried(const DotModel& other);
 
   DotModel row_;
   const Evidence& evidence_;
   uint64_t seed_;
   std::function<bool()> goes_on_;
   Batch asked_;
-  Pool pool_, targeted_;                     ///< the second is filled when it is needed
-  std::vector<std::vector<uint64_t>> sums_;  ///< of the row after each block of the targeted cases; when needed
+  Pool pool_, targeted_;  ///< the second is filled when it is needed
+  SumsAfterBlocks sums_;  ///< of the row and the targeted cases; when needed
 };
 
 }  // namespace mmafuzz
