@@ -336,6 +336,15 @@ class Defaults final : public CauseMethod {
   const Registry& registry_;
 };
 
+/// Whether nobody promised what the divergence breaks: nothing needs to explain it.
+bool contradicts_nothing(const Judge& judge) {
+  const std::vector<std::unique_ptr<Unit>>& units = judge.units();
+  for (const std::unique_ptr<Unit>& unit : units)
+    if (unit->claim(judge.property())) return false;  // what breaks it is not explained by the unit's arithmetic
+  if (units.size() == 1) return model_name_of(*units[0]).empty();
+  return std::any_of(units.begin(), units.end(), [](const auto& unit) { return is_stranger(*unit); });
+}
+
 }  // namespace
 
 Causes::Causes(const Judge& judge, const Registry& registry) : judge_(judge), method_(product_causes(judge, registry)) {
@@ -346,17 +355,9 @@ Causes::Causes(const Judge& judge, const Registry& registry) : judge_(judge), me
   else method_ = std::make_unique<Variants>(judge, registry);
 }
 
-bool Causes::contradicts_nothing() const {
-  const std::vector<std::unique_ptr<Unit>>& units = judge_.units();
-  for (const std::unique_ptr<Unit>& unit : units)
-    if (unit->claim(judge_.property())) return false;  // what breaks it is not explained by the unit's arithmetic
-  if (units.size() == 1) return model_name_of(*units[0]).empty();
-  return std::any_of(units.begin(), units.end(), [](const auto& unit) { return is_stranger(*unit); });
-}
-
 std::vector<std::string> Causes::find(const Batch& cases, const std::vector<Verdict>& verdicts) {
   std::vector<std::string> causes = method_->find(cases, verdicts);
-  if (contradicts_nothing())
+  if (contradicts_nothing(judge_))
     std::replace(causes.begin(), causes.end(), std::string(unexplained), std::string(kernel_name));
   return causes;
 }

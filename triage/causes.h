@@ -35,9 +35,6 @@ class Causes {
   std::vector<std::string> facts(const std::string& cause) const;
 
  private:
-  /// Whether nobody promised what the divergence breaks: nothing needs to explain it.
-  bool contradicts_nothing() const;
-
   const Judge& judge_;
   std::unique_ptr<CauseMethod> method_;
 };

@@ -225,6 +225,81 @@ bool passes(const BucketFilter& filter, const Bucket& b) {
          std::any_of(b.key.units.begin(), b.key.units.end(), unit_matches);
 }
 
+std::vector<Bucket> select(const Database& database, const std::string& condition, const std::string& argument) {
+  Statement rows(database, (select_buckets + condition).c_str());
+  if (!argument.empty()) rows.start(argument);
+  std::vector<Bucket> found;
+  while (rows.next()) {
+    found.push_back(bucket_of(rows));
+    if (found.back().id() != rows.text(17))
+      throw std::runtime_error(database.path() + ": the store is damaged: bucket " + rows.text(17) +
+                               " has another's key");
+  }
+  return found;
+}
+
+void put(Database& database, const Bucket& b) {
+  const std::string second = b.key.units.size() == 2 ? b.key.units[1] : "";
+  std::string facts;
+  for (const std::string& fact : b.facts) facts += (facts.empty() ? "" : "\n") + fact;
+  Statement number(database, number_text);
+  for (const std::string& text :
+       {b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail, facts})
+    number.run(text);
+  Statement(database, put_bucket.c_str())
+      .run(b.id(), b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail, facts,
+           name_of(b.severity), b.first_seen, b.last_seen, b.seed, packed_witness(b), b.addends, name_of(b.status),
+           b.note, b.status_set);
+}
+
+void join_in(Database& database, const Bucket& bucket) {
+  if (bucket.key.units.empty() || bucket.key.units.size() > 2)
+    throw std::runtime_error(database.path() + ": a bucket has one unit or two: " + bucket.line());
+  const std::vector<Bucket> there = select(database, "WHERE id = ?", bucket.id());
+  if (!there.empty() && there[0].line() != bucket.line())
+    throw std::runtime_error(database.path() + ": two buckets share the id " + bucket.id() + ": " + there[0].line() +
+                             " and " + bucket.line());
+  put(database, there.empty() ? bucket : joined(there[0], bucket));
+}
+
+/// Bits by number of bin: what fields reached, by campaign, field and op; what is not ruled out, by field and op.
+struct Reached {
+  std::map<std::array<std::string, 3>, std::string> reached;
+  std::map<std::array<std::string, 2>, std::string> possible;
+};
+
+/// With the numbers of bins that another store has.
+Reached reached_by_numbers_of(const Database& into, const Database& from) {
+  const BinNumbers there = bin_numbers(into);
+  std::vector<size_t> number_there;  // by the number here
+  for (const auto& [bin, number] : bin_numbers(from)) {
+    number_there.resize(std::max(number_there.size(), number + 1));
+    number_there[number] = there.at(bin);
+  }
+  const auto add = [&](const std::string& bits, std::string& sum) {
+    for_each_bit(bits, [&](size_t bin) { set_bit(sum, number_there.at(bin)); });
+  };
+  Reached all;
+  Statement row(from, select_reached);
+  row.start("");
+  while (row.next()) {
+    add(row.text(3), all.reached[{row.text(0), row.text(1), row.text(2)}]);
+    add(row.text(4), all.possible[{row.text(1), row.text(2)}]);
+  }
+  return all;
+}
+
+void join_in(Database& database, const Reached& all) {
+  Statement campaign(database, number_campaign), subject(database, number_subject), join(database, join_reached),
+      possible(database, join_possible);
+  for (const auto& [names, bits] : all.reached) {
+    campaign.run(names[0]);
+    subject.run(names[1], names[2]);
+    join.run(names[0], names[1], names[2], Blob{bits});
+  }
+  for (const auto& [names, bits] : all.possible) possible.run(names[0], names[1], Blob{bits});
+}
+
 }  // namespace
 
 Bucket joined(const Bucket& x, const Bucket& y) {
@@ -265,37 +340,13 @@ void Store::set_inconclusive(const std::string& campaign, const std::string& rea
   Statement(database_, "UPDATE campaigns SET inconclusive = ? WHERE uuid = ?").run(reason, campaign);
 }
 
-void Store::put(const Bucket& b) {
-  const std::string second = b.key.units.size() == 2 ? b.key.units[1] : "";
-  std::string facts;
-  for (const std::string& fact : b.facts) facts += (facts.empty() ? "" : "\n") + fact;
-  Statement number(database_, number_text);
-  for (const std::string& text :
-       {b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail, facts})
-    number.run(text);
-  Statement(database_, put_bucket.c_str())
-      .run(b.id(), b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail, facts,
-           name_of(b.severity), b.first_seen, b.last_seen, b.seed, packed_witness(b), b.addends, name_of(b.status),
-           b.note, b.status_set);
-}
-
-void Store::join_in(const Bucket& bucket) {
-  if (bucket.key.units.empty() || bucket.key.units.size() > 2)
-    throw std::runtime_error(path() + ": a bucket has one unit or two: " + bucket.line());
-  const std::vector<Bucket> there = select("WHERE id = ?", bucket.id());
-  if (!there.empty() && there[0].line() != bucket.line())
-    throw std::runtime_error(path() + ": two buckets share the id " + bucket.id() + ": " + there[0].line() + " and " +
-                             bucket.line());
-  put(there.empty() ? bucket : joined(there[0], bucket));
-}
-
 void Store::add(const Bucket& bucket, const std::string& campaign) {
   Bucket found = bucket;
   found.status = BucketStatus::new_bucket;
   found.note.clear();
   found.status_set = 0;
   atomically([&] {
-    join_in(found);
+    join_in(database_, found);
     Statement(database_, number_campaign).run(campaign);
     Statement(database_, join_count).run(bucket.id(), campaign, bucket.count);
   });
@@ -322,19 +373,8 @@ void Store::add(const std::vector<CoverageRecord>& coverage) {
       if (c.hits) set_bit(bits, number);
       set_bit(all.possible[{c.field, c.op}], number);
     }
-    join_in_reached(all);
+    join_in(database_, all);
   });
-}
-
-void Store::join_in_reached(const Reached& all) {
-  Statement campaign(database_, number_campaign), subject(database_, number_subject), join(database_, join_reached),
-      possible(database_, join_possible);
-  for (const auto& [names, bits] : all.reached) {
-    campaign.run(names[0]);
-    subject.run(names[1], names[2]);
-    join.run(names[0], names[1], names[2], Blob{bits});
-  }
-  for (const auto& [names, bits] : all.possible) possible.run(names[0], names[1], Blob{bits});
 }
 
 void Store::add(const std::vector<PairRecord>& pairs) {
@@ -349,7 +389,7 @@ void Store::add(const std::vector<PairRecord>& pairs) {
 }
 
 std::vector<Bucket> Store::buckets_beside(const std::string& campaign) const {
-  return select("WHERE EXISTS (SELECT 1 FROM counts WHERE bucket = id AND campaign <> ?)", campaign);
+  return select(database_, "WHERE EXISTS (SELECT 1 FROM counts WHERE bucket = id AND campaign <> ?)", campaign);
 }
 
 void Store::set_status(const std::string& id, BucketStatus status, const std::string& note, int64_t when) {
@@ -359,7 +399,7 @@ void Store::set_status(const std::string& id, BucketStatus status, const std::st
     bucket.note = note;
     bucket.status_set = std::max(
         when, bucket.status_set + 1);  // of two decisions within a second the second one wins, here and in merges
-    put(bucket);
+    put(database_, bucket);
   });
 }
 
@@ -373,33 +413,21 @@ void Store::merge_from(const Store& other) {
     other.database_.in_one_state([&] {
       copy("SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, inconclusive FROM campaigns",
            join_campaign);
-      for (const Bucket& bucket : other.buckets()) join_in(bucket);
+      for (const Bucket& bucket : other.buckets()) join_in(database_, bucket);
       copy("SELECT uuid FROM campaign_numbers ORDER BY number", number_campaign);
       copy("SELECT op, first_unit, second_unit, property FROM pair_numbers ORDER BY number", number_pair);
       copy("SELECT bucket, campaign, count FROM counts", join_count);
       copy("SELECT campaign, second, cases, bins, buckets FROM samples", join_sample);
       BinsToNumber bins(database_);
       for (const auto& [bin, number] : bin_numbers(other.database_)) bins.add(bin);
-      join_in_reached(other.reached_by_numbers_of(database_));
+      join_in(database_, reached_by_numbers_of(database_, other.database_));
       copy("SELECT campaign, op, first_unit, second_unit, compared, differing, property FROM pairs", join_pair);
     });
   });
 }
 
-std::vector<Bucket> Store::select(const std::string& condition, const std::string& argument) const {
-  Statement rows(database_, (select_buckets + condition).c_str());
-  if (!argument.empty()) rows.start(argument);
-  std::vector<Bucket> found;
-  while (rows.next()) {
-    found.push_back(bucket_of(rows));
-    if (found.back().id() != rows.text(17))
-      throw std::runtime_error(path() + ": the store is damaged: bucket " + rows.text(17) + " has another's key");
-  }
-  return found;
-}
-
 std::vector<Bucket> Store::buckets(const BucketFilter& filter) const {
-  std::vector<Bucket> all = select("", "");
+  std::vector<Bucket> all = select(database_, "", "");
   std::erase_if(all, [&](const Bucket& b) { return !passes(filter, b); });
   std::sort(all.begin(), all.end(), listed_before);
   return all;
@@ -407,7 +435,7 @@ std::vector<Bucket> Store::buckets(const BucketFilter& filter) const {
 
 Bucket Store::find(const std::string& id) const {
   const std::vector<Bucket> found =
-      id.empty() ? std::vector<Bucket>{} : select("WHERE substr(id, 1, length(?1)) = ?1", id);
+      id.empty() ? std::vector<Bucket>{} : select(database_, "WHERE substr(id, 1, length(?1)) = ?1", id);
   if (found.empty()) throw std::runtime_error(path() + ": no bucket '" + id + "'; mmafuzz findings lists them");
   if (found.size() > 1)
     throw std::runtime_error(path() + ": '" + id + "' begins the ids of " + std::to_string(found.size()) +
@@ -434,26 +462,6 @@ std::vector<CampaignSample> Store::samples(const std::string& campaign) const {
                 "campaign, second");
   row.start(campaign);
   while (row.next()) all.push_back({row.text(0), row.integer(1), row.natural(2), row.natural(3), row.natural(4)});
-  return all;
-}
-
-Store::Reached Store::reached_by_numbers_of(const Database& into) const {
-  const BinNumbers there = bin_numbers(into);
-  std::vector<size_t> number_there;  // by the number here
-  for (const auto& [bin, number] : bin_numbers(database_)) {
-    number_there.resize(std::max(number_there.size(), number + 1));
-    number_there[number] = there.at(bin);
-  }
-  const auto add = [&](const std::string& bits, std::string& sum) {
-    for_each_bit(bits, [&](size_t bin) { set_bit(sum, number_there.at(bin)); });
-  };
-  Reached all;
-  Statement row(database_, select_reached);
-  row.start("");
-  while (row.next()) {
-    add(row.text(3), all.reached[{row.text(0), row.text(1), row.text(2)}]);
-    add(row.text(4), all.possible[{row.text(1), row.text(2)}]);
-  }
   return all;
 }
 
@@ -498,7 +506,7 @@ void Store::write_witnesses() const {
   std::error_code error;
   std::filesystem::create_directory(folder, error);
   if (error) throw std::runtime_error(folder + ": cannot be created: " + error.message());
-  for (const Bucket& bucket : select("WHERE witness <> ''", ""))
+  for (const Bucket& bucket : select(database_, "WHERE witness <> ''", ""))
     if (is_minimized(bucket)) replace_file_if_other(folder + "/" + bucket.id() + ".cases", bucket.witness);
 }
 

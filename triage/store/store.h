@@ -3,7 +3,6 @@
 // the same result.
 #pragma once
 
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -109,18 +108,6 @@ class Store {
   void write_witnesses() const;
 
  private:
-  std::vector<Bucket> select(const std::string& condition, const std::string& argument) const;
-  void put(const Bucket& bucket);
-  void join_in(const Bucket& bucket);
-  /// Bits by number of bin: what fields reached, by campaign, field and op; what is not ruled out, by field and op.
-  struct Reached {
-    std::map<std::array<std::string, 3>, std::string> reached;
-    std::map<std::array<std::string, 2>, std::string> possible;
-  };
-  /// With another store's numbers of bins.
-  Reached reached_by_numbers_of(const Database& into) const;
-  void join_in_reached(const Reached& all);
-
   Database database_;
 };
 
