@@ -12,7 +12,7 @@ Operands::Operands(const Op& op, const Batch& batch, size_t index) : op_(&op) {
   for (size_t f = 0; f < fields.size(); ++f) {
     for (int i = 0; i < fields[f].count; ++i) {
       value_.push_back(batch.inputs()[f].get(index, i));
-      format_.push_back(&op_->input_format(f).fields());
+      format_.push_back(&op_->input_format(f));
     }
   }
 }
@@ -26,7 +26,7 @@ AddendOperands Operands::operands_of(int addend) const {
 bool Operands::is_zero_addend(int addend) const {
   bool zero = false;
   for (const size_t at : operands_of(addend)) {
-    const FormatFields& f = *format_[at];
+    const FormatFields& f = format(at);
     if (is_special(f, value_[at])) return false;
     zero = zero || is_zero(f, value_[at]) ||
            (f.subnormals == SubnormalRule::flushed && decode(f, value_[at]).cls == NumberClass::zero);
@@ -42,7 +42,7 @@ std::vector<int> Operands::nonzero_addends() const {
 }
 
 void Operands::clear(size_t at) {
-  const FormatFields& f = *format_[at];
+  const FormatFields& f = format(at);
   value_[at] = f.subnormals == SubnormalRule::absent ? encode_near(f, false, 0, 0) : 0;
 }
 
@@ -55,7 +55,7 @@ CaseCost Operands::cost() const {
   }
   for (size_t at = 0; at < value_.size(); ++at) {
     if (value_[at] == 0) continue;
-    const FormatFields& f = *format_[at];
+    const FormatFields& f = format(at);
     const Number n = decode(f, value_[at]);
     const uint64_t fraction = value_[at] >> f.ignored_low_bits & f.fraction_mask();
     // Of infinities and NaNs the payload counts, and one bit more so that a number is simpler; of flushed numbers what
@@ -90,12 +90,26 @@ bool scale(Operands& c, size_t at, int by) {
   return true;
 }
 
+bool scale_addend(Operands& c, int addend, int by) {
+  const AddendOperands operands = c.operands_of(addend);
+  return scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by));
+}
+
+void clear_addend(Operands& c, int addend) {
+  for (const size_t at : c.operands_of(addend)) c.clear(at);
+}
+
 std::string operand_name(const Op& op, size_t at) {
   const size_t k = static_cast<size_t>(op.k), scales = static_cast<size_t>(op.scales());
   if (at < 2 * k) return (at < k ? "a" : "b") + std::to_string(at % k);
   if (at == 2 * k) return "c";
   const size_t scale = at - 2 * k - 1;
   return "scale " + std::to_string(scale % scales) + (scale < scales ? " of a" : " of b");
+}
+
+std::string addend_name(const Op& op, int addend) {
+  const std::string number = std::to_string(addend);
+  return addend == op.k ? "c" : "a" + number + "*b" + number;
 }
 
 bool is_negative(const FormatFields& f, uint64_t encoding) { return (encoding & travelling_sign(f)) != 0; }

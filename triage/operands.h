@@ -41,7 +41,8 @@ class Operands {
   size_t size() const { return value_.size(); }
   uint64_t operator[](size_t at) const { return value_[at]; }
   uint64_t& operator[](size_t at) { return value_[at]; }
-  const FormatFields& format(size_t at) const { return *format_[at]; }
+  const Format& named_format(size_t at) const { return *format_[at]; }
+  const FormatFields& format(size_t at) const { return format_[at]->fields(); }
 
   bool is_dot() const { return op_->kind == OpKind::dot; }
   /// Number of addends: k products, then c; of a block its elements; of other ops the operands themselves.
@@ -61,14 +62,20 @@ class Operands {
  private:
   const Op* op_;
   std::vector<uint64_t> value_;
-  std::vector<const FormatFields*> format_;
+  std::vector<const Format*> format_;
 };
 
 /// The operand's number times 2^by, exactly; false, and nothing changed, where the format cannot hold it.
 bool scale(Operands& operands, size_t at, int by);
 
+/// The same of an addend, of a product by either factor.
+bool scale_addend(Operands& operands, int addend, int by);
+void clear_addend(Operands& operands, int addend);
+
 /// Of a dot: "a3", "c", "scale 0 of a".
 std::string operand_name(const Op& op, size_t at);
+/// Of a dot: "a3*b3", "c".
+std::string addend_name(const Op& op, int addend);
 
 /// Whether an encoding's sign bit is set, of whatever it is.
 bool is_negative(const FormatFields& f, uint64_t encoding);

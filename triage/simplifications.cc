@@ -12,16 +12,6 @@ using Candidates = std::vector<Operands>;
 
 bool is_finite_nonzero(const Operands& c, size_t at) { return decode(c.format(at), c[at]).cls == NumberClass::finite; }
 
-void clear_addend(Operands& c, int addend) {
-  for (const size_t at : c.operands_of(addend)) c.clear(at);
-}
-
-/// Of a product either factor.
-bool scale_addend(Operands& c, int addend, int by) {
-  const AddendOperands operands = c.operands_of(addend);
-  return scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by));
-}
-
 size_t k_of(const Operands& c) { return static_cast<size_t>(c.op().k); }
 
 /// Without some addends: halves, quarters, ..., single ones; zero products lose their other factors.

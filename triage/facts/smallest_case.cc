@@ -49,22 +49,15 @@ std::string smallest_case(const Bucket& bucket) {
   const Op& op = block.batch.op();
   const Operands operands(op, block.batch, 0);
   if (op.kind != OpKind::dot || operands.nonzero_addends().size() > most_addends) return "";
-  const std::vector<FieldShape> fields = op.inputs();
-  const auto format_of = [&](size_t at) {
-    for (const FieldShape& field : fields) {
-      if (at < static_cast<size_t>(field.count)) return field.format;
-      at -= static_cast<size_t>(field.count);
-    }
-    return op.d;
-  };
   std::string sum;
   for (const int addend : operands.nonzero_addends()) {
     std::string product;
     for (const size_t at : operands.operands_of(addend))
-      product += (product.empty() ? "" : " * ") + plain(format_of(at), operands[at]);
+      product += (product.empty() ? "" : " * ") + plain(operands.named_format(at), operands[at]);
     for (int side = 0; side < 2 && addend < op.k && op.scale_block; ++side) {
       const auto at = static_cast<size_t>(2 * op.k + 1 + addend / op.scale_block + side * op.scales());
-      if (const std::string scale = plain(format_of(at), operands[at]); scale != "1") product += " * " + scale;
+      if (const std::string scale = plain(operands.named_format(at), operands[at]); scale != "1")
+        product += " * " + scale;
     }
     const bool is_minus = product[0] == '-' && product.find('*') == std::string::npos;
     if (sum.empty()) sum = product;

@@ -291,8 +291,7 @@ std::vector<std::pair<std::string, std::vector<size_t>>> remembered(const Op& op
   for (size_t i = 0; i < k; ++i) of_a.push_back(i), of_b.push_back(k + i);
   all.push_back({"c were that", {2 * k}});
   for (size_t i = 0; i < 2 * k; ++i) all.push_back({operand_name(op, i) + " were that", {i}});
-  for (size_t i = 0; i < k; ++i)
-    all.push_back({operand_name(op, i) + "*" + operand_name(op, k + i) + " were that", {i, k + i}});
+  for (size_t i = 0; i < k; ++i) all.push_back({addend_name(op, static_cast<int>(i)) + " were that", {i, k + i}});
   all.push_back({"all a were those", of_a});
   all.push_back({"all b were those", of_b});
   return all;

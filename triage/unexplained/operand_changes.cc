@@ -26,19 +26,16 @@ void set_bit_to(Operands& c, size_t at, int bit, bool one) {
 std::vector<OperandChange> operand_changes(const Op& op, size_t block) {
   std::vector<OperandChange> all;
   const size_t k = static_cast<size_t>(op.k);
-  for (size_t i = 0; i <= k; ++i) {
-    const std::string addend = i == k ? "c" : operand_name(op, i) + "*" + operand_name(op, k + i);
-    const size_t first = i == k ? 2 * k : i, last = i == k ? 2 * k : k + i;
-    all.push_back({addend + " were left out", [=](Operands& c) {
-                     for (const size_t at : {first, last}) c.clear(at);
-                   }});
-    all.push_back({addend + " had the other sign", [=](Operands& c) { negate(c, first); }});
+  for (int i = 0; i <= op.k; ++i) {
+    const std::string addend = addend_name(op, i);
+    all.push_back({addend + " were left out", [=](Operands& c) { clear_addend(c, i); }});
+    all.push_back({addend + " had the other sign", [=](Operands& c) { negate(c, c.operands_of(i)[0]); }});
     for (int by = 1; by <= most_shifts; ++by)
       for (const int shift : {by, -by})
         all.push_back({fmt::format("{} were 2^{} times as large", addend, shift),
-                       [=](Operands& c) { scale(c, first, shift) || (first != last && scale(c, last, shift)); }});
+                       [=](Operands& c) { scale_addend(c, i, shift); }});
     all.push_back({addend + " lost its sign", [=](Operands& c) {
-                     for (const size_t at : {first, last})
+                     for (const size_t at : c.operands_of(i))
                        if (decode(c.format(at), c[at]).negative) negate(c, at);
                    }});
   }
@@ -53,7 +50,7 @@ std::vector<OperandChange> operand_changes(const Op& op, size_t block) {
                        [=](Operands& c) { c[at] = c[from]; }});
   for (size_t end = block; end < k; end += block)
     all.push_back({fmt::format("c and the first {} products were left out", end), [=](Operands& c) {
-                     for (size_t i = 0; i < end; ++i) c.clear(i), c.clear(k + i);
+                     for (size_t i = 0; i < end; ++i) clear_addend(c, static_cast<int>(i));
                      c.clear(2 * k);
                    }});
   const size_t scales = static_cast<size_t>(op.has_scales() ? op.scales() : 0);
@@ -79,23 +76,13 @@ std::vector<OperandChange> operand_changes(const Op& op, size_t block) {
 
 std::vector<OperandChange> pair_changes(const Op& op, const std::vector<int>& lanes) {
   std::vector<OperandChange> all;
-  const size_t k = static_cast<size_t>(op.k);
-  const auto clear = [k](Operands& c, size_t lane) {
-    if (lane == k) return c.clear(2 * k);
-    c.clear(lane);
-    c.clear(k + lane);
-  };
-  const auto name = [&](size_t lane) {
-    return lane == k ? "c" : operand_name(op, lane) + "*" + operand_name(op, k + lane);
-  };
   for (size_t i = 0; i < lanes.size(); ++i)
-    for (size_t j = i + 1; j < lanes.size(); ++j) {
-      const size_t first = static_cast<size_t>(lanes[i]), second = static_cast<size_t>(lanes[j]);
-      all.push_back({name(first) + " and " + name(second) + " were left out", [=](Operands& c) {
-                       clear(c, first);
-                       clear(c, second);
+    for (size_t j = i + 1; j < lanes.size(); ++j)
+      all.push_back({addend_name(op, lanes[i]) + " and " + addend_name(op, lanes[j]) + " were left out",
+                     [first = lanes[i], second = lanes[j]](Operands& c) {
+                       clear_addend(c, first);
+                       clear_addend(c, second);
                      }});
-    }
   return all;
 }
 
