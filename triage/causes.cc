@@ -91,7 +91,7 @@ class Ablation final : public CauseMethod {
       const bool says_nothing =
           judge_.units().size() == 1 && !Judge::bind(judge_.property(), {"exact"}, judge_.op(), registry_);
       const std::vector<size_t> explained =
-          judge_.units().size() == 2 || says_nothing ? open : agreeing("exact", true, cases, verdicts, open);
+          judge_.units().size() == 2 || says_nothing ? open : agreeing("exact", cases, verdicts, open);
       for (const size_t i : explained) causes[i] = kernel_name;
     }
     return causes;
@@ -186,7 +186,7 @@ class Ablation final : public CauseMethod {
         choice /= list_[i].overrides.size();
       }
       const std::vector<size_t> explained =
-          agreeing(with_overrides_in_name(model_[replaced_], overrides), false, cases, verdicts, open);
+          agreeing(with_overrides_in_name(model_[replaced_], overrides), cases, verdicts, open);
       if (explained.empty()) continue;
       std::string names;
       for (const size_t i : set) names += (names.empty() ? "" : ",") + list_[i].name;
@@ -196,8 +196,8 @@ class Ablation final : public CauseMethod {
   }
 
   /// Those of the cases on which a unit of that name removes the divergence, in increasing order.
-  std::vector<size_t> agreeing(const std::string& name, bool reference, const Batch& cases,
-                               const std::vector<Verdict>& verdicts, const std::vector<size_t>& open) {
+  std::vector<size_t> agreeing(const std::string& name, const Batch& cases, const std::vector<Verdict>& verdicts,
+                               const std::vector<size_t>& open) {
     std::vector<size_t> list;
     const Batch part = select(cases, open);
     auto [at, is_new] = replaced_units_.try_emplace(name);
@@ -212,7 +212,7 @@ class Ablation final : public CauseMethod {
         if (!said[i].fails) list.push_back(open[i]);
       return list;
     }
-    if (is_new && !reference)
+    if (is_new)
       if (Result<std::unique_ptr<Unit>> bound = registry_.bind(name, judge_.op())) with.unit = std::move(*bound);
     if (!with.unit) return list;
     Outcomes outcomes, other;
