@@ -68,6 +68,13 @@ struct PassedOn {
   }
 };
 
+std::set<uint64_t> nans_of(const Evidence& evidence) {
+  std::set<uint64_t> nans;
+  for (size_t i = 0; i < evidence.size(); ++i)
+    if (is_nan(evidence.op().d.fields(), evidence.answer(i))) nans.insert(evidence.answer(i));
+  return nans;
+}
+
 /// The one NaN of all answers that the rule leaves, if it gives the others; none where it does not.
 std::optional<std::string> rest_under(const PassedOn& rule, const Evidence& evidence) {
   const Op& op = evidence.op();
@@ -114,16 +121,7 @@ Questions nan_questions(const Op& op) {
   return questions;
 }
 
-bool nans_differ(const Evidence& evidence) {
-  std::optional<uint64_t> first;
-  for (size_t i = 0; i < evidence.size(); ++i) {
-    const uint64_t answer = evidence.answer(i);
-    if (!is_nan(evidence.op().d.fields(), answer)) continue;
-    if (first && *first != answer) return true;
-    first = answer;
-  }
-  return false;
-}
+bool nans_differ(const Evidence& evidence) { return nans_of(evidence).size() > 1; }
 
 std::string nan_rule(const Evidence& evidence) {
   for (const char* operands : {"abc", "cab", "bac", "cba", "acb", "bca", "ab", "c", "a", "b"})
@@ -133,13 +131,11 @@ std::string nan_rule(const Evidence& evidence) {
           const PassedOn rule{operands, by_lane && std::string_view(operands).size() > 1, last_lane_first, quiet};
           if (const auto rest = rest_under(rule, evidence)) return rule.text() + *rest;
         }
-  std::set<std::string> seen;
-  for (size_t i = 0; i < evidence.size(); ++i)
-    if (is_nan(evidence.op().d.fields(), evidence.answer(i))) seen.insert(to_hex(evidence.op().d, evidence.answer(i)));
+  const std::set<uint64_t> seen = nans_of(evidence);
   std::string text = "no rule was found for its " + std::to_string(seen.size()) + " NaNs:";
   size_t shown = 0;
-  for (const std::string& nan : seen)
-    if (++shown <= 4) text += " " + nan;
+  for (const uint64_t nan : seen)
+    if (++shown <= 4) text += " " + to_hex(evidence.op().d, nan);
   return text + (seen.size() > 4 ? " ..." : "");
 }
 
