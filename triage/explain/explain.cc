@@ -281,16 +281,14 @@ ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<c
 
 ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Unit*>& units, size_t* shown) {
   const std::vector<Outcomes> outcomes = outcomes_of(sequence, units);
-  size_t index = sequence.size() - 1;
   const auto differ = [&](size_t i) {
     return units.size() == 2 && outcomes[0].has_answer(i) && outcomes[1].has_answer(i) &&
            first_difference(sequence, outcomes[0].results, outcomes[1].results, i) >= 0;
   };
-  for (size_t i = sequence.size(); i-- > 0;)
-    if (differ(i)) {
-      index = i;
-      break;
-    }
+  const size_t last = sequence.size() - 1;
+  size_t index = last;
+  while (index > 0 && !differ(index)) --index;
+  if (!differ(index)) index = last;
   if (shown) *shown = index;
   return explained_case(sequence.part(index), units, outcomes, index);
 }

@@ -221,15 +221,14 @@ void draw_unit(Drawing& drawing, const ExplainedUnit& unit, const std::vector<Co
     }
     draw_step(drawing, unit.steps[i], columns, i == marked_step ? marked_row : std::nullopt);
   }
-  std::string result = unit.no_answer;
   for (const ExplainedNumber& number : unit.results) {
-    result = "= " + number.to_string();
+    std::string result = "= " + number.to_string();
     if (unit.ulps) result += fmt::format("  error {:.4g} ulp", *unit.ulps);
     if (unit.flags) result += fmt::format("  flags {:02x}", *unit.flags);
     if (!unit.neighbour.empty()) result += "  (" + unit.neighbour + ")";
     drawing.rows(left + 8, result, "font-weight=\"700\"");
   }
-  if (!unit.no_answer.empty()) drawing.rows(left + 8, result);
+  if (!unit.no_answer.empty()) drawing.rows(left + 8, unit.no_answer);
   drawing.next_row(10);
 }
 

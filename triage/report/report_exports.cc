@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -47,11 +46,11 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
   for (const Bucket& bucket : data.buckets)
     tests[{bucket.key.op, fmt::format("{} {}", bucket.key.property, fmt::join(bucket.key.units, " "))}]
         .buckets.push_back(&bucket);
-  size_t failures = 0;
+  size_t failures = 0, inconclusive = 0;
   std::string cases;
   for (const CampaignRecord& campaign : data.campaigns) {
     if (campaign.inconclusive.empty()) continue;
-    ++failures;
+    ++inconclusive;
     cases += fmt::format(
         "  <testcase classname=\"campaign\" name=\"{}\">\n    <failure message=\"nothing can be concluded\">{}"
         "</failure>\n  </testcase>\n",
@@ -81,10 +80,7 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"mmafuzz\" tests=\"{}\" "
       "failures=\"{}\">\n{}</testsuite>\n",
-      tests.size() +
-          static_cast<size_t>(std::count_if(data.campaigns.begin(), data.campaigns.end(),
-                                            [](const CampaignRecord& c) { return !c.inconclusive.empty(); })),
-      failures, cases);
+      tests.size() + inconclusive, failures + inconclusive, cases);
 }
 
 std::string json_report(const ReportData& data) {

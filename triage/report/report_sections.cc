@@ -239,15 +239,12 @@ void add_campaigns(const ReportData& data, const std::vector<int64_t>& first_see
   for (const CampaignRecord& c : data.campaigns) nights.push_back(&c);
   std::stable_sort(nights.begin(), nights.end(),
                    [](const CampaignRecord* x, const CampaignRecord* y) { return x->started < y->started; });
-  std::vector<uint64_t> found(nights.size());
-  for (const int64_t time : first_seen)
-    for (size_t i = nights.size(); i-- > 0;)
-      if (nights[i]->started <= time || i == 0) {
-        ++found[i];
-        break;
-      }
   std::map<std::string, uint64_t> new_facts;
-  for (size_t i = 0; i < nights.size(); ++i) new_facts[nights[i]->uuid] = found[i];
+  for (const int64_t time : first_seen) {
+    size_t last = nights.size() - 1;
+    while (last > 0 && nights[last]->started > time) --last;
+    ++new_facts[nights[last]->uuid];
+  }
   constexpr size_t most_campaigns = 200;
   PageData campaigns = page_list();
   for (const CampaignRecord& c : data.campaigns) {
