@@ -102,35 +102,22 @@ Fit::Candidate Fit::near_miss(const DotModel& start, uint64_t budget) {
   return best;
 }
 
-DotModel Fit::shaken(DotModel m) {
+std::optional<DotModel> Fit::with_drawn_value(const DotModel& m) {
   const std::vector<const Parameter*>& all = space_.parameters_of(m.kernel);
-  for (int changes = 2 + static_cast<int>(rng_.below(3)); changes > 0; --changes) {
-    const Parameter& p = *all[rng_.below(static_cast<uint32_t>(all.size()))];
-    const std::vector<int64_t>& values = space_.values(p);
-    const int64_t value = values[rng_.below(static_cast<uint32_t>(values.size()))];
-    if (const std::optional<DotModel> changed = with_value(m, p, value)) m = *changed;
-  }
-  return m;
+  const Parameter& p = *all[rng_.below(static_cast<uint32_t>(all.size()))];
+  return with_value(m, p, space_.draw_value(p, rng_));
 }
 
-DotModel Fit::random_start(Kernel kernel) {
-  DotModel m = space_.starts(kernel).back();
-  for (const Parameter* p : space_.parameters_of(kernel)) {
-    const std::vector<int64_t>& values = space_.values(*p);
-    const int64_t value = values[rng_.below(static_cast<uint32_t>(values.size()))];
-    if (const std::optional<DotModel> changed = with_value(m, *p, value)) m = *changed;
-  }
+DotModel Fit::shaken(DotModel m) {
+  for (int changes = 2 + static_cast<int>(rng_.below(3)); changes > 0; --changes)
+    if (const std::optional<DotModel> changed = with_drawn_value(m)) m = *changed;
   return m;
 }
 
 DotModel Fit::drifted(Candidate from, uint64_t end) {
-  const std::vector<const Parameter*>& all = space_.parameters_of(from.model.kernel);
   constexpr int changes = 128;
   for (int change = 0; change < changes && !over(end); ++change) {
-    const Parameter& p = *all[rng_.below(static_cast<uint32_t>(all.size()))];
-    const std::vector<int64_t>& values = space_.values(p);
-    const int64_t value = values[rng_.below(static_cast<uint32_t>(values.size()))];
-    const std::optional<DotModel> changed = with_value(from.model, p, value);
+    const std::optional<DotModel> changed = with_drawn_value(from.model);
     if (changed && evidence_.mismatches(*changed, from.mismatches + 1) <= from.mismatches) from.model = *changed;
   }
   return from.model;
@@ -143,7 +130,7 @@ std::vector<Fit::Candidate> Fit::ranked_starts(Kernel kernel, uint64_t end) {
   size_t limit = SIZE_MAX / 2;
   for (const Candidate& start : starts) limit = std::min(limit, start.mismatches);
   for (int i = 0; i < random_starts && !over(end); ++i) {
-    const DotModel start = random_start(kernel);
+    const DotModel start = space_.draw_row(kernel, rng_);
     // Counting stops where a start is clearly worse than the best.
     starts.push_back({start, evidence_.mismatches(start, limit + limit / 4 + 1)});
     limit = std::min(limit, starts.back().mismatches);
@@ -165,7 +152,7 @@ Fit::Candidate Fit::best_of(Kernel kernel, uint64_t budget) {
   }
   for (int round = 0; !over(end); ++round) {
     const DotModel start = round % 4 == 0   ? shaken(best.model)
-                           : round % 4 == 3 ? random_start(kernel)
+                           : round % 4 == 3 ? space_.draw_row(kernel, rng_)
                                             : drifted(best, end);
     const Candidate reached = descend(start, (end - evidence_.work()) / 4 + budget / 20);
     if (reached.mismatches < best.mismatches) best = reached;

@@ -41,7 +41,7 @@ class Fit {
   /// Which products are added together, all at once: length, blocks and order of an instruction show together only.
   bool improve_blocks(Candidate& best, uint64_t end);
   bool over(uint64_t end) const { return evidence_.work() >= end; }
-  DotModel random_start(Kernel kernel);
+  std::optional<DotModel> with_drawn_value(const DotModel& model);  ///< of one parameter
   DotModel shaken(DotModel model);
   /// The starts of a kernel and random rows of it, the best first.
   std::vector<Candidate> ranked_starts(Kernel kernel, uint64_t end);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "arithmetic/counter_rng.h"
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/models/model_rows.h"
 
@@ -134,6 +133,18 @@ std::vector<DotModel> HypothesisSpace::starts(Kernel kernel) const {
   return all;
 }
 
+int64_t HypothesisSpace::draw_value(const Parameter& parameter, CounterRng& rng) const {
+  const std::vector<int64_t>& all = values(parameter);
+  return all[rng.below(static_cast<uint32_t>(all.size()))];
+}
+
+DotModel HypothesisSpace::draw_row(Kernel kernel, CounterRng& rng) const {
+  DotModel m = starts(kernel).back();
+  for (const Parameter* p : parameters_of(kernel))
+    if (const std::optional<DotModel> changed = with_value(m, *p, draw_value(*p, rng))) m = *changed;
+  return m;
+}
+
 std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, int64_t value) const {
   const std::optional<DotModel> other = with_value(m, p, value);
   if (!other) return "";
@@ -209,13 +220,7 @@ std::pair<Op, DotModel> random_point(uint64_t seed, uint64_t number) {
   const ModelRow& row = model_rows()[rng.below(static_cast<uint32_t>(model_rows().size()))];
   const HypothesisSpace space(row.op);
   const Kernel kernel = space.kernels()[rng.below(static_cast<uint32_t>(space.kernels().size()))];
-  DotModel m = space.starts(kernel).back();
-  for (const Parameter* p : space.parameters_of(kernel)) {
-    const std::vector<int64_t>& values = space.values(*p);
-    const int64_t value = values[rng.below(static_cast<uint32_t>(values.size()))];
-    if (const std::optional<DotModel> changed = with_value(m, *p, value)) m = *changed;
-  }
-  return {row.op, m};
+  return {row.op, space.draw_row(kernel, rng)};
 }
 
 std::string value_text(const Parameter& p, int64_t value) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "arithmetic/counter_rng.h"
 #include "core/op.h"
 #include "oracles/models/parameters.h"
 
@@ -30,6 +31,9 @@ class HypothesisSpace {
   /// Rows to begin a search with: the parameters of every row of the catalogue with that kernel, in this op's formats.
   std::vector<DotModel> starts(Kernel kernel) const;
 
+  int64_t draw_value(const Parameter& parameter, CounterRng& rng) const;
+  DotModel draw_row(Kernel kernel, CounterRng& rng) const;
+
   /// Why the op's formats and length alone make two values of a parameter compute the same; empty where they do not.
   std::string why_equal(const DotModel& model, const Parameter& parameter, int64_t value) const;
 
@@ -46,8 +50,7 @@ class HypothesisSpace {
 /// A row with one parameter changed; nothing where no unit can have these parameters together.
 std::optional<DotModel> with_value(DotModel model, const Parameter& parameter, int64_t value);
 
-/// Point `number` of the space: an op of the catalogue, a kernel that computes it, and every parameter drawn from its
-/// whole range.
+/// Point `number` of the space: an op of the catalogue, a kernel that computes it, and a row of it.
 std::pair<Op, DotModel> random_point(uint64_t seed, uint64_t number);
 
 /// A value as it is written after `=`.
