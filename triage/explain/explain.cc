@@ -250,8 +250,7 @@ ExplainedCase explained_case(const Batch& single, const std::vector<const Unit*>
     exact::mpfr_dot_value(op, one.load(single, 0), exact_value.get());
     out.exact_value = exact::decimal_text(exact_value.get(), 25);
   }
-  if (op.kind == OpKind::convert || op.kind == OpKind::scalar)
-    out.rounding = explain_rounding(single, 0, out.exact_value);
+  if (op.kind == OpKind::convert || op.kind == OpKind::scalar) out.rounding = explain_rounding(single, out.exact_value);
   for (size_t i = 0; i < units.size(); ++i) {
     out.units.push_back(explained_unit(*units[i], single, outcomes[i], index, is_dot ? exact_value.get() : nullptr));
     if (out.rounding && !out.units.back().results.empty())

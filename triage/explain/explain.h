@@ -19,7 +19,7 @@ ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Un
 Explanation explain_witness(const std::string& case_text, const Registry& registry);
 
 /// The rounding of a conversion or of a scalar operation (defined in explain_rounding.cc).
-ExplainedRounding explain_rounding(const Batch& batch, size_t index, std::string& exact_value);
+ExplainedRounding explain_rounding(const Batch& one, std::string& exact_value);
 
 /// One block and what a quantizer made of it, as a table to read (defined in explain_block.cc). The lines of the table,
 /// without a line's end: the scale, then each number that is not zero with its code, what that stands for, and how far

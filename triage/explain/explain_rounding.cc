@@ -21,24 +21,15 @@ int side_of_midpoint(const Op& op, mpfr_srcptr x, uint64_t lower, uint64_t upper
   return side == 0 && truncated ? (mpfr_signbit(x) ? -1 : 1) : side;
 }
 
-std::string decision_text(const Op& op, const std::string& where, const ExplainedRounding& r,
-                          const std::string& reference) {
-  const std::string chosen = reference == r.lower.hex ? "the lower neighbour"
-                             : reference == r.upper.hex
-                                 ? "the upper neighbour"
-                                 : "neither neighbour (the op's saturation, flushing or specials decide)";
-  return std::string(name_of(op.rounding)) + ": " + where + ", so " + chosen;
-}
-
 }  // namespace
 
-ExplainedRounding explain_rounding(const Batch& batch, size_t index, std::string& exact_value) {
-  const Op& op = batch.op();
+ExplainedRounding explain_rounding(const Batch& one, std::string& exact_value) {
+  const Op& op = one.op();
   const bool conversion = op.kind == OpKind::convert;
   uint64_t operands[3] = {};
-  batch.inputs()[0].unpack(index, operands);
+  one.inputs()[0].unpack(0, operands);
   ExplainedRounding out;
-  for (int i = 0; i < batch.inputs()[0].count(); ++i) out.operands.push_back(explained_number(op.a, operands[i]));
+  for (int i = 0; i < one.inputs()[0].count(); ++i) out.operands.push_back(explained_number(op.a, operands[i]));
 
   exact::Mpfr x(conversion ? 64 : exact::scalar_precision_of(op));
   bool truncated = false;
@@ -71,20 +62,24 @@ ExplainedRounding explain_rounding(const Batch& batch, size_t index, std::string
     out.decision = wanted.hex == out.exact->hex
                        ? "exact"
                        : "a number of the format, but the op flushes or saturates: " + wanted.hex;
-  } else if (lower == upper || out.lower.decimal.empty() || out.upper.decimal.empty()) {
-    out.decision = decision_text(op, "beyond the finite numbers of the format", out, wanted.hex);
+    return out;
+  }
+  std::string where;
+  if (lower == upper || out.lower.decimal.empty() || out.upper.decimal.empty()) {
+    where = "beyond the finite numbers of the format";
   } else if (op.rounding == Rounding::odd) {
-    out.decision = decision_text(op, "between two numbers, one of which has an odd last bit", out, wanted.hex);
+    where = "between two numbers, one of which has an odd last bit";
   } else if (op.rounding == Rounding::stochastic) {
-    out.decision = decision_text(op, "random bits decide", out, wanted.hex);
+    where = "random bits decide";
   } else {
     const int side = side_of_midpoint(op, x.get(), lower, upper, truncated, out.position);
-    out.decision = decision_text(op,
-                                 side < 0   ? "below the midpoint"
-                                 : side > 0 ? "above the midpoint"
-                                            : "on the midpoint",
-                                 out, wanted.hex);
+    where = side < 0 ? "below the midpoint" : side > 0 ? "above the midpoint" : "on the midpoint";
   }
+  const std::string chosen = wanted.hex == out.lower.hex   ? "the lower neighbour"
+                             : wanted.hex == out.upper.hex ? "the upper neighbour"
+                                                           : "neither neighbour (the op's saturation, flushing or "
+                                                             "specials decide)";
+  out.decision = std::string(name_of(op.rounding)) + ": " + where + ", so " + chosen;
   return out;
 }
 
