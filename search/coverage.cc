@@ -7,17 +7,10 @@
 namespace mmafuzz {
 namespace {
 
-/// A class of a cross: its labels, in the order of its numbers.
 using Labels = std::vector<const char*>;
 
-struct Group {
-  const char* name;
-  int first, count;
-  std::vector<Labels> classes;
-};
-
 template <class Cross>
-Group group(const char* name, std::vector<Labels> classes) {
+BinGroup group(const char* name, std::vector<Labels> classes) {
   int cells = 1;
   for (size_t i = 0; i < classes.size(); ++i) {
     if (static_cast<int>(classes[i].size()) != Cross::size(static_cast<int>(i)))
@@ -31,8 +24,10 @@ Group group(const char* name, std::vector<Labels> classes) {
 const Labels sign = {"positive", "negative"};
 const Labels loss = {"exact", "inexact"};
 
-const std::vector<Group>& groups() {
-  static const std::vector<Group> all = {
+}  // namespace
+
+const std::vector<BinGroup>& bin_groups() {
+  static const std::vector<BinGroup> all = {
       group<bins::Align>(
           "align", {{"c", "product"},
                     {"shift=0", "shift=1", "shift=2", "shift=3-4", "shift=5-8", "shift=9-16", "shift=17+", "shift=F-1",
@@ -140,10 +135,8 @@ const std::vector<Group>& groups() {
   return all;
 }
 
-}  // namespace
-
 std::string bin_name(int bin) {
-  for (const Group& g : groups()) {
+  for (const BinGroup& g : bin_groups()) {
     if (bin < g.first || bin >= g.first + g.count) continue;
     int rest = bin - g.first;
     std::vector<const char*> labels(g.classes.size());
@@ -157,15 +150,6 @@ std::string bin_name(int bin) {
     return name;
   }
   throw std::out_of_range("no bin " + std::to_string(bin));
-}
-
-const std::vector<BinGroup>& bin_groups() {
-  static const std::vector<BinGroup> all = [] {
-    std::vector<BinGroup> list;
-    for (const Group& g : groups()) list.push_back({g.name, g.first, g.count});
-    return list;
-  }();
-  return all;
 }
 
 Rounded round_scalar_case(const Op& op, const Batch& batch, size_t index) {

@@ -18,10 +18,11 @@ namespace mmafuzz {
 /// docs/coverage.md.
 std::string bin_name(int bin);
 
-/// A group of bins, for reports.
+/// A cross of classes, whose cells are bins: each class by its labels, in the order of its numbers.
 struct BinGroup {
   const char* name;
   int first, count;
+  std::vector<std::vector<const char*>> classes;
 };
 const std::vector<BinGroup>& bin_groups();
 
