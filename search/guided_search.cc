@@ -27,12 +27,6 @@ GuidedSearch::GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t se
   }
 }
 
-size_t GuidedSearch::reached() const {
-  size_t sum = 0;
-  for (const Known& known : known_) sum += known.reached.size();
-  return sum;
-}
-
 /// A kept case, rare features first.
 size_t GuidedSearch::pick(const Known& known, CounterRng& rng) const {
   int best = known.reached[rng.below(static_cast<uint32_t>(known.reached.size()))];
@@ -193,7 +187,6 @@ void GuidedSearch::learn(const Observation& seen) {
     if (position[index] == UINT32_MAX) {
       position[index] = static_cast<uint32_t>(corpus_.size());
       corpus_.append(seen.cases, index);
-      corpus_focus_.push_back(static_cast<uint32_t>(seen.focus));
     }
     cases.push_back(position[index]);
   }

@@ -66,7 +66,6 @@ class GuidedSearch {
   /// cases kept.
   size_t import(const Batch& batch);
 
-  const Op& op() const { return op_; }
   size_t focus_count() const { return focuses_.size(); }
   const std::string& focus_unit(size_t focus) const { return focuses_[focus].unit; }
   const DotModel* focus_model(size_t focus) const { return focuses_[focus].model; }
@@ -76,13 +75,9 @@ class GuidedSearch {
   uint64_t walked(size_t focus, uint64_t cases, uint64_t chunk_cases) const;
   /// Features reached by one focus unit, with their hits.
   uint64_t hits(size_t focus, int feature) const { return known_[focus].hits[static_cast<size_t>(feature)]; }
-  size_t reached(size_t focus) const { return known_[focus].reached.size(); }
   const std::vector<int>& features_reached(size_t focus) const { return known_[focus].reached; }
-  size_t reached() const;
   /// Every kept case of all focus units, in the order in which they were found.
   const Batch& corpus() const { return corpus_; }
-  /// The focus unit that case `index` of the corpus was kept for.
-  size_t corpus_focus(size_t index) const { return corpus_focus_[index]; }
   /// The newest feature: focus and feature; {-1, -1} at first.
   std::pair<int, int> newest() const { return newest_; }
 
@@ -137,7 +132,6 @@ class GuidedSearch {
   std::vector<std::shared_ptr<const DatapathSweeps>> sweeps_;
   std::vector<Known> known_;
   Batch corpus_;
-  std::vector<uint32_t> corpus_focus_;
   std::pair<int, int> newest_ = {-1, -1};
 };
 
