@@ -1,4 +1,4 @@
-#include "search/code_feedback.h"
+#include "search/feedback.h"
 
 extern "C" uint64_t mmafuzz_instrumented_dot(const void* model, const void* operands);
 

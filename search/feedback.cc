@@ -53,12 +53,8 @@ void FeatureCounts::impossible(const char* what) {
   std::abort();
 }
 
-std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model) {
-  return std::make_unique<FunctionalFeedback>(op, model, nullptr);
-}
-
-std::unique_ptr<Feedback> make_gemm_feedback(const Op& op, const Slicing* slicing) {
-  return std::make_unique<FunctionalFeedback>(op, nullptr, slicing);
+std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model, const Slicing* slicing) {
+  return std::make_unique<FunctionalFeedback>(op, model, slicing);
 }
 
 std::unique_ptr<Feedback> make_feedback_with_unit(std::unique_ptr<Feedback> source, const Unit& unit) {

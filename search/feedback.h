@@ -43,14 +43,17 @@ class Feedback {
   virtual void observe(const Batch& batch, FeatureCounts& counts) const = 0;
 };
 
-/// The bins of arithmetic/bins.h on one model, or of an op without one.
-std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model);
-
-/// The same of a matrix product as a slicing cuts it; nullptr: the reference's.
-std::unique_ptr<Feedback> make_gemm_feedback(const Op& op, const Slicing* slicing);
+/// The bins of arithmetic/bins.h on one model, or of an op without one; of a matrix product as a slicing cuts it, or
+/// as the reference does.
+std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model,
+                                                   const Slicing* slicing = nullptr);
 
 /// Features of a source, and behind them those that a unit tells of itself (Unit::observe); the unit must outlive it.
 std::unique_ptr<Feedback> make_feedback_with_unit(std::unique_ptr<Feedback> source, const Unit& unit);
+
+/// Edges of evaluate_dot on `model` with eight classes of how often each was taken, as libFuzzer counts them: what an
+/// engine sees without functional coverage. It exists to be compared with (mmafuzz bench search).
+std::unique_ptr<Feedback> make_code_feedback(const Op& op, const DotModel& model);
 
 /// No features: the search keeps nothing.
 std::unique_ptr<Feedback> make_no_feedback();

@@ -16,8 +16,8 @@ std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
   for (size_t i = 0; comparison.op().kind == OpKind::gemm && i < comparison.units().size(); ++i) {
     const Unit& unit = *comparison.units()[i];
     if (!unit.slicing() && std::exchange(unsliced, true)) continue;
-    focuses.push_back(
-        {unit.name(), corner_hints(nullptr, unit.slicing()), make_gemm_feedback(comparison.op(), unit.slicing())});
+    focuses.push_back({unit.name(), corner_hints(nullptr, unit.slicing()),
+                       make_functional_feedback(comparison.op(), nullptr, unit.slicing())});
   }
   if (focuses.empty())
     focuses.push_back({"", corner_hints(nullptr), make_functional_feedback(comparison.op(), nullptr)});

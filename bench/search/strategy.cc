@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "core/case_text.h"
-#include "search/code_feedback.h"
 #include "search/guided_search.h"
 #include "search/random_generators.h"
 #include "search/structured_generator.h"
@@ -90,8 +89,7 @@ class GuidedStrategy final : public Strategy {
 };
 
 std::unique_ptr<Feedback> functional_feedback(const Op& op, const Unit& original) {
-  return op.kind == OpKind::gemm ? make_gemm_feedback(op, original.slicing())
-                                 : make_functional_feedback(op, original.model());
+  return make_functional_feedback(op, original.model(), original.slicing());
 }
 std::unique_ptr<Feedback> no_feedback(const Op&, const Unit&) { return make_no_feedback(); }
 std::unique_ptr<Feedback> code_feedback(const Op& op, const Unit& original) {
