@@ -276,20 +276,12 @@ DatapathSweeps::DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t 
     case OpKind::dequantize:
     case OpKind::gemm: return;
   }
-  std::vector<size_t> order(parts_.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return parts_[x].length < parts_[y].length; });
-  std::vector<Part> parts;
-  std::vector<Make> makes;
-  for (const size_t i : order) {
-    parts.push_back(parts_[i]);
-    parts.back().first = length_;
-    if (parts.back().name == states_.name) states_ = parts.back();
-    makes.push_back(makes_[i]);
-    length_ += parts_[i].length;
+  std::stable_sort(parts_.begin(), parts_.end(), [](const Part& x, const Part& y) { return x.length < y.length; });
+  for (Part& part : parts_) {
+    part.first = length_;
+    length_ += part.length;
+    if (part.name == states_.name) states_ = part;
   }
-  parts_ = std::move(parts);
-  makes_ = std::move(makes);
 }
 
 uint64_t DatapathSweeps::searched(uint64_t n) const {
@@ -307,22 +299,18 @@ uint64_t DatapathSweeps::states_among(uint64_t n) const {
                                                   : states_.length;
 }
 
-/// A pass of 0 is the whole length.
-void DatapathSweeps::add(const char* name, uint64_t length, Make make, uint64_t pass) {
-  if (length == 0 || length > longest_part) return;
-  parts_.push_back({name, length, pass ? pass : length});
-  makes_.push_back(std::move(make));
+void DatapathSweeps::add(const char* name, Length length, Make make) {
+  if (length.all == 0 || length.all > longest_part) return;
+  parts_.push_back({name, length.all, length.pass, std::move(make)});
 }
 
-void DatapathSweeps::add_dot(const char* name, uint64_t length, MakeDot make, uint64_t pass) {
-  add(
-      name, length,
+void DatapathSweeps::add_dot(const char* name, Length length, MakeDot make) {
+  add(name, length,
       [op = op_, hints = hints_, make = std::move(make)](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
         SweepCase s(op, hints, batch, index, rng);
         s.unit_scales(op);
         make(s, n);
-      },
-      pass);
+      });
 }
 
 void DatapathSweeps::add_conversion_parts() {
@@ -366,21 +354,18 @@ void DatapathSweeps::add_block_parts() {
     if (op.has_tensor_scale()) batch.inputs()[1].set(index, 0, encode_near(op.scale_b.fields(), false, 0, 0));
   };
   const uint64_t walk = steps->count() * 3;
-  add(
-      "scale steps", walk * lanes,
+  add("scale steps", {walk * lanes, walk},
       [op = op_, steps, clear, walk, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
         clear(batch, index);
         const uint64_t step = scrambled(n % walk, walk);
         const auto lane = static_cast<int>((n / walk + step) % lanes);
         const uint64_t sign = (rng.next() & 1) ? op.a.fields().in_container(op.a.fields().sign_bit()) : 0;
         batch.inputs()[0].set(index, lane, steps->at(step / 3, static_cast<int>(step % 3) - 1) | sign);
-      },
-      walk);
+      });
   if (lanes == 1) return;
   const uint64_t boundaries = boundaries_of(op_.d.fields()), each = (boundaries + lanes - 2) / (lanes - 1) * 3;
   constexpr uint64_t sizes = 32;
-  add(
-      "element roundings", each * sizes,
+  add("element roundings", {each * sizes, each},
       [op = op_, clear, each, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
         clear(batch, index);
         const FormatFields& from = op.a.fields();
@@ -390,8 +375,7 @@ void DatapathSweeps::add_block_parts() {
         const uint64_t amax = encode_near(from, false, exponent, n / each % 2 ? fraction : 0);
         batch.inputs()[0].set(index, kept, amax);
         set_boundaries(op, amax, kept, n % each / 3 * (lanes - 1), static_cast<int>(n % 3) - 1, batch, index);
-      },
-      each);
+      });
 }
 
 void DatapathSweeps::add_scalar_parts() {
@@ -572,27 +556,24 @@ void DatapathSweeps::add_dot_parts() {
     const auto pairs = weighed_pairs("exponents " + formats, static_cast<uint32_t>(fa.top_exponent_field()) + 1,
                                      static_cast<uint32_t>(fb.top_exponent_field()) + 1, k,
                                      [](uint32_t x, uint32_t y) { return static_cast<int>(x + y); });
-    add_dot(
-        "exponents", pairs->groups.length(k),
-        [pairs](SweepCase& s, uint64_t n) {
-          s.zero_lanes();
-          int weight = 0;
-          place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
-            const auto [x, y] = pairs->pairs[i];
-            const auto operand = [&](const FormatFields& f, uint32_t field) {
-              const bool negative = s.coin();
-              const uint64_t code = uint64_t{field} << f.fraction_bits | s.fraction_of(f);
-              const uint64_t encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
-              return is_finite(f, encoding) ? encoding : f.encode_greatest(negative);
-            };
-            s.set_a(lane, operand(s.fa, x));
-            s.set_b(lane, operand(s.fb, y));
-            weight = static_cast<int>(x + y) - s.fa.bias - s.fb.bias;
-          });
-          if (s.coin()) s.zero_c();
-          else s.draw_c(std::clamp(weight + s.rng.between(-2, 4), s.fc.emin(), s.fc.emax()));
-        },
-        pairs->groups.count());
+    add_dot("exponents", {pairs->groups.length(k), pairs->groups.count()}, [pairs](SweepCase& s, uint64_t n) {
+      s.zero_lanes();
+      int weight = 0;
+      place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
+        const auto [x, y] = pairs->pairs[i];
+        const auto operand = [&](const FormatFields& f, uint32_t field) {
+          const bool negative = s.coin();
+          const uint64_t code = uint64_t{field} << f.fraction_bits | s.fraction_of(f);
+          const uint64_t encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
+          return is_finite(f, encoding) ? encoding : f.encode_greatest(negative);
+        };
+        s.set_a(lane, operand(s.fa, x));
+        s.set_b(lane, operand(s.fb, y));
+        weight = static_cast<int>(x + y) - s.fa.bias - s.fb.bias;
+      });
+      if (s.coin()) s.zero_c();
+      else s.draw_c(std::clamp(weight + s.rng.between(-2, 4), s.fc.emin(), s.fc.emax()));
+    });
   }
 
   // All tuples of alignments on any 2, 3 or 4 lanes: orthogonal arrays from polynomials over a prime field (Bush 1952).
@@ -722,39 +703,33 @@ void DatapathSweeps::add_dot_parts() {
             return static_cast<int>((1u << 20) + (x << 8) + y);
           return special_or(m, fast_bit_length(m.significand)) + special_or(n, fast_bit_length(n.significand));
         });
-    add_dot(
-        "operand pairs", pairs->groups.length(k),
-        [pairs](SweepCase& s, uint64_t n) {
-          s.zero_lanes();
-          place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
-            s.set_a(lane, s.fa.in_container(pairs->pairs[i].first));
-            s.set_b(lane, s.fb.in_container(pairs->pairs[i].second));
-          });
-          s.zero_c();
-        },
-        pairs->groups.count());
+    add_dot("operand pairs", {pairs->groups.length(k), pairs->groups.count()}, [pairs](SweepCase& s, uint64_t n) {
+      s.zero_lanes();
+      place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
+        s.set_a(lane, s.fa.in_container(pairs->pairs[i].first));
+        s.set_b(lane, s.fb.in_container(pairs->pairs[i].second));
+      });
+      s.zero_c();
+    });
   } else {
     const bool all = fa.fraction_bits + fb.fraction_bits <= 20;
     const auto in_a = std::make_shared<std::vector<uint64_t>>(patterns_of(fa.fraction_bits));
     const auto in_b = std::make_shared<std::vector<uint64_t>>(patterns_of(fb.fraction_bits));
     const uint64_t count = all ? uint64_t{1} << (fa.fraction_bits + fb.fraction_bits) : in_a->size() * in_b->size();
     // Case n: k of the pairs, in lanes that change from pass to pass; a pass is count / k cases.
-    add_dot(
-        "fraction pairs", (count + lanes - 1) / lanes * lanes,
-        [in_a, in_b, all, count](SweepCase& s, uint64_t n) {
-          const auto lanes = static_cast<uint64_t>(s.k);
-          const uint64_t pass = (count + lanes - 1) / lanes, rotation = n / pass;
-          const int e = s.middle_exponent();
-          for (uint64_t i = 0; i < lanes; ++i) {
-            const uint64_t pair = scrambled((n % pass * lanes + i) % count, count);
-            const uint64_t x = all ? pair & s.fa.fraction_mask() : (*in_a)[pair % in_a->size()];
-            const uint64_t y = all ? pair >> s.fa.fraction_bits : (*in_b)[pair / in_a->size()];
-            const bool negative = s.coin();
-            s.set_product(static_cast<int>((i + rotation) % lanes), negative, e, x, y);
-          }
-          s.zero_c();
-        },
-        (count + lanes - 1) / lanes);
+    const uint64_t pass = (count + lanes - 1) / lanes;
+    add_dot("fraction pairs", {pass * lanes, pass}, [in_a, in_b, all, count, lanes, pass](SweepCase& s, uint64_t n) {
+      const uint64_t rotation = n / pass;
+      const int e = s.middle_exponent();
+      for (uint64_t i = 0; i < lanes; ++i) {
+        const uint64_t pair = scrambled((n % pass * lanes + i) % count, count);
+        const uint64_t x = all ? pair & s.fa.fraction_mask() : (*in_a)[pair % in_a->size()];
+        const uint64_t y = all ? pair >> s.fa.fraction_bits : (*in_b)[pair / in_a->size()];
+        const bool negative = s.coin();
+        s.set_product(static_cast<int>((i + rotation) % lanes), negative, e, x, y);
+      }
+      s.zero_c();
+    });
   }
 
   // The scales of both sides, in every combination, on every block.
@@ -769,17 +744,15 @@ void DatapathSweeps::add_dot_parts() {
                                        return m.exponent + fast_bit_length(m.significand) + n.exponent +
                                               fast_bit_length(n.significand);
                                      });
-    add_dot(
-        "scale pairs", pairs->groups.length(scales),
-        [pairs, scales](SweepCase& s, uint64_t n) {
-          fill_evenly(s, 2);
-          s.zero_c();
-          place_group(pairs->groups, scales, n, [&](int at, uint32_t i) {
-            s.set_scale(3, at, pairs->pairs[i].first);
-            s.set_scale(4, at, pairs->pairs[i].second);
-          });
-        },
-        pairs->groups.count());
+    add_dot("scale pairs", {pairs->groups.length(scales), pairs->groups.count()},
+            [pairs, scales](SweepCase& s, uint64_t n) {
+              fill_evenly(s, 2);
+              s.zero_c();
+              place_group(pairs->groups, scales, n, [&](int at, uint32_t i) {
+                s.set_scale(3, at, pairs->pairs[i].first);
+                s.set_scale(4, at, pairs->pairs[i].second);
+              });
+            });
   }
 }
 
@@ -788,7 +761,7 @@ void DatapathSweeps::make(uint64_t position, Batch& batch, size_t index) const {
   uint64_t n = position % length_;
   size_t part = 0;
   while (n >= parts_[part].length) n -= parts_[part++].length;
-  makes_[part](batch, index, rng, n);
+  parts_[part].make(batch, index, rng, n);
 }
 
 }  // namespace mmafuzz

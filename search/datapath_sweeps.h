@@ -17,11 +17,13 @@ namespace mmafuzz {
 
 class DatapathSweeps {
  public:
+  using Make = std::function<void(Batch&, size_t, CounterRng&, uint64_t)>;
   /// One part of the datapath and the number of cases that walk through all of it.
   struct Part {
     std::string name;  ///< docs/search.md
     uint64_t length;
     uint64_t pass;       ///< after as many everything has been tried in some lane; then it moves to other lanes
+    Make make = {};      ///< its case n
     uint64_t first = 0;  ///< position of its first case in the whole walk
   };
 
@@ -46,10 +48,15 @@ class DatapathSweeps {
 
  private:
   static constexpr uint64_t longest_part = uint64_t{1} << 21;  ///< longer ones are left out
-  using Make = std::function<void(Batch&, size_t, CounterRng&, uint64_t)>;
+  /// Of a part; without a pass of its own, that is all of it.
+  struct Length {
+    uint64_t all, pass;
+    Length(uint64_t all, uint64_t pass) : all(all), pass(pass) {}
+    Length(uint64_t all) : Length(all, all) {}
+  };
   using MakeDot = std::function<void(class SweepCase&, uint64_t)>;
-  void add(const char* name, uint64_t length, Make make, uint64_t pass = 0);
-  void add_dot(const char* name, uint64_t length, MakeDot make, uint64_t pass = 0);
+  void add(const char* name, Length length, Make make);
+  void add_dot(const char* name, Length length, MakeDot make);
   void add_dot_parts();
   void add_states();
   void add_integer_parts();
@@ -62,7 +69,6 @@ class DatapathSweeps {
   uint64_t seed_, length_ = 0;
   Part states_{"states", 0, 0};
   std::vector<Part> parts_;
-  std::vector<Make> makes_;
 };
 
 /// The sweeps of one op for units of different hints, made once for each.

@@ -14,23 +14,20 @@ void DatapathSweeps::add_integer_parts() {
   const Op op = op_;
   if (fa.width + fb.width <= 16) {
     const uint64_t pairs = uint64_t{1} << (fa.width + fb.width);
-    add(
-        "integer pairs", pairs * std::min<uint64_t>(k, longest_part / pairs),
+    add("integer pairs", {pairs * std::min<uint64_t>(k, longest_part / pairs), pairs},
         [op, fa, pairs](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
           IntegerDot dot(op, batch, index, rng);
           dot.draw();
           const int lane = static_cast<int>(n / pairs);
           dot.set_lane(lane, n % pairs & fa.container_mask(), n % pairs >> fa.width);
-        },
-        pairs);
+        });
   }
   // What a pair, a triple or four of neighbours add may be narrower than the whole sum.
   const auto of_a = std::make_shared<std::vector<uint64_t>>(integer_corners(fa));
   const auto of_b = std::make_shared<std::vector<uint64_t>>(integer_corners(fb));
   const uint64_t products = of_a->size() * of_b->size(), tuples = products * products;
   const uint64_t distances = std::min<uint64_t>(k - 1, 3);
-  add(
-      "corners of two", tuples * distances * k,
+  add("corners of two", {tuples * distances * k, tuples},
       [op, of_a, of_b, products, tuples, distances](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
         IntegerDot dot(op, batch, index, rng);
         const bool others_zero = rng.one_in(2);
@@ -45,8 +42,7 @@ void DatapathSweeps::add_integer_parts() {
         };
         set(lane, tuple % products);
         set(other, tuple / products);
-      },
-      tuples);
+      });
   if (!op_.c.fields().integer) return;
   const uint64_t bits = static_cast<uint64_t>(op_.c.fields().width) + 1, beside = 5;
   add("integer sums", bits * 2 * beside * (k + 1), [op, bits](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {

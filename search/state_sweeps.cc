@@ -426,16 +426,13 @@ void DatapathSweeps::add_states() {
   static constexpr struct { bool specials, solved; } kinds[] = {{false, false}, {false, true}, {true, false}};
   const uint64_t kinds_of_cases = std::size(kinds), pass = base * base * kinds_of_cases;
   const uint64_t passes = op_.has_scales() ? 4 : 2;  // scales have levels of their own
-  add_dot(
-      "states", pass * passes,
-      [op = op_, plain, all, base, kinds_of_cases](SweepCase& s, uint64_t n) {
-        const auto [specials, solved] = kinds[n % kinds_of_cases];
-        // Rows of the array in an order that does not begin with those whose columns are alike.
-        const uint64_t x = n / kinds_of_cases % base, y = (n / kinds_of_cases / base + 1) * 29 % base;
-        const auto digit = [&](int column) { return static_cast<int>((x + y * static_cast<uint64_t>(column)) % base); };
-        StateCase(op, s).make(specials ? *all : *plain, specials, solved, digit);
-      },
-      pass);
+  add_dot("states", {pass * passes, pass}, [op = op_, plain, all, base, kinds_of_cases](SweepCase& s, uint64_t n) {
+    const auto [specials, solved] = kinds[n % kinds_of_cases];
+    // Rows of the array in an order that does not begin with those whose columns are alike.
+    const uint64_t x = n / kinds_of_cases % base, y = (n / kinds_of_cases / base + 1) * 29 % base;
+    const auto digit = [&](int column) { return static_cast<int>((x + y * static_cast<uint64_t>(column)) % base); };
+    StateCase(op, s).make(specials ? *all : *plain, specials, solved, digit);
+  });
 }
 
 }  // namespace mmafuzz
