@@ -23,8 +23,10 @@ uint64_t special(const FormatFields& f, int kind) {
   return special_encoding(f, specials[kind].first, specials[kind].second);
 }
 
-/// Patterns of a fraction: each bit alone, each bit missing, ones from the top, ones from the bottom.
-std::vector<uint64_t> patterns_of(int bits) {
+/// Patterns of a fraction, for parts to keep: each bit alone, each bit missing, ones from the top, ones from the
+/// bottom.
+using Patterns = std::shared_ptr<const std::vector<uint64_t>>;
+Patterns patterns_of(int bits) {
   const uint64_t all = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
   std::vector<uint64_t> patterns = {0, all};
   for (int i = 0; i < bits; ++i) {
@@ -33,7 +35,7 @@ std::vector<uint64_t> patterns_of(int bits) {
   }
   std::sort(patterns.begin(), patterns.end());
   patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());
-  return patterns;
+  return std::make_shared<const std::vector<uint64_t>>(std::move(patterns));
 }
 
 /// n scrambled within 0..size-1, so that the beginning of a long part is spread over all of it.
@@ -41,6 +43,14 @@ uint64_t scrambled(uint64_t n, uint64_t size) {
   uint64_t step = size * 5 / 8 | 1;
   while (std::gcd(step, size) != 1) step += 2;
   return n * step % size;
+}
+
+/// The last digit of n in a base; n keeps the others.
+template <class Base>
+Base take_digit(uint64_t& n, Base base) {
+  const auto digit = static_cast<Base>(n % static_cast<uint64_t>(base));
+  n /= static_cast<uint64_t>(base);
+  return digit;
 }
 
 /// What belongs into lanes together: things of about the same weight, a group at a time, so that none hides another. In
@@ -321,7 +331,7 @@ void DatapathSweeps::add_conversion_parts() {
   // Every number of the target and every middle between two, met exactly and missed by one unit of the source. Of wide
   // targets: every exponent with patterned fractions.
   const bool all = to.width - to.ignored_low_bits <= 16;
-  const auto patterns = std::make_shared<std::vector<uint64_t>>(patterns_of(all ? 0 : to.fraction_bits));
+  const Patterns patterns = patterns_of(all ? 0 : to.fraction_bits);
   const uint64_t codes = all ? uint64_t{1} << (to.width - to.ignored_low_bits)
                              : (static_cast<uint64_t>(to.top_exponent_field()) + 1) * 2 * patterns->size();
   add("roundings", codes * 6, [from, to, all, patterns, codes](Batch& batch, size_t index, CounterRng&, uint64_t n) {
@@ -397,7 +407,7 @@ void DatapathSweeps::add_scalar_parts() {
           }
         });
   const bool all = f.fraction_bits <= 10;
-  const auto patterns = std::make_shared<std::vector<uint64_t>>(patterns_of(f.fraction_bits));
+  const Patterns patterns = patterns_of(f.fraction_bits);
   const uint64_t each = all ? uint64_t{1} << f.fraction_bits : patterns->size();
   add("fractions", arity == 1 ? each * 16 : each * each,
       [f, arity, operand, patterns, all, each](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
@@ -416,6 +426,8 @@ void DatapathSweeps::add_dot_parts() {
   const int k = op_.k, kept = hints_.fraction_bits, block = hints_.block > 0 ? std::min(hints_.block, k) : k;
   const auto lanes = static_cast<uint64_t>(k);
   const std::string formats = op_.a.name() + " " + op_.b.name();
+  const Patterns in_a = patterns_of(fa.fraction_bits), in_b = patterns_of(fb.fraction_bits),
+                 in_c = patterns_of(fc.fraction_bits);
 
   // Exponents that rise or fall from lane to lane: a search for the greatest one that changes its mind every time.
   add_dot("ramps", 2 * 3 * 4 * 32, [](SweepCase& s, uint64_t n) {
@@ -437,26 +449,21 @@ void DatapathSweeps::add_dot_parts() {
   const int sum_bits =
       std::min(kept + 3 + static_cast<int>(std::bit_width(static_cast<unsigned>(block))), most_aligned_bits);
   add_dot("sums", static_cast<uint64_t>(sum_bits) * 2 * 4 * 4 * 8, [sum_bits](SweepCase& s, uint64_t n) {
-    const auto bit = static_cast<int>(n % static_cast<uint64_t>(sum_bits));
-    n /= static_cast<uint64_t>(sum_bits);
     static constexpr int64_t beside[] = {0, 0, -1, 1};
-    int64_t target = (int64_t{1} << bit) + beside[n % 4];
-    n /= 4;
-    if (n % 2) target = -target;
-    n /= 2;
     static constexpr int live[] = {1, 2, 5, 64};
+    const int bit = take_digit(n, sum_bits);
+    int64_t target = (int64_t{1} << bit) + beside[take_digit(n, 4)];
+    if (take_digit(n, 2)) target = -target;
     make_sum(s, target, live[n % 4]);
   });
 
   // The leading bits of the sum, every pattern at every length, before zeros and before ones: normalizers and tables.
-  constexpr int leading = 8;
+  constexpr int leading = 8, patterns = 1 << (leading - 1);
   if (sum_bits > leading) {
-    const auto lengths = static_cast<uint64_t>(sum_bits - leading + 1);
-    add_dot("leading bits", (uint64_t{1} << (leading - 1)) * lengths * 2 * 2, [lengths](SweepCase& s, uint64_t n) {
-      const auto pattern = static_cast<int64_t>((uint64_t{1} << (leading - 1)) + n % (uint64_t{1} << (leading - 1)));
-      n /= uint64_t{1} << (leading - 1);
-      const auto tail = static_cast<int>(n % lengths);
-      n /= lengths;
+    const int lengths = sum_bits - leading + 1;
+    add_dot("leading bits", static_cast<uint64_t>(patterns * lengths * 2 * 2), [lengths](SweepCase& s, uint64_t n) {
+      const int64_t pattern = patterns + take_digit(n, patterns);
+      const int tail = take_digit(n, lengths);
       const int64_t ones = n % 2 ? (int64_t{1} << tail) - 1 : 0, target = (pattern << tail) + ones,
                     signed_target = n / 2 % 2 ? -target : target;
       if (make_leading(s, signed_target, leading + tail)) return;
@@ -468,9 +475,8 @@ void DatapathSweeps::add_dot_parts() {
   const int out_exponents = std::min(fd.emax() - fd.emin() + 2, 512);
   add_dot("roundings", static_cast<uint64_t>(out_exponents) * 2 * 8 * 2, [out_exponents](SweepCase& s, uint64_t n) {
     const int exponents = s.fd.emax() - s.fd.emin() + 2;
-    const auto at = static_cast<int>(n % static_cast<uint64_t>(out_exponents));
+    const int at = take_digit(n, out_exponents);
     const int e = s.fd.emin() - 1 + (exponents <= out_exponents ? at : at * exponents / out_exponents);
-    n /= static_cast<uint64_t>(out_exponents);
     s.zero_lanes();
     const bool negative = n % 2;
     const uint64_t ones = n / 2 % 2 ? s.fc.fraction_mask() : s.fraction_of(s.fc);
@@ -526,9 +532,9 @@ void DatapathSweeps::add_dot_parts() {
   // Factors that are equal, in two lanes, with every sign.
   add_dot("squares", lanes * lanes * 16, [](SweepCase& s, uint64_t n) {
     fill_evenly(s, 4);
-    const auto i = static_cast<int>(n % static_cast<uint64_t>(s.k));
-    const auto j = static_cast<int>(n / static_cast<uint64_t>(s.k) % static_cast<uint64_t>(s.k));
-    const auto signs = static_cast<uint32_t>(n / (static_cast<uint64_t>(s.k) * static_cast<uint64_t>(s.k)));
+    const int i = take_digit(n, s.k);
+    const int j = take_digit(n, s.k);
+    const auto signs = static_cast<uint32_t>(n);
     for (const auto& [lane, bits] : {std::pair{i, signs}, std::pair{j, signs >> 2}}) {
       const int e = s.rng.between(-2, 2);
       const uint64_t fraction = s.fraction_of(s.fa);
@@ -543,12 +549,10 @@ void DatapathSweeps::add_dot_parts() {
 
   const int apart = std::max(1, std::min(kept + 2, fa.emax() - fa.emin() + fb.emax() - fb.emin()));
   add_dot("two levels", 2 * lanes * lanes * static_cast<uint64_t>(apart), [apart](SweepCase& s, uint64_t n) {
-    const bool tie = n % 2;
-    n /= 2;
-    const auto below = 1 + static_cast<int>(n % static_cast<uint64_t>(apart));
-    n /= static_cast<uint64_t>(apart);
-    make_two_levels(s, static_cast<int>(n % static_cast<uint64_t>(s.k)),
-                    static_cast<int>(n / static_cast<uint64_t>(s.k)), below, tie);
+    const bool tie = take_digit(n, 2);
+    const int below = 1 + take_digit(n, apart);
+    const int first = take_digit(n, s.k);
+    make_two_levels(s, first, static_cast<int>(n), below, tie);
   });
 
   // The factors' exponents, in every combination, on every lane: the adders of exponents.
@@ -606,88 +610,68 @@ void DatapathSweeps::add_dot_parts() {
   });
 
   // Special values, two at a time in all places; then with every kind of c.
-  const uint64_t slots = 2 * lanes, kinds = special_kinds;
-  const auto put = [](SweepCase& s, uint64_t slot, int kind) {
-    const auto lane = static_cast<int>(slot / 2);
-    if (slot % 2) s.set_b(lane, special(s.fb, kind));
-    else s.set_a(lane, special(s.fa, kind));
-  };
-  add_dot("two specials", slots * slots / 2 * kinds * kinds, [put, slots](SweepCase& s, uint64_t n) {
-    fill_evenly(s, 3);
-    n = scrambled(n, slots * slots / 2 * special_kinds * special_kinds);
-    const auto first_kind = static_cast<int>(n % special_kinds);
-    n /= special_kinds;
-    const auto second_kind = static_cast<int>(n % special_kinds);
-    n /= special_kinds;
+  const uint64_t slots = 2 * lanes, pairs_of_specials = slots * slots / 2 * special_kinds * special_kinds;
+  const auto put_two = [slots](SweepCase& s, uint64_t n) {
+    const int first_kind = take_digit(n, special_kinds);
+    const int second_kind = take_digit(n, special_kinds);
     const uint64_t first = n % slots, apart = 1 + n / slots;  // every unordered pair of slots
-    put(s, first, first_kind);
-    put(s, (first + apart) % slots, second_kind);
-  });
-  add_dot("two specials and c", slots * slots / 2 * kinds * kinds * kinds, [put, slots](SweepCase& s, uint64_t n) {
+    for (const auto& [slot, kind] : {std::pair{first, first_kind}, {(first + apart) % slots, second_kind}}) {
+      const auto lane = static_cast<int>(slot / 2);
+      if (slot % 2) s.set_b(lane, special(s.fb, kind));
+      else s.set_a(lane, special(s.fa, kind));
+    }
+  };
+  add_dot("two specials", pairs_of_specials, [put_two, pairs_of_specials](SweepCase& s, uint64_t n) {
     fill_evenly(s, 3);
-    n = scrambled(n, slots * slots / 2 * special_kinds * special_kinds * special_kinds);
-    const auto c_kind = static_cast<int>(n % special_kinds);
-    n /= special_kinds;
-    const auto first_kind = static_cast<int>(n % special_kinds);
-    n /= special_kinds;
-    const auto second_kind = static_cast<int>(n % special_kinds);
-    n /= special_kinds;
-    const uint64_t first = n % slots, apart = 1 + n / slots;
-    s.set_c(special(s.fc, c_kind));
-    put(s, first, first_kind);
-    put(s, (first + apart) % slots, second_kind);
+    put_two(s, scrambled(n, pairs_of_specials));
+  });
+  const uint64_t with_c = pairs_of_specials * special_kinds;
+  add_dot("two specials and c", with_c, [put_two, with_c](SweepCase& s, uint64_t n) {
+    fill_evenly(s, 3);
+    n = scrambled(n, with_c);
+    s.set_c(special(s.fc, take_digit(n, special_kinds)));
+    put_two(s, n);
   });
 
   // c bit by bit at its exponents, beside products that it meets or not.
-  {
-    const auto patterns = std::make_shared<std::vector<uint64_t>>(patterns_of(fc.fraction_bits));
-    const int fields = std::min(fc.top_exponent_field() + 1, 256);
-    add_dot("bits of c", static_cast<uint64_t>(fields) * patterns->size() * 2,
-            [patterns, fields](SweepCase& s, uint64_t n) {
-              const uint64_t pattern = (*patterns)[n % patterns->size()];
-              n /= patterns->size();
-              const bool negative = n % 2;
-              const auto at = static_cast<int>(n / 2);
-              const int all = s.fc.top_exponent_field() + 1;
-              const int field = all <= fields || at < fields / 4 ? at
-                                : at >= fields - fields / 4      ? all - (fields - at)
-                                                                 : at * (all / fields);
-              const int e = field - s.fc.bias;
-              fill_evenly(s, 3);
-              if (s.coin()) {
-                s.zero_lanes();
-                if (e >= s.least_exponent() && e <= s.greatest_exponent() && s.coin()) {
-                  const int lane = s.any_lane();
-                  const int below = s.rng.between(-3, s.kept_bits);
-                  s.draw_product(lane, e - below);
-                }
-              }
-              s.set_c(s.fc.in_container(uint64_t(field) << s.fc.fraction_bits | pattern |
-                                        (negative ? s.fc.sign_bit() : 0)));
-            });
-  }
+  const int fields = std::min(fc.top_exponent_field() + 1, 256);
+  add_dot("bits of c", static_cast<uint64_t>(fields) * in_c->size() * 2, [in_c, fields](SweepCase& s, uint64_t n) {
+    const uint64_t pattern = (*in_c)[take_digit(n, in_c->size())];
+    const bool negative = take_digit(n, 2);
+    const auto at = static_cast<int>(n);
+    const int all = s.fc.top_exponent_field() + 1;
+    const int field = all <= fields || at < fields / 4 ? at
+                      : at >= fields - fields / 4      ? all - (fields - at)
+                                                       : at * (all / fields);
+    const int e = field - s.fc.bias;
+    fill_evenly(s, 3);
+    if (s.coin()) {
+      s.zero_lanes();
+      if (e >= s.least_exponent() && e <= s.greatest_exponent() && s.coin()) {
+        const int lane = s.any_lane();
+        const int below = s.rng.between(-3, s.kept_bits);
+        s.draw_product(lane, e - below);
+      }
+    }
+    s.set_c(s.fc.in_container(uint64_t(field) << s.fc.fraction_bits | pattern | (negative ? s.fc.sign_bit() : 0)));
+  });
 
   // An operand's subnormals and NaNs bit by bit, in every place.
-  {
-    const auto in_a = std::make_shared<std::vector<uint64_t>>(patterns_of(fa.fraction_bits));
-    const auto in_b = std::make_shared<std::vector<uint64_t>>(patterns_of(fb.fraction_bits));
-    const uint64_t each = std::max(in_a->size(), in_b->size());
-    add_dot("bits of operands", each * 4 * slots, [in_a, in_b, slots](SweepCase& s, uint64_t n) {
-      fill_evenly(s, 3);
-      const uint64_t slot = n % slots;
-      n /= slots;
-      const auto lane = static_cast<int>(slot / 2);
-      const FormatFields& f = slot % 2 ? s.fb : s.fa;
-      const std::vector<uint64_t>& patterns = slot % 2 ? *in_b : *in_a;
-      const uint64_t top = n % 2 ? static_cast<uint64_t>(f.top_exponent_field()) << f.fraction_bits : 0;
-      const uint64_t code = top | patterns[n / 4 % patterns.size()] | (n / 2 % 2 ? f.sign_bit() : 0);
-      if (slot % 2) s.set_b(lane, f.in_container(code));
-      else s.set_a(lane, f.in_container(code));
-      if (s.coin()) return;
-      for (int other = 0; other < s.k; ++other)
-        if (other != lane) s.zero_lane(other);
-    });
-  }
+  const uint64_t each = std::max(in_a->size(), in_b->size());
+  add_dot("bits of operands", each * 4 * slots, [in_a, in_b, slots](SweepCase& s, uint64_t n) {
+    fill_evenly(s, 3);
+    const uint64_t slot = take_digit(n, slots);
+    const auto lane = static_cast<int>(slot / 2);
+    const FormatFields& f = slot % 2 ? s.fb : s.fa;
+    const std::vector<uint64_t>& patterns = slot % 2 ? *in_b : *in_a;
+    const uint64_t top = n % 2 ? static_cast<uint64_t>(f.top_exponent_field()) << f.fraction_bits : 0;
+    const uint64_t code = top | patterns[n / 4 % patterns.size()] | (n / 2 % 2 ? f.sign_bit() : 0);
+    if (slot % 2) s.set_b(lane, f.in_container(code));
+    else s.set_a(lane, f.in_container(code));
+    if (s.coin()) return;
+    for (int other = 0; other < s.k; ++other)
+      if (other != lane) s.zero_lane(other);
+  });
 
   // The multipliers: every pair of operands of small formats, every pair of fractions of others, on every lane.
   if (fa.width + fb.width <= 16) {
@@ -713,8 +697,6 @@ void DatapathSweeps::add_dot_parts() {
     });
   } else {
     const bool all = fa.fraction_bits + fb.fraction_bits <= 20;
-    const auto in_a = std::make_shared<std::vector<uint64_t>>(patterns_of(fa.fraction_bits));
-    const auto in_b = std::make_shared<std::vector<uint64_t>>(patterns_of(fb.fraction_bits));
     const uint64_t count = all ? uint64_t{1} << (fa.fraction_bits + fb.fraction_bits) : in_a->size() * in_b->size();
     // Case n: k of the pairs, in lanes that change from pass to pass; a pass is count / k cases.
     const uint64_t pass = (count + lanes - 1) / lanes;
@@ -734,7 +716,6 @@ void DatapathSweeps::add_dot_parts() {
 
   // The scales of both sides, in every combination, on every block.
   if (op_.has_scales() && op_.scale_a.fields().width + op_.scale_b.fields().width <= 16) {
-    const FormatFields fs = op_.scale_a.fields(), ft = op_.scale_b.fields();
     const auto scales = static_cast<int>(op_.scales());
     const auto pairs = weighed_pairs("scales " + op_.scale_a.name() + " " + op_.scale_b.name(), 1u << fs.width,
                                      1u << ft.width, scales, [&](uint32_t x, uint32_t y) {
