@@ -7,6 +7,7 @@
 #include "core/case_text.h"
 #include "core/fnv1a.h"
 #include "core/replace_file.h"
+#include "oracles/properties/properties.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "search/structured_generator.h"
@@ -17,6 +18,11 @@ namespace {
 constexpr size_t replayed_cases = 64;  ///< of a file at once
 /// The input's own case and one neighbour in this many are traced; of matrix products all.
 constexpr size_t coverage_share = 32;
+constexpr uint64_t bound_share = 16;
+
+/// Focus units that one coverage map tells apart, by the value of a bin's counter.
+constexpr size_t focus_slots = 8;
+int slot_of(size_t focus) { return static_cast<int>(focus % focus_slots); }
 
 std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
   std::vector<Op> ops;
@@ -72,7 +78,7 @@ void NumberTarget::run(const uint8_t* data, size_t size) {
   look(field, focus);
 }
 
-/// Coverage of the focus unit, then the target's checks.
+/// Coverage of the focus unit, then the row's checks.
 void NumberTarget::look(Field& field, size_t focus) {
   struct Sink {
     NumberTarget& target;
@@ -88,19 +94,53 @@ void NumberTarget::look(Field& field, size_t focus) {
     }
   } sink{*this, field.reached, focus};
   Field::Focus& f = field.focuses[focus];
-  if (compares_units()) field.comparison.run(field.batch, field.outcomes, field.round);
+  const bool compares_units = row_.compares_units();
+  if (compares_units) field.comparison.run(field.batch, field.outcomes, field.round);
   if (f.coverage.observes()) {
     const size_t share = field.comparison.op().kind == OpKind::gemm ? 1 : coverage_share;
     for (size_t i = 0; i < field.batch.size(); i += share) {
       f.coverage.observe(field.batch, i, sink);
-      if (compares_units() && field.comparison.units().size() > 1)
+      if (compares_units && field.comparison.units().size() > 1)
         sink.hit(field.comparison.disagreement_bin(field.outcomes, f.unit, i));
     }
   }
-  check(field, focus);
+  if (compares_units) compare(field, focus);
+  else relate(field, focus);
   ++inputs_;
   cases_ += field.batch.size();
   if (inputs_ % 16 == 0 && status_.due()) write_status();
+}
+
+/// Every unit of the op on the same cases, and the focus unit against every property of such ops.
+void NumberTarget::compare(Field& field, size_t focus) {
+  const size_t unit = field.focuses[focus].unit;
+  field.comparison.examine_focus(field.batch, field.outcomes, unit, field.rounds++, field.seen,
+                                 [&](Divergence d, uint64_t count) {
+                                   field.comparison.confirm(d);
+                                   report(std::move(d), count);
+                                 });
+  // Conversions and scalar operations: every case. Dots: the own case of one input in 16, since MPFR is slow.
+  if (field.comparison.properties_of(unit).empty()) return;
+  const bool dots = field.comparison.op().kind == OpKind::dot;
+  if (dots && inputs_ % bound_share != 0) return;
+  const Batch cases = dots ? every_nth(field.batch, field.batch.size()) : field.batch;
+  Outcomes base;
+  field.comparison.units()[unit]->run(cases, base);
+  for (const BoundProperty& property : field.comparison.properties_of(unit))
+    property.check(cases, base, [&](Divergence d, uint64_t count) { report(std::move(d), count); });
+}
+
+/// One unit's results in relation to each other: the properties that the row picks.
+void NumberTarget::relate(Field& field, size_t focus) {
+  const size_t unit = field.focuses[focus].unit;
+  Outcomes base;
+  field.comparison.units()[unit]->run(field.batch, base);
+  field.seen.answers[field.comparison.units()[unit]->name()].add(base);
+  field.comparison.examine_properties(
+      field.batch, base, unit, field.turn, [&](Divergence d, uint64_t count) { report(std::move(d), count); },
+      [&](const Property& property, size_t compared, bool broken) {
+        report_bin(bins::Property::at(number_of(property), broken ? 2 : compared ? 1 : 0), slot_of(focus));
+      });
 }
 
 void NumberTarget::report(Divergence divergence, uint64_t count) {

@@ -1,5 +1,5 @@
-// What the targets over numbers share: bytes to a case, the case to its neighbours, functional coverage of the input's
-// focus unit, and the reporting of divergences. A target adds its ops and its checks.
+// A target over numbers, as its row in plan/targets.def.h describes it: bytes to a case, the case to its neighbours,
+// functional coverage of the input's focus unit, the row's checks, and the reporting of divergences.
 #pragma once
 
 #include <optional>
@@ -42,8 +42,10 @@ struct Field {
   std::vector<Outcomes> outcomes;
 };
 
-class NumberTarget : public Target {
+class NumberTarget final : public Target {
  public:
+  NumberTarget(const TargetOptions& options, const FuzzTarget& row);
+
   void run(const uint8_t* data, size_t size) override;
   size_t replay_cases(const std::string& path) override;
   std::vector<std::vector<uint8_t>> encode_cases(const std::string& path) override;
@@ -54,24 +56,13 @@ class NumberTarget : public Target {
   size_t divergences() const override { return buckets_; }
   void finish() override;
 
- protected:
-  NumberTarget(const TargetOptions& options, const FuzzTarget& row);
-
-  /// The target's checks on field.batch, whose field.outcomes are all units'. Divergences go to report().
-  virtual void check(Field& field, size_t focus) = 0;
-  /// Whether a target looks at `unit` alone (properties) or needs every unit's outcomes.
-  virtual bool compares_units() const { return true; }
-
-  void report(Divergence divergence, uint64_t count);
-  const Comparison::Properties& properties() const { return properties_; }
-  /// Focus units that one coverage map tells apart, by the value of a bin's counter.
-  static constexpr size_t focus_slots = 8;
-  static int slot_of(size_t focus) { return static_cast<int>(focus % focus_slots); }
-  uint64_t round() const { return inputs_; }
-
  private:
   Field& load(const uint8_t* data, size_t size, EngineInput& header);
   void look(Field& field, size_t focus);
+  /// The checks on field.batch; of units that are compared, field.outcomes are all units'.
+  void compare(Field& field, size_t focus);
+  void relate(Field& field, size_t focus);
+  void report(Divergence divergence, uint64_t count);
   void write_status();
   Field& field_of(const Op& op);
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/case_text.h"
-#include "fuzz_targets/property_target.h"
+#include "fuzz_targets/number_target.h"
 #include "oracles/families.h"
 #include "oracles/properties/properties.h"
 #include "oracles/models/model_rows.h"
@@ -114,7 +114,7 @@ TEST(Coverage, ABrokenPropertyReachesItsBin) {
   options.units = {"model:volta/mma.m8n8k4.f32.f16.f16.f32"};
   options.ops = {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"};
   reported_bins.clear();
-  PropertyTarget target(options, target_named("dot_monotone"));
+  NumberTarget target(options, target_named("dot_monotone"));
   target.replay_cases(source("corpus/dot_monotone/seeds/fasi.cases"));
   std::set<std::string> names;
   for (const int bin : reported_bins) names.insert(bin_name(bin));
