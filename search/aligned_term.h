@@ -27,10 +27,7 @@ inline uint64_t encode_units(const FormatFields& f, int64_t units, int last) {
   value.negative = units < 0;
   value.significand = units < 0 ? 0 - static_cast<uint64_t>(units) : static_cast<uint64_t>(units);
   value.exponent = last;
-  RoundingRule rule;
-  rule.overflow = Overflow::saturate;
-  rule.rounding = Rounding::toward_zero;
-  return round_exact(f, value, rule).encoding;
+  return round_exact(f, value, {.rounding = Rounding::toward_zero, .overflow = Overflow::saturate}).encoding;
 }
 
 }  // namespace mmafuzz

@@ -216,10 +216,8 @@ void make_cancellation(SweepCase& s, uint64_t n) {
       set(i, negative, x, y);
       Exact p = s.product(i);
       p.negative = !p.negative;
-      RoundingRule rule;
-      rule.overflow = Overflow::saturate;
-      rule.rounding = Rounding::toward_zero;
-      const uint64_t c = round_exact(s.fc, p, rule).encoding;
+      const uint64_t c =
+          round_exact(s.fc, p, {.rounding = Rounding::toward_zero, .overflow = Overflow::saturate}).encoding;
       s.set_c(s.coin() ? c : c ^ s.fc.in_container(1));
       return;
     }

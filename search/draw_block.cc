@@ -10,9 +10,7 @@ namespace {
 
 /// The encoding of a positive value moved by so many encodings, kept finite and nonnegative.
 uint64_t encoding_near(const FormatFields& f, uint64_t significand, int exponent, int moved) {
-  RoundingRule rule;
-  rule.rounding = Rounding::toward_zero;
-  rule.overflow = Overflow::saturate;
+  const RoundingRule rule = {.rounding = Rounding::toward_zero, .overflow = Overflow::saturate};
   const uint64_t code = round_once(f, false, significand, exponent, false, rule).encoding >> f.ignored_low_bits;
   const int64_t there = static_cast<int64_t>(code) + moved;
   return f.in_container(static_cast<uint64_t>(std::clamp<int64_t>(there, 0, int64_t(f.greatest_magnitude()))));
@@ -99,8 +97,7 @@ void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int m
     const Exact product = exact_product(exact_product(to_exact(at), to_exact(scale)), to_exact(tensor));
     uint64_t encoding = 0;
     if (product.cls == NumberClass::finite) {
-      RoundingRule rule;
-      rule.overflow = Overflow::saturate;
+      const RoundingRule rule = {.overflow = Overflow::saturate};
       const uint64_t code = round_exact(from, product, rule).encoding >> from.ignored_low_bits;
       const int64_t there = static_cast<int64_t>(code) + moved;
       encoding = from.in_container(static_cast<uint64_t>(std::max<int64_t>(there, 0)));

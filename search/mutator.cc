@@ -185,10 +185,8 @@ class DotMoves {
       Exact p = exact_product(to_exact(decode(fa_, a(i))), to_exact(decode(fb_, b(i))));
       if (p.cls != NumberClass::finite) return;
       p.negative = !p.negative;
-      RoundingRule rule;
-      rule.overflow = Overflow::saturate;
-      rule.rounding = Rounding::toward_zero;
-      uint64_t value = round_exact(fc_, p, rule).encoding;
+      uint64_t value =
+          round_exact(fc_, p, {.rounding = Rounding::toward_zero, .overflow = Overflow::saturate}).encoding;
       if (rng_.one_in(2)) value ^= fc_.in_container(uint64_t{1} << rng_.below(uint32_t(fc_.fraction_bits) + 1));
       set_c(value);
     } else {

@@ -121,11 +121,9 @@ uint64_t encode_double(const FormatFields& f, double value) {
     const uint64_t to_nearest_even = low_mask(drop - 1) + (magnitude >> drop & 1);
     return f.in_container((magnitude + to_nearest_even) >> drop | (negative ? f.sign_bit() : 0));
   }
-  RoundingRule rule;
-  rule.overflow = Overflow::saturate;
   const bool normal = exponent > -1023;
   return round_once(f, negative, normal ? fraction | uint64_t{1} << 52 : fraction, (normal ? exponent : -1022) - 52,
-                    false, rule)
+                    false, {.overflow = Overflow::saturate})
       .encoding;
 }
 

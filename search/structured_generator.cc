@@ -113,9 +113,7 @@ class DotDraw {
             exact_product(to_exact(decode(a_, batch.a().get(index, i))), to_exact(decode(b_, batch.b().get(index, i))));
         if (p.cls != NumberClass::finite) return c_.encode_zero(false);
         p.negative = !p.negative;
-        RoundingRule rule;
-        rule.overflow = Overflow::saturate;
-        const uint64_t c = round_exact(c_, p, rule).encoding;
+        const uint64_t c = round_exact(c_, p, {.overflow = Overflow::saturate}).encoding;
         return rng_.one_in(2) ? c : c ^ c_.in_container(1);
       }
       case 10: return rng_.next() & c_.container_mask();  // far from the products, too
