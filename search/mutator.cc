@@ -197,19 +197,21 @@ class DotMoves {
       if (rng_.one_in(2)) set_a(j, a(j) ^ fa_.in_container(uint64_t{1} << rng_.below(uint32_t(fa_.fraction_bits) + 1)));
     }
   }
-  void set_fraction() {
+  /// c or one factor of a product becomes what `changed` makes of it.
+  template <class Changed>
+  void change_operand(const Changed& changed) {
     const int i = any_addend();
-    const auto patterned = [&](const FormatFields& f, uint64_t v) {
-      const uint64_t mask = f.in_container(f.fraction_mask());
-      return (v & ~mask) | f.in_container(draw_fraction(f, rng_));
-    };
-    if (i == op_.k) set_c(patterned(fc_, c()));
-    else if (rng_.one_in(2)) set_a(i, patterned(fa_, a(i)));
-    else set_b(i, patterned(fb_, b(i)));
+    if (i == op_.k) set_c(changed(fc_, c()));
+    else if (rng_.one_in(2)) set_a(i, changed(fa_, a(i)));
+    else set_b(i, changed(fb_, b(i)));
+  }
+  void set_fraction() {
+    change_operand([&](const FormatFields& f, uint64_t v) {
+      return (v & ~f.in_container(f.fraction_mask())) | f.in_container(draw_fraction(f, rng_));
+    });
   }
   void step_ulp() {
-    const int i = any_addend();
-    const auto stepped = [&](const FormatFields& f, uint64_t v) {
+    change_operand([&](const FormatFields& f, uint64_t v) {
       const uint64_t sign = v & travelling_sign(f), magnitude = v & ~travelling_sign(f) & f.container_mask();
       const uint64_t step =
           f.in_container(uint64_t{1} << (rng_.one_in(4) ? rng_.below(uint32_t(f.fraction_bits) + 1) : 0));
@@ -217,10 +219,7 @@ class DotMoves {
       return rng_.one_in(2)      ? (magnitude + step <= limit ? sign | (magnitude + step) : v)
              : magnitude >= step ? sign | (magnitude - step)
                                  : v;
-    };
-    if (i == op_.k) set_c(stepped(fc_, c()));
-    else if (rng_.one_in(2)) set_a(i, stepped(fa_, a(i)));
-    else set_b(i, stepped(fb_, b(i)));
+    });
   }
   /// An addend of half an ulp of the result as the greatest addend suggests it, and perhaps a tiny one beside it.
   void tie_output() {
@@ -273,10 +272,7 @@ class DotMoves {
     }
   }
   void special() {
-    const int i = any_addend();
-    if (i == op_.k) set_c(draw_special(fc_, rng_));
-    else if (rng_.one_in(2)) set_a(i, draw_special(fa_, rng_));
-    else set_b(i, draw_special(fb_, rng_));
+    change_operand([&](const FormatFields& f, uint64_t) { return draw_special(f, rng_); });
   }
   void low_bits() {
     const auto noisy = [&](const FormatFields& f, uint64_t v) {
@@ -387,13 +383,9 @@ class DotMoves {
     }
   }
   void random_bits() {
-    const int i = any_addend();
-    const auto noisy = [&](const FormatFields& f, uint64_t v) {
+    change_operand([&](const FormatFields& f, uint64_t v) {
       return (rng_.one_in(2) ? v ^ (uint64_t{1} << rng_.below(f.width)) : rng_.next()) & f.container_mask();
-    };
-    if (i == op_.k) set_c(noisy(fc_, c()));
-    else if (rng_.one_in(2)) set_a(i, noisy(fa_, a(i)));
-    else set_b(i, noisy(fb_, b(i)));
+    });
   }
   /// A zero product whose other factor is huge, everything else tiny or as it is.
   void zero_beside_huge() {
