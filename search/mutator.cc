@@ -6,7 +6,6 @@
 #include "arithmetic/ieee_operations.h"
 #include "search/aligned_term.h"
 #include "search/draw_gemm.h"
-#include "search/gemm_moves.h"
 #include "search/integer_dot.h"
 
 namespace mmafuzz {

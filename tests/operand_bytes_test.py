@@ -56,7 +56,6 @@ def main():
                 "search/structured_generator.cc",
                 "search/draw_block.cc",
                 "search/draw_gemm.cc",
-                "search/gemm_moves.cc",
                 "search/integer_dot.cc",
                 "search/mutator.cc",
                 "search/random_generators.cc",
