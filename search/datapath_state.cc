@@ -6,6 +6,7 @@
 
 #include "arithmetic/bins.h"
 #include "arithmetic/evaluate_dot.h"
+#include "search/mutator.h"
 
 namespace mmafuzz {
 namespace {
@@ -50,13 +51,11 @@ const std::vector<const char*>& DatapathState::levels_of(Kind kind) {
 }
 
 DatapathState::DatapathState(const Op& op, const DotModel& model)
-    : op_(op),
-      model_(model),
-      limits_(std::make_shared<Limits>(op, model)),
-      one_(op),
-      aligns_(traits_of(model).aligns()),
-      kept_(limits_->kept()),
-      block_(limits_->block()) {
+    : op_(op), model_(model), one_(op), aligns_(traits_of(model).aligns()) {
+  const CornerHints hints = corner_hints(&model);
+  kept_ = hints.fraction_bits;
+  block_ = hints.block > 1 ? std::min(hints.block, op.k) : op.k;
+  limits_ = make_limits(op, model, kept_, block_);
   for (int lane = 0; lane <= op.k; ++lane) {
     of_lane_.push_back(factors_.size());
     add(Kind::a, lane);

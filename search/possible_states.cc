@@ -34,469 +34,499 @@ std::vector<uint64_t> significands(const FormatFields& f, bool normal) {
 
 }  // namespace
 
-DatapathState::Limits::Limits(const Op& op, const DotModel& model) : op_(op), model_(model) {
-  model_.a = read_as(model, model.a);
-  model_.b = read_as(model, model.b);
-  const CornerHints hints = corner_hints(&model);
-  kept_ = hints.fraction_bits;
-  block_ = hints.block > 1 ? std::min(hints.block, op.k) : op.k;
-  const FormatFields &fa = model_.a, &fb = model_.b, &fc = model_.c;
-  of_c_ = {fc.emin(), fc.emax()};
-  of_factors_ = {fa.emin() + fb.emin(), fa.emax() + fb.emax()};
-  of_product_ = of_factors_;
-  if (model.scale_block) {
-    of_product_.least += model.scale_a.emin() + model.scale_b.emin();
-    of_product_.most += model.scale_a.emax() + model.scale_b.emax();
-  }
-  // Beyond F + 9 all of an addend lies below half a unit.
-  using Classes = std::vector<uint8_t>;  // of cuts, as bits, by shift
-  constexpr uint8_t all_classes = 0x3f;
-  const auto add_classes = [&](Classes& at, uint128 significand, int own_bits) {
-    for (int shift = 0; shift < static_cast<int>(at.size()); ++shift)
-      if (at[size_t(shift)] != all_classes)
-        at[size_t(shift)] |= static_cast<uint8_t>(1u << bins::lost_class(significand, -own_bits, shift - kept_));
+/// Which levels there may be, and which of them together.
+class DatapathState::Limits {
+  struct Range {
+    int least = 1 << 20, most = -1;
   };
-  const auto cut_at = [&](uint8_t(&cuts)[13], Range(&at)[6], const Classes& classes, int most_shift) {
-    const int last = static_cast<int>(classes.size()) - 1;
-    for (int place = 1; place < 13; ++place) {
-      const Range range = shifts(place);
-      for (int shift = range.least; shift <= std::min({range.most, last, most_shift}); ++shift) {
-        cuts[place] |= classes[size_t(shift)];
-        for (int cut = 0; cut < 6; ++cut)
-          if (classes[size_t(shift)] >> cut & 1)
-            at[cut] = {std::min(at[cut].least, shift), std::max(at[cut].most, shift == last ? most_shift : shift)};
-      }
+
+ public:
+  Limits(const Op& op, const DotModel& model, int kept, int block)
+      : op_(op), model_(model), kept_(kept), block_(block) {
+    model_.a = read_as(model, model.a);
+    model_.b = read_as(model, model.b);
+    const FormatFields &fa = model_.a, &fb = model_.b, &fc = model_.c;
+    of_c_ = {fc.emin(), fc.emax()};
+    of_factors_ = {fa.emin() + fb.emin(), fa.emax() + fb.emax()};
+    of_product_ = of_factors_;
+    if (model.scale_block) {
+      of_product_.least += model.scale_a.emin() + model.scale_b.emin();
+      of_product_.most += model.scale_a.emax() + model.scale_b.emax();
     }
-  };
-  const Classes none(size_t(kept_ + 10));
-  // Scales of fractions take part in what falls off.
-  std::vector<uint64_t> of_scales = {1};
-  int scale_bits = 0;
-  if (model.scale_block && model.scale_a.fraction_bits + model.scale_b.fraction_bits > 0) {
-    scale_bits = model.scale_a.fraction_bits + model.scale_b.fraction_bits;
-    of_scales.clear();
-    for (const bool first : {false, true})
-      for (const bool second : {false, true})
-        for (const uint64_t x : significands(model.scale_a, first))
-          for (const uint64_t y : significands(model.scale_b, second)) of_scales.push_back(x * y);
-  }
-  for (const bool normal_a : {false, true})
-    for (const bool normal_b : {false, true}) {
+    // Beyond F + 9 all of an addend lies below half a unit.
+    using Classes = std::vector<uint8_t>;  // of cuts, as bits, by shift
+    constexpr uint8_t all_classes = 0x3f;
+    const auto add_classes = [&](Classes& at, uint128 significand, int own_bits) {
+      for (int shift = 0; shift < static_cast<int>(at.size()); ++shift)
+        if (at[size_t(shift)] != all_classes)
+          at[size_t(shift)] |= static_cast<uint8_t>(1u << bins::lost_class(significand, -own_bits, shift - kept_));
+    };
+    const auto cut_at = [&](uint8_t(&cuts)[13], Range(&at)[6], const Classes& classes, int most_shift) {
+      const int last = static_cast<int>(classes.size()) - 1;
+      for (int place = 1; place < 13; ++place) {
+        const Range range = shifts(place);
+        for (int shift = range.least; shift <= std::min({range.most, last, most_shift}); ++shift) {
+          cuts[place] |= classes[size_t(shift)];
+          for (int cut = 0; cut < 6; ++cut)
+            if (classes[size_t(shift)] >> cut & 1)
+              at[cut] = {std::min(at[cut].least, shift), std::max(at[cut].most, shift == last ? most_shift : shift)};
+        }
+      }
+    };
+    const Classes none(size_t(kept_ + 10));
+    // Scales of fractions take part in what falls off.
+    std::vector<uint64_t> of_scales = {1};
+    int scale_bits = 0;
+    if (model.scale_block && model.scale_a.fraction_bits + model.scale_b.fraction_bits > 0) {
+      scale_bits = model.scale_a.fraction_bits + model.scale_b.fraction_bits;
+      of_scales.clear();
+      for (const bool first : {false, true})
+        for (const bool second : {false, true})
+          for (const uint64_t x : significands(model.scale_a, first))
+            for (const uint64_t y : significands(model.scale_b, second)) of_scales.push_back(x * y);
+    }
+    for (const bool normal_a : {false, true})
+      for (const bool normal_b : {false, true}) {
+        Classes classes = none;
+        for (const uint64_t x : significands(fa, normal_a))
+          for (const uint64_t y : significands(fb, normal_b))
+            for (const uint64_t scale : of_scales)
+              add_classes(classes, static_cast<uint128>(x) * y * scale,
+                          fa.fraction_bits + fb.fraction_bits + scale_bits);
+        for (const int later : {0, 1})
+          if (later * block_ < op.k)
+            cut_at(cuts_[later][normal_a][normal_b], cut_shifts_[later], classes,
+                   std::max(0, highest_above(later * block_, -1)));
+      }
+    for (const bool normal : {false, true}) {
       Classes classes = none;
-      for (const uint64_t x : significands(fa, normal_a))
-        for (const uint64_t y : significands(fb, normal_b))
-          for (const uint64_t scale : of_scales)
-            add_classes(classes, static_cast<uint128>(x) * y * scale, fa.fraction_bits + fb.fraction_bits + scale_bits);
-      for (const int later : {0, 1})
-        if (later * block_ < op.k)
-          cut_at(cuts_[later][normal_a][normal_b], cut_shifts_[later], classes,
-                 std::max(0, highest_above(later * block_, -1)));
+      for (const uint64_t x : significands(fc, normal)) add_classes(classes, x, fc.fraction_bits);
+      cut_at(cuts_of_c_[normal], cut_shifts_[2], classes, std::max(0, highest_above(op.k, -1)));
     }
-  for (const bool normal : {false, true}) {
-    Classes classes = none;
-    for (const uint64_t x : significands(fc, normal)) add_classes(classes, x, fc.fraction_bits);
-    cut_at(cuts_of_c_[normal], cut_shifts_[2], classes, std::max(0, highest_above(op.k, -1)));
   }
-}
 
-/// Least and greatest shift of a place; an empty range where F leaves none.
-DatapathState::Limits::Range DatapathState::Limits::shifts(int place) const {
-  if (place == 12) return {kept_ + 3, far};
-  if (place >= 8) return {std::max(kept_ - 9 + place, 0), kept_ - 9 + place};
-  static constexpr Range low[] = {{0, 0}, {1, 1}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {17, far}};
-  const Range range = low[place - 1];
-  return {range.least, std::min(range.most, kept_ - 2)};
-}
-
-int DatapathState::Limits::end_of_block(int lane) const { return std::min((lane / block_ + 1) * block_, op_.k); }
-
-/// Of a product with its scales, and of c.
-const DatapathState::Limits::Range& DatapathState::Limits::exponents(int lane) const {
-  return lane == op_.k ? of_c_ : of_product_;
-}
-
-/// How far one addend can stand below another of its block.
-int DatapathState::Limits::spread(int lane, int other) const {
-  const bool shares_scales =
-      lane < op_.k && other < op_.k && model_.scale_block && lane / model_.scale_block == other / model_.scale_block;
-  if (shares_scales) return of_factors_.most - of_factors_.least;
-  return exponents(other).most - exponents(lane).least;
-}
-
-/// How far an addend can stand below one that is neither it nor `besides`; -1 where there is none.
-int DatapathState::Limits::highest_above(int lane, int besides) const {
-  const int first = lane == op_.k ? 0 : lane / block_ * block_;
-  const int farthest = of_product_.most - exponents(lane).least, end = end_of_block(first);
-  int most = -1;
-  for (int other = first; other < end && most < farthest; ++other)
-    if (other != lane && other != besides) most = std::max(most, spread(lane, other));
-  if (first == 0 && lane != op_.k && besides != op_.k) most = std::max(most, spread(lane, op_.k));
-  return most;
-}
-
-/// Whether a level says how far below the greatest exponent an addend stands, and how far that is.
-bool DatapathState::Limits::stands(const Factor& f, int x) {
-  return (f.kind == Kind::place || f.kind == Kind::cut) && x > 0;
-}
-DatapathState::Limits::Range DatapathState::Limits::standing(const Factor& f, int x) const {
-  return f.kind == Kind::place ? shifts(x) : cut_shifts_[f.lane == op_.k ? 2 : f.lane >= block_][x];
-}
-
-unsigned DatapathState::Limits::all_cuts(int lane, int place) const {
-  const auto& of = cuts_[lane >= block_];
-  return of[0][0][place] | of[0][1][place] | of[1][0][place] | of[1][1][place];
-}
-
-bool DatapathState::Limits::possible(const Factor& f, int x) const {
-  const bool is_c = f.lane == op_.k;
-  switch (f.kind) {
-    case Kind::a: return !lacks(is_c ? model_.c : model_.a, x);
-    case Kind::b: return !lacks(model_.b, x);
-    case Kind::place: {
-      if (x == 0) return true;
-      const Range range = shifts(x);
-      return range.least <= range.most && range.most >= 0 &&
-             (range.least == 0 || range.least <= highest_above(f.lane, -1));
-    }
-    case Kind::sign: return x == 0 || (is_c ? model_.c.has_sign() : model_.a.has_sign() || model_.b.has_sign());
-    case Kind::cut: {
-      unsigned all = 1;
-      for (int place = 1; place < 13; ++place)
-        if (possible({Kind::place, f.lane, 0}, place))
-          all |= is_c ? cuts_of_c_[0][place] | cuts_of_c_[1][place] : all_cuts(f.lane, place);
-      return all >> x & 1;
-    }
-    case Kind::scale_a:
-    case Kind::scale_b: {
-      const FormatFields& s = f.kind == Kind::scale_a ? model_.scale_a : model_.scale_b;
-      return x != 3 || s.has_nan();
-    }
-    case Kind::greatest: return x != 4 || block_ > 1;
-    case Kind::lost: return x == 0 || traits_of(model_).aligns();
-    case Kind::rest: {
-      return traits_of(model_).aligns() || x < 2 || x == 3 || x == 5 || x == 7;  // guard and sticky tell no more
-    }
-    case Kind::result:
-      if (x == 8) return model_.d.has_infinity();
-      if (x == 9) return model_.d.has_nan();
-      if (x == 1)
-        return model_.d.has_sign() && (!is_aligned() || model_.zero_sign != ZeroSign::positive ||
-                                       exponents(0).least - kept_ <= model_.d.least_bit());
-      return !(x >= 2 && x <= 4) || !lacks(model_.d, 1);
-    case Kind::size:
-      return x < 2 ||
-             (!(is_aligned() && x == 10) && above(x).least <= most_above(1, 1) && above(x).least <= above(x).most);
-    default: return true;
-  }
-}
-
-/// Whether a level says that an addend is none.
-bool DatapathState::Limits::is_dead(const Factor& f, int x) const {
-  return (f.kind <= Kind::b && !is_finite_value(x)) || (f.kind == Kind::place && x == 0);
-}
-
-/// c's exponent and that of a product above it.
-bool DatapathState::Limits::c_may_stand(bool normal, int place) const {
-  const Range range = shifts(place), products = exponents(0);
-  const int low = model_.c.emin(), high = normal ? model_.c.emax() : low;
-  return place == 1 || (low + range.least <= products.most && high + range.most >= products.least);
-}
-
-bool DatapathState::Limits::in_one_lane(const Factor& f, int x, const Factor& g, int y) const {
-  const bool is_c = f.lane == op_.k;
-  if (is_dead(f, x)) return (g.kind != Kind::place && g.kind != Kind::cut) || y == 0;
-  if (is_c && f.kind == Kind::a && g.kind == Kind::place && y == 0) return false;
-  if (g.kind != Kind::cut || f.kind == Kind::sign) {
-    return !is_c || f.kind != Kind::a || g.kind != Kind::place || c_may_stand(x == 2, y);
-  }
-  unsigned cuts = 0;
-  for (int place = 1; place < 13; ++place) {
-    if (f.kind == Kind::place && place != x) continue;
-    if (!possible({Kind::place, f.lane, 0}, place)) continue;
-    for (const int first : {0, 1}) {
-      if (is_c) {
-        if ((f.kind == Kind::a && x != first + 1) || !c_may_stand(first, place)) continue;
-        const int nearest = exponents(0).least - (first ? model_.c.emax() : model_.c.emin());
-        const bool whole = place == 12 && nearest > kept_ + 9;  // far below half a unit
-        cuts |= whole ? cuts_of_c_[first][place] & 6u : cuts_of_c_[first][place];
-        continue;
+  bool possible(const Factor& f, int x) const {
+    const bool is_c = f.lane == op_.k;
+    switch (f.kind) {
+      case Kind::a: return !lacks(is_c ? model_.c : model_.a, x);
+      case Kind::b: return !lacks(model_.b, x);
+      case Kind::place: {
+        if (x == 0) return true;
+        const Range range = shifts(x);
+        return range.least <= range.most && range.most >= 0 &&
+               (range.least == 0 || range.least <= highest_above(f.lane, -1));
       }
-      for (const int second : {0, 1})
-        if (f.kind == Kind::place || x == (f.kind == Kind::a ? first : second) + 1)
-          cuts |= cuts_[f.lane >= block_][first][second][place];
+      case Kind::sign: return x == 0 || (is_c ? model_.c.has_sign() : model_.a.has_sign() || model_.b.has_sign());
+      case Kind::cut: {
+        unsigned all = 1;
+        for (int place = 1; place < 13; ++place)
+          if (possible({Kind::place, f.lane, 0}, place))
+            all |= is_c ? cuts_of_c_[0][place] | cuts_of_c_[1][place] : all_cuts(f.lane, place);
+        return all >> x & 1;
+      }
+      case Kind::scale_a:
+      case Kind::scale_b: {
+        const FormatFields& s = f.kind == Kind::scale_a ? model_.scale_a : model_.scale_b;
+        return x != 3 || s.has_nan();
+      }
+      case Kind::greatest: return x != 4 || block_ > 1;
+      case Kind::lost: return x == 0 || traits_of(model_).aligns();
+      case Kind::rest: {
+        return traits_of(model_).aligns() || x < 2 || x == 3 || x == 5 || x == 7;  // guard and sticky tell no more
+      }
+      case Kind::result:
+        if (x == 8) return model_.d.has_infinity();
+        if (x == 9) return model_.d.has_nan();
+        if (x == 1)
+          return model_.d.has_sign() && (!is_aligned() || model_.zero_sign != ZeroSign::positive ||
+                                         exponents(0).least - kept_ <= model_.d.least_bit());
+        return !(x >= 2 && x <= 4) || !lacks(model_.d, 1);
+      case Kind::size:
+        return x < 2 ||
+               (!(is_aligned() && x == 10) && above(x).least <= most_above(1, 1) && above(x).least <= above(x).most);
+      default: return true;
     }
   }
-  if (f.kind != Kind::place && !is_c) cuts |= 1;  // the other factor may be zero
-  return cuts >> y & 1;
-}
 
-/// Levels of two lanes, or of a lane and c.
-bool DatapathState::Limits::beside_each_other(const Factor& f, int x, const Factor& g, int y) const {
-  const bool with_c = g.lane == op_.k;
-  const bool together = with_c ? f.lane < block_ : f.lane / block_ == g.lane / block_;
-  if (!together) return true;
-  if (with_c && end_of_block(0) == 1 && is_dead(f, x))  // leaves c the greatest
-    return !stands(g, y) || (g.kind == Kind::place ? y == 1 : (cuts_of_c_[0][1] | cuts_of_c_[1][1]) >> y & 1);
-  if (with_c && only_c_leads(f, x)) {
-    if (g.kind == Kind::a)
-      return y == 2 || (y == 1 && exponents(f.lane).least <= model_.c.emin() - standing(f, x).least);
-    if (g.kind == Kind::cut) return (cuts_of_c_[0][1] | cuts_of_c_[1][1]) >> y & 1;
-    return g.kind != Kind::place || y == 1;
-  }
-  // Where c is subnormal, a product is as low or stands below another one.
-  if (with_c && g.kind == Kind::a && y == 1 && stands(f, x)) {
-    const int shift = standing(f, x).least;
-    return shift == 0 || shift <= highest_above(f.lane, op_.k) || exponents(f.lane).least <= model_.c.emin() - shift;
-  }
-  if (stands(f, x) && is_dead(g, y))
-    return standing(f, x).least == 0 || standing(f, x).least <= highest_above(f.lane, g.lane);
-  if (is_dead(f, x) && stands(g, y))
-    return standing(g, y).least == 0 || standing(g, y).least <= highest_above(g.lane, f.lane);
-  if (!stands(f, x) || !stands(g, y)) return true;
-  const Range p = standing(f, x), q = standing(g, y);
-  if (p.least - q.most > spread(f.lane, g.lane) || q.least - p.most > spread(g.lane, f.lane)) return false;
-  if (p.least == 0 || q.least == 0) return true;
-  return p.least <= highest_above(f.lane, g.lane) && q.least <= highest_above(g.lane, f.lane);
-}
-
-bool DatapathState::Limits::with_greatest(const Factor& f, int x, int greatest) const {
-  const bool c_has = greatest == 1 || greatest == 3;
-  if (f.kind > Kind::cut || f.kind == Kind::sign || f.lane >= block_ + (f.lane == op_.k ? op_.k : 0)) return true;
-  if (f.lane == op_.k) {
-    if (is_dead(f, x)) return !c_has;
-    if (f.kind == Kind::cut) return x == 0 || (c_has ? (cuts_of_c_[0][1] | cuts_of_c_[1][1]) >> x & 1 : greatest != 0);
-    if (greatest == 0) return false;
-    if (f.kind == Kind::place) return c_has == (x == 1);
-    if (x == 1 && greatest == 3) return exponents(0).least <= model_.c.emin() && model_.c.emin() <= exponents(0).most;
+  bool possible(const Factor& f, int x, const Factor& g, int y) const {
+    if (!possible(f, x) || !possible(g, y)) return false;
+    if (f.kind <= Kind::cut && g.kind <= Kind::cut) {
+      if (f.lane == g.lane) return in_one_lane(f, x, g, y);
+      return beside_each_other(f, x, g, y);
+    }
+    if (g.kind == Kind::greatest) return with_greatest(f, x, y);
+    if (g.kind > Kind::greatest) return with_sum(f, x, g, y);
     return true;
   }
-  const int others = end_of_block(0) - 1, needed = greatest == 4 ? 2 : greatest >= 2 ? 1 : 0;
-  if (is_dead(f, x)) return others >= needed;
-  if (!stands(f, x)) return true;
-  const Range p = standing(f, x);
-  if (greatest == 0 || (p.most == 0 && greatest == 1)) return false;
-  if (p.least == 0) return others + 1 >= needed;
-  if (others < needed) return false;
-  if (greatest == 1) return p.least <= spread(f.lane, op_.k);
-  return !only_c_leads(f, x);
-}
 
-/// How many bits a sum's leading one stands above the greatest exponent at most, where a lane and c take a part of what
-/// they could.
-int DatapathState::Limits::most_above(double part_of_lane, double part_of_c) const {
-  // Where a subnormal c is aligned lower than its exponent is, it leads no addend that its place says it does.
-  const bool c_as_it_stands = least_exponent_of_c(model_, model_.c) >= model_.c.emin() && model_.c_guard_bits == 0;
-  if (!is_aligned() || model_.scale_block || !c_as_it_stands) return far;
-  const auto greatest = [](const FormatFields& f) { return 2 - std::ldexp(1, -f.fraction_bits); };
-  const double product = greatest(model_.a) * greatest(model_.b), c = std::max(greatest(model_.c), greatest(model_.d));
-  return std::ilogb(product * (block_ - 1 + part_of_lane) + c * part_of_c);
-}
-
-DatapathState::Limits::Range DatapathState::Limits::above(int size) const {
-  if (size >= 11) return {size - 11, size == 16 ? far : size - 11};
-  static constexpr Range depth[] = {{1, 1}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {17, far}};
-  const int f = kept_;
-  if (size == 10) return {-far, -f - 1};
-  if (size >= 8) return {-(f - 9 + size), -(f - 9 + size)};
-  return {-std::min(depth[size - 2].most, f - 2), -depth[size - 2].least};
-}
-
-/// Whether a sum of this size can leave such a rest.
-bool DatapathState::Limits::can_leave(int size, int rest) const {
-  if (size == 1) return rest == 1 || !is_aligned();
-  if (!is_aligned() || rest == 1 || exponents(0).least - kept_ <= model_.d.emin()) return true;
-  const int precision = (model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits) + 1;
-  const int dropped = std::min(above(size).most, most_above(1, 1)) + kept_ + 1 - precision;
-  return dropped >= 3 || (dropped == 2 && (rest == 2 || rest == 5 || rest == 8)) || (dropped == 1 && rest == 5);
-}
-
-/// Whether the whole case is one step.
-bool DatapathState::Limits::is_single() const { return block_ >= op_.k && model_.k >= op_.k; }
-
-/// Whether each step is one sum, cut in integers kept_ bits below its greatest exponent.
-bool DatapathState::Limits::is_aligned() const { return traits_of(model_).is_fused_sum(); }
-
-/// Whether c, too, is cut below the greatest exponent of products.
-bool DatapathState::Limits::cuts_all() const {
-  const KernelTraits traits = traits_of(model_);
-  return traits.aligns() && traits.c != KernelTraits::Joining::last;
-}
-
-/// Whether only c can be above a lane that stands so far below the greatest exponent.
-bool DatapathState::Limits::only_c_leads(const Factor& f, int x) const {
-  if (!stands(f, x) || f.lane >= block_ || standing(f, x).least == 0) return false;
-  return standing(f, x).least > highest_above(f.lane, op_.k);
-}
-
-/// The weight of the last bit of a result.
-int DatapathState::Limits::bit_of_result(int result) const {
-  return result == 2 || result == 4 ? model_.d.least_bit() : model_.d.emin() - (result == 3);
-}
-
-/// Whether a level cannot be beside a result because c's format holds products as they are, far from both of its ends.
-bool DatapathState::Limits::of_exact_products(const Factor& f, int x, int result) const {
-  const FormatFields& d = model_.d;
-  const int least = exponents(0).least, most = exponents(0).most;
-  if (model_.scale_block || !(model_.c == d) || model_.form != Form::s_plus_c) return false;
-  // Rounded up, the greatest number and a little are infinity; rounded down, x - x is -0.
-  if (model_.output_rounding == Rounding::up || model_.output_rounding == Rounding::down) return false;
-  const bool is_c = f.lane == op_.k, of_c = is_c && f.kind != Kind::sign;
-  const int last_bit = least - model_.a.fraction_bits - model_.b.fraction_bits;
-  // Such a sum is -0 where all addends are, and no other one is rounded to zero.
-  if (result == 1 && !traits_of(model_).aligns() && last_bit >= d.emin()) {
-    if (f.kind == Kind::sign) return x == 0;
-    return of_c && f.kind == Kind::a && (x == 2 || (x == 1 && !flushes(model_)));
+ private:
+  /// Least and greatest shift of a place; an empty range where F leaves none.
+  Range shifts(int place) const {
+    if (place == 12) return {kept_ + 3, far};
+    if (place >= 8) return {std::max(kept_ - 9 + place, 0), kept_ - 9 + place};
+    static constexpr Range low[] = {{0, 0}, {1, 1}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {17, far}};
+    const Range range = low[place - 1];
+    return {range.least, std::min(range.most, kept_ - 2)};
   }
-  // What is left of c and products is no less than 2^-26 of a product's last bit. Numbers below that are c alone.
-  if (of_c && result >= 2 && result <= 5 && last_bit - 40 > d.emin()) {
-    if (f.kind == Kind::a) return x != (result == 5 ? 2 : 1);
-    return stands(f, x) ? standing(f, x).least > 0 && standing(f, x).most < least - d.emin() - 1
-                        : f.kind == Kind::place;
-  }
-  // Products do not move the greatest numbers: c leads, and is infinity where the result is.
-  if (most + 3 + std::ilogb(op_.k) >= d.emax() - 40) return false;
-  if (result == 7) {
-    if (of_c && f.kind == Kind::a) return x != 2;
-    if (of_c && f.kind == Kind::place) return x != 1;
-    if (of_c) return !(cuts_of_c_[1][1] >> x & 1);
-    return stands(f, x) && f.lane < block_ && standing(f, x).most < d.emax() - most;
-  }
-  if (result == 8 && of_c && !model_.a.has_infinity() && !model_.b.has_infinity())
-    return f.kind == Kind::a ? x != 3 : x > 0;
-  return false;
-}
 
-bool DatapathState::Limits::with_result(const Factor& f, int x, int result) const {
-  const bool of_c = f.kind == Kind::place || f.kind == Kind::cut || f.kind == Kind::a ? f.lane == op_.k : false;
-  const int least = exponents(0).least, most = exponents(0).most;
-  // All that is added after a live product is cut at most so many bits below its exponent, and so is what is handed on.
-  const int below = kept_ + (is_aligned() ? 0 : 8);
-  if (result >= 2 && result <= 5 && cuts_all() && stands(f, x) && (f.lane < op_.k || standing(f, x).least > 0) &&
-      least - below > bit_of_result(result))
-    return false;
-  if (of_exact_products(f, x, result)) return false;
-  if (!is_aligned()) return true;
-  // A sum is a multiple of 2^(greatest exponent - F): results below that are c's alone.
-  const bool small = result >= 1 && result <= 5,
-             low = result >= 2 && result <= 5 && least - kept_ > bit_of_result(result);
-  const bool minus = result == 1 && least - kept_ > model_.d.least_bit() - 2;  // all addends are zeros
-  // c leads where products do not reach the greatest number; far below its last bit they do not count.
-  const bool high = result == 7 || result == 8;
-  const bool leads = high && most + 3 + std::ilogb(op_.k) < model_.d.emax();
-  const bool alone = high && most + 3 + std::ilogb(op_.k) < model_.d.emax() - kept_;
-  switch (f.kind) {
-    case Kind::a:
-      if (!of_c) return true;
-      if (minus) return x == 0;
-      if (low && model_.c == model_.d) return x == (result < 5 ? 1 : 2);
-      if (leads && result == 7 && model_.c == model_.d) return x == 2;
-      if (low || (leads && result == 7)) return x == 1 || x == 2;
-      return true;
-    case Kind::place:
-    case Kind::cut: {
-      if (!stands(f, x)) return f.kind == Kind::cut || !of_c || !(low || (leads && result == 7));
-      if (minus) return false;
-      const Range p = standing(f, x);
-      if (of_c) return (!low && !(leads && result == 7)) || p.least == 0;
-      if (is_single() && result >= 2 && result <= 5 && least + p.least - kept_ > bit_of_result(result)) return false;
-      if (only_c_leads(f, x)) {
-        if (small && least + p.least - 2 > model_.d.emin()) return false;
-        if (result == 0 && products_below_c(f, x) < 1 && least + p.least - 2 > model_.d.emin()) return false;
-        if (alone && result == 8 && !lanes_have_specials()) return false;
-      }
-      return f.lane >= block_ || !(leads && result == 7) || p.most >= model_.d.emax() - most;
+  int end_of_block(int lane) const { return std::min((lane / block_ + 1) * block_, op_.k); }
+
+  /// Of a product with its scales, and of c.
+  const Range& exponents(int lane) const { return lane == op_.k ? of_c_ : of_product_; }
+
+  /// How far one addend can stand below another of its block.
+  int spread(int lane, int other) const {
+    const bool shares_scales =
+        lane < op_.k && other < op_.k && model_.scale_block && lane / model_.scale_block == other / model_.scale_block;
+    if (shares_scales) return of_factors_.most - of_factors_.least;
+    return exponents(other).most - exponents(lane).least;
+  }
+
+  /// How far an addend can stand below one that is neither it nor `besides`; -1 where there is none.
+  int highest_above(int lane, int besides) const {
+    const int first = lane == op_.k ? 0 : lane / block_ * block_;
+    const int farthest = of_product_.most - exponents(lane).least, end = end_of_block(first);
+    int most = -1;
+    for (int other = first; other < end && most < farthest; ++other)
+      if (other != lane && other != besides) most = std::max(most, spread(lane, other));
+    if (first == 0 && lane != op_.k && besides != op_.k) most = std::max(most, spread(lane, op_.k));
+    return most;
+  }
+
+  /// Whether a level says how far below the greatest exponent an addend stands, and how far that is.
+  static bool stands(const Factor& f, int x) { return (f.kind == Kind::place || f.kind == Kind::cut) && x > 0; }
+  Range standing(const Factor& f, int x) const {
+    return f.kind == Kind::place ? shifts(x) : cut_shifts_[f.lane == op_.k ? 2 : f.lane >= block_][x];
+  }
+
+  unsigned all_cuts(int lane, int place) const {
+    const auto& of = cuts_[lane >= block_];
+    return of[0][0][place] | of[0][1][place] | of[1][0][place] | of[1][1][place];
+  }
+
+  /// Whether a level says that an addend is none.
+  bool is_dead(const Factor& f, int x) const {
+    return (f.kind <= Kind::b && !is_finite_value(x)) || (f.kind == Kind::place && x == 0);
+  }
+
+  /// c's exponent and that of a product above it.
+  bool c_may_stand(bool normal, int place) const {
+    const Range range = shifts(place), products = exponents(0);
+    const int low = model_.c.emin(), high = normal ? model_.c.emax() : low;
+    return place == 1 || (low + range.least <= products.most && high + range.most >= products.least);
+  }
+
+  bool in_one_lane(const Factor& f, int x, const Factor& g, int y) const {
+    const bool is_c = f.lane == op_.k;
+    if (is_dead(f, x)) return (g.kind != Kind::place && g.kind != Kind::cut) || y == 0;
+    if (is_c && f.kind == Kind::a && g.kind == Kind::place && y == 0) return false;
+    if (g.kind != Kind::cut || f.kind == Kind::sign) {
+      return !is_c || f.kind != Kind::a || g.kind != Kind::place || c_may_stand(x == 2, y);
     }
-    default: return true;
+    unsigned cuts = 0;
+    for (int place = 1; place < 13; ++place) {
+      if (f.kind == Kind::place && place != x) continue;
+      if (!possible({Kind::place, f.lane, 0}, place)) continue;
+      for (const int first : {0, 1}) {
+        if (is_c) {
+          if ((f.kind == Kind::a && x != first + 1) || !c_may_stand(first, place)) continue;
+          const int nearest = exponents(0).least - (first ? model_.c.emax() : model_.c.emin());
+          const bool whole = place == 12 && nearest > kept_ + 9;  // far below half a unit
+          cuts |= whole ? cuts_of_c_[first][place] & 6u : cuts_of_c_[first][place];
+          continue;
+        }
+        for (const int second : {0, 1})
+          if (f.kind == Kind::place || x == (f.kind == Kind::a ? first : second) + 1)
+            cuts |= cuts_[f.lane >= block_][first][second][place];
+      }
+    }
+    if (f.kind != Kind::place && !is_c) cuts |= 1;  // the other factor may be zero
+    return cuts >> y & 1;
   }
-}
 
-bool DatapathState::Limits::with_sum(const Factor& f, int x, const Factor& g, int y) const {
-  const bool of_c = f.kind <= Kind::cut && f.lane == op_.k;
-  if (of_c && model_.form == Form::s_alone) return true;
-  const bool special =
-      (f.kind <= Kind::b && x >= 3) || ((f.kind == Kind::scale_a || f.kind == Kind::scale_b) && x == 3);
-  if (g.kind < Kind::result && special) return y == 0;
-  if (f.kind == Kind::greatest && x == 0 && is_single()) return y == 0;
-  if (g.kind == Kind::result) {
-    if (special && model_.d.has_nan())
-      return y == 9 || (f.kind <= Kind::b && x == 3 && (y == 8 || !model_.d.has_infinity()));
-    if (!lanes_have_specials() && f.kind <= Kind::cut && is_aligned() && is_single() && y == 9)
-      return !(of_c && (f.kind == Kind::a ? x < 3 : f.kind == Kind::place && x > 0)) && !only_c_leads(f, x);
-    return with_result(f, x, y);
+  /// Levels of two lanes, or of a lane and c.
+  bool beside_each_other(const Factor& f, int x, const Factor& g, int y) const {
+    const bool with_c = g.lane == op_.k;
+    const bool together = with_c ? f.lane < block_ : f.lane / block_ == g.lane / block_;
+    if (!together) return true;
+    if (with_c && end_of_block(0) == 1 && is_dead(f, x))  // leaves c the greatest
+      return !stands(g, y) || (g.kind == Kind::place ? y == 1 : (cuts_of_c_[0][1] | cuts_of_c_[1][1]) >> y & 1);
+    if (with_c && only_c_leads(f, x)) {
+      if (g.kind == Kind::a)
+        return y == 2 || (y == 1 && exponents(f.lane).least <= model_.c.emin() - standing(f, x).least);
+      if (g.kind == Kind::cut) return (cuts_of_c_[0][1] | cuts_of_c_[1][1]) >> y & 1;
+      return g.kind != Kind::place || y == 1;
+    }
+    // Where c is subnormal, a product is as low or stands below another one.
+    if (with_c && g.kind == Kind::a && y == 1 && stands(f, x)) {
+      const int shift = standing(f, x).least;
+      return shift == 0 || shift <= highest_above(f.lane, op_.k) || exponents(f.lane).least <= model_.c.emin() - shift;
+    }
+    if (stands(f, x) && is_dead(g, y))
+      return standing(f, x).least == 0 || standing(f, x).least <= highest_above(f.lane, g.lane);
+    if (is_dead(f, x) && stands(g, y))
+      return standing(g, y).least == 0 || standing(g, y).least <= highest_above(g.lane, f.lane);
+    if (!stands(f, x) || !stands(g, y)) return true;
+    const Range p = standing(f, x), q = standing(g, y);
+    if (p.least - q.most > spread(f.lane, g.lane) || q.least - p.most > spread(g.lane, f.lane)) return false;
+    if (p.least == 0 || q.least == 0) return true;
+    return p.least <= highest_above(f.lane, g.lane) && q.least <= highest_above(g.lane, f.lane);
   }
-  const bool far_below = is_aligned() && is_single() && model_.scale_block == 0 && only_c_leads(f, x);
-  if (!lanes_have_specials() && is_aligned() && is_single() && f.kind <= Kind::cut &&
-      (g.kind == Kind::size || g.kind == Kind::rest) && y == 0)
-    if (far_below || (f.kind == Kind::cut     ? x > 0
-                      : f.kind == Kind::place ? x > 0 && of_c
-                                              : f.kind == Kind::a && of_c && is_finite_value(x)))
+
+  bool with_greatest(const Factor& f, int x, int greatest) const {
+    const bool c_has = greatest == 1 || greatest == 3;
+    if (f.kind > Kind::cut || f.kind == Kind::sign || f.lane >= block_ + (f.lane == op_.k ? op_.k : 0)) return true;
+    if (f.lane == op_.k) {
+      if (is_dead(f, x)) return !c_has;
+      if (f.kind == Kind::cut)
+        return x == 0 || (c_has ? (cuts_of_c_[0][1] | cuts_of_c_[1][1]) >> x & 1 : greatest != 0);
+      if (greatest == 0) return false;
+      if (f.kind == Kind::place) return c_has == (x == 1);
+      if (x == 1 && greatest == 3) return exponents(0).least <= model_.c.emin() && model_.c.emin() <= exponents(0).most;
+      return true;
+    }
+    const int others = end_of_block(0) - 1, needed = greatest == 4 ? 2 : greatest >= 2 ? 1 : 0;
+    if (is_dead(f, x)) return others >= needed;
+    if (!stands(f, x)) return true;
+    const Range p = standing(f, x);
+    if (greatest == 0 || (p.most == 0 && greatest == 1)) return false;
+    if (p.least == 0) return others + 1 >= needed;
+    if (others < needed) return false;
+    if (greatest == 1) return p.least <= spread(f.lane, op_.k);
+    return !only_c_leads(f, x);
+  }
+
+  /// How many bits a sum's leading one stands above the greatest exponent at most, where a lane and c take a part of
+  /// what they could.
+  int most_above(double part_of_lane, double part_of_c) const {
+    // Where a subnormal c is aligned lower than its exponent is, it leads no addend that its place says it does.
+    const bool c_as_it_stands = least_exponent_of_c(model_, model_.c) >= model_.c.emin() && model_.c_guard_bits == 0;
+    if (!is_aligned() || model_.scale_block || !c_as_it_stands) return far;
+    const auto greatest = [](const FormatFields& f) { return 2 - std::ldexp(1, -f.fraction_bits); };
+    const double product = greatest(model_.a) * greatest(model_.b),
+                 c = std::max(greatest(model_.c), greatest(model_.d));
+    return std::ilogb(product * (block_ - 1 + part_of_lane) + c * part_of_c);
+  }
+
+  Range above(int size) const {
+    if (size >= 11) return {size - 11, size == 16 ? far : size - 11};
+    static constexpr Range depth[] = {{1, 1}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {17, far}};
+    const int f = kept_;
+    if (size == 10) return {-far, -f - 1};
+    if (size >= 8) return {-(f - 9 + size), -(f - 9 + size)};
+    return {-std::min(depth[size - 2].most, f - 2), -depth[size - 2].least};
+  }
+
+  /// Whether a sum of this size can leave such a rest.
+  bool can_leave(int size, int rest) const {
+    if (size == 1) return rest == 1 || !is_aligned();
+    if (!is_aligned() || rest == 1 || exponents(0).least - kept_ <= model_.d.emin()) return true;
+    const int precision = (model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits) + 1;
+    const int dropped = std::min(above(size).most, most_above(1, 1)) + kept_ + 1 - precision;
+    return dropped >= 3 || (dropped == 2 && (rest == 2 || rest == 5 || rest == 8)) || (dropped == 1 && rest == 5);
+  }
+
+  /// Whether the whole case is one step.
+  bool is_single() const { return block_ >= op_.k && model_.k >= op_.k; }
+
+  /// Whether each step is one sum, cut in integers kept_ bits below its greatest exponent.
+  bool is_aligned() const { return traits_of(model_).is_fused_sum(); }
+
+  /// Whether c, too, is cut below the greatest exponent of products.
+  bool cuts_all() const {
+    const KernelTraits traits = traits_of(model_);
+    return traits.aligns() && traits.c != KernelTraits::Joining::last;
+  }
+
+  /// Whether only c can be above a lane that stands so far below the greatest exponent.
+  bool only_c_leads(const Factor& f, int x) const {
+    if (!stands(f, x) || f.lane >= block_ || standing(f, x).least == 0) return false;
+    return standing(f, x).least > highest_above(f.lane, op_.k);
+  }
+
+  /// The weight of the last bit of a result.
+  int bit_of_result(int result) const {
+    return result == 2 || result == 4 ? model_.d.least_bit() : model_.d.emin() - (result == 3);
+  }
+
+  /// Whether a level cannot be beside a result because c's format holds products as they are, far from both of its
+  /// ends.
+  bool of_exact_products(const Factor& f, int x, int result) const {
+    const FormatFields& d = model_.d;
+    const int least = exponents(0).least, most = exponents(0).most;
+    if (model_.scale_block || !(model_.c == d) || model_.form != Form::s_plus_c) return false;
+    // Rounded up, the greatest number and a little are infinity; rounded down, x - x is -0.
+    if (model_.output_rounding == Rounding::up || model_.output_rounding == Rounding::down) return false;
+    const bool is_c = f.lane == op_.k, of_c = is_c && f.kind != Kind::sign;
+    const int last_bit = least - model_.a.fraction_bits - model_.b.fraction_bits;
+    // Such a sum is -0 where all addends are, and no other one is rounded to zero.
+    if (result == 1 && !traits_of(model_).aligns() && last_bit >= d.emin()) {
+      if (f.kind == Kind::sign) return x == 0;
+      return of_c && f.kind == Kind::a && (x == 2 || (x == 1 && !flushes(model_)));
+    }
+    // What is left of c and products is no less than 2^-26 of a product's last bit. Numbers below that are c alone.
+    if (of_c && result >= 2 && result <= 5 && last_bit - 40 > d.emin()) {
+      if (f.kind == Kind::a) return x != (result == 5 ? 2 : 1);
+      return stands(f, x) ? standing(f, x).least > 0 && standing(f, x).most < least - d.emin() - 1
+                          : f.kind == Kind::place;
+    }
+    // Products do not move the greatest numbers: c leads, and is infinity where the result is.
+    if (most + 3 + std::ilogb(op_.k) >= d.emax() - 40) return false;
+    if (result == 7) {
+      if (of_c && f.kind == Kind::a) return x != 2;
+      if (of_c && f.kind == Kind::place) return x != 1;
+      if (of_c) return !(cuts_of_c_[1][1] >> x & 1);
+      return stands(f, x) && f.lane < block_ && standing(f, x).most < d.emax() - most;
+    }
+    if (result == 8 && of_c && !model_.a.has_infinity() && !model_.b.has_infinity())
+      return f.kind == Kind::a ? x != 3 : x > 0;
+    return false;
+  }
+
+  bool with_result(const Factor& f, int x, int result) const {
+    const bool of_c = f.kind == Kind::place || f.kind == Kind::cut || f.kind == Kind::a ? f.lane == op_.k : false;
+    const int least = exponents(0).least, most = exponents(0).most;
+    // All that is added after a live product is cut at most so many bits below its exponent, and so is what is handed
+    // on.
+    const int below = kept_ + (is_aligned() ? 0 : 8);
+    if (result >= 2 && result <= 5 && cuts_all() && stands(f, x) && (f.lane < op_.k || standing(f, x).least > 0) &&
+        least - below > bit_of_result(result))
       return false;
-  if (f.kind == Kind::cut && x > 0 && is_single() && is_aligned() && !lanes_have_specials() && g.kind == Kind::lost &&
-      y == 0)
-    return false;
-  if (far_below && !is_other_result(f, x, g, y)) return false;
-  const bool in_last_step = f.kind <= Kind::cut && (of_c ? is_single() : f.lane >= (op_.k - 1) / block_ * block_);
-  if (g.kind == Kind::size && y >= 2) {
-    const double part = !in_last_step                 ? 1
-                        : is_dead(f, x)               ? 0
-                        : stands(f, x)                ? std::exp2(-std::min(standing(f, x).least, 60))
-                        : f.kind <= Kind::b && x == 1 ? 0.5  // subnormal
-                                                      : 1;
-    if (above(y).least > most_above(of_c ? 1 : part, of_c ? part : 1)) return false;
+    if (of_exact_products(f, x, result)) return false;
+    if (!is_aligned()) return true;
+    // A sum is a multiple of 2^(greatest exponent - F): results below that are c's alone.
+    const bool small = result >= 1 && result <= 5,
+               low = result >= 2 && result <= 5 && least - kept_ > bit_of_result(result);
+    const bool minus = result == 1 && least - kept_ > model_.d.least_bit() - 2;  // all addends are zeros
+    // c leads where products do not reach the greatest number; far below its last bit they do not count.
+    const bool high = result == 7 || result == 8;
+    const bool leads = high && most + 3 + std::ilogb(op_.k) < model_.d.emax();
+    const bool alone = high && most + 3 + std::ilogb(op_.k) < model_.d.emax() - kept_;
+    switch (f.kind) {
+      case Kind::a:
+        if (!of_c) return true;
+        if (minus) return x == 0;
+        if (low && model_.c == model_.d) return x == (result < 5 ? 1 : 2);
+        if (leads && result == 7 && model_.c == model_.d) return x == 2;
+        if (low || (leads && result == 7)) return x == 1 || x == 2;
+        return true;
+      case Kind::place:
+      case Kind::cut: {
+        if (!stands(f, x)) return f.kind == Kind::cut || !of_c || !(low || (leads && result == 7));
+        if (minus) return false;
+        const Range p = standing(f, x);
+        if (of_c) return (!low && !(leads && result == 7)) || p.least == 0;
+        if (is_single() && result >= 2 && result <= 5 && least + p.least - kept_ > bit_of_result(result)) return false;
+        if (only_c_leads(f, x)) {
+          if (small && least + p.least - 2 > model_.d.emin()) return false;
+          if (result == 0 && products_below_c(f, x) < 1 && least + p.least - 2 > model_.d.emin()) return false;
+          if (alone && result == 8 && !lanes_have_specials()) return false;
+        }
+        return f.lane >= block_ || !(leads && result == 7) || p.most >= model_.d.emax() - most;
+      }
+      default: return true;
+    }
   }
-  // What is that far away is lost whole.
-  if (f.kind == Kind::place && x >= (of_c ? 10 : 11) && in_last_step && is_aligned() && g.kind == Kind::lost)
-    return y != 1;
-  if (of_c && f.kind == Kind::a && x == 1 && g.kind == Kind::lost && y == 1 && is_single() && is_aligned() &&
-      kept_ >= model_.c.fraction_bits) {
-    for (int place = 2; place < 11; ++place)
-      if (c_may_stand(false, place)) return true;
-    return false;
+
+  bool with_sum(const Factor& f, int x, const Factor& g, int y) const {
+    const bool of_c = f.kind <= Kind::cut && f.lane == op_.k;
+    if (of_c && model_.form == Form::s_alone) return true;
+    const bool special =
+        (f.kind <= Kind::b && x >= 3) || ((f.kind == Kind::scale_a || f.kind == Kind::scale_b) && x == 3);
+    if (g.kind < Kind::result && special) return y == 0;
+    if (f.kind == Kind::greatest && x == 0 && is_single()) return y == 0;
+    if (g.kind == Kind::result) {
+      if (special && model_.d.has_nan())
+        return y == 9 || (f.kind <= Kind::b && x == 3 && (y == 8 || !model_.d.has_infinity()));
+      if (!lanes_have_specials() && f.kind <= Kind::cut && is_aligned() && is_single() && y == 9)
+        return !(of_c && (f.kind == Kind::a ? x < 3 : f.kind == Kind::place && x > 0)) && !only_c_leads(f, x);
+      return with_result(f, x, y);
+    }
+    const bool far_below = is_aligned() && is_single() && model_.scale_block == 0 && only_c_leads(f, x);
+    if (!lanes_have_specials() && is_aligned() && is_single() && f.kind <= Kind::cut &&
+        (g.kind == Kind::size || g.kind == Kind::rest) && y == 0)
+      if (far_below || (f.kind == Kind::cut     ? x > 0
+                        : f.kind == Kind::place ? x > 0 && of_c
+                                                : f.kind == Kind::a && of_c && is_finite_value(x)))
+        return false;
+    if (f.kind == Kind::cut && x > 0 && is_single() && is_aligned() && !lanes_have_specials() && g.kind == Kind::lost &&
+        y == 0)
+      return false;
+    if (far_below && !is_other_result(f, x, g, y)) return false;
+    const bool in_last_step = f.kind <= Kind::cut && (of_c ? is_single() : f.lane >= (op_.k - 1) / block_ * block_);
+    if (g.kind == Kind::size && y >= 2) {
+      const double part = !in_last_step                 ? 1
+                          : is_dead(f, x)               ? 0
+                          : stands(f, x)                ? std::exp2(-std::min(standing(f, x).least, 60))
+                          : f.kind <= Kind::b && x == 1 ? 0.5  // subnormal
+                                                        : 1;
+      if (above(y).least > most_above(of_c ? 1 : part, of_c ? part : 1)) return false;
+    }
+    // What is that far away is lost whole.
+    if (f.kind == Kind::place && x >= (of_c ? 10 : 11) && in_last_step && is_aligned() && g.kind == Kind::lost)
+      return y != 1;
+    if (of_c && f.kind == Kind::a && x == 1 && g.kind == Kind::lost && y == 1 && is_single() && is_aligned() &&
+        kept_ >= model_.c.fraction_bits) {
+      for (int place = 2; place < 11; ++place)
+        if (c_may_stand(false, place)) return true;
+      return false;
+    }
+    // The last product of a chain is zero: nothing is rounded.
+    if (g.kind == Kind::rest && !of_c && is_dead(f, x) && f.kind <= Kind::cut && f.lane == op_.k - 1 &&
+        traits_of(model_).carried == KernelTraits::Carried::each_product && model_.order == ProductOrder::ascending)
+      return y <= 1;
+    if (f.kind == Kind::size && x == 0) return y == 0;
+    if (f.kind == Kind::size && g.kind == Kind::rest) return y != 0 && can_leave(x, y);
+    if (f.kind == Kind::lost && x > 0 && g.kind == Kind::rest && is_aligned()) return y != 0;
+    return true;
   }
-  // The last product of a chain is zero: nothing is rounded.
-  if (g.kind == Kind::rest && !of_c && is_dead(f, x) && f.kind <= Kind::cut && f.lane == op_.k - 1 &&
-      traits_of(model_).carried == KernelTraits::Carried::each_product && model_.order == ProductOrder::ascending)
-    return y <= 1;
-  if (f.kind == Kind::size && x == 0) return y == 0;
-  if (f.kind == Kind::size && g.kind == Kind::rest) return y != 0 && can_leave(x, y);
-  if (f.kind == Kind::lost && x > 0 && g.kind == Kind::rest && is_aligned()) return y != 0;
-  return true;
+
+  bool lanes_have_specials() const {
+    return model_.a.has_nan() || model_.a.has_infinity() || model_.b.has_nan() || model_.b.has_infinity() ||
+           (model_.scale_block && (model_.scale_a.has_nan() || model_.scale_b.has_nan()));
+  }
+
+  /// Of what c leads: the greatest magnitude of all products, in units of c's exponent.
+  double products_below_c(const Factor& f, int x) const {
+    return 4.0 * block_ * std::exp2(others_above(f.lane) - std::min(standing(f, x).least, 60));
+  }
+  /// How far another product of the first block can stand above one of it.
+  int others_above(int lane) const { return std::max(highest_above(lane, op_.k), 0); }
+
+  /// What c leaves open where a product stands so far below it that no other one leads.
+  bool is_other_result(const Factor& f, int x, const Factor& g, int y) const {
+    const double products = products_below_c(f, x);
+    const int last =
+        std::max<int>(model_.c.fraction_bits, std::min(standing(f, x).most, far / 2) + others_above(f.lane) +
+                                                  model_.a.fraction_bits + model_.b.fraction_bits);
+    switch (g.kind) {
+      case Kind::size: return y == 0 || (y == 1 ? products >= 1 : products >= 0.5 || (y >= 11 ? y <= 12 : y == 2));
+      case Kind::rest: return last >= kept_ || (y != 2 && y != 4 && y != 6 && y != 8);
+      case Kind::lost: return y == 0 || last > kept_;
+      default: return true;
+    }
+  }
+
+  const Op op_;
+  DotModel model_;  ///< with a and b as the unit reads them
+  const int kept_, block_;
+  Range of_factors_, of_product_, of_c_;  ///< of exponents: of a times b, the same with scales, of c
+  /// Cuts that there are, as bits: of a product in the first block or a later one by the classes of its factors, of c
+  /// by its class, and by the place.
+  uint8_t cuts_[2][2][2][13] = {}, cuts_of_c_[2][13] = {};
+  /// Shifts of each cut: of products in the first block, in a later one, and of c.
+  Range cut_shifts_[3][6];
+};
+
+std::shared_ptr<const DatapathState::Limits> DatapathState::make_limits(const Op& op, const DotModel& model, int kept,
+                                                                        int block) {
+  return std::make_shared<Limits>(op, model, kept, block);
 }
 
-bool DatapathState::Limits::lanes_have_specials() const {
-  return model_.a.has_nan() || model_.a.has_infinity() || model_.b.has_nan() || model_.b.has_infinity() ||
-         (model_.scale_block && (model_.scale_a.has_nan() || model_.scale_b.has_nan()));
-}
+bool DatapathState::possible(const Factor& factor, int level) const { return limits_->possible(factor, level); }
 
-/// Of what c leads: the greatest magnitude of all products, in units of c's exponent.
-double DatapathState::Limits::products_below_c(const Factor& f, int x) const {
-  return 4.0 * block_ * std::exp2(others_above(f.lane) - std::min(standing(f, x).least, 60));
-}
-/// How far another product of the first block can stand above one of it.
-int DatapathState::Limits::others_above(int lane) const { return std::max(highest_above(lane, op_.k), 0); }
-
-/// What c leaves open where a product stands so far below it that no other one leads.
-bool DatapathState::Limits::is_other_result(const Factor& f, int x, const Factor& g, int y) const {
-  const double products = products_below_c(f, x);
-  const int last = std::max<int>(model_.c.fraction_bits, std::min(standing(f, x).most, far / 2) + others_above(f.lane) +
-                                                             model_.a.fraction_bits + model_.b.fraction_bits);
-  switch (g.kind) {
-    case Kind::size: return y == 0 || (y == 1 ? products >= 1 : products >= 0.5 || (y >= 11 ? y <= 12 : y == 2));
-    case Kind::rest: return last >= kept_ || (y != 2 && y != 4 && y != 6 && y != 8);
-    case Kind::lost: return y == 0 || last > kept_;
-    default: return true;
-  }
-}
-
-bool DatapathState::Limits::possible(const Factor& f, int x, const Factor& g, int y) const {
-  if (!possible(f, x) || !possible(g, y)) return false;
-  if (f.kind <= Kind::cut && g.kind <= Kind::cut) {
-    if (f.lane == g.lane) return in_one_lane(f, x, g, y);
-    return beside_each_other(f, x, g, y);
-  }
-  if (g.kind == Kind::greatest) return with_greatest(f, x, y);
-  if (g.kind > Kind::greatest) return with_sum(f, x, g, y);
-  return true;
+bool DatapathState::possible(const Factor& first, int level, const Factor& second, int other) const {
+  return limits_->possible(first, level, second, other);
 }
 
 }  // namespace mmafuzz
