@@ -40,11 +40,14 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
       row["first"] = text;
       if (c.claimed) context.book.find("divergence", step, c.unit, text);
     }
-    if (c.claimed) {
-      Outcomes none;
-      context.book.keep("divergent.cases", c.unit, d.cases, nullptr);
-    }
+    if (c.claimed) context.book.keep("divergent.cases", c.unit, d.cases, nullptr);
     differs += count;
+  };
+  const auto end = [&](const char* status) {
+    row["cases"] = cases;
+    row["differs"] = differs;
+    row["status"] = status;
+    result["rows"].push_back(std::move(row));
   };
   try {
     while (cases < c.greatest && Clock::now() < deadline) {
@@ -57,19 +60,13 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
       compare_units("equals_model", c.claimed ? Severity::contract : Severity::semantic, batch, c.unit, got,
                     c.reference, expected, report);
       cases += batch.size();
-      if (std::chrono::duration<double>(Clock::now() - begin).count() < 0.05) size = std::min<size_t>(2 * size, 16384);
+      if (since(begin) < 0.05) size = std::min<size_t>(2 * size, 16384);
     }
   } catch (...) {
-    row["cases"] = cases;
-    row["differs"] = differs;
-    row["status"] = "cut short";  // the step says by what
-    result["rows"].push_back(std::move(row));
+    end("cut short");  // the step says by what
     throw;
   }
-  row["cases"] = cases;
-  row["differs"] = differs;
-  row["status"] = cases ? "done" : "out of time";
-  result["rows"].push_back(std::move(row));
+  end(cases ? "done" : "out of time");
 }
 
 Step comparison_step(Context& context, const std::string& name, const std::string& unit, double each,
@@ -78,11 +75,8 @@ Step comparison_step(Context& context, const std::string& name, const std::strin
   return {name, "compare", unit, limit,
           [&context, name, each, all = std::move(all)](Json& result, Clock::time_point deadline) {
             result["rows"] = Json::array();
-            for (const Comparison& one : all) {
-              const auto own =
-                  Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(each));
-              compare(context, one, name, result, std::min(deadline, own));
-            }
+            for (const Comparison& one : all)
+              compare(context, one, name, result, std::min(deadline, after(Clock::now(), each)));
           }};
 }
 

@@ -182,7 +182,7 @@ void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& re
   std::vector<uint64_t> native;
   for (size_t i = 0; i < ways.size(); ++i) {
     const Way& way = ways[i];
-    const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
+    const double left = until(deadline);
     if (left <= 0) throw OutOfTime("before " + way.name);
     DgemmRequest request = way.request;
     request.seconds = left / double(ways.size() - i) / 4;  // the first run, profile and check take their time, too

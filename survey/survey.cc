@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <thread>
@@ -37,12 +38,6 @@ class LastResort {
   std::thread thread_;
 };
 
-std::chrono::duration<double> seconds(double s) { return std::chrono::duration<double>(s); }
-
-Clock::time_point after(Clock::time_point from, double s) {
-  return from + std::chrono::duration_cast<Clock::duration>(seconds(s));
-}
-
 void run_step(Context& context, const Step& step) {
   Json result = {{"step", step.name}, {"kind", step.kind}, {"unit", step.unit}, {"limit", step.limit}};
   const auto begin = Clock::now();
@@ -77,11 +72,8 @@ void run_step(Context& context, const Step& step) {
   context.book.end(std::move(result));
 }
 
-bool wanted(const Context& context, const std::string& part) {
-  if (context.options.parts.empty()) return true;
-  for (const std::string& glob : context.options.parts)
-    if (matches_glob(glob, part)) return true;
-  return false;
+bool any_matches(const std::vector<std::string>& globs, const std::string& name) {
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return matches_glob(glob, name); });
 }
 
 void look_at_device(Context& context, Json& result) {
@@ -93,11 +85,7 @@ void look_at_device(Context& context, Json& result) {
   context.arch = arch_of_capability(device->major, device->minor);
   for (const Instruction& i : instructions()) {
     if (!(i.archs & context.arch)) continue;
-    for (const std::string& glob : context.options.units)
-      if (matches_glob(glob, "cuda:" + i.name)) {
-        context.units.push_back(&i);
-        break;
-      }
+    if (selected(context, "cuda:" + i.name)) context.units.push_back(&i);
     const std::string model = claimed_model(i, context.arch);
     if (context.family.empty() && !model.empty()) context.family = model.substr(6, model.find('/') - 6);
   }
@@ -128,11 +116,7 @@ const std::vector<Part>& parts() {
   return all;
 }
 
-bool selected(const Context& context, const std::string& unit) {
-  for (const std::string& glob : context.options.units)
-    if (matches_glob(glob, unit)) return true;
-  return false;
-}
+bool selected(const Context& context, const std::string& unit) { return any_matches(context.options.units, unit); }
 
 void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, Outcomes& outcomes) {
   const uint64_t losses = context.child->losses();
@@ -159,7 +143,7 @@ int run(const Options& options, const Registry& registry, const std::shared_ptr<
     return 2;
   }
   for (const Part& part : parts()) {
-    if (!wanted(context, part.name)) continue;
+    if (!options.parts.empty() && !any_matches(options.parts, part.name)) continue;
     std::vector<Step> steps;
     run_step(context, {std::string("plan of ") + part.name, "plan", "", 30, [&](Json& result, Clock::time_point) {
                          steps = part.steps(context);

@@ -14,8 +14,12 @@
 namespace mmafuzz::survey {
 
 using Clock = std::chrono::steady_clock;
-/// Seconds.
+/// In seconds.
 inline double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+inline double until(Clock::time_point to) { return -since(to); }
+inline Clock::time_point after(Clock::time_point from, double seconds) {
+  return from + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
 
 struct Options {
   std::vector<std::string> units = {"*"};  ///< globs

@@ -71,8 +71,7 @@ void sweep_unit(Context& context, const Instruction& i, const std::string& form,
       sweep.epoch(greatest);
       if (sweep.unanswered_dots()) throw DeviceLost("when divergent tiles ran again: " + context.child->last_loss());
       const uint64_t tiles = sweep.dots() / cells;
-      const double rate = double(tiles) / std::max(since(start), 1e-3),
-                   left = std::max(0.0, std::chrono::duration<double>(deadline - Clock::now()).count());
+      const double rate = double(tiles) / std::max(since(start), 1e-3), left = std::max(0.0, until(deadline));
       greatest = std::max<uint64_t>(1, static_cast<uint64_t>(rate * left * 0.7));
     } while (Clock::now() < deadline);
   } catch (...) {
@@ -150,14 +149,14 @@ std::vector<Step> long_sweep_steps(Context& context) {
   std::stable_sort(units.begin(), units.end(), [&](const Instruction* x, const Instruction* y) {
     return disagreed(context, "cuda:" + x->name) && !disagreed(context, "cuda:" + y->name);
   });
-  const double left = std::chrono::duration<double>(context.end - Clock::now()).count() - context.scaled(20);
+  const double left = until(context.end) - context.scaled(20);
   if (units.empty() || left <= 0) return {};
   return sweeps(context, "long sweep", units, left / double(units.size()), context.options.seed + 1);
 }
 
 std::vector<Step> rate_steps(Context& context) {
   const std::vector<const Instruction*> units = sweepable(context);
-  const double left = std::chrono::duration<double>(context.end - Clock::now()).count();
+  const double left = until(context.end);
   if (units.empty() || left <= 0) return {};
   return sweeps(context, "rate", units, 0.8 * left / double(units.size()), context.options.seed + 2);
 }
