@@ -1,4 +1,6 @@
 // Steps that put known cases to the device: recorded results, discriminators, published vectors.
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -68,15 +70,19 @@ Outcomes run_twice(Context& context, const std::string& name, const Batch& batch
   return first;
 }
 
-void note_difference(Context& context, Json& result, const std::string& step, const std::string& unit,
-                     const Batch& batch, size_t c, uint64_t got, uint64_t expected, const std::string& by) {
-  const uint64_t n = result.value("differs", uint64_t{0}) + 1;
-  result["differs"] = n;
-  if (n > 5) return;
-  const std::string text = to_text(batch.op()) + ": " + case_line(batch, c) + ": " + to_hex(batch.op().d, got) + ", " +
-                           by + " " + to_hex(batch.op().d, expected);
-  result["first"].push_back(text);
-  if (n == 1) context.book.find("divergence", step, unit, text);
+/// Counts results that are not the expected ones under the op's NaN policy; `by` says whose those are.
+void note_differences(Context& context, Json& result, const std::string& step, const std::string& unit, const Op& op,
+                      const Batch& batch, const Column& got, const Column& expected, const std::string& by) {
+  for (size_t c = 0; c < batch.size(); ++c) {
+    if (same_result(op, got.get(c), expected.get(c))) continue;
+    const uint64_t n = result.value("differs", uint64_t{0}) + 1;
+    result["differs"] = n;
+    if (n > 5) continue;
+    const std::string text = to_text(batch.op()) + ": " + case_line(batch, c) + ": " + hex(batch.op(), got, c) + ", " +
+                             by + " " + hex(batch.op(), expected, c);
+    result["first"].push_back(text);
+    if (n == 1) context.book.find("divergence", step, unit, text);
+  }
 }
 
 /// Cases of one op without repetition.
@@ -131,10 +137,8 @@ std::vector<Step> control_steps(Context& context) {
                          const Recording& recorded = (*recordings)[r];
                          result["source"] = recorded.unit;
                          const Outcomes got = run_twice(context, unit, recorded.batch, *i, result, "positive control");
-                         for (size_t c = 0; c < recorded.batch.size(); ++c)
-                           if (!same_result(recorded.batch.op(), got.results.get(c), recorded.expected.get(c)))
-                             note_difference(context, result, "positive control", unit, recorded.batch, c,
-                                             got.results.get(c), recorded.expected.get(c), recorded.unit + " gave");
+                         note_differences(context, result, "positive control", unit, recorded.batch.op(),
+                                          recorded.batch, got.results, recorded.expected, recorded.unit + " gave");
                          cases += recorded.batch.size();
                          result["cases"] = cases;
                        }
@@ -173,10 +177,8 @@ std::vector<Step> published_steps(Context& context) {
                          if (op.k % i->op.k != 0 && i->op.nan == NanPolicy::any) continue;
                          Outcomes expected;
                          (*context.registry.bind(model, set.batch.op()))->run(set.batch, expected);
-                         for (size_t c = 0; c < set.batch.size(); ++c)
-                           if (!same_result(op, got.results.get(c), expected.results.get(c)))
-                             note_difference(context, result, "published cases", unit, set.batch, c, got.results.get(c),
-                                             expected.results.get(c), model + " gives");
+                         note_differences(context, result, "published cases", unit, op, set.batch, got.results,
+                                          expected.results, model + " gives");
                        }
                        if (cases == 0) result["why"] = "no published case has its formats";
                      }});
@@ -229,11 +231,7 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
   return points;
 }
 
-std::string joined(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : "; ") + word;
-  return text;
-}
+std::string joined(const std::set<std::string>& words) { return fmt::format("{}", fmt::join(words, "; ")); }
 
 /// What one device gives on one point, and who predicted it.
 Json judge(const Context& context, const Point& point, const std::string& model, uint64_t got) {

@@ -93,14 +93,18 @@ void sweep_unit(Context& context, const Instruction& i, const std::string& form,
         std::to_string(sweep.unstable_dots()) + " dots came out otherwise when run again: the second answer differs");
 }
 
+Step sweep_step(Context& context, const std::string& name, const Instruction* i, const std::string& form,
+                double seconds, uint64_t seed) {
+  return {name, "sweep", "cuda:" + i->name + form, seconds,
+          [&context, name, i, form, seed](Json& result, Clock::time_point deadline) {
+            sweep_unit(context, *i, form, seed, name, result, deadline);
+          }};
+}
+
 std::vector<Step> sweeps(Context& context, const std::string& name, const std::vector<const Instruction*>& units,
                          double each, uint64_t seed) {
   std::vector<Step> steps;
-  for (const Instruction* i : units)
-    steps.push_back(
-        {name, "sweep", "cuda:" + i->name, each, [&context, i, seed, name](Json& result, Clock::time_point deadline) {
-           sweep_unit(context, *i, "", seed, name, result, deadline);
-         }});
+  for (const Instruction* i : units) steps.push_back(sweep_step(context, name, i, "", each, seed));
   return steps;
 }
 
@@ -112,14 +116,11 @@ std::vector<std::string> other_forms(const Instruction& i) {
   return {"?scale_d=0,negate_a=1,transpose_b=1", "?negate_b=1,shared_a=1", "?shared_a=1,transpose_a=1"};
 }
 
-bool has_reference(const Context& context, const Instruction& i) {
-  return i.op.d.fields().integer || !claimed_model(i, context.arch).empty();
-}
-
+/// Those that have a reference.
 std::vector<const Instruction*> sweepable(const Context& context) {
   std::vector<const Instruction*> units;
   for (const Instruction* i : context.units)
-    if (has_reference(context, *i)) units.push_back(i);
+    if (i->op.d.fields().integer || !claimed_model(*i, context.arch).empty()) units.push_back(i);
   return units;
 }
 
@@ -137,10 +138,7 @@ std::vector<Step> short_sweep_steps(Context& context) {
   std::vector<Step> steps = sweeps(context, "short sweep", sweepable(context), context.scaled(1.5), seed);
   for (const Instruction* i : sweepable(context))
     for (const std::string& form : other_forms(*i))
-      steps.push_back({"short sweep", "sweep", "cuda:" + i->name + form, context.scaled(0.4),
-                       [&context, i, form, seed](Json& result, Clock::time_point deadline) {
-                         sweep_unit(context, *i, form, seed, "short sweep", result, deadline);
-                       }});
+      steps.push_back(sweep_step(context, "short sweep", i, form, context.scaled(0.4), seed));
   return steps;
 }
 
