@@ -72,13 +72,11 @@ void seed_corpus(const std::string& folder, const Op& op, const std::string& see
     if (at->path().extension() == ".cases") names.push_back(at->path().string());
   std::sort(names.begin(), names.end());
   size_t focus = 0;
-  for (const std::string& name : names) {
-    CaseReader reader(name);
-    for (CaseBlock block; reader.next(block, 1024);)
-      if (block.batch.op() == op)
-        for (size_t i = 0; i < block.batch.size(); ++i) corpus.add(block.batch, i, focus++ % 256);
-    if (reader.error()) throw std::runtime_error(reader.error()->to_string());
-  }
+  for (const std::string& name : names)
+    visit_cases(name, 1024, [&](const CaseBlock& block) {
+      if (!(block.batch.op() == op)) return;
+      for (size_t i = 0; i < block.batch.size(); ++i) corpus.add(block.batch, i, focus++ % 256);
+    });
   corpus.flush();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,6 +69,9 @@ class CaseReader {
   std::string pending_;                       ///< a case line that belongs to the next block
   bool has_pending_ = false;
 };
+
+/// Calls `visit` with each block of a file, of at most `limit` cases. Throws std::runtime_error where reading stopped.
+void visit_cases(const std::string& path, size_t limit, const std::function<void(const CaseBlock&)>& visit);
 
 class CaseWriter {
  public:

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
 
 #include "core/case_text.h"
 #include "core/quoted.h"
@@ -379,6 +380,12 @@ bool CaseReader::next(CaseBlock& block, size_t limit) {
     if (!read_case(text, block)) break;
   }
   return started && block.batch.size() > 0;
+}
+
+void visit_cases(const std::string& path, size_t limit, const std::function<void(const CaseBlock&)>& visit) {
+  CaseReader reader(path);
+  for (CaseBlock block; reader.next(block, limit);) visit(block);
+  if (reader.error()) throw std::runtime_error(reader.error()->to_string());
 }
 
 }  // namespace mmafuzz

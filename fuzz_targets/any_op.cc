@@ -12,6 +12,7 @@
 #include "core/case_text.h"
 #include "core/divergence_log.h"
 #include "core/fnv1a.h"
+#include "core/words.h"
 #include "fuzz_targets/target.h"
 #include "plan/default_fields.h"
 #include "plan/registry.h"
@@ -81,24 +82,19 @@ class AnyOpTarget final : public Target {
   }
 
   size_t replay_cases(const std::string& path) override {
-    CaseReader reader(path);
-    CaseBlock block;
     size_t cases = 0;
-    while (reader.next(block, 64)) {
+    visit_cases(path, 64, [&](const CaseBlock& block) {
       look(block.batch);
       cases += block.batch.size();
-    }
-    if (reader.error()) throw std::runtime_error(reader.error()->to_string());
+    });
     return cases;
   }
 
   std::vector<std::vector<uint8_t>> encode_cases(const std::string& path) override {
-    CaseReader reader(path);
-    CaseBlock block;
     std::vector<std::vector<uint8_t>> inputs;
-    while (reader.next(block, 64))
+    visit_cases(path, 64, [&](const CaseBlock& block) {
       for (size_t i = 0; i < block.batch.size(); ++i) inputs.push_back(encode(block.batch.op(), block.batch, i));
-    if (reader.error()) throw std::runtime_error(reader.error()->to_string());
+    });
     return inputs;
   }
 
@@ -128,13 +124,7 @@ class AnyOpTarget final : public Target {
  private:
   /// Every two words of the op line are a bin: the pairs of features that the engine has seen.
   static void cover(const Op& op) {
-    std::vector<std::string> words;
-    const std::string line = line_of(op) + " ";
-    for (size_t begin = 0; begin < line.size();) {
-      const size_t end = line.find(' ', begin);
-      words.push_back(line.substr(begin, end - begin));
-      begin = end + 1;
-    }
+    const std::vector<std::string> words = words_of(line_of(op));
     for (size_t i = 0; i < words.size(); ++i)
       for (size_t j = i + 1; j < words.size(); ++j)
         report_bin(static_cast<int>(fnv1a(words[i] + " " + words[j]) % static_cast<uint64_t>(bins::count)), 0);

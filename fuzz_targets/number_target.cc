@@ -218,34 +218,28 @@ Field& NumberTarget::field_of(const Op& op) {
 }
 
 size_t NumberTarget::replay_cases(const std::string& path) {
-  CaseReader reader(path);
-  CaseBlock block;
   size_t cases = 0;
-  while (reader.next(block, replayed_cases)) {
+  visit_cases(path, replayed_cases, [&](const CaseBlock& block) {
     Field& field = field_of(block.batch.op());
     field.batch = block.batch;
     field.turn.reset();
     field.round = 0;
     for (size_t focus = 0; focus < field.focuses.size(); ++focus) look(field, focus);
     cases += block.batch.size();
-  }
-  if (reader.error()) throw std::runtime_error(reader.error()->to_string());
+  });
   return cases;
 }
 
 std::vector<std::vector<uint8_t>> NumberTarget::encode_cases(const std::string& path) {
-  CaseReader reader(path);
-  CaseBlock block;
   std::vector<std::vector<uint8_t>> inputs;
-  while (reader.next(block, replayed_cases)) {
+  visit_cases(path, replayed_cases, [&](const CaseBlock& block) {
     for (size_t op = 0; op < fields_.size(); ++op) {
       if (!(fields_[op]->comparison.op() == block.batch.op())) continue;
       for (size_t i = 0; i < block.batch.size(); ++i)
         inputs.push_back(
             encode_case({static_cast<uint8_t>(op), static_cast<uint8_t>(inputs.size()), 0}, block.batch, i));
     }
-  }
-  if (reader.error()) throw std::runtime_error(reader.error()->to_string());
+  });
   return inputs;
 }
 

@@ -28,14 +28,8 @@ std::vector<std::string> case_files(const std::string& folder) {
   return files;
 }
 
-void visit_blocks(const std::vector<std::string>& files,
-                  const std::function<void(const std::string& file, const CaseBlock&)>& visit) {
-  for (const std::string& file : files) {
-    CaseReader reader(file);
-    CaseBlock block;
-    while (reader.next(block, 4096)) visit(file, block);
-    if (reader.error()) throw std::runtime_error(reader.error()->to_string());
-  }
+void visit_blocks(const std::vector<std::string>& files, const std::function<void(const CaseBlock&)>& visit) {
+  for (const std::string& file : files) visit_cases(file, 4096, visit);
 }
 
 std::string model_of(const Context& context, const Instruction& i) { return claimed_model(i, context.arch); }
@@ -100,20 +94,20 @@ struct CaseSet {
 
 std::vector<Step> control_steps(Context& context) {
   struct Recording {
-    std::string file, unit, model;
+    std::string unit, model;
     Batch batch;
     Column expected;
   };
   const auto recordings = std::make_shared<std::vector<Recording>>();
   const auto collect = [&](const std::vector<std::string>& files, bool models) {
-    visit_blocks(files, [&](const std::string& file, const CaseBlock& block) {
+    visit_blocks(files, [&](const CaseBlock& block) {
       if (block.batch.op().kind != OpKind::dot) return;
       std::string model;
       if (const Result<std::string> known = model_of_provenance(block.unit)) model = *known;
       const UnitName unit(block.unit);
       if (models && unit.backend == "model" && unit.settings.empty()) model = block.unit;
       if (!model.starts_with("model:" + context.family + "/")) return;
-      recordings->push_back({file, block.unit, model, block.batch, block.expected});
+      recordings->push_back({block.unit, model, block.batch, block.expected});
     });
   };
   collect(case_files(context.options.observations), false);
@@ -149,7 +143,7 @@ std::vector<Step> control_steps(Context& context) {
 
 std::vector<Step> published_steps(Context& context) {
   const auto sets = std::make_shared<std::map<std::string, CaseSet>>();
-  visit_blocks(case_files(context.options.corpus + "/published"), [&](const std::string&, const CaseBlock& block) {
+  visit_blocks(case_files(context.options.corpus + "/published"), [&](const CaseBlock& block) {
     if (block.batch.op().kind != OpKind::dot) return;
     CaseSet& set = (*sets)[to_text(block.batch.op())];
     if (set.seen.empty()) set.batch = Batch(block.batch.op());
@@ -210,7 +204,7 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
     std::ifstream text(file);
     for (std::string line, last; std::getline(text, line); label_of_line.push_back(last))
       if (line.starts_with("# D") || line.starts_with("# N")) last = line.substr(2);
-    visit_blocks({file}, [&](const std::string&, const CaseBlock& block) {
+    visit_blocks({file}, [&](const CaseBlock& block) {
       for (size_t c = 0; c < block.batch.size(); ++c) {
         if (!block.has_expected[c] || block.line[c] > label_of_line.size()) continue;
         const std::string key = to_text(block.batch.op()) + ": " + case_line(block.batch, c);
