@@ -29,6 +29,10 @@ std::vector<std::pair<std::string, std::string>> target_environment(const Worker
   return environment;
 }
 
+void append(std::vector<std::string>& command, std::initializer_list<std::string> words) {
+  command.insert(command.end(), words);
+}
+
 size_t input_bytes(const Assignment& assignment) { return assignment.op ? encoded_bytes(*assignment.op) : 4096; }
 
 void seed_empty_corpus(const WorkerRun& run) {
@@ -49,14 +53,12 @@ ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings
                   "--segment",      run.segment(),
                   "--status",       run.status(),
                   "--seed",         std::to_string(run.seed)};
-  for (const std::string& unit : settings.units) spec.command.insert(spec.command.end(), {"--units", unit});
-  if (settings.cases)
-    spec.command.insert(spec.command.end(), {"--cases", std::to_string(run.assignment->cases), "--alone"});
-  if (run.seconds > 0 && !settings.cases)
-    spec.command.insert(spec.command.end(), {"--time", fmt::format("{:.3f}", run.seconds)});
+  for (const std::string& unit : settings.units) append(spec.command, {"--units", unit});
+  if (settings.cases) append(spec.command, {"--cases", std::to_string(run.assignment->cases), "--alone"});
+  if (run.seconds > 0 && !settings.cases) append(spec.command, {"--time", fmt::format("{:.3f}", run.seconds)});
   if (run.with_engines) spec.command.push_back("--files");
   const uint64_t earlier = run.earlier + static_cast<uint64_t>(run.assignment->place * walk_of_all_shards);
-  if (earlier && !settings.cases) spec.command.insert(spec.command.end(), {"--earlier", std::to_string(earlier)});
+  if (earlier && !settings.cases) append(spec.command, {"--earlier", std::to_string(earlier)});
   spec.memory_bytes = settings.memory_mb << 20;
   return spec;
 }
@@ -93,27 +95,13 @@ ProcessSpec afl_process(const WorkerRun& run, const CampaignSettings& settings) 
   seed_empty_corpus(run);
   fs::create_directories(run.afl_output());
   ProcessSpec spec;
-  spec.command = {"afl-fuzz",
-                  "-M",
-                  "main",
-                  "-i",
-                  run.corpus(),
-                  "-o",
-                  run.afl_output(),
-                  "-F",
-                  run.corpus(),
-                  "-t",
-                  "10000",
-                  "-m",
-                  "none",
-                  "-s",
-                  std::to_string(run.seed & 0x7fffffff),
-                  "-G",
-                  std::to_string(input_bytes(*run.assignment))};
+  const std::string seed = std::to_string(run.seed & 0x7fffffff), bytes = std::to_string(input_bytes(*run.assignment));
+  spec.command = {"afl-fuzz", "-M", "main", "-i", run.corpus(), "-o", run.afl_output(), "-F", run.corpus()};
+  append(spec.command, {"-t", "10000", "-m", "none", "-s", seed, "-G", bytes});
   if (const std::string words = dictionary_of(run.assignment->target->name); !words.empty())
-    spec.command.insert(spec.command.end(), {"-x", words});
-  if (run.seconds > 0) spec.command.insert(spec.command.end(), {"-V", fmt::format("{:.0f}", std::ceil(run.seconds))});
-  spec.command.insert(spec.command.end(), {"--", run.assignment->binary});
+    append(spec.command, {"-x", words});
+  if (run.seconds > 0) append(spec.command, {"-V", fmt::format("{:.0f}", std::ceil(run.seconds))});
+  append(spec.command, {"--", run.assignment->binary});
   spec.environment = target_environment(run, settings);
   for (const char* name : {"AFL_NO_UI", "AFL_SKIP_CPUFREQ", "AFL_NO_AFFINITY", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES",
                            "AFL_AUTORESUME", "AFL_FAST_CAL"})

@@ -44,10 +44,6 @@ T load(const std::string& file) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// This process's command as a shell takes it; for people, so bytes that are no UTF-8 may be replaced.
 std::string own_command() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
