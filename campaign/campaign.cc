@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "campaign/begin_again.h"
 #include "campaign/corpus.h"
 #include "core/fnv1a.h"
 #include "core/replace_file.h"
@@ -21,6 +20,8 @@
 
 namespace mmafuzz {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr double step_seconds = 0.1, look_interval = 0.5, save_interval = 2;
 constexpr double look_seconds = 0.05;      ///< for the facts of findings, at each look
@@ -51,6 +52,39 @@ bool killed_from_outside(const ProcessEnd& end) {
                       : end.code == 72;
 }
 
+/// All of them wrote the same from the same beginning: the longest has what the others have.
+void take_over_segments(const WorkerRun& run) {
+  const fs::path own = run.segment();
+  std::vector<fs::path> others;
+  for (const fs::directory_entry& entry : fs::directory_iterator(own.parent_path()))
+    if (entry.path().extension() == ".cases" && entry.path().filename().string().starts_with(run.id + "."))
+      others.push_back(entry);
+  if (others.empty() || fs::exists(own)) return;
+  const auto size = [](const fs::path& x, const fs::path& y) { return fs::file_size(x) < fs::file_size(y); };
+  replace_file(own, content_of_file(*std::max_element(others.begin(), others.end(), size)));
+  for (const fs::path& other : others) fs::remove(other);
+}
+
+/// An assignment with --cases gives what its seed says, however often it is killed: its worker begins where the first
+/// one began. What that one left in the segment stays, and is not written twice (core/divergence_log.h). Notes where an
+/// assignment begins; later takes its corpus, its cases and its answers back to there. The findings of this shard's
+/// earlier processes come into the file of this one.
+void begin_again(const WorkerRun& run, ShareProgress& progress) {
+  const std::string inputs = run.corpus() + ".inputs";
+  const bool there = fs::exists(inputs);
+  if (!progress.begun) {
+    progress.begun = true;
+    progress.cases_before = progress.cases;
+    progress.answers_before = progress.answers;
+    progress.corpus_before = there ? fs::file_size(inputs) : 0;
+    return;
+  }
+  progress.cases = progress.cases_before;
+  progress.answers = progress.answers_before;
+  if (there) fs::resize_file(inputs, progress.corpus_before);
+  if (!run.writer.empty()) take_over_segments(run);
+}
+
 }  // namespace
 
 Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress,
@@ -77,8 +111,7 @@ void Campaign::begin_fields() {
     if (reached_.contains(field)) continue;
     const std::string corpus = folder_ + "/corpus/" + field;
     // A campaign that was killed here has a folder and no inputs.
-    if (!std::filesystem::exists(corpus + ".inputs") &&
-        (!std::filesystem::exists(corpus) || std::filesystem::is_empty(corpus))) {
+    if (!fs::exists(corpus + ".inputs") && (!fs::exists(corpus) || fs::is_empty(corpus))) {
       const std::string seeds = default_corpus_folder() + "/" + assignment.target->name + "/seeds";
       if (assignment.op) seed_corpus(corpus, *assignment.op, seeds, plan_.with_engine(field));
       else seed_text_corpus(corpus, seeds);
@@ -139,7 +172,7 @@ void Campaign::start(size_t share, double seconds) {
   } else {
     ++progress.slices;
   }
-  std::filesystem::remove(run.status());
+  fs::remove(run.status());
   const ProcessSpec spec = worker_process(run, settings_);
   const double deadline = settings_.cases ? 1e18 : at + seconds + grace_seconds;
   workers_.push_back({share, run, command_text(spec), Process(spec), at, deadline});
@@ -177,7 +210,7 @@ void Campaign::note_bins(Running& worker) {
   if (!more || !reached.unite(content_of_file(worker.run.status() + ".bins"))) return;
   progress_.bins[field] = reached.count();
   const std::string file = folder_ + "/bins/" + field;
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+  fs::create_directories(fs::path(file).parent_path());
   replace_file(file, reached.bytes());
   if (worker.status.newest.empty()) return;
   newest_bin_ = worker.status.newest;
@@ -335,7 +368,7 @@ void Campaign::sample() const {
 
 void Campaign::share(const std::string& out, const Shard& shard, std::unique_ptr<ShardLease> lease) {
   lease_ = std::move(lease);
-  const bool fresh = !std::filesystem::exists(folder_ + "/progress.json");
+  const bool fresh = !fs::exists(folder_ + "/progress.json");
   begin_fields();
   std::vector<ExchangedField> fields;
   for (const Assignment& assignment : plan_.assignments) {
