@@ -58,6 +58,15 @@ void write_once(const std::string& file, const std::string& bytes, int flags) {
   if (!good) throw std::system_error(error, std::generic_category(), "cannot write " + file);
 }
 
+std::vector<std::string> sorted_files(const std::string& folder, std::string_view ending) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (at->path().string().ends_with(ending)) files.push_back(at->path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 std::string content_of_file(const std::string& file, size_t offset) {
   std::ifstream in(file, std::ios::binary);
   in.seekg(static_cast<std::streamoff>(offset));
@@ -66,14 +75,9 @@ std::string content_of_file(const std::string& file, size_t offset) {
 
 void seed_corpus(const std::string& folder, const Op& op, const std::string& seeds, bool files) {
   SharedCorpus corpus(folder, op, files);
-  std::error_code error;
-  std::vector<std::string> names;
-  for (fs::directory_iterator at(seeds, error), end; !error && at != end; at.increment(error))
-    if (at->path().extension() == ".cases") names.push_back(at->path().string());
-  std::sort(names.begin(), names.end());
   size_t focus = 0;
-  for (const std::string& name : names)
-    visit_cases(name, 1024, [&](const CaseBlock& block) {
+  for (const std::string& file : sorted_files(seeds, ".cases"))
+    visit_cases(file, 1024, [&](const CaseBlock& block) {
       if (!(block.batch.op() == op)) return;
       for (size_t i = 0; i < block.batch.size(); ++i) corpus.add(block.batch, i, focus++ % 256);
     });
@@ -82,9 +86,8 @@ void seed_corpus(const std::string& folder, const Op& op, const std::string& see
 
 void seed_text_corpus(const std::string& folder, const std::string& seeds) {
   fs::create_directories(folder);
-  std::error_code error;
-  for (fs::directory_iterator at(seeds, error), end; !error && at != end; at.increment(error))
-    if (at->is_regular_file()) fs::copy_file(at->path(), fs::path(folder) / at->path().filename());
+  for (const std::string& file : sorted_files(seeds))
+    if (fs::is_regular_file(file)) fs::copy_file(file, fs::path(folder) / fs::path(file).filename());
 }
 
 SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool files)
@@ -96,10 +99,6 @@ SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool files)
     fs::resize_file(pack, size - size % record_bytes_);
 }
 
-void SharedCorpus::write_file(const std::string& bytes) {
-  if (files_) write_input_file(folder_, bytes);
-}
-
 Batch SharedCorpus::read_new() {
   Batch batch(op_);
   const std::string packed = content_of_file(folder_ + ".inputs", offset_);
@@ -108,7 +107,7 @@ Batch SharedCorpus::read_new() {
     offset_ += record_bytes_;
     if (!names_.insert(content_name(bytes)).second) continue;
     append_input(batch, bytes);
-    write_file(bytes);
+    if (files_) write_input_file(folder_, bytes);
   }
   std::vector<std::string> names;
   std::error_code error;
@@ -125,7 +124,7 @@ void SharedCorpus::add(const Batch& batch, size_t index, size_t focus) {
   const std::string bytes = input_of(batch, index, focus);
   if (!names_.insert(content_name(bytes)).second) return;
   pending_ += bytes;
-  write_file(bytes);
+  if (files_) write_input_file(folder_, bytes);
 }
 
 void SharedCorpus::flush() {

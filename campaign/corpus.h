@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/batch.h"
 
@@ -26,8 +27,6 @@ class SharedCorpus {
   void flush();
 
  private:
-  void write_file(const std::string& bytes);
-
   std::string folder_;
   Op op_;
   bool files_;
@@ -50,6 +49,9 @@ std::string content_name(std::string_view bytes);
 void write_once(const std::string& file, const std::string& bytes, int flags);
 /// Writes an input as a file of a corpus folder, under its name. Throws std::runtime_error.
 void write_input_file(const std::string& folder, const std::string& bytes);
+
+/// The files of a folder whose names end so, by name; none where it cannot be read.
+std::vector<std::string> sorted_files(const std::string& folder, std::string_view ending = "");
 
 /// What a file holds; nothing where it cannot be read.
 std::string content_of_file(const std::string& file, size_t offset = 0);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "campaign/corpus.h"
 #include "core/shell.h"
 #include "plan/corpus_folder.h"
 #include "search/byte_codec.h"
@@ -111,15 +112,14 @@ ProcessSpec afl_process(const WorkerRun& run, const CampaignSettings& settings) 
 }
 
 /// Copies files that are not there yet; returns how many.
-size_t copy_new(const fs::path& from, const fs::path& to, const std::string& prefix) {
+size_t copy_new(const std::string& from, const fs::path& to, const std::string& prefix) {
   size_t copied = 0;
-  std::error_code error;
-  for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
+  for (const std::string& file : sorted_files(from)) {
+    const std::string name = fs::path(file).filename().string();
     if (!name.starts_with("id:") || name.find("sync:") != std::string::npos) continue;
     const fs::path target = to / (prefix + name);
     std::error_code failed;
-    if (!fs::exists(target) && fs::copy_file(at->path(), target, failed)) ++copied;
+    if (!fs::exists(target) && fs::copy_file(file, target, failed)) ++copied;
   }
   return copied;
 }

@@ -2,12 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "campaign/corpus.h"
 #include "core/replace_file.h"
-#include "campaign/state.h"
 
 namespace mmafuzz {
 namespace {
@@ -17,18 +16,8 @@ namespace fs = std::filesystem;
 constexpr size_t log_tail = 16384;
 
 std::string tail_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), {});
+  const std::string text = content_of_file(file);
   return text.size() > log_tail ? text.substr(text.size() - log_tail) : text;
-}
-
-std::vector<std::string> files_in(const std::string& folder, const std::string& ending) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    if (at->path().string().ends_with(ending)) files.push_back(at->path().string());
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
 void count_one(FindingCounts& counts, const CampaignFindings::Entry& entry) {
@@ -58,7 +47,7 @@ const CampaignFindings::Entry* CampaignFindings::add(Entry entry) {
 
 std::vector<const CampaignFindings::Entry*> CampaignFindings::follow() {
   std::vector<const Entry*> fresh;
-  for (const std::string& segment : files_in(folder_ + "/segments", ".cases")) {
+  for (const std::string& segment : sorted_files(folder_ + "/segments", ".cases")) {
     size_t& offset = offsets_[segment];
     std::error_code error;
     if (fs::file_size(segment, error) <= offset || error) continue;
@@ -80,7 +69,7 @@ const CampaignFindings::Entry* CampaignFindings::add_crash(const std::string& as
 }
 
 void CampaignFindings::read_crashes() {
-  for (const std::string& file : files_in(folder_ + "/artifacts", ".crash.txt")) {
+  for (const std::string& file : sorted_files(folder_ + "/artifacts", ".crash.txt")) {
     std::ifstream in(file);
     std::string line;
     if (std::getline(in, line)) add({line, "", {}, true});

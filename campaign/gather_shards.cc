@@ -51,9 +51,8 @@ void bring_corpus(const std::vector<std::string>& folders, const std::string& ou
       const std::string input = inputs.substr(at, bytes);
       if (names.insert(content_name(input)).second) packed += input;
     }
-    std::error_code error;
-    for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
-      const std::string input = content_of_file(at->path().string());
+    for (const std::string& file : sorted_files(from)) {
+      const std::string input = content_of_file(file);
       if (!input.empty() && names.insert(content_name(input)).second) write_input_file(corpus, input);
     }
   }

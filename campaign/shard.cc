@@ -124,11 +124,8 @@ std::string plan_words(const Plan& plan) {
 }
 
 std::vector<std::string> shard_folders(const std::string& out) {
-  std::vector<std::string> folders;
-  std::error_code error;
-  for (fs::directory_iterator at(out + "/shards", error), end; !error && at != end; at.increment(error))
-    if (fs::exists(at->path() / "campaign.json")) folders.push_back(at->path().string());
-  std::sort(folders.begin(), folders.end());
+  std::vector<std::string> folders = sorted_files(out + "/shards");
+  std::erase_if(folders, [](const std::string& folder) { return !fs::exists(folder + "/campaign.json"); });
   return folders;
 }
 
