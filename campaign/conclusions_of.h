@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,11 @@ Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder, const Plan& plan,
                            const CampaignProgress& progress, const std::vector<std::string>& units,
                            const std::set<std::string>& seen_before = {});
+
+/// Merges a campaign's store into one that outlives campaigns, which is created where there is none: what was found
+/// before is not new, and what people decided there holds here. The decisions of the long-lived store are set in the
+/// campaign's own and in `buckets`. Returns the facts that other campaigns had found before.
+std::set<std::string> merge_into_all_nights(const std::string& all_nights, const std::string& own,
+                                            const std::string& campaign, std::vector<Bucket>& buckets);
 
 }  // namespace mmafuzz

@@ -18,7 +18,6 @@
 #include "core/program.h"
 #include "core/shell.h"
 #include "campaign/minimize_corpora.h"
-#include "campaign/all_nights.h"
 #include "campaign/campaign.h"
 #include "campaign/gather_shards.h"
 #include "campaign/shard.h"
