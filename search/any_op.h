@@ -4,6 +4,7 @@
 
 #include "search/comparison.h"
 #include "search/op_generator.h"
+#include "search/structured_generator.h"
 
 namespace mmafuzz {
 
@@ -16,10 +17,18 @@ class AnyOp {
       : registry_(registry), accepting_(std::move(accepting)), properties_(std::move(properties)) {}
 
   /// The claims that units break on these cases of one op. Empty if no unit accepts the op.
-  Findings examine(const Batch& cases) const;
+  Findings examine(const Batch& cases) const {
+    const std::vector<std::string> units = accepting_(cases.op());
+    if (units.empty()) return {};
+    return Comparison(cases.op(), units, registry_, properties_).examine_claims(cases);
+  }
 
   /// The same on `count` structured cases of an op.
-  Findings examine(const Op& op, uint64_t seed, size_t count) const;
+  Findings examine(const Op& op, uint64_t seed, size_t count) const {
+    Batch cases;
+    StructuredGenerator(op, seed).fill(0, count, cases);
+    return examine(cases);
+  }
 
  private:
   const Registry& registry_;
