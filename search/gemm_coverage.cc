@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "arithmetic/ieee_operations.h"
+
 namespace mmafuzz {
 namespace {
 
@@ -38,12 +40,6 @@ int depth_class(int depth) {
 
 int spread_class(int spread) {
   return spread == 0 ? 0 : spread <= 2 ? 1 : spread <= 9 ? 2 : spread <= 53 ? 3 : spread <= 200 ? 4 : 5;
-}
-
-int width_of(uint128 x) {
-  const auto high = static_cast<uint64_t>(x >> 64);
-  return high ? 64 + static_cast<int>(std::bit_width(high))
-              : static_cast<int>(std::bit_width(static_cast<uint64_t>(x)));
 }
 
 int top_of(const Number& x) { return x.exponent + static_cast<int>(std::bit_width(x.significand)); }
@@ -197,7 +193,7 @@ void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c
     const Number &x = row.number[l], &y = column.number[l];
     if (!counts(x) || !counts(y)) continue;
     const uint128 product = uint128{x.significand} * y.significand;
-    const int exponent = x.exponent + y.exponent, leading = exponent + width_of(product) - 1;
+    const int exponent = x.exponent + y.exponent, leading = exponent + bit_length128(product) - 1;
     if (leading > greatest) {
       greatest = leading;
       greatest_at = l;
@@ -223,7 +219,7 @@ void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c
     }
   }
   const auto magnitude = static_cast<uint128>(sum < 0 ? -sum : sum);
-  const int leading = unit + width_of(magnitude) - 1;
+  const int leading = unit + bit_length128(magnitude) - 1;
   hit(bins::GemmCancel::at(magnitude == 0 ? 7 : depth_class(greatest - leading),
                            first_sign == 0                 ? 0
                            : (first_sign < 0) == (sum < 0) ? 1
