@@ -265,9 +265,11 @@ void fill_evenly(SweepCase& s, int spread) {
   else s.draw_c(e - s.rng.between(-1, 3));
 }
 
-bool is_finite(const FormatFields& f, uint64_t encoding) {
-  const Number n = decode(f, encoding);
-  return n.cls != NumberClass::nan && n.cls != NumberClass::infinity;
+/// Of a product of finite numbers, or of scales, its exponent. What is not finite decides alone: a weight of its own.
+int weight_of(const Number& x, const Number& y, uint32_t x_code, uint32_t y_code) {
+  if (x.cls != NumberClass::finite || y.cls != NumberClass::finite)
+    return static_cast<int>((1u << 20) + (x_code << 8) + y_code);
+  return x.exponent + fast_bit_length(x.significand) + y.exponent + fast_bit_length(y.significand);
 }
 
 }  // namespace
@@ -567,7 +569,7 @@ void DatapathSweeps::add_dot_parts() {
           const bool negative = s.coin();
           const uint64_t code = uint64_t{field} << f.fraction_bits | s.fraction_of(f);
           const uint64_t encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
-          return is_finite(f, encoding) ? encoding : f.encode_greatest(negative);
+          return is_special(f, encoding) ? f.encode_greatest(negative) : encoding;
         };
         s.set_a(lane, operand(s.fa, x));
         s.set_b(lane, operand(s.fb, y));
@@ -676,14 +678,8 @@ void DatapathSweeps::add_dot_parts() {
     const auto pairs =
         weighed_pairs("operands " + formats, 1u << fa.width, 1u << fb.width, k, [&](uint32_t x, uint32_t y) {
           const Number m = decode(fa, fa.in_container(x)), n = decode(fb, fb.in_container(y));
-          const auto special_or = [](const Number& v, int bits) {
-            return v.cls == NumberClass::finite ? v.exponent + bits : 1 << 20;
-          };
           if (m.cls == NumberClass::zero || n.cls == NumberClass::zero) return -(1 << 20);
-          // A NaN or an infinity decides alone: a weight of its own for each pair.
-          if (m.cls != NumberClass::finite || n.cls != NumberClass::finite)
-            return static_cast<int>((1u << 20) + (x << 8) + y);
-          return special_or(m, fast_bit_length(m.significand)) + special_or(n, fast_bit_length(n.significand));
+          return weight_of(m, n, x, y);
         });
     add_dot("operand pairs", {pairs->groups.length(k), pairs->groups.count()}, [pairs](SweepCase& s, uint64_t n) {
       s.zero_lanes();
@@ -715,14 +711,9 @@ void DatapathSweeps::add_dot_parts() {
   // The scales of both sides, in every combination, on every block.
   if (op_.has_scales() && op_.scale_a.fields().width + op_.scale_b.fields().width <= 16) {
     const auto scales = static_cast<int>(op_.scales());
-    const auto pairs = weighed_pairs("scales " + op_.scale_a.name() + " " + op_.scale_b.name(), 1u << fs.width,
-                                     1u << ft.width, scales, [&](uint32_t x, uint32_t y) {
-                                       const Number m = decode(fs, x), n = decode(ft, y);
-                                       if (m.cls != NumberClass::finite || n.cls != NumberClass::finite)
-                                         return static_cast<int>((1u << 20) + (x << 8) + y);
-                                       return m.exponent + fast_bit_length(m.significand) + n.exponent +
-                                              fast_bit_length(n.significand);
-                                     });
+    const auto pairs =
+        weighed_pairs("scales " + op_.scale_a.name() + " " + op_.scale_b.name(), 1u << fs.width, 1u << ft.width, scales,
+                      [&](uint32_t x, uint32_t y) { return weight_of(decode(fs, x), decode(ft, y), x, y); });
     add_dot("scale pairs", {pairs->groups.length(scales), pairs->groups.count()},
             [pairs, scales](SweepCase& s, uint64_t n) {
               fill_evenly(s, 2);
