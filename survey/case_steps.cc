@@ -83,10 +83,8 @@ void note_differences(Context& context, Json& result, const std::string& step, c
 struct CaseSet {
   Batch batch;
   std::set<std::string> seen;
-  bool add(const Batch& from, size_t index) {
-    if (!seen.insert(case_line(from, index)).second) return false;
-    batch.append(from, index);
-    return true;
+  void add(const Batch& from, size_t index) {
+    if (seen.insert(case_line(from, index)).second) batch.append(from, index);
   }
 };
 
@@ -121,22 +119,22 @@ std::vector<Step> control_steps(Context& context) {
           bound(context, "cuda:" + i->name, (*recordings)[r].batch.op(), *i))
         mine.push_back(r);
     if (mine.empty()) continue;
-    steps.push_back({"positive control", "control", "cuda:" + i->name, context.scaled(10),
-                     [&context, i, mine, recordings](Json& result, Clock::time_point deadline) {
-                       const std::string unit = "cuda:" + i->name;
-                       uint64_t cases = 0;
-                       result["differs"] = uint64_t{0};
-                       for (const size_t r : mine) {
-                         if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(cases) + " cases");
-                         const Recording& recorded = (*recordings)[r];
-                         result["source"] = recorded.unit;
-                         const Outcomes got = run_twice(context, unit, recorded.batch, *i, result, "positive control");
-                         note_differences(context, result, "positive control", unit, recorded.batch.op(),
-                                          recorded.batch, got.results, recorded.expected, recorded.unit + " gave");
-                         cases += recorded.batch.size();
-                         result["cases"] = cases;
-                       }
-                     }});
+    const auto work = [&context, i, mine, recordings](Json& result, Clock::time_point deadline) {
+      const std::string unit = "cuda:" + i->name;
+      uint64_t cases = 0;
+      result["differs"] = uint64_t{0};
+      for (const size_t r : mine) {
+        if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(cases) + " cases");
+        const Recording& recorded = (*recordings)[r];
+        result["source"] = recorded.unit;
+        const Outcomes got = run_twice(context, unit, recorded.batch, *i, result, "positive control");
+        note_differences(context, result, "positive control", unit, recorded.batch.op(), recorded.batch, got.results,
+                         recorded.expected, recorded.unit + " gave");
+        cases += recorded.batch.size();
+        result["cases"] = cases;
+      }
+    };
+    steps.push_back({"positive control", "control", "cuda:" + i->name, context.scaled(10), work});
   }
   return steps;
 }
@@ -150,32 +148,33 @@ std::vector<Step> published_steps(Context& context) {
     for (size_t c = 0; c < block.batch.size(); ++c) set.add(block.batch, c);
   });
   std::vector<Step> steps;
-  for (const Instruction* i : context.units)
-    steps.push_back({"published cases", "published", "cuda:" + i->name, context.scaled(10),
-                     [&context, i, sets](Json& result, Clock::time_point deadline) {
-                       const std::string unit = "cuda:" + i->name, model = model_of(context, *i);
-                       if (!model.empty()) result["model"] = model;
-                       uint64_t cases = 0;
-                       for (const auto& [text, set] : *sets) {
-                         if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(cases) + " cases");
-                         if (!bound(context, unit, set.batch.op(), *i)) continue;
-                         const Outcomes got = run_twice(context, unit, set.batch, *i, result, "published cases");
-                         context.book.keep("recorded.cases", unit, set.batch, &got);
-                         cases += set.batch.size();
-                         result["cases"] = cases;
-                         if (model.empty()) continue;
-                         result["differs"] = result.value("differs", uint64_t{0});
-                         Op op = set.batch.op();
-                         op.nan = i->op.nan;
-                         // A k that is padded is not the same dot for a chain of operations: a last -0 becomes +0.
-                         if (op.k % i->op.k != 0 && i->op.nan == NanPolicy::any) continue;
-                         Outcomes expected;
-                         (*context.registry.bind(model, set.batch.op()))->run(set.batch, expected);
-                         note_differences(context, result, "published cases", unit, op, set.batch, got.results,
-                                          expected.results, model + " gives");
-                       }
-                       if (cases == 0) result["why"] = "no published case has its formats";
-                     }});
+  for (const Instruction* i : context.units) {
+    const auto work = [&context, i, sets](Json& result, Clock::time_point deadline) {
+      const std::string unit = "cuda:" + i->name, model = model_of(context, *i);
+      if (!model.empty()) result["model"] = model;
+      uint64_t cases = 0;
+      for (const auto& [text, set] : *sets) {
+        if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(cases) + " cases");
+        if (!bound(context, unit, set.batch.op(), *i)) continue;
+        const Outcomes got = run_twice(context, unit, set.batch, *i, result, "published cases");
+        context.book.keep("recorded.cases", unit, set.batch, &got);
+        cases += set.batch.size();
+        result["cases"] = cases;
+        if (model.empty()) continue;
+        result["differs"] = result.value("differs", uint64_t{0});
+        Op op = set.batch.op();
+        op.nan = i->op.nan;
+        // A k that is padded is not the same dot for a chain of operations: a last -0 becomes +0.
+        if (op.k % i->op.k != 0 && i->op.nan == NanPolicy::any) continue;
+        Outcomes expected;
+        (*context.registry.bind(model, set.batch.op()))->run(set.batch, expected);
+        note_differences(context, result, "published cases", unit, op, set.batch, got.results, expected.results,
+                         model + " gives");
+      }
+      if (cases == 0) result["why"] = "no published case has its formats";
+    };
+    steps.push_back({"published cases", "published", "cuda:" + i->name, context.scaled(10), work});
+  }
   return steps;
 }
 
@@ -258,27 +257,26 @@ std::vector<Step> discriminator_steps(Context& context) {
     if (fs::path(file).filename().string().starts_with("discriminators")) files.push_back(file);
   const auto points = std::make_shared<std::vector<Point>>(points_of(files));
   std::vector<Step> steps;
-  for (const Instruction* i : context.units)
-    steps.push_back({"discriminators", "discriminators", "cuda:" + i->name, context.scaled(10),
-                     [&context, i, points](Json& result, Clock::time_point deadline) {
-                       const std::string unit = "cuda:" + i->name, model = model_of(context, *i);
-                       result["rows"] = Json::array();
-                       std::map<std::string, std::vector<const Point*>> by_op;  // one call of the device for each op
-                       for (const Point& point : *points)
-                         if (bound(context, unit, point.batch.op(), *i))
-                           by_op[to_text(point.batch.op())].push_back(&point);
-                       for (const auto& [text, group] : by_op) {
-                         if (Clock::now() > deadline)
-                           throw OutOfTime("after " + std::to_string(result["rows"].size()) + " points");
-                         Batch batch(group[0]->batch.op());
-                         for (const Point* point : group) batch.append(point->batch, 0);
-                         const Outcomes got = run_twice(context, unit, batch, *i, result, "discriminators");
-                         context.book.keep("discriminators.cases", unit, batch, &got);
-                         for (size_t c = 0; c < group.size(); ++c)
-                           result["rows"].push_back(judge(context, *group[c], model, got.results.get(c)));
-                       }
-                       if (by_op.empty()) result["why"] = "no discriminator has its formats";
-                     }});
+  for (const Instruction* i : context.units) {
+    const auto work = [&context, i, points](Json& result, Clock::time_point deadline) {
+      const std::string unit = "cuda:" + i->name, model = model_of(context, *i);
+      result["rows"] = Json::array();
+      std::map<std::string, std::vector<const Point*>> by_op;  // one call of the device for each op
+      for (const Point& point : *points)
+        if (bound(context, unit, point.batch.op(), *i)) by_op[to_text(point.batch.op())].push_back(&point);
+      for (const auto& [text, group] : by_op) {
+        if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(result["rows"].size()) + " points");
+        Batch batch(group[0]->batch.op());
+        for (const Point* point : group) batch.append(point->batch, 0);
+        const Outcomes got = run_twice(context, unit, batch, *i, result, "discriminators");
+        context.book.keep("discriminators.cases", unit, batch, &got);
+        for (size_t c = 0; c < group.size(); ++c)
+          result["rows"].push_back(judge(context, *group[c], model, got.results.get(c)));
+      }
+      if (by_op.empty()) result["why"] = "no discriminator has its formats";
+    };
+    steps.push_back({"discriminators", "discriminators", "cuda:" + i->name, context.scaled(10), work});
+  }
   return steps;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -57,29 +58,27 @@ std::vector<Step> sanitizer_steps(Context& context) {
   std::vector<Step> steps;
   for (const Instruction* i : context.units) {
     // One of each family of kernels is enough: they are made of one template each.
-    bool fresh = claimed_model(*i, context.arch).empty() == false;
-    for (const Step& step : steps)
-      fresh = fresh && step.unit.substr(0, step.unit.find(".m")) !=
-                           ("cuda:" + i->name).substr(0, ("cuda:" + i->name).find(".m"));
-    if (!fresh) continue;
-    steps.push_back({"compute-sanitizer", "tool", "cuda:" + i->name, context.scaled(20),
-                     [&context, i, tool](Json& result, Clock::time_point deadline) {
-                       if (tool.empty()) {
-                         result["why"] = "no compute-sanitizer in the path or in /usr/local/cuda/bin";
-                         result["status"] = "declined";
-                         return;
-                       }
-                       const std::string output =
-                           context.book.folder() + "/sanitizer-" + std::to_string(context.book.steps().size()) + ".txt";
-                       const int code = run_until(
-                           {tool, "--target-processes", "all", "--error-exitcode", "99", context.options.program,
-                            "sweep", "--unit", "cuda:" + i->name, "--seed", "1", "--cases", "4096"},
-                           output, deadline);
-                       result["output"] = output;
-                       if (code == 99)
-                         context.book.find("failed", "compute-sanitizer", "cuda:" + i->name, "errors, see " + output);
-                       result["why"] = code == -1 ? "ended at its limit" : "exit code " + std::to_string(code);
-                     }});
+    const std::string unit = "cuda:" + i->name, family = unit.substr(0, unit.find(".m"));
+    const bool known = std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+      return step.unit.substr(0, step.unit.find(".m")) == family;
+    });
+    if (known || claimed_model(*i, context.arch).empty()) continue;
+    const auto work = [&context, unit, tool](Json& result, Clock::time_point deadline) {
+      if (tool.empty()) {
+        result["why"] = "no compute-sanitizer in the path or in /usr/local/cuda/bin";
+        result["status"] = "declined";
+        return;
+      }
+      const std::string output =
+          context.book.folder() + "/sanitizer-" + std::to_string(context.book.steps().size()) + ".txt";
+      const int code = run_until({tool, "--target-processes", "all", "--error-exitcode", "99", context.options.program,
+                                  "sweep", "--unit", unit, "--seed", "1", "--cases", "4096"},
+                                 output, deadline);
+      result["output"] = output;
+      if (code == 99) context.book.find("failed", "compute-sanitizer", unit, "errors, see " + output);
+      result["why"] = code == -1 ? "ended at its limit" : "exit code " + std::to_string(code);
+    };
+    steps.push_back({"compute-sanitizer", "tool", unit, context.scaled(20), work});
   }
   return steps;
 }
