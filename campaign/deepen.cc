@@ -4,7 +4,6 @@
 #include <set>
 
 #include "campaign/differing_cases.h"
-#include "core/case_text.h"
 #include "core/words.h"
 #include "plan/registry.h"
 #include "triage/replacements.h"
@@ -20,13 +19,6 @@ struct Pair {
   std::set<std::string> causes;
 };
 
-Op op_of(const Bucket& bucket) {
-  CaseReader reader("witness", bucket.witness);
-  CaseBlock block;
-  if (!reader.next(block, 1)) throw std::runtime_error("bucket " + bucket.id() + " has no witness");
-  return block.batch.op();
-}
-
 /// Pairs of two models, with the parameters that their causes name.
 std::vector<Pair> pairs_of(const std::vector<Bucket>& buckets) {
   std::map<std::string, Pair> pairs;
@@ -35,9 +27,10 @@ std::vector<Pair> pairs_of(const std::vector<Bucket>& buckets) {
     if (!std::all_of(b.key.units.begin(), b.key.units.end(),
                      [](const std::string& u) { return registry().role_of(u) == Role::model; }))
       continue;
-    const Op op = op_of(b);
-    Pair& pair = pairs[b.key.units[0] + " " + b.key.units[1] + " " + to_text(op)];
-    pair.op = op;
+    const std::optional<Op> op = op_of_witness(b);
+    if (!op) throw std::runtime_error("bucket " + b.id() + " has no witness");
+    Pair& pair = pairs[b.key.units[0] + " " + b.key.units[1] + " " + to_text(*op)];
+    pair.op = *op;
     pair.units = b.key.units;
     for (const std::string& name : words_of(b.cause, ',')) pair.causes.insert(name);
   }

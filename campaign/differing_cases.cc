@@ -1,5 +1,6 @@
 #include "campaign/differing_cases.h"
 
+#include "core/case_text.h"
 #include "plan/registry.h"
 #include "search/focuses.h"
 
@@ -23,6 +24,12 @@ Batch DifferingCases::next() {
 bool is_safe_here(const std::string& unit) {
   const Role role = registry().role_of(unit);
   return !is_of_this_machine(role) || role == Role::silicon;
+}
+
+std::optional<Op> op_of_witness(const Bucket& bucket) {
+  CaseReader reader("witness", bucket.witness);
+  CaseBlock block;
+  return reader.next(block, 1) ? std::optional(block.batch.op()) : std::nullopt;
 }
 
 LoggedDivergence logged(const Divergence& d) { return {d.key.to_string(), d.severity, divergence_record(d)}; }

@@ -4,6 +4,7 @@
 #include "core/divergence_log.h"
 #include "search/comparison.h"
 #include "search/guided_search.h"
+#include "triage/bucket.h"
 #include "triage/judge.h"
 
 namespace mmafuzz {
@@ -27,6 +28,9 @@ class DifferingCases {
 
 /// Somebody's code or a device may crash or hang: only workers run it on cases that nobody has tried.
 bool is_safe_here(const std::string& unit);
+
+/// The op of a bucket's witness; nothing where it has none.
+std::optional<Op> op_of_witness(const Bucket& bucket);
 
 LoggedDivergence logged(const Divergence& divergence);
 

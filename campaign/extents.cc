@@ -9,7 +9,7 @@
 #include "campaign/differing_cases.h"
 #include "campaign/percent.h"
 #include "campaign/strangers.h"
-#include "core/case_text.h"
+#include "core/counted.h"
 #include "core/parallel.h"
 #include "core/row_of_unit.h"
 #include "core/ulps.h"
@@ -30,12 +30,6 @@ struct Pair {
   std::string stranger = "";  ///< the one of them that claims nothing
 };
 
-std::optional<Op> op_of_witness(const std::string& witness) {
-  CaseReader reader("witness", witness);
-  CaseBlock block;
-  return reader.next(block, 1) ? std::optional(block.batch.op()) : std::nullopt;
-}
-
 std::optional<Pair> pair_for(const Fact& fact, const std::map<std::string, Expectation>& expected) {
   if (const auto at = expected.find(fact.name); at != expected.end()) {
     const std::vector<RowDifference>& shown_by = at->second.shown_by;
@@ -47,7 +41,7 @@ std::optional<Pair> pair_for(const Fact& fact, const std::map<std::string, Expec
     return Pair{difference.op, row, changed, true};
   }
   const std::vector<std::string>& units = fact.best.key.units;
-  const std::optional<Op> op = op_of_witness(fact.best.witness);
+  const std::optional<Op> op = op_of_witness(fact.best);
   if (fact.best.facts.size() != 1 || units.size() != 2 || !op || op->kind == OpKind::gemm) return {};
   std::string stranger;
   for (const std::string& name : units) {
@@ -81,7 +75,7 @@ std::string measured(const Pair& pair) {
   std::string text = fmt::format("{} {}{}", pair.by_parameter ? "it changes" : "its units differ on",
                                  percent(differing, batch.size()), pair.by_parameter ? " alone" : "");
   if (greatest > 1000000) text += ", by up to more than a million ulps";
-  else if (greatest) text += fmt::format(", by up to {} ulp{}", greatest, greatest == 1 ? "" : "s");
+  else if (greatest) text += ", by up to " + counted(greatest, "ulp");
   if (pair.stranger.empty()) return text;
   return text + ", " + likeness(pair.stranger, pair.stranger == pair.first ? pair.second : pair.first, batch);
 }

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/counted.h"
+
 namespace mmafuzz {
 namespace {
 
@@ -15,10 +17,9 @@ constexpr double line_interval = 60;
 
 std::string facts_text(const CampaignView& view) {
   const FactCounts& n = view.facts;
-  return fmt::format("{} contradiction{}, {} new, {} known", n.contradictions, n.contradictions == 1 ? "" : "s",
-                     n.fresh, n.known) +
-         (n.waiting ? fmt::format("; {} finding{} not looked at yet", n.waiting, n.waiting == 1 ? "" : "s") : "") +
-         (view.crashes ? fmt::format("; {} crash{}", view.crashes, view.crashes == 1 ? "" : "es") : "");
+  return fmt::format("{}, {} new, {} known", counted(n.contradictions, "contradiction"), n.fresh, n.known) +
+         (n.waiting ? "; " + counted(n.waiting, "finding") + " not looked at yet" : "") +
+         (view.crashes ? "; " + counted(view.crashes, "crash") : "");
 }
 
 std::string time_text(const CampaignView& view) {
@@ -44,8 +45,7 @@ std::string clock_text(double seconds) {
 
 std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, size_t rows) {
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("mmafuzz campaign  {}  {} worker{}{}", time_text(view), view.workers.size(),
-                              view.workers.size() == 1 ? "" : "s",
+  lines.push_back(fmt::format("mmafuzz campaign  {}  {}{}", time_text(view), counted(view.workers.size(), "worker"),
                               view.restarts ? fmt::format("  {} restarted", view.restarts) : ""));
   lines.push_back(
       fmt::format("  {:<15} {:<9} {:<22} {:>8} {:>7} {:>6}", "target", "engine", "op", "cases/s", "execs/s", "bins"));

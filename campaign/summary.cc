@@ -13,6 +13,7 @@
 #include "core/program.h"
 #include "core/shell.h"
 #include "plan/registry.h"
+#include "plan/request.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/facts/fact_json.h"
 
@@ -194,10 +195,8 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
   text += wrapped("Searched: " + names_of(ran), width, 0);
   if (!left.empty()) text += wrapped("Not run for want of time: " + names_of(left), width, 0);
   if (triaged) {
-    const uint64_t divergences = summary["divergences"].get<uint64_t>();
-    text += fmt::format(
-        "The facts come from {} recorded divergence{}, sorted by what differs, on which op and by which cause\n",
-        divergences, divergences == 1 ? "" : "s");
+    text += "The facts come from " + counted(summary["divergences"].get<uint64_t>(), "recorded divergence") +
+            ", sorted by what differs, on which op and by which cause\n";
   } else {
     for (const char* when : {"new", "known"}) {
       const auto& n = summary[when];
@@ -206,7 +205,7 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
     }
   }
   if (const size_t crashes = summary["new"]["crash"].get<size_t>() + summary["known"]["crash"].get<size_t>())
-    text += fmt::format("{} crash{}: {}/artifacts\n", crashes, crashes == 1 ? "" : "es", folder);
+    text += counted(crashes, "crash") + ": " + folder + "/artifacts\n";
   text += fmt::format("\nfindings: {}/findings.cases\n", folder);
   if (triaged)
     text += fmt::format(
