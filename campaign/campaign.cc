@@ -352,7 +352,7 @@ CampaignView Campaign::view() const {
   }
   view.cases_per_second = cases_per_second_;
   view.facts = facts_.counts();
-  view.crashes = findings_.total().crash;
+  view.crashes = findings_.count().crash;
   view.newest_bin = newest_bin_;
   view.newest_where = newest_where_;
   view.newest_at = newest_at_;
@@ -363,7 +363,7 @@ CampaignView Campaign::view() const {
 void Campaign::sample() const {
   const CampaignView at = view();
   std::ofstream file(folder_ + "/samples.tsv", std::ios::app);
-  file << fmt::format("{:.0f}\t{}\t{}\t{}\n", at.elapsed, at.cases, at.bins, findings_.total().sum());
+  file << fmt::format("{:.0f}\t{}\t{}\t{}\n", at.elapsed, at.cases, at.bins, findings_.count().sum());
 }
 
 void Campaign::share(const std::string& out, const Shard& shard, std::unique_ptr<ShardLease> lease) {

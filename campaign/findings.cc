@@ -20,13 +20,6 @@ std::string tail_of(const std::string& file) {
   return text.size() > log_tail ? text.substr(text.size() - log_tail) : text;
 }
 
-void count_one(FindingCounts& counts, const CampaignFindings::Entry& entry) {
-  if (entry.crash) ++counts.crash;
-  else if (entry.divergence.severity == Severity::contract) ++counts.contract;
-  else if (entry.divergence.severity == Severity::accuracy) ++counts.accuracy;
-  else ++counts.semantic;
-}
-
 }  // namespace
 
 CampaignFindings::CampaignFindings(std::string folder, bool as_known) : folder_(std::move(folder)), loading_(as_known) {
@@ -76,16 +69,15 @@ void CampaignFindings::read_crashes() {
   }
 }
 
-FindingCounts CampaignFindings::count(bool known) const {
+FindingCounts CampaignFindings::count(std::optional<bool> known) const {
   FindingCounts counts;
-  for (const auto& [line, entry] : entries_)
-    if (entry.known == known) count_one(counts, entry);
-  return counts;
-}
-
-FindingCounts CampaignFindings::total() const {
-  FindingCounts counts;
-  for (const auto& [line, entry] : entries_) count_one(counts, entry);
+  for (const auto& [line, entry] : entries_) {
+    if (known && entry.known != *known) continue;
+    if (entry.crash) ++counts.crash;
+    else if (entry.divergence.severity == Severity::contract) ++counts.contract;
+    else if (entry.divergence.severity == Severity::accuracy) ++counts.accuracy;
+    else ++counts.semantic;
+  }
   return counts;
 }
 

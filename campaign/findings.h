@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,8 @@ class CampaignFindings {
   const Entry* add_crash(const std::string& assignment, const std::string& what, const std::string& command,
                          const std::string& log);
 
-  FindingCounts count(bool known) const;
-  FindingCounts total() const;
+  /// Of those that were known, or were not; of all where that is not said.
+  FindingCounts count(std::optional<bool> known = {}) const;
   const std::map<std::string, Entry>& entries() const { return entries_; }
 
   /// All divergences, one for each bucket, as one file of case text, in an order that depends on the buckets alone.

@@ -111,7 +111,7 @@ CampaignSettings resumed_settings(const CampaignOptions& options, const Argument
 }
 
 bool failed(const std::string& fail_on, const CampaignFindings& findings) {
-  const FindingCounts all = findings.total();
+  const FindingCounts all = findings.count();
   if (all.contract || all.crash) return true;
   if (fail_on == "new") return findings.count(false).sum() > 0;
   return (fail_on != "contract" && all.accuracy) || (fail_on == "semantic" && all.semantic);
@@ -231,7 +231,7 @@ int run_shard(CampaignOptions options) {
   }
   if (!options.json)
     fmt::print("shard {}: {}, {} of divergence; when all have ended: {} campaign --conclude --out {}\n", options.shard,
-               counted(summary["cases"].get<uint64_t>(), "case"), counted(campaign.findings().total().sum(), "kind"),
+               counted(summary["cases"].get<uint64_t>(), "case"), counted(campaign.findings().count().sum(), "kind"),
                program_name(), shell_word(options.out));
   return failed(settings.fail_on, campaign.findings()) ? exit_divergence : exit_ok;
 }
