@@ -1,5 +1,6 @@
 #include "search/op_generator.h"
 
+#include <functional>
 #include <optional>
 #include <stdexcept>
 
@@ -15,40 +16,21 @@ constexpr int switched_bias = 7;
 /// Kinds of op that take turns, each once from the suite and once at random; then a known op.
 enum Turn : uint64_t { converts, scalars, dots, scaled_dots, gemms, own_turns };
 
-/// Where the values of an op's features come from: feature f of `n` values has the value of() in 0..n-1.
-class Choices {
- public:
-  virtual ~Choices() = default;
-  virtual uint32_t of(uint32_t n) = 0;
-};
+/// Where the values of an op's features come from: a feature of n values has one of 0..n-1. Asked once for each
+/// feature.
+using Choices = std::function<uint32_t(uint32_t n)>;
 
 /// A row of an orthogonal array of strength two over a prime p: column c of row (i, j) is i + c*j mod p. In its p*p
 /// rows any two columns take every pair of values (Rao 1947; Bush 1952); reduced modulo n <= p they still do.
-class ArrayRow final : public Choices {
- public:
-  ArrayRow(uint64_t prime, uint64_t row) : prime_(prime), i_(row / prime), j_(row % prime) {}
-  uint32_t of(uint32_t n) override {
-    const uint64_t value = (i_ + column_ * j_) % prime_;
-    ++column_;
-    return static_cast<uint32_t>(value % n);
-  }
-
- private:
-  uint64_t prime_, i_, j_, column_ = 0;
-};
-
-class RandomChoices final : public Choices {
- public:
-  explicit RandomChoices(CounterRng& rng) : rng_(rng) {}
-  uint32_t of(uint32_t n) override { return rng_.below(n); }
-
- private:
-  CounterRng& rng_;
-};
+Choices array_row(uint64_t prime, uint64_t row) {
+  return [prime, i = row / prime, j = row % prime, column = uint64_t{0}](uint32_t n) mutable {
+    return static_cast<uint32_t>((i + column++ * j) % prime % n);
+  };
+}
 
 template <class T, size_t N>
-const T& choose(Choices& choices, const T (&values)[N]) {
-  return values[choices.of(static_cast<uint32_t>(N))];
+const T& choose(const Choices& choices, const T (&values)[N]) {
+  return values[choices(static_cast<uint32_t>(N))];
 }
 
 constexpr Rounding directed[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down,
@@ -116,14 +98,14 @@ constexpr uint32_t scalar_factors = 6;
 
 /// Fills an op of a kind from choices; `next_format` makes its formats. Each feature is one choice, in a fixed order.
 template <class NextFormat>
-Op make_op(Turn turn, Choices& choices, CounterRng& rng, NextFormat next_format) {
+Op make_op(Turn turn, const Choices& choices, CounterRng& rng, NextFormat next_format) {
   Op op;
   switch (turn) {
     case converts: {
       op.kind = OpKind::convert;
       op.a = next_format();
       op.d = next_format();
-      const uint32_t rounding = choices.of(std::size(directed) + std::size(draws));
+      const uint32_t rounding = choices(std::size(directed) + std::size(draws));
       if (rounding < std::size(directed)) {
         op.rounding = directed[rounding];
       } else {
@@ -133,17 +115,17 @@ Op make_op(Turn turn, Choices& choices, CounterRng& rng, NextFormat next_format)
         op.random_bits = d.bits;
         op.threshold = d.threshold;
       }
-      op.tininess = choices.of(2) ? Tininess::before : Tininess::after;
+      op.tininess = choices(2) ? Tininess::before : Tininess::after;
       break;
     }
     case scalars:
       op.kind = OpKind::scalar;
-      op.scalar = static_cast<ScalarOperation>(choices.of(scalar_operation_count));
+      op.scalar = static_cast<ScalarOperation>(choices(scalar_operation_count));
       op.a = next_format();
       op.d = op.a;
       if (!can_compare(op.scalar, op.a.fields())) op.scalar = ScalarOperation::fma;
       op.rounding = choose(choices, directed);
-      op.tininess = choices.of(2) ? Tininess::before : Tininess::after;
+      op.tininess = choices(2) ? Tininess::before : Tininess::after;
       break;
     case gemms: {
       op.kind = OpKind::gemm;
@@ -156,8 +138,8 @@ Op make_op(Turn turn, Choices& choices, CounterRng& rng, NextFormat next_format)
       op.c = next_format();
       op.d = next_format();
       op.rounding = choose(choices, directed);
-      const uint32_t alpha = choices.of(scalar_factors);
-      const uint32_t beta = choices.of(scalar_factors);
+      const uint32_t alpha = choices(scalar_factors);
+      const uint32_t beta = choices(scalar_factors);
       op.alpha = scalar_factor(op.d.fields(), alpha, rng);
       op.beta = scalar_factor(op.d.fields(), beta, rng);
       break;
@@ -177,10 +159,10 @@ Op make_op(Turn turn, Choices& choices, CounterRng& rng, NextFormat next_format)
       }
       break;
   }
-  op.nan = choices.of(2) ? NanPolicy::any : NanPolicy::exact;
-  op.flush_to_zero = choices.of(3) == 2;
-  op.saturate = choices.of(3) == 2;
-  op.signals_inexact = choices.of(3) != 2 || !op.rounds_to_integer();
+  op.nan = choices(2) ? NanPolicy::any : NanPolicy::exact;
+  op.flush_to_zero = choices(3) == 2;
+  op.saturate = choices(3) == 2;
+  op.signals_inexact = choices(3) != 2 || !op.rounds_to_integer();
   return op;
 }
 
@@ -244,13 +226,13 @@ Op OpGenerator::operator()(uint64_t n) const {
   if (turn < own_turns && round < rows) {
     // A step that shares no factor with p*p visits every row once, neighbours far apart.
     const uint64_t step = rows * 5 / 8 / prime_ * prime_ + 1;
-    ArrayRow choices(prime_, (round * step + seed_) % rows);
+    const Choices choices = array_row(prime_, (round * step + seed_) % rows);
     return reread(make_op(kind, choices, rng, [&] {
-      const uint32_t at = choices.of(static_cast<uint32_t>(prime_));
+      const uint32_t at = choices(static_cast<uint32_t>(prime_));
       return at < formats_.size() ? formats_[at] : random_format(rng);
     }));
   }
-  RandomChoices choices(rng);
+  const Choices choices = [&](uint32_t n) { return rng.below(n); };
   std::optional<Format> last;
   return reread(make_op(kind, choices, rng, [&] {
     if (!last || !rng.one_in(3)) last = weighted_format(rng);  // a third of the formats repeat the one before
