@@ -121,7 +121,7 @@ bool make_sum(SweepCase& s, int64_t target, int live) {
   for (int i = 0; i < live; ++i) {
     const int lane = first + (i + turn) % lanes;
     if (!large) {
-      const int below = static_cast<int>(s.rng.below(static_cast<uint32_t>(s.kept_bits) / 2 + 1));
+      const int below = s.rng.between(0, s.kept_bits / 2);
       s.draw_product(lane, i == 0 ? top : top - below);
       continue;
     }
@@ -146,7 +146,7 @@ bool make_leading(SweepCase& s, int64_t target, int length) {
   const auto lane = [&](int i) { return first + (i + turn) % lanes; };
   s.zero_lanes();
   for (int i = 1; i + 1 < lanes; i += 2) {
-    const auto below = static_cast<int>(s.rng.below(static_cast<uint32_t>(s.kept_bits) / 2 + 1));
+    const int below = s.rng.between(0, s.kept_bits / 2);
     s.draw_product(lane(i), i == 1 ? top : top - below);
     s.set_a(lane(i + 1), s.a(lane(i)) ^ s.fa.in_container(s.fa.sign_bit()));
     s.set_b(lane(i + 1), s.b(lane(i)));
@@ -176,7 +176,7 @@ void make_shifts(SweepCase& s, const std::vector<int>& shifts) {
 void make_cancellation(SweepCase& s, uint64_t n) {
   s.zero_lanes();
   const int i = s.any_lane();
-  const int j = (i + 1 + static_cast<int>(s.rng.below(static_cast<uint32_t>(std::max(1, s.k - 1))))) % s.k;
+  const int j = (i + 1 + s.rng.between(0, std::max(0, s.k - 2))) % s.k;
   // Anywhere: also where a product alone would overflow.
   const bool anywhere = s.coin();
   const int ea = anywhere ? s.rng.between(s.fa.emin(), s.fa.emax()) : s.middle_exponent();
@@ -197,7 +197,7 @@ void make_cancellation(SweepCase& s, uint64_t n) {
     }
     case 1: {  // x * y + x * z = x * (y + z), where y + z holds
       const uint64_t y = s.fraction_of(s.fb) & ~uint64_t{1}, z = s.fraction_of(s.fb) & ~uint64_t{1};
-      const int last = (j + 1 + static_cast<int>(s.rng.below(static_cast<uint32_t>(s.k)))) % s.k;
+      const int last = (j + 1 + s.rng.between(0, s.k - 1)) % s.k;
       set(i, negative, x, y);
       set(j, negative, x, z);
       s.set_a(last, encode_near(s.fa, !negative, ea, x));
@@ -258,7 +258,7 @@ void make_two_levels(SweepCase& s, int first, int second, int apart, bool tie) {
 void fill_evenly(SweepCase& s, int spread) {
   const int e = s.middle_exponent(spread);
   for (int lane = 0; lane < s.k; ++lane) {
-    const int below = spread ? static_cast<int>(s.rng.below(static_cast<uint32_t>(spread) + 1)) : 0;
+    const int below = spread ? s.rng.between(0, spread) : 0;
     s.draw_product(lane, e - below);
   }
   if (s.coin()) s.zero_c();
@@ -379,7 +379,7 @@ void DatapathSweeps::add_block_parts() {
       [op = op_, clear, each, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
         clear(batch, index);
         const FormatFields& from = op.a.fields();
-        const auto kept = static_cast<int>(rng.below(static_cast<uint32_t>(lanes)));
+        const int kept = rng.between(0, op.k - 1);
         const int exponent = n / each == 0 ? 0 : rng.between(from.emin(), from.emax());
         const uint64_t fraction = rng.next() & from.fraction_mask();
         const uint64_t amax = encode_near(from, false, exponent, n / each % 2 ? fraction : 0);

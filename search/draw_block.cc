@@ -111,7 +111,6 @@ void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int m
 void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields& from = op.a.fields();
   Column& source = batch.inputs()[0];
-  const auto lanes = static_cast<uint32_t>(op.k);
   Number tensor_scale = detail::one_as_number();
   if (op.has_tensor_scale()) {
     const FormatFields& f = op.scale_b.fields();
@@ -142,7 +141,7 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
     }
   }
   amax &= ~from.in_container(from.sign_bit());
-  const int at = static_cast<int>(rng.below(lanes));
+  const int at = rng.between(0, op.k - 1);
   if (!is_special(from, amax)) {
     switch (rng.below(5)) {
       case 0: break;  // one live element
@@ -175,7 +174,7 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
     }
   }
   source.set(index, at, amax | ((rng.next() & 1) ? from.in_container(from.sign_bit()) : 0));
-  if (rng.one_in(24)) source.set(index, static_cast<int>(rng.below(lanes)), draw_special(from, rng));
+  if (rng.one_in(24)) source.set(index, rng.between(0, op.k - 1), draw_special(from, rng));
 }
 
 void draw_codes(const Op& op, CounterRng& rng, Batch& batch, size_t index) {

@@ -36,7 +36,7 @@ class ProductCase {
   ProductCase(const Op& op, CounterRng& rng, Batch& batch, size_t index)
       : op_(op), rng_(rng), batch_(batch), index_(index) {}
 
-  int draw(int n) { return static_cast<int>(rng_.below(static_cast<uint32_t>(n))); }
+  int draw(int n) { return rng_.between(0, n - 1); }
   const FormatFields& format(size_t side) const {
     return side == 0 ? op_.a.fields() : side == 1 ? op_.b.fields() : op_.c.fields();
   }

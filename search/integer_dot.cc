@@ -86,7 +86,7 @@ void IntegerDot::draw_lanes() {
         else set_lane(lane, corner_a, corner_b);
         break;
       default: {  // minus an earlier product, or beside it
-        const int from = static_cast<int>(rng_.below(static_cast<uint32_t>(lane) + 1));
+        const int from = rng_.between(0, lane);
         const bool cancels = lane > 0 && coin && fa_.has_sign();
         if (cancels) set_lane(lane, stepped(fa_, 0 - a(from), rng_.one_in(4) ? 1 : 0), b(from));
         else set_lane(lane, corner_a, corner_b);

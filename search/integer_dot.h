@@ -38,7 +38,7 @@ class IntegerDot {
   uint64_t a(int lane) const { return batch_.a().get(index_, lane); }
   uint64_t b(int lane) const { return batch_.b().get(index_, lane); }
   __int128 products(int lanes) const;  ///< the sum of the first
-  int any_lane() { return static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k))); }
+  int any_lane() { return rng_.between(0, op_.k - 1); }
   void draw_c();
   void draw_end_for_c();
   void move_element();

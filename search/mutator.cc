@@ -80,8 +80,8 @@ class DotMoves {
   }
 
  private:
-  int any_product() { return static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k))); }
-  int any_addend() { return static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k) + 1)); }
+  int any_product() { return rng_.between(0, op_.k - 1); }
+  int any_addend() { return rng_.between(0, op_.k); }
   uint64_t a(int i) const { return a_.get(index_, i); }
   uint64_t b(int i) const { return b_.get(index_, i); }
   uint64_t c() const { return c_.get(index_); }
@@ -246,7 +246,7 @@ class DotMoves {
     const int first = any_product(), second = first + 1 < op_.k ? first + 1 : 0;
     const bool negative = rng_.next() & 1, negative_rest = rng_.next() & 1;
     const int rest = hints_.floor - hints_.fraction_bits + rng_.between(-3, 9);
-    set_power(first, negative, fd_.least_bit() - static_cast<int>(rng_.below(2)));
+    set_power(first, negative, fd_.least_bit() - rng_.between(0, 1));
     if (second != first) set_power(second, negative_rest, rest);
   }
   /// Moves all addends together, so that the greatest exponent becomes e; or one block, or one addend.
@@ -259,7 +259,7 @@ class DotMoves {
     switch (rng_.below(4)) {
       case 0: return set_exponent(any_addend(), e);
       case 1: {
-        const int first = static_cast<int>(rng_.below(static_cast<uint32_t>((op_.k + block - 1) / block))) * block;
+        const int first = rng_.between(0, (op_.k + block - 1) / block - 1) * block;
         for (int i = first; i < std::min(first + block, op_.k); ++i)
           if (!is_zero(i)) set_exponent(i, exponent(i) + by);
         return;
@@ -291,7 +291,7 @@ class DotMoves {
   void scales() {
     const size_t column = rng_.one_in(2) ? 3 : 4;
     const FormatFields& f = column == 3 ? op_.scale_a.fields() : op_.scale_b.fields();
-    const int i = static_cast<int>(rng_.below(static_cast<uint32_t>(op_.scales())));
+    const int i = rng_.between(0, op_.scales() - 1);
     uint64_t s = batch_.inputs()[column].get(index_, i);
     switch (rng_.below(8)) {
       case 0: s = 0; break;
@@ -310,7 +310,7 @@ class DotMoves {
     const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
     const int top = greatest();
     if (rng_.one_in(2) && top < op_.k) e -= exponent(top);
-    const int only = rng_.one_in(4) ? static_cast<int>(rng_.below(static_cast<uint32_t>(op_.scales()))) : -1;
+    const int only = rng_.one_in(4) ? rng_.between(0, op_.scales() - 1) : -1;
     for (int i = 0; i < op_.scales(); ++i) {
       if (only >= 0 && i != only) continue;
       const int first = std::clamp(e / 2 + rng_.between(-3, 3), fs.least_bit(), fs.emax());
@@ -467,7 +467,7 @@ void move_elements(const Op& op, const CornerHints& hints, const std::vector<For
   const size_t column = rng.below(static_cast<uint32_t>(batch.inputs().size()));
   const FormatFields& f = formats[column];
   Column& values = batch.inputs()[column];
-  const int element = static_cast<int>(rng.below(static_cast<uint32_t>(values.count())));
+  const int element = rng.between(0, values.count() - 1);
   uint64_t v = values.get(index, element);
   constexpr uint32_t integer_steps[] = {0, 2, 6, 7};
   switch (f.integer ? integer_steps[rng.below(4)] : rng.below(9)) {

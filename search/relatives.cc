@@ -22,7 +22,7 @@ void Relatives::turn_signs(Batch& batch, size_t index, CounterRng& rng) const {
   const size_t column = rng.below(static_cast<uint32_t>(formats_.size()));
   const FormatFields& f = formats_[column];
   Column& values = batch.inputs()[column];
-  const int one = static_cast<int>(rng.below(static_cast<uint32_t>(values.count())));
+  const int one = rng.between(0, values.count() - 1);
   const bool all = rng.one_in(4);
   for (int i = 0; i < values.count(); ++i) {
     if (!all && i != one) continue;
@@ -37,15 +37,15 @@ void Relatives::turn_signs(Batch& batch, size_t index, CounterRng& rng) const {
 void Relatives::turn_bit(Batch& batch, size_t index, CounterRng& rng) const {
   const size_t column = rng.below(static_cast<uint32_t>(formats_.size()));
   Column& values = batch.inputs()[column];
-  const int i = static_cast<int>(rng.below(static_cast<uint32_t>(values.count())));
+  const int i = rng.between(0, values.count() - 1);
   values.set(index, i, values.get(index, i) ^ uint64_t{1} << rng.below(static_cast<uint32_t>(formats_[column].width)));
 }
 
 /// The same sum in another order: products stay whole.
 void Relatives::swap_lanes(Batch& batch, size_t index, CounterRng& rng) const {
   const int k = batch.inputs()[0].count();
-  const int x = static_cast<int>(rng.below(static_cast<uint32_t>(k)));
-  const int y = static_cast<int>(rng.below(static_cast<uint32_t>(k)));
+  const int x = rng.between(0, k - 1);
+  const int y = rng.between(0, k - 1);
   for (size_t column = 0; column < 2; ++column) {
     Column& values = batch.inputs()[column];
     const uint64_t held = values.get(index, x);

@@ -92,7 +92,7 @@ class StateCase {
   }
 
  private:
-  int below(int n) { return static_cast<int>(s_.rng.below(static_cast<uint32_t>(n))); }
+  int below(int n) { return s_.rng.between(0, n - 1); }
 
   static Wanted c_state(int digit, bool specials) {
     const int number = digit % (2 * places + (specials ? 3 : 1));

@@ -41,14 +41,14 @@ class DotDraw {
         continue;
       }
       if (i > 0 && rng_.one_in(6)) {  // cancel or repeat an earlier product, perhaps one ulp off
-        const int j = static_cast<int>(rng_.below(static_cast<uint32_t>(i)));
+        const int j = rng_.between(0, i - 1);
         const uint64_t flip = rng_.one_in(4) ? 0 : a_.in_container(a_.sign_bit());
         const uint64_t ulp = rng_.one_in(3) ? a_.in_container(1) : 0;
         a.set(index, i, a.get(index, j) ^ flip ^ ulp);
         b.set(index, i, b.get(index, j));
         continue;
       }
-      const int target = reference - (spread ? static_cast<int>(rng_.below(uint32_t(spread) + 1)) : 0);
+      const int target = reference - (spread ? rng_.between(0, spread) : 0);
       const int half = target / 2 + rng_.between(-2, 2);
       const int ea = std::clamp(half, a_.emin() - a_.fraction_bits, a_.emax());
       const bool negative = !one_sign && (rng_.next() & 1);
@@ -108,7 +108,7 @@ class DotDraw {
       case 2: return rng_.one_in(4) ? draw_not_finite(c_) : draw_special(c_, rng_);
       case 3:
       case 4: {  // minus one of the products, perhaps one ulp off: cancels to a chosen depth
-        const int i = static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k)));
+        const int i = rng_.between(0, op_.k - 1);
         Exact p =
             exact_product(to_exact(decode(a_, batch.a().get(index, i))), to_exact(decode(b_, batch.b().get(index, i))));
         if (p.cls != NumberClass::finite) return c_.encode_zero(false);

@@ -37,9 +37,9 @@ class SweepCase {
   void set_b(int lane, uint64_t encoding) { batch_.inputs()[1].set(index_, lane, encoding); }
   void set_c(uint64_t encoding) { batch_.inputs()[2].set(index_, 0, encoding); }
 
-  int any_lane() { return static_cast<int>(rng.below(static_cast<uint32_t>(k))); }
+  int any_lane() { return rng.between(0, k - 1); }
   /// The first lane of a block.
-  int any_block() { return static_cast<int>(rng.below(static_cast<uint32_t>((k + block - 1) / block))) * block; }
+  int any_block() { return rng.between(0, (k + block - 1) / block - 1) * block; }
   bool coin() { return rng.next() & 1; }
   uint64_t fraction_of(const FormatFields& f) { return rng.next() & f.fraction_mask(); }
 
