@@ -5,12 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 
+#include "core/shell.h"
 #include "plan/corpus_folder.h"
 #include "plan/default_fields.h"
 #include "plan/named_rows.h"
@@ -28,17 +27,6 @@ constexpr Engine all_engines[] = {Engine::batch, Engine::libfuzzer, Engine::afl}
 constexpr double greatest_slice = 60;
 constexpr double weight_of_claim = 4;  ///< of a target that checks a claim, where others of the op have 1
 constexpr double busy = 0.9;           ///< the rest goes into starting workers; what is left begins the next round
-
-bool in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::string folders = path ? path : "";
-  for (size_t begin = 0; begin <= folders.size();) {
-    const size_t end = std::min(folders.find(':', begin), folders.size());
-    if (access((folders.substr(begin, end - begin) + "/" + program).c_str(), X_OK) == 0) return true;
-    begin = end + 1;
-  }
-  return false;
-}
 
 /// The program that an engine runs of a target (fuzz_targets/CMakeLists.txt).
 std::string find_build(const std::vector<std::string>& folders, const std::string& target, Engine engine) {
@@ -273,7 +261,7 @@ Plan make_plan(const PlanRequest& asked) {
   std::vector<std::vector<Assignment>> engines;
   for (const Engine engine : all_engines) {
     if (!wants(request.with, engine)) continue;
-    if (engine == Engine::afl && !in_path("afl-fuzz")) {
+    if (engine == Engine::afl && find_in_path("afl-fuzz").empty()) {
       if (!request.with.empty()) throw BadInput("afl-fuzz is not installed (Debian: apt-get install afl++)");
       continue;
     }
@@ -329,7 +317,7 @@ std::vector<EngineHere> engines_here() {
     for (const FuzzTarget& target : fuzz_targets())
       here.builds += engine == Engine::batch ? target.in_campaigns && target.has_ops()
                                              : !find_build(folders, target.name, engine).empty();
-    if (engine == Engine::afl && !in_path("afl-fuzz")) here.missing = "without afl-fuzz";
+    if (engine == Engine::afl && find_in_path("afl-fuzz").empty()) here.missing = "without afl-fuzz";
     all.push_back(std::move(here));
   }
   return all;

@@ -5,9 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
 
+#include "core/shell.h"
 #include "survey/survey.h"
 
 namespace mmafuzz::survey {
@@ -15,12 +14,9 @@ namespace {
 
 /// The tool's file: in the path, or in the toolkit.
 std::string sanitizer() {
-  std::string places = "/usr/local/cuda/bin";
-  if (const char* path = std::getenv("PATH")) places = std::string(path) + ":" + places;
-  std::istringstream folders(places);
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (const std::string file = folder + "/compute-sanitizer"; access(file.c_str(), X_OK) == 0) return file;
-  return "";
+  if (const std::string file = find_in_path("compute-sanitizer"); !file.empty()) return file;
+  const std::string of_toolkit = "/usr/local/cuda/bin/compute-sanitizer";
+  return access(of_toolkit.c_str(), X_OK) == 0 ? of_toolkit : "";
 }
 
 /// Runs a command with its output in a file; its exit code, or -1 where it was ended at the deadline.

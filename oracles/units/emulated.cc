@@ -143,18 +143,10 @@ const Machine& machine_of(const EmulatedInstruction& one) {
   return machines[0];
 }
 
-bool is_in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream places(path ? path : "");
-  for (std::string place; std::getline(places, place, ':');)
-    if (access((place + "/" + program).c_str(), X_OK) == 0) return true;
-  return false;
-}
-
 /// Why the programs of a machine cannot be built or run here; empty: they can.
 std::string missing_for(const Machine& machine) {
   for (const std::string& program : {std::string(machine.compiler), machine.emulator[0]})
-    if (!is_in_path(program)) return "there is no " + program + " here (Debian: " + machine.packages + ")";
+    if (find_in_path(program).empty()) return "there is no " + program + " here (Debian: " + machine.packages + ")";
   return "";
 }
 
