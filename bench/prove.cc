@@ -7,9 +7,7 @@
 
 #include "bench/bench.h"
 #include "bench/discriminating_queries.h"
-#include "bench/prove_claims.h"
-#include "bench/prove_corrected.h"
-#include "bench/prove_falls.h"
+#include "bench/prove_tables.h"
 #include "oracles/models/model_rows.h"
 #include "prove/formulas/ieee.h"
 #include "prove/inquiry.h"

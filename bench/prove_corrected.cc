@@ -1,4 +1,4 @@
-#include "bench/prove_corrected.h"
+#include "bench/prove_tables.h"
 
 #include <fmt/core.h>
 

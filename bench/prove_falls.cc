@@ -1,4 +1,4 @@
-#include "bench/prove_falls.h"
+#include "bench/prove_tables.h"
 
 #include <fmt/core.h>
 

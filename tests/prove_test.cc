@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "arithmetic/evaluate_dot.h"
-#include "bench/prove_falls.h"
+#include "bench/prove_tables.h"
 #include "core/contradiction.h"
 #include "core/dot_case.h"
 #include "oracles/models/model_rows.h"
