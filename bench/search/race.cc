@@ -65,10 +65,8 @@ class Contender {
     run_.strategy = search.strategy;
     run_.seed = search.seed;
   }
-  const Unit& unit() const { return unit_.unit(); }
   const MutantRun& result() const { return run_; }
   bool active() const { return active_; }
-  void stop() { active_ = false; }
 
   /// shared: seconds that search and original took so far.
   void meet(const Batch& batch, const Outcomes& original, double shared, const RaceLimits& limits) {
@@ -97,8 +95,7 @@ void run_search(const Search& search, const Strategy& strategy, const std::vecto
   BoundUnit original(any.original, any.op);
   std::vector<Contender> contenders;
   for (const size_t m : search.mutants) contenders.emplace_back(mutants[m], search, m);
-  const std::unique_ptr<InputStream> stream = strategy.start(
-      original.unit(), strategy.depends_on_mutant() ? &contenders.front().unit() : nullptr, any.op, search.seed);
+  const std::unique_ptr<InputStream> stream = strategy.start(original.unit(), any.op, search.seed);
   Batch batch;
   Outcomes outcomes;
   double shared = 0;
@@ -128,14 +125,8 @@ std::vector<Search> plan(const std::vector<Mutant>& mutants, const std::vector<s
   // Rivals run one after the other, so that a machine that grows busy is a burden to each.
   for (const auto& [original, members] : by_original)
     for (uint64_t seed = 1; seed <= seeds; ++seed)
-      for (size_t s = 0; s < strategies.size(); ++s) {
-        if (seed > 1 && !strategies[s]->is_random()) continue;
-        if (!strategies[s]->depends_on_mutant()) {
-          searches.push_back({s, seed, members});
-        } else {
-          for (const size_t m : members) searches.push_back({s, seed, {m}});
-        }
-      }
+      for (size_t s = 0; s < strategies.size(); ++s)
+        if (seed == 1 || strategies[s]->is_random()) searches.push_back({s, seed, members});
   return searches;
 }
 

@@ -31,7 +31,7 @@ class GeneratedStream final : public InputStream {
 class RandomStrategy final : public Strategy {
  public:
   explicit RandomStrategy(RandomKind kind) : Strategy(name_of(kind)), kind_(kind) {}
-  std::unique_ptr<InputStream> start(const Unit&, const Unit*, const Op& op, uint64_t seed) const override {
+  std::unique_ptr<InputStream> start(const Unit&, const Op& op, uint64_t seed) const override {
     return std::make_unique<GeneratedStream<RandomGenerator>>(RandomGenerator(op, kind_, seed));
   }
 
@@ -42,7 +42,7 @@ class RandomStrategy final : public Strategy {
 class StructuredStrategy final : public Strategy {
  public:
   StructuredStrategy() : Strategy("structured") {}
-  std::unique_ptr<InputStream> start(const Unit&, const Unit*, const Op& op, uint64_t seed) const override {
+  std::unique_ptr<InputStream> start(const Unit&, const Op& op, uint64_t seed) const override {
     return std::make_unique<GeneratedStream<StructuredGenerator>>(StructuredGenerator(op, seed));
   }
 };
@@ -76,7 +76,7 @@ class GuidedStrategy final : public Strategy {
   GuidedStrategy(std::string name, MakeFeedback make, GuidedSearch::Settings settings = {})
       : Strategy(std::move(name)), make_(make), settings_(settings) {}
 
-  std::unique_ptr<InputStream> start(const Unit& original, const Unit*, const Op& op, uint64_t seed) const override {
+  std::unique_ptr<InputStream> start(const Unit& original, const Op& op, uint64_t seed) const override {
     std::vector<GuidedSearch::Focus> focuses;
     focuses.push_back(
         {original.name(), corner_hints(original.model(), original.slicing()), make_(op, original), original.model()});
@@ -146,7 +146,7 @@ class PublishedStrategy final : public Strategy {
   }
   bool is_random() const override { return false; }
 
-  std::unique_ptr<InputStream> start(const Unit&, const Unit*, const Op& op, uint64_t) const override {
+  std::unique_ptr<InputStream> start(const Unit&, const Op& op, uint64_t) const override {
     std::vector<const Batch*> fitting;
     for (const Batch& batch : batches_) {
       const Op& o = batch.op();

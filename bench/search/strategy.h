@@ -31,14 +31,9 @@ class Strategy {
   /// Whether seeds make a difference. Without, one run stands for all.
   virtual bool is_random() const { return true; }
 
-  /// Whether the search looks at the mutant and not only at its original. Without, one search serves all mutants of a
-  /// row.
-  virtual bool depends_on_mutant() const { return false; }
-
-  /// Starts a search for inputs on which units bound to `op` differ from `original`. `mutant` is null unless
-  /// depends_on_mutant().
-  virtual std::unique_ptr<InputStream> start(const Unit& original, const Unit* mutant, const Op& op,
-                                             uint64_t seed) const = 0;
+  /// Starts a search for inputs on which units bound to `op` differ from `original`. It looks at the original alone,
+  /// and so serves all mutants of a row.
+  virtual std::unique_ptr<InputStream> start(const Unit& original, const Op& op, uint64_t seed) const = 0;
 
  private:
   std::string name_;
