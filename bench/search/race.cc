@@ -116,8 +116,7 @@ void run_search(const Search& search, const Strategy& strategy, const std::vecto
   for (const Contender& c : contenders) runs.push_back(c.result());
 }
 
-std::vector<Search> plan(const std::vector<Mutant>& mutants, const std::vector<std::unique_ptr<Strategy>>& strategies,
-                         uint64_t seeds) {
+std::vector<Search> plan(const std::vector<Mutant>& mutants, const std::vector<Strategy>& strategies, uint64_t seeds) {
   std::map<std::string, std::vector<size_t>> by_original;
   for (size_t m = 0; m < mutants.size(); ++m)
     by_original[mutants[m].original + " " + to_text(mutants[m].op)].push_back(m);
@@ -126,22 +125,21 @@ std::vector<Search> plan(const std::vector<Mutant>& mutants, const std::vector<s
   for (const auto& [original, members] : by_original)
     for (uint64_t seed = 1; seed <= seeds; ++seed)
       for (size_t s = 0; s < strategies.size(); ++s)
-        if (seed == 1 || strategies[s]->is_random()) searches.push_back({s, seed, members});
+        if (seed == 1 || strategies[s].is_random) searches.push_back({s, seed, members});
   return searches;
 }
 
 }  // namespace
 
-std::vector<MutantRun> race(const std::vector<Mutant>& mutants,
-                            const std::vector<std::unique_ptr<Strategy>>& strategies, const RaceLimits& limits,
-                            const std::function<void(size_t, size_t)>& progress) {
+std::vector<MutantRun> race(const std::vector<Mutant>& mutants, const std::vector<Strategy>& strategies,
+                            const RaceLimits& limits, const std::function<void(size_t, size_t)>& progress) {
   const std::vector<Search> searches = plan(mutants, strategies, limits.seeds);
   std::vector<MutantRun> runs;
   std::mutex mutex;
   size_t finished = 0;
   in_parallel(limits.jobs, searches.size(), [&](size_t i) {
     std::vector<MutantRun> some;
-    run_search(searches[i], *strategies[searches[i].strategy], mutants, limits, some);
+    run_search(searches[i], strategies[searches[i].strategy], mutants, limits, some);
     const std::lock_guard lock(mutex);
     runs.insert(runs.end(), some.begin(), some.end());
     progress(++finished, searches.size());

@@ -26,8 +26,7 @@ struct RaceLimits {
 
 /// All runs, in no particular order. `progress` is called with the finished and the total number of searches, from one
 /// thread at a time.
-std::vector<MutantRun> race(const std::vector<Mutant>& mutants,
-                            const std::vector<std::unique_ptr<Strategy>>& strategies, const RaceLimits& limits,
-                            const std::function<void(size_t, size_t)>& progress);
+std::vector<MutantRun> race(const std::vector<Mutant>& mutants, const std::vector<Strategy>& strategies,
+                            const RaceLimits& limits, const std::function<void(size_t, size_t)>& progress);
 
 }  // namespace mmafuzz

@@ -18,7 +18,7 @@ namespace {
 /// Random cases that a hard mutant must survive, and the strategies that it must survive.
 constexpr uint64_t hard_cases = 10'000'000;
 bool decides_hardness(const Strategy& s) {
-  return s.name() == "uniform" || s.name() == "normal" || s.name() == "spread" || s.name() == "published";
+  return s.name == "uniform" || s.name == "normal" || s.name == "spread" || s.name == "published";
 }
 
 constexpr double censored = INFINITY;
@@ -56,7 +56,7 @@ void print_table(const MutantBench& bench, bool hard_only) {
     }
     if (cases.empty()) continue;
     const auto killed = std::count_if(always.begin(), always.end(), [](const auto& a) { return a.second; });
-    fmt::print("{:<28} {:>8} {:>6} {:>5.1f}%  {}  {}\n", bench.strategies[s]->name(), killed,
+    fmt::print("{:<28} {:>8} {:>6} {:>5.1f}%  {}  {}\n", bench.strategies[s].name, killed,
                always.size() - size_t(killed), 100.0 * double(kills) / double(cases.size()), quartiles_text(cases),
                quartiles_text(seconds));
   }
@@ -90,8 +90,8 @@ void print_comparisons(const MutantBench& bench, bool hard_only) {
     fmt::print(
         "{} against {}: first to kill in {:.1f} % of the pairs of runs (Vargha and Delaney's A12 = {:.2f}, {}), p = "
         "{:.2g}; ",
-        bench.strategies[0]->name(), bench.strategies[other]->name(), 100 * overall.share_smaller(),
-        overall.share_smaller(), effect_size(overall.share_smaller()), overall.p_value());
+        bench.strategies[0].name, bench.strategies[other].name, 100 * overall.share_smaller(), overall.share_smaller(),
+        effect_size(overall.share_smaller()), overall.p_value());
     fmt::print("of {} flaws faster on {}, slower on {} (p < 0.01)\n", mutants, faster, slower);
   }
 }
@@ -134,7 +134,7 @@ void print_ranks(const MutantBench& bench, bool hard_only) {
   std::vector<size_t> order(strategies);
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t x, size_t y) { return ranks[x] < ranks[y]; });
-  for (const size_t s : order) fmt::print("  {:5.2f}  {}\n", ranks[s] / n, bench.strategies[s]->name());
+  for (const size_t s : order) fmt::print("  {:5.2f}  {}\n", ranks[s] / n, bench.strategies[s].name);
   fmt::print("\n");
 }
 
@@ -147,28 +147,27 @@ void print_missed(const MutantBench& bench) {
   }
   for (const auto& [m, count] : missed)
     if (count.first)
-      fmt::print("{} misses {} in {} of {} runs\n", bench.strategies[0]->name(), bench.mutants[m].name, count.first,
+      fmt::print("{} misses {} in {} of {} runs\n", bench.strategies[0].name, bench.mutants[m].name, count.first,
                  count.second);
 }
 
 /// Marks of the list that contradict these runs. That a mutant is hard can be seen only where all strategies that
 /// decide it ran far enough.
 void print_wrong_marks(const MutantBench& bench) {
-  const auto deciding = std::count_if(bench.strategies.begin(), bench.strategies.end(),
-                                      [](const auto& s) { return decides_hardness(*s); });
+  const auto deciding = std::count_if(bench.strategies.begin(), bench.strategies.end(), decides_hardness);
   const bool complete = deciding == 4 && (bench.limits.cases == 0 || bench.limits.cases >= hard_cases);
   std::vector<const MutantRun*> killer(bench.mutants.size());
   std::vector<bool> far_enough(bench.mutants.size(), true);
   for (const MutantRun& r : bench.runs) {
-    const Strategy& strategy = *bench.strategies[r.strategy];
+    const Strategy& strategy = bench.strategies[r.strategy];
     if (!decides_hardness(strategy)) continue;
     if (r.killed && r.cases <= hard_cases) killer[r.mutant] = &r;
-    if (!r.killed && strategy.is_random() && r.cases < hard_cases) far_enough[r.mutant] = false;
+    if (!r.killed && strategy.is_random && r.cases < hard_cases) far_enough[r.mutant] = false;
   }
   for (size_t m = 0; m < bench.mutants.size(); ++m) {
     if (bench.mutants[m].make) continue;  // drawn ones have no mark
     if (bench.mutants[m].hard && killer[m])
-      fmt::print("marked hard, but {} kills {} at case {} of seed {}\n", bench.strategies[killer[m]->strategy]->name(),
+      fmt::print("marked hard, but {} kills {} at case {} of seed {}\n", bench.strategies[killer[m]->strategy].name,
                  bench.mutants[m].name, killer[m]->cases, killer[m]->seed);
     if (!bench.mutants[m].hard && !killer[m] && complete && far_enough[m])
       fmt::print("not marked hard, but survives: {}\n", bench.mutants[m].name);
@@ -204,7 +203,7 @@ void write_csv(const MutantBench& bench, const std::string& file) {
   if (!out) throw BadInput(file + ": " + std::strerror(errno));
   fmt::print(out.get(), "strategy,mutant,hard,seed,killed,cases,seconds\n");
   for (const MutantRun& r : bench.runs)
-    fmt::print(out.get(), "{},\"{}\",{:d},{},{:d},{},{:.6f}\n", bench.strategies[r.strategy]->name(),
+    fmt::print(out.get(), "{},\"{}\",{:d},{},{:d},{},{:.6f}\n", bench.strategies[r.strategy].name,
                bench.mutants[r.mutant].name, bench.mutants[r.mutant].hard, r.seed, r.killed, r.cases, r.seconds);
   if (std::fflush(out.get()) != 0) throw BadInput(file + ": " + std::strerror(errno));
 }
@@ -235,7 +234,7 @@ void write_plot(const MutantBench& bench, const std::string& file) {
     }
     if (seconds.empty()) continue;
     std::sort(seconds.begin(), seconds.end());
-    curves += fmt::format("{}'-' with steps lw 2 title '{}'", curves.empty() ? "" : ", ", bench.strategies[s]->name());
+    curves += fmt::format("{}'-' with steps lw 2 title '{}'", curves.empty() ? "" : ", ", bench.strategies[s].name);
     const auto kills = size_t(std::count_if(seconds.begin(), seconds.end(), [](double t) { return t != censored; }));
     const auto percent = [&](size_t n) { return 100.0 * double(n) / double(seconds.size()); };
     data += fmt::format("{} 0\n", kills ? seconds[0] : 1e-6);

@@ -7,7 +7,7 @@ namespace mmafuzz {
 
 struct MutantBench {
   std::vector<Mutant> mutants;
-  std::vector<std::unique_ptr<Strategy>> strategies;  ///< the first is compared with each of the others
+  std::vector<Strategy> strategies;  ///< the first is compared with each of the others
   RaceLimits limits;
   std::vector<MutantRun> runs;
   bool marks_are_measured = false;  ///< what is hard was measured here; no list has said it

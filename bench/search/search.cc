@@ -99,7 +99,7 @@ void add_bench_search(Arguments& bench, int& status) {
     status = exit_ok;
     for (const MutantRun& run : result.runs)
       if (options->rows.is_json())
-        options->rows.add({{"strategy", result.strategies[run.strategy]->name()},
+        options->rows.add({{"strategy", result.strategies[run.strategy].name},
                            {"flaw", result.mutants[run.mutant].name},
                            {"hard", result.mutants[run.mutant].hard},
                            {"seed", run.seed},

@@ -28,24 +28,17 @@ class GeneratedStream final : public InputStream {
   uint64_t first_ = 0;
 };
 
-class RandomStrategy final : public Strategy {
- public:
-  explicit RandomStrategy(RandomKind kind) : Strategy(name_of(kind)), kind_(kind) {}
-  std::unique_ptr<InputStream> start(const Unit&, const Op& op, uint64_t seed) const override {
-    return std::make_unique<GeneratedStream<RandomGenerator>>(RandomGenerator(op, kind_, seed));
-  }
+Strategy random_strategy(RandomKind kind) {
+  return {name_of(kind), [kind](const Unit&, const Op& op, uint64_t seed) {
+            return std::make_unique<GeneratedStream<RandomGenerator>>(RandomGenerator(op, kind, seed));
+          }};
+}
 
- private:
-  RandomKind kind_;
-};
-
-class StructuredStrategy final : public Strategy {
- public:
-  StructuredStrategy() : Strategy("structured") {}
-  std::unique_ptr<InputStream> start(const Unit&, const Op& op, uint64_t seed) const override {
-    return std::make_unique<GeneratedStream<StructuredGenerator>>(StructuredGenerator(op, seed));
-  }
-};
+Strategy structured_strategy() {
+  return {"structured", [](const Unit&, const Op& op, uint64_t seed) {
+            return std::make_unique<GeneratedStream<StructuredGenerator>>(StructuredGenerator(op, seed));
+          }};
+}
 
 /// The guided search on the original's arithmetic; the mutants are black boxes to it.
 class GuidedStream final : public InputStream {
@@ -70,23 +63,20 @@ class GuidedStream final : public InputStream {
 
 /// The same search with one feedback or another: functional coverage, none, or edges of the scalar kernel; or without
 /// one of its parts.
-class GuidedStrategy final : public Strategy {
- public:
-  using MakeFeedback = std::unique_ptr<Feedback> (*)(const Op&, const Unit& original);
-  GuidedStrategy(std::string name, MakeFeedback make, GuidedSearch::Settings settings = {})
-      : Strategy(std::move(name)), make_(make), settings_(settings) {}
-
-  std::unique_ptr<InputStream> start(const Unit& original, const Op& op, uint64_t seed) const override {
-    std::vector<GuidedSearch::Focus> focuses;
-    focuses.push_back(
-        {original.name(), corner_hints(original.model(), original.slicing()), make_(op, original), original.model()});
-    return std::make_unique<GuidedStream>(op, std::move(focuses), seed, settings_);
-  }
-
- private:
-  MakeFeedback make_;
-  GuidedSearch::Settings settings_;
+struct Guided {
+  std::string name;
+  std::unique_ptr<Feedback> (*feedback)(const Op&, const Unit& original);
+  GuidedSearch::Settings settings = {};
 };
+
+Strategy guided_strategy(const Guided& guided) {
+  return {guided.name, [guided](const Unit& original, const Op& op, uint64_t seed) {
+            std::vector<GuidedSearch::Focus> focuses;
+            focuses.push_back({original.name(), corner_hints(original.model(), original.slicing()),
+                               guided.feedback(op, original), original.model()});
+            return std::make_unique<GuidedStream>(op, std::move(focuses), seed, guided.settings);
+          }};
+}
 
 std::unique_ptr<Feedback> functional_feedback(const Op& op, const Unit& original) {
   return make_functional_feedback(op, original.model(), original.slicing());
@@ -96,7 +86,7 @@ std::unique_ptr<Feedback> code_feedback(const Op& op, const Unit& original) {
   return original.model() ? make_code_feedback(op, *original.model()) : make_no_feedback();
 }
 
-const GuidedStrategy guided_strategies[] = {
+const Guided guided_strategies[] = {
     {"guided", functional_feedback},
     {"unguided", no_feedback},
     {"code", code_feedback},
@@ -128,27 +118,23 @@ class ListedStream final : public InputStream {
 };
 
 /// Every published vector of the row's formats, whichever unit it was written for and whatever its k.
-class PublishedStrategy final : public Strategy {
- public:
-  explicit PublishedStrategy(const std::string& folder) : Strategy("published") {
-    std::vector<std::string> files;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-      if (entry.path().extension() == ".cases") files.push_back(entry.path().string());
-    if (files.empty()) throw BadInput(folder + ": no published vectors (*.cases); name their folder with --published");
-    std::sort(files.begin(), files.end());
-    for (const std::string& file : files) {
-      CaseReader reader(file);
-      CaseBlock block;
-      while (reader.next(block, 4096)) batches_.push_back(block.batch);
-      if (reader.error()) throw BadInput(reader.error()->to_string());
-    }
+Strategy published_strategy(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (entry.path().extension() == ".cases") files.push_back(entry.path().string());
+  if (files.empty()) throw BadInput(folder + ": no published vectors (*.cases); name their folder with --published");
+  std::sort(files.begin(), files.end());
+  const auto batches = std::make_shared<std::vector<Batch>>();
+  for (const std::string& file : files) {
+    CaseReader reader(file);
+    CaseBlock block;
+    while (reader.next(block, 4096)) batches->push_back(block.batch);
+    if (reader.error()) throw BadInput(reader.error()->to_string());
   }
-  bool is_random() const override { return false; }
-
-  std::unique_ptr<InputStream> start(const Unit&, const Op& op, uint64_t) const override {
+  const auto start = [batches](const Unit&, const Op& op, uint64_t) {
     std::vector<const Batch*> fitting;
-    for (const Batch& batch : batches_) {
+    for (const Batch& batch : *batches) {
       const Op& o = batch.op();
       const bool same_scales =
           o.scale_block == op.scale_block && (!op.has_scales() || (o.scale_a == op.scale_a && o.scale_b == op.scale_b));
@@ -156,35 +142,32 @@ class PublishedStrategy final : public Strategy {
       if (o.kind == op.kind && same_formats && same_scales && o.rounding == op.rounding) fitting.push_back(&batch);
     }
     return std::make_unique<ListedStream>(std::move(fitting));
-  }
-
- private:
-  std::vector<Batch> batches_;
-};
+  };
+  return {"published", start, false};
+}
 
 }  // namespace
 
-std::vector<std::unique_ptr<Strategy>> make_strategies(const std::vector<std::string>& names,
-                                                       const std::string& published) {
+std::vector<Strategy> make_strategies(const std::vector<std::string>& names, const std::string& published) {
   const std::vector<std::string> usual = {"guided",  "unguided", "code",   "structured",
                                           "uniform", "normal",   "spread", "published"};
-  std::vector<std::unique_ptr<Strategy>> strategies;
+  std::vector<Strategy> strategies;
   for (const std::string& name : names.empty() ? usual : names) {
     const auto guided = std::find_if(std::begin(guided_strategies), std::end(guided_strategies),
-                                     [&](const GuidedStrategy& s) { return s.name() == name; });
+                                     [&](const Guided& g) { return g.name == name; });
     const auto kind = std::find_if(std::begin(random_kinds), std::end(random_kinds),
                                    [&](RandomKind k) { return name == name_of(k); });
     if (kind != std::end(random_kinds)) {
-      strategies.push_back(std::make_unique<RandomStrategy>(*kind));
+      strategies.push_back(random_strategy(*kind));
     } else if (guided != std::end(guided_strategies)) {
-      strategies.push_back(std::make_unique<GuidedStrategy>(*guided));
+      strategies.push_back(guided_strategy(*guided));
     } else if (name == "structured") {
-      strategies.push_back(std::make_unique<StructuredStrategy>());
+      strategies.push_back(structured_strategy());
     } else if (name == "published") {
-      strategies.push_back(std::make_unique<PublishedStrategy>(published));
+      strategies.push_back(published_strategy(published));
     } else {
       std::string list;
-      for (const GuidedStrategy& each : guided_strategies) list += each.name() + ", ";
+      for (const Guided& each : guided_strategies) list += each.name + ", ";
       for (const std::string& each : usual)
         if (each != "guided" && each != "unguided" && each != "code") list += each + ", ";
       list.resize(list.size() - 2);

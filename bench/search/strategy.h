@@ -1,6 +1,7 @@
 // What a mutant bench compares: ways to produce inputs, all told the same and measured the same.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,26 +23,16 @@ class InputStream {
   virtual void observe(const Batch& batch, const Outcomes& original) {}
 };
 
-class Strategy {
- public:
-  explicit Strategy(std::string name) : name_(std::move(name)) {}
-  virtual ~Strategy() = default;
-  const std::string& name() const { return name_; }
-
-  /// Whether seeds make a difference. Without, one run stands for all.
-  virtual bool is_random() const { return true; }
-
+struct Strategy {
+  std::string name;
   /// Starts a search for inputs on which units bound to `op` differ from `original`. It looks at the original alone,
   /// and so serves all mutants of a row.
-  virtual std::unique_ptr<InputStream> start(const Unit& original, const Op& op, uint64_t seed) const = 0;
-
- private:
-  std::string name_;
+  std::function<std::unique_ptr<InputStream>(const Unit& original, const Op& op, uint64_t seed)> start;
+  bool is_random = true;  ///< whether seeds make a difference; without, one run stands for all
 };
 
 /// The strategies of these names in this order, all if there are none. `published` is the folder of published vectors.
 /// Throws BadInput for an unknown name.
-std::vector<std::unique_ptr<Strategy>> make_strategies(const std::vector<std::string>& names,
-                                                       const std::string& published);
+std::vector<Strategy> make_strategies(const std::vector<std::string>& names, const std::string& published);
 
 }  // namespace mmafuzz
