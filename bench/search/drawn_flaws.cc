@@ -34,16 +34,15 @@ Condition alignments(FlawDraw& d, int count) {
   std::vector<std::pair<int, int>> wanted;
   const int most = std::min(d.kept_bits - 2, 1 + d.exponents());
   for (int i = 0; i < count; ++i) {
-    const int lane = i * d.op.k / count + static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.k / count)));
+    const int lane = i * d.op.k / count + d.rng.between(0, d.op.k / count - 1);
     wanted.push_back({lane, d.rng.between(1, most)});
   }
-  return [op = d.op, wanted](const Batch& batch, size_t i, uint64_t) {
-    const DotView v(op, batch, i);
+  return on_dot(d, [wanted](const DotView& v) {
     const int top = v.greatest();
     return top != DotView::none && std::all_of(wanted.begin(), wanted.end(), [&](const auto& w) {
              return v.exponent(w.first) != DotView::none && top - v.exponent(w.first) == w.second;
            });
-  };
+  });
 }
 
 Condition specials(FlawDraw& d, bool with_c) {
@@ -64,20 +63,19 @@ Condition specials(FlawDraw& d, bool with_c) {
   for (int i = 0; i < 2; ++i) {
     const bool in_b = d.rng.one_in(2);
     const int lane = d.lane();
-    int kind = static_cast<int>(d.rng.below(4));
+    int kind = d.rng.between(0, 3);
     const FormatFields& f = in_b ? d.op.b.fields() : d.op.a.fields();
     if (kind == 2 && !decode(f, f.encode_zero(true)).negative) kind = 3;  // the format has no -0
     wanted.push_back({in_b, lane, kind});
   }
   if (wanted[0].lane == wanted[1].lane && wanted[0].in_b == wanted[1].in_b) wanted[1].in_b = !wanted[1].in_b;
-  const int c_kind = with_c ? static_cast<int>(d.rng.below(4)) : -1;
-  return [op = d.op, wanted, c_kind, is](const Batch& batch, size_t i, uint64_t) {
-    const DotView v(op, batch, i);
+  const int c_kind = with_c ? d.rng.between(0, 3) : -1;
+  return on_dot(d, [wanted, c_kind, is](const DotView& v) {
     if (c_kind >= 0 && !is(v.fc, v.c(), c_kind)) return false;
     return std::all_of(wanted.begin(), wanted.end(), [&](const Wanted& w) {
       return w.in_b ? is(v.fb, v.b(w.lane), w.kind) : is(v.fa, v.a(w.lane), w.kind);
     });
-  };
+  });
 }
 
 Condition fraction_pair(FlawDraw& d, bool one_lane) {
@@ -86,13 +84,12 @@ Condition fraction_pair(FlawDraw& d, bool one_lane) {
   const uint64_t x = d.rng.next() & fa.fraction_mask();
   const uint64_t y = d.rng.next() & fb.fraction_mask();
   const int lane = one_lane ? d.lane() : -1;
-  return [op = d.op, x, y, lane](const Batch& batch, size_t i, uint64_t) {
-    const DotView v(op, batch, i);
+  return on_dot(d, [x, y, lane](const DotView& v) {
     for (int at = lane < 0 ? 0 : lane; at < (lane < 0 ? v.k : lane + 1); ++at)
       if (DotView::fraction_of(v.fa, v.a(at)) == x && DotView::fraction_of(v.fb, v.b(at)) == y && v.visible(at))
         return true;
     return false;
-  };
+  });
 }
 
 const FlawKind kinds[] = {
@@ -105,9 +102,8 @@ const FlawKind kinds[] = {
        const int beside = d.rng.between(-1, 1);
        const bool negative = d.rng.one_in(2);
        const int64_t target = ((int64_t{1} << bit) + beside) * (negative ? -1 : 1);
-       return [op = d.op, target, kept = d.kept_bits, block = d.block](const Batch& batch, size_t i, uint64_t) {
-         const DotView v(op, batch, i);
-         int top = v.exponent(op.k);
+       return on_dot(d, [target, kept = d.kept_bits, block = d.block](const DotView& v) {
+         int top = v.exponent(v.k);
          for (int lane = 0; lane < block; ++lane) top = std::max(top, v.exponent(lane));
          if (top == DotView::none) return false;
          int64_t sum = 0;
@@ -120,7 +116,7 @@ const FlawKind kinds[] = {
          if (c.cls == NumberClass::nan || c.cls == NumberClass::infinity) return false;
          if (c.cls == NumberClass::finite) sum += aligned_term(c, top - kept);
          return sum == target;
-       };
+       });
      }},
     {"fractions", OpKind::dot, [](FlawDraw& d) { return fraction_pair(d, false); }},
     {"fractions in one lane", OpKind::dot, [](FlawDraw& d) { return fraction_pair(d, true); }},
@@ -131,10 +127,9 @@ const FlawKind kinds[] = {
        uint64_t x = 0, y = 0;
        while (decode(fa, x).cls != NumberClass::finite) x = d.rng.next() & fa.container_mask();
        while (decode(fb, y).cls != NumberClass::finite) y = d.rng.next() & fb.container_mask();
-       return [op = d.op, x, y, lane = d.lane()](const Batch& batch, size_t i, uint64_t) {
-         const DotView v(op, batch, i);
+       return on_dot(d, [x, y, lane = d.lane()](const DotView& v) {
          return v.a(lane) == x && v.b(lane) == y && v.visible(lane);
-       };
+       });
      }},
     {"exponents in one lane", OpKind::dot,
      [](FlawDraw& d) -> Condition {
@@ -143,11 +138,10 @@ const FlawKind kinds[] = {
        const int e = d.rng.between(-4, 4);
        const int low = std::max(fa.emin(), e - fb.emax()), high = std::min(fa.emax(), e - fb.emin());
        const int x = d.rng.between(low, high);
-       return [op = d.op, x, y = e - x, lane = d.lane()](const Batch& batch, size_t i, uint64_t) {
-         const DotView v(op, batch, i);
+       return on_dot(d, [x, y = e - x, lane = d.lane()](const DotView& v) {
          return DotView::exponent_of(v.fa, v.a(lane)) == x && DotView::exponent_of(v.fb, v.b(lane)) == y &&
                 v.visible(lane);
-       };
+       });
      }},
     {"two specials", OpKind::dot, [](FlawDraw& d) { return specials(d, false); }},
     {"two specials and c", OpKind::dot, [](FlawDraw& d) { return specials(d, true); }},
@@ -157,8 +151,8 @@ const FlawKind kinds[] = {
        if (!fc.has_infinity()) return {};
        const uint64_t payload = uint64_t{1} << d.rng.below(fc.fraction_bits);
        const bool negative = d.rng.one_in(2);
-       return [op = d.op, c = fc.encode_infinity(negative) | fc.in_container(payload)](
-                  const Batch& batch, size_t i, uint64_t) { return DotView(op, batch, i).c() == c; };
+       const uint64_t c = fc.encode_infinity(negative) | fc.in_container(payload);
+       return on_dot(d, [c](const DotView& v) { return v.c() == c; });
      }},
     {"scales", OpKind::dot,
      [](FlawDraw& d) -> Condition {
@@ -168,7 +162,7 @@ const FlawKind kinds[] = {
        };
        const uint64_t x = near_one(d.op.scale_a.fields());
        const uint64_t y = near_one(d.op.scale_b.fields());
-       const int at = static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.scales())));
+       const int at = d.rng.between(0, d.op.scales() - 1);
        return [x, y, at](const Batch& batch, size_t i, uint64_t) {
          return batch.inputs()[3].get(i, at) == x && batch.inputs()[4].get(i, at) == y;
        };
@@ -177,45 +171,41 @@ const FlawKind kinds[] = {
      [](FlawDraw& d) -> Condition {
        if (d.exponents() < d.block) return {};
        const bool falling = d.rng.one_in(2);
-       return [op = d.op, block = d.block, falling](const Batch& batch, size_t i, uint64_t) {
-         const DotView v(op, batch, i);
+       return on_dot(d, [block = d.block, falling](const DotView& v) {
          for (int lane = 0; lane < block; ++lane) {
            const int e = v.exponent(lane);
            if (e == DotView::none) return false;
            if (lane > 0 && (falling ? v.exponent(lane - 1) <= e : v.exponent(lane - 1) >= e)) return false;
          }
          return true;
-       };
+       });
      }},
     {"a set of live lanes", OpKind::dot,
      [](FlawDraw& d) -> Condition {
        if (d.op.k > 16) return {};
        const uint32_t wanted = 1 + d.rng.below((1u << d.op.k) - 2);
-       return [op = d.op, wanted](const Batch& batch, size_t i, uint64_t) {
-         const DotView v(op, batch, i);
+       return on_dot(d, [wanted](const DotView& v) {
          uint32_t live = 0;
          for (int lane = 0; lane < v.k; ++lane)
            if (v.exponent(lane) != DotView::none) live |= 1u << lane;
          return live == wanted;
-       };
+       });
      }},
     {"two squares", OpKind::dot,
      [](FlawDraw& d) -> Condition {
        if (!(d.op.a == d.op.b) || d.op.k < 2) return {};
        const int i = d.lane();
-       const int j = (i + 1 + static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.k) - 1))) % d.op.k;
-       return [op = d.op, i, j](const Batch& batch, size_t at, uint64_t) {
-         const DotView v(op, batch, at);
+       const int j = d.lane_other_than(i);
+       return on_dot(d, [i, j](const DotView& v) {
          const uint64_t sign = travelling_sign(v.fa);
          return v.a(i) == v.b(i) && v.a(j) == v.b(j) && (v.a(i) & sign) && (v.a(j) & sign) && v.visible(i) &&
                 v.visible(j);
-       };
+       });
      }},
     {"products that differ by one", OpKind::dot,
      [](FlawDraw& d) -> Condition {
        if (d.op.k < 2 || d.op.a.fields().fraction_bits < 3) return {};
-       return [op = d.op](const Batch& batch, size_t i, uint64_t) {
-         const DotView v(op, batch, i);
+       return on_dot(d, [](const DotView& v) {
          std::vector<Exact> live;
          for (int lane = 0; lane < v.k; ++lane) {
            const Exact p = exact_product(to_exact(decode(v.fa, v.a(lane))), to_exact(decode(v.fb, v.b(lane))));
@@ -227,22 +217,21 @@ const FlawKind kinds[] = {
            return false;
          const auto x = live[0].significand, y = live[1].significand;
          return (x > y ? x - y : y - x) == 1;
-       };
+       });
      }},
     {"greatest and next", OpKind::dot,
      [](FlawDraw& d) -> Condition {
        if (d.op.k < 3) return {};
        const int i = d.lane();
-       const int j = (i + 1 + static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.k) - 1))) % d.op.k;
+       const int j = d.lane_other_than(i);
        const int apart = d.rng.between(1, std::min(d.kept_bits, d.exponents()));
-       return [op = d.op, i, j, apart](const Batch& batch, size_t at, uint64_t) {
-         const DotView v(op, batch, at);
+       return on_dot(d, [i, j, apart](const DotView& v) {
          const int first = v.exponent(i), second = v.exponent(j);
          if (first == DotView::none || second == DotView::none || first - second != apart) return false;
          for (int lane = 0; lane <= v.k; ++lane)
            if (lane != i && lane != j && v.exponent(lane) >= second) return false;
          return true;
-       };
+       });
      }},
     {"one input", OpKind::convert,
      [](FlawDraw& d) -> Condition {

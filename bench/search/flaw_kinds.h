@@ -57,13 +57,20 @@ struct FlawDraw {
   const Op& op;
   int kept_bits, block;
   CounterRng& rng;
-  int lane() { return static_cast<int>(rng.below(static_cast<uint32_t>(op.k))); }
+  int lane() { return rng.between(0, op.k - 1); }
+  int lane_other_than(int lane) { return (lane + 1 + rng.between(0, op.k - 2)) % op.k; }
   /// How far the exponents of two products can be apart, both normal.
   int exponents() const {
     const FormatFields &fa = op.a.fields(), &fb = op.b.fields();
     return fa.emax() - fa.emin() + fb.emax() - fb.emin();
   }
 };
+
+/// The condition that holds(view) says of a dot alone.
+template <class Holds>
+Condition on_dot(const FlawDraw& d, Holds holds) {
+  return [op = d.op, holds](const Batch& batch, size_t i, uint64_t) { return holds(DotView(op, batch, i)); };
+}
 
 struct FlawKind {
   const char* name;
