@@ -1,4 +1,4 @@
-#include "bench/search/drawn_flaws.h"
+#include "bench/search/catalogue.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "bench/search/product_flaws.h"
+#include "bench/search/catalogue.h"
 
 #include <algorithm>
 #include <bit>

@@ -4,8 +4,6 @@
 
 #include "bench/bench.h"
 #include "bench/measured_rows.h"
-#include "bench/search/drawn_flaws.h"
-#include "bench/search/product_flaws.h"
 #include "bench/search/report.h"
 
 namespace mmafuzz {
