@@ -312,23 +312,20 @@ void draw_kinds(const std::string& original, const Op& op, const DotModel* model
   all.insert(all.end(), kinds_with_memory.begin(), kinds_with_memory.end());
   for (const FlawKind& kind : all) {
     if (kind.op != op.kind) continue;
-    Mutant flaw;
-    flaw.name = std::string("flaw:") + kind.name + "@" + original + "#" + std::to_string(seed);
+    const std::string name = std::string("flaw:") + kind.name + "@" + original + "#" + std::to_string(seed);
     const auto condition = [kind, op, hints, seed, stream = fnv1a(kind.name + original + to_text(op))] {
       CounterRng rng(seed, stream);
       FlawDraw draw{op, hints.fraction_bits, std::min(hints.block, op.k), rng};
       return kind.draw(draw);
     };
     if (!condition()) continue;
-    flaw.original = original;
-    flaw.op = op;
     // Some conditions remember the cases before: each unit has its own.
-    flaw.make = [original, condition, own_op = op](const Op& of) -> std::unique_ptr<Unit> {
+    const auto make = [original, condition, op](const Op& of) -> std::unique_ptr<Unit> {
       std::unique_ptr<Unit> right = bind_or_fail(original, of);
-      if (!(of == own_op)) return right;
+      if (!(of == op)) return right;
       return std::make_unique<FlawedUnit>(std::move(right), condition());
     };
-    flaws.push_back(std::move(flaw));
+    flaws.push_back({name, original, op, false, make});
   }
 }
 

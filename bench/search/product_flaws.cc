@@ -67,11 +67,20 @@ class SlicedProduct {
     }
     return sign < 0;
   }
-  bool is_finite(int i, int j) const {
-    for (int l = 0; l < op.k; ++l)
-      if (!is_number(number_a(i, l)) || !is_number(number_b(l, j))) return false;
-    return is_number(number_c(i, j));
+  /// Whether all sums of slices 1 to p of row i with slices 1 to q of column j are zero.
+  bool cancels(int p, int i, int q, int j) const {
+    for (int x = 1; x <= p; ++x)
+      for (int y = 1; y <= q; ++y)
+        if (dot(x, i, y, j) != 0) return false;
+    return true;
   }
+  /// Whether all factors of an element are numbers, but for those of one product.
+  bool has_numbers_but_at(int at, int i, int j) const {
+    for (int l = 0; l < op.k; ++l)
+      if (l != at && (!is_number(number_a(i, l)) || !is_number(number_b(l, j)))) return false;
+    return true;
+  }
+  bool is_finite(int i, int j) const { return has_numbers_but_at(-1, i, j) && is_number(number_c(i, j)); }
   /// An element of a * b + c, rounded once. All its numbers are finite.
   Rounded rounded(int i, int j) const {
     gemm::ExactSum sum;
@@ -211,10 +220,7 @@ const ProductFlaw product_flaws[] = {
        return {{}, [](S s, int i, int j) {
                  if (s.row_excess(i) < 1 || s.column_excess(j) < 1) return false;
                  if (s.dot(1, i, 4, j) == 0 && s.dot(4, i, 1, j) == 0) return false;
-                 for (int p = 1; p <= 3; ++p)
-                   for (int q = 1; q <= 3; ++q)
-                     if (s.dot(p, i, q, j) != 0) return false;
-                 return true;
+                 return s.cancels(3, i, 3, j);
                }};
      }},
     // An odd slice product within 2^-8 of what the accumulator holds.
@@ -233,15 +239,11 @@ const ProductFlaw product_flaws[] = {
     // One infinity in the row, one of the other sign in c, all else finite.
     {"opposed infinity", ozaki, small_product,
      [](CounterRng& rng) -> Effect {
-       const auto at = static_cast<int>(rng.below(8));
+       const int at = rng.between(0, 7);
        return {{}, [at](S s, int i, int j) {
                  const Number x = s.number_a(i, at), y = s.number_b(at, j), c = s.number_c(i, j);
-                 if (x.cls != NumberClass::infinity || c.cls != NumberClass::infinity || !s.counts(y) ||
-                     (x.negative != y.negative) == c.negative)
-                   return false;
-                 for (int l = 0; l < s.op.k; ++l)
-                   if ((l != at && !s.is_number(s.number_a(i, l))) || !s.is_number(s.number_b(l, j))) return false;
-                 return true;
+                 return x.cls == NumberClass::infinity && c.cls == NumberClass::infinity && s.counts(y) &&
+                        (x.negative != y.negative) != c.negative && s.has_numbers_but_at(at, i, j);
                }};
      }},
     // The rows' tops are far apart, the columns' equal, c is zero, and a negative row needs one slice more.
@@ -287,12 +289,8 @@ const ProductFlaw product_flaws[] = {
      [](CounterRng& rng) -> Effect {
        const bool negative = rng.one_in(2);
        return {{}, [negative](S s, int i, int j) {
-                 if (s.row_excess(i) != 1 || s.column_excess(j) != 1 || s.number_c(i, j).negative != negative)
-                   return false;
-                 for (int p = 1; p <= s.a.slices; ++p)
-                   for (int q = 1; q <= s.b.slices; ++q)
-                     if (s.dot(p, i, q, j) != 0) return false;
-                 return true;
+                 return s.row_excess(i) == 1 && s.column_excess(j) == 1 && s.number_c(i, j).negative == negative &&
+                        s.cancels(s.a.slices, i, s.b.slices, j);
                }};
      }},
     // The third slice of a row of one sign is full in all places but one at most, its fourth empty.
@@ -420,16 +418,12 @@ const ProductFlaw product_flaws[] = {
     // An infinity times zero in one place, c infinite, all else finite.
     {"NaN lost", exact_ozaki, small_product,
      [](CounterRng& rng) -> Effect {
-       const auto at = static_cast<int>(rng.below(8));
+       const int at = rng.between(0, 7);
        const bool negative = rng.one_in(2);
        return {{}, [at, negative](S s, int i, int j) {
                  const Number c = s.number_c(i, j);
-                 if (s.number_a(i, at).cls != NumberClass::infinity || s.number_b(at, j).cls != NumberClass::zero ||
-                     c.cls != NumberClass::infinity || c.negative != negative)
-                   return false;
-                 for (int l = 0; l < s.op.k; ++l)
-                   if (l != at && (!s.is_number(s.number_a(i, l)) || !s.is_number(s.number_b(l, j)))) return false;
-                 return true;
+                 return s.number_a(i, at).cls == NumberClass::infinity && s.number_b(at, j).cls == NumberClass::zero &&
+                        c.cls == NumberClass::infinity && c.negative == negative && s.has_numbers_but_at(at, i, j);
                }};
      }},
     // A subnormal result of one sign, halfway between two numbers, the lower one even.
@@ -521,24 +515,15 @@ constexpr NamedFlaw named_flaws[] = {
 std::vector<Mutant> draw_product_flaws(uint64_t seed) {
   std::vector<Mutant> flaws;
   for (const ProductFlaw& kind : product_flaws) {
-    Mutant flaw;
-    flaw.name = std::string("flaw:") + kind.name + "@" + kind.original + "#" + std::to_string(seed);
-    flaw.original = kind.original;
-    flaw.op = op_from_text(kind.op);
-    flaw.make = [&kind, seed](const Op& op) -> std::unique_ptr<Unit> {
-      CounterRng rng(seed, fnv1a(kind.name));
-      return std::make_unique<FlawedProduct>(bind_or_fail(kind.original, op), op, kind.draw(rng));
-    };
-    flaws.push_back(std::move(flaw));
+    const std::string name = std::string("flaw:") + kind.name + "@" + kind.original + "#" + std::to_string(seed);
+    flaws.push_back({name, kind.original, op_from_text(kind.op), false, [&kind, seed](const Op& op) {
+                       CounterRng rng(seed, fnv1a(kind.name));
+                       return std::make_unique<FlawedProduct>(bind_or_fail(kind.original, op), op, kind.draw(rng));
+                     }});
   }
-  for (const NamedFlaw& named : named_flaws) {
-    Mutant flaw;
-    flaw.name = named.name;
-    flaw.original = named.original;
-    flaw.op = op_from_text(named.op);
-    flaw.make = [&named](const Op& op) { return bind_or_fail(named.name, op); };
-    flaws.push_back(std::move(flaw));
-  }
+  for (const NamedFlaw& named : named_flaws)
+    flaws.push_back({named.name, named.original, op_from_text(named.op), false,
+                     [&named](const Op& op) { return bind_or_fail(named.name, op); }});
   return flaws;
 }
 
