@@ -1,22 +1,12 @@
 #include "gpu_bridge/device/device_child.h"
 
 #include <cstdlib>
-#include <cstring>
-#include <stdexcept>
 
 namespace mmafuzz {
-namespace {
 
-template <class T>
-std::span<const uint8_t> bytes_of(const std::vector<T>& v) {
-  return {reinterpret_cast<const uint8_t*>(v.data()), sizeof(T) * v.size()};
-}
-template <class T>
-std::span<const uint8_t> bytes_of(const T& plain) {
-  return {reinterpret_cast<const uint8_t*>(&plain), sizeof plain};
-}
-
-}  // namespace
+using device::bytes_of;
+using device::Parts;
+using device::RequestKind;
 
 DeviceLost DeviceChild::lost(const std::string& how) {
   ++losses_;
@@ -69,9 +59,7 @@ Result<DeviceInfo> DeviceChild::info() {
       } else if (content.size() != sizeof(DeviceInfo)) {
         throw lost("the device child sent no description (" + child_.end() + ")");
       } else {
-        DeviceInfo info;
-        std::memcpy(&info, content.data(), sizeof info);
-        info_ = info;
+        info_ = Parts(content).plain<DeviceInfo>();
       }
     } catch (const DeviceLost& e) {
       info_ = declined(e.what());
@@ -104,73 +92,57 @@ std::vector<uint8_t> DeviceChild::result_of(const device::Request& request,
 }
 
 void DeviceChild::run(int instruction, TileBuffers& tiles, const WgmmaModifiers& modifiers) {
-  device::Request request;
-  request.kind = device::RequestKind::run;
-  request.instruction = instruction;
-  request.steps = tiles.steps;
-  request.count = tiles.tiles;
-  request.number = tiles.number;
-  request.modifiers = modifiers;
   tiles.d = result_of(
-      request,
+      {.kind = RequestKind::run,
+       .instruction = instruction,
+       .steps = tiles.steps,
+       .count = tiles.tiles,
+       .number = tiles.number,
+       .modifiers = modifiers},
       {bytes_of(tiles.a), bytes_of(tiles.b), bytes_of(tiles.c), bytes_of(tiles.scale_a), bytes_of(tiles.scale_b)},
       tiles.d.size());
 }
 
 std::vector<uint64_t> DeviceChild::scalar(int instruction, const std::vector<uint64_t>& operands, size_t cases) {
-  device::Request request;
-  request.kind = device::RequestKind::scalar;
-  request.instruction = instruction;
-  request.count = cases;
-  const std::vector<uint8_t> content = result_of(request, {bytes_of(operands)}, cases * sizeof(uint64_t));
-  std::vector<uint64_t> results(cases);
-  std::memcpy(results.data(), content.data(), content.size());
-  return results;
+  const std::vector<uint8_t> content =
+      result_of({.kind = RequestKind::scalar, .instruction = instruction, .count = cases}, {bytes_of(operands)},
+                cases * sizeof(uint64_t));
+  return Parts(content).list<uint64_t>(cases);
 }
 
 void DeviceChild::convert(const BulkRequest& bulk, const std::vector<uint32_t>& sources, std::vector<uint32_t>& results,
                           std::vector<uint8_t>& flags) {
-  device::Request request;
-  request.kind = device::RequestKind::convert;
-  request.count = sources.size();
   const std::vector<uint8_t> content =
-      result_of(request, {bytes_of(bulk), bytes_of(sources)}, sources.size() * (sizeof(uint32_t) + 1));
-  results.resize(sources.size());
-  std::memcpy(results.data(), content.data(), sources.size() * sizeof(uint32_t));
-  flags.assign(content.begin() + static_cast<std::ptrdiff_t>(sources.size() * sizeof(uint32_t)), content.end());
+      result_of({.kind = RequestKind::convert, .count = sources.size()}, {bytes_of(bulk), bytes_of(sources)},
+                sources.size() * (sizeof(uint32_t) + 1));
+  Parts parts(content);
+  results = parts.list<uint32_t>(sources.size());
+  flags = parts.list<uint8_t>(sources.size());
 }
 
 Result<std::vector<uint8_t>> DeviceChild::gemm(int row, const BlasGemm& call, uint64_t count,
                                                const BlasOperands& operands) {
-  device::Request request;
-  request.kind = device::RequestKind::gemm;
-  request.instruction = row;
-  request.count = count;
-  return answer_to(request,
+  return answer_to({.kind = RequestKind::gemm, .instruction = row, .count = count},
                    {bytes_of(call), bytes_of(operands.first), bytes_of(operands.second), bytes_of(operands.result)},
                    operands.result.size());
 }
 
 Result<DgemmAnswer> DeviceChild::dgemm(const DgemmRequest& request) {
-  device::Request head;
-  head.kind = device::RequestKind::dgemm;
-  DgemmAnswer answer;
-  answer.sampled.resize(static_cast<size_t>(request.samples));
-  const size_t times = sizeof answer.times, sampled = sizeof(uint64_t) * answer.sampled.size();
-  const Result<std::vector<uint8_t>> content = answer_to(head, {bytes_of(request)}, times + sampled);
+  const auto samples = static_cast<size_t>(request.samples);
+  const Result<std::vector<uint8_t>> content =
+      answer_to({.kind = RequestKind::dgemm}, {bytes_of(request)}, sizeof(DgemmTimes) + sizeof(uint64_t) * samples);
   if (!content) return content.refusal();
-  std::memcpy(&answer.times, content->data(), times);
-  std::memcpy(answer.sampled.data(), content->data() + times, sampled);
+  Parts parts(*content);
+  DgemmAnswer answer;
+  answer.times = parts.plain<DgemmTimes>();
+  answer.sampled = parts.list<uint64_t>(samples);
   return answer;
 }
 
 SweepAnswer DeviceChild::sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) {
-  device::Request head;
-  head.kind = device::RequestKind::sweep;
-  const std::vector<uint8_t> content = result_of(head, {bytes_of(request), bytes_of(parents)}, sizeof(SweepAnswer));
-  SweepAnswer answer;
-  std::memcpy(&answer, content.data(), sizeof answer);
-  return answer;
+  const std::vector<uint8_t> content =
+      result_of({.kind = RequestKind::sweep}, {bytes_of(request), bytes_of(parents)}, sizeof(SweepAnswer));
+  return Parts(content).plain<SweepAnswer>();
 }
 
 std::string to_text(const DeviceInfo& info) {

@@ -1,15 +1,10 @@
 #include "gpu_bridge/device/device_protocol.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <stdexcept>
+#include <initializer_list>
 #include <thread>
 
 #include "gpu_bridge/instructions/core_instructions.h"
@@ -29,26 +24,17 @@ void answer(int socket, AnswerKind kind, const void* payload, size_t bytes) {
 }
 void answer(int socket, AnswerKind kind, const std::string& text) { answer(socket, kind, text.data(), text.size()); }
 
-/// Points at consecutive parts of a payload.
-class Parts {
- public:
-  explicit Parts(const std::vector<uint8_t>& payload) : payload_(payload) {}
-  const uint8_t* take(uint64_t bytes) {
-    if (bytes > payload_.size() - at_) throw std::runtime_error("a request was shorter than it said");
-    const uint8_t* part = payload_.data() + at_;
-    at_ += bytes;
-    return part;
-  }
+using Bytes = std::vector<uint8_t>;
 
- private:
-  const std::vector<uint8_t>& payload_;
-  size_t at_ = 0;
-};
+Bytes joined(std::initializer_list<std::span<const uint8_t>> parts) {
+  Bytes all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
 
-void run(int socket, DeviceBackend& backend, const Request& request, const std::vector<uint8_t>& payload) {
+Bytes run(DeviceBackend& backend, const Request& request, Parts parts) {
   const TileShape& shape = instructions().at(static_cast<size_t>(request.instruction)).shape;
   const TileBytes bytes = tile_bytes(shape, request.steps);
-  Parts parts(payload);
   Tiles tiles;
   tiles.steps = request.steps;
   tiles.number = request.number;
@@ -57,76 +43,70 @@ void run(int socket, DeviceBackend& backend, const Request& request, const std::
   tiles.c = parts.take(bytes.c * request.count);
   tiles.scale_a = parts.take(bytes.scale_a * request.count);
   tiles.scale_b = parts.take(bytes.scale_b * request.count);
-  std::vector<uint8_t> d(bytes.d * request.count);
+  Bytes d(bytes.d * request.count);
   tiles.d = d.data();
   backend.run(request.instruction, tiles, request.count, request.modifiers);
-  answer(socket, AnswerKind::ok, d.data(), d.size());
+  return d;
 }
 
-void sweep(int socket, DeviceBackend& backend, const std::vector<uint8_t>& payload) {
-  Parts parts(payload);
-  SweepRequest request;
-  std::memcpy(&request, parts.take(sizeof request), sizeof request);
-  std::vector<SweepParent> parents(request.parents);
-  std::memcpy(parents.data(), parts.take(sizeof(SweepParent) * parents.size()), sizeof(SweepParent) * parents.size());
-  const SweepAnswer result = backend.sweep(request, parents);
-  answer(socket, AnswerKind::ok, &result, sizeof result);
+Bytes sweep(DeviceBackend& backend, Parts parts) {
+  const auto request = parts.plain<SweepRequest>();
+  return joined({bytes_of(backend.sweep(request, parts.list<SweepParent>(request.parents)))});
 }
 
-void scalar(int socket, DeviceBackend& backend, const Request& request, const std::vector<uint8_t>& payload) {
+Bytes scalar(DeviceBackend& backend, const Request& request, Parts parts) {
   const Op& op = core_instructions().at(static_cast<size_t>(request.instruction)).op;
   const int arity = op.kind == OpKind::scalar ? op.arity() : 1;
-  Parts parts(payload);
-  std::vector<uint64_t> operands(request.count * static_cast<uint64_t>(arity)), results(request.count);
-  std::memcpy(operands.data(), parts.take(sizeof(uint64_t) * operands.size()), sizeof(uint64_t) * operands.size());
+  const auto operands = parts.list<uint64_t>(request.count * static_cast<uint64_t>(arity));
+  std::vector<uint64_t> results(request.count);
   backend.scalar(request.instruction, arity, operands.data(), results.data(), request.count);
-  answer(socket, AnswerKind::ok, results.data(), sizeof(uint64_t) * results.size());
+  return joined({bytes_of(results)});
 }
 
-/// The answer holds all results, then all flags.
-void convert(int socket, DeviceBackend& backend, const Request& request, const std::vector<uint8_t>& payload) {
-  Parts parts(payload);
-  BulkRequest bulk;
-  std::memcpy(&bulk, parts.take(sizeof bulk), sizeof bulk);
-  std::vector<uint32_t> sources(request.count), results(request.count);
-  std::memcpy(sources.data(), parts.take(sizeof(uint32_t) * sources.size()), sizeof(uint32_t) * sources.size());
-  std::vector<uint8_t> flags(request.count);
+/// All results, then all flags.
+Bytes convert(DeviceBackend& backend, const Request& request, Parts parts) {
+  const auto bulk = parts.plain<BulkRequest>();
+  const auto sources = parts.list<uint32_t>(request.count);
+  std::vector<uint32_t> results(request.count);
+  Bytes flags(request.count);
   backend.convert(bulk, sources.data(), results.data(), flags.data(), request.count);
-  std::vector<uint8_t> content(sizeof(uint32_t) * results.size() + flags.size());
-  std::memcpy(content.data(), results.data(), sizeof(uint32_t) * results.size());
-  std::memcpy(content.data() + sizeof(uint32_t) * results.size(), flags.data(), flags.size());
-  answer(socket, AnswerKind::ok, content.data(), content.size());
+  return joined({bytes_of(results), bytes_of(flags)});
 }
 
-void gemm(int socket, DeviceBackend& backend, const Request& request, const std::vector<uint8_t>& payload) {
+Result<Bytes> gemm(DeviceBackend& backend, const Request& request, Parts parts) {
   const CublasRow& row = cublas_rows().at(static_cast<size_t>(request.instruction));
-  Parts parts(payload);
-  BlasGemm call;
-  std::memcpy(&call, parts.take(sizeof call), sizeof call);
+  const auto call = parts.plain<BlasGemm>();
   const auto elements = [&](int32_t x, int32_t y) {
     return request.count * static_cast<uint64_t>(x) * static_cast<uint64_t>(y);
   };
   const auto bytes = [](const Format& format) { return static_cast<uint64_t>(format.storage_bytes()); };
   const uint8_t* first = parts.take(elements(call.rows, call.k) * bytes(row.operand));
   const uint8_t* second = parts.take(elements(call.columns, call.k) * bytes(row.operand));
-  const uint64_t size = elements(call.rows, call.columns) * bytes(row.result);
-  const uint8_t* addend = parts.take(size);
-  std::vector<uint8_t> result(addend, addend + size);
+  Bytes result = parts.list<uint8_t>(elements(call.rows, call.columns) * bytes(row.result));
   const Result<bool> done = backend.gemm(request.instruction, call, request.count, first, second, result.data());
-  if (!done) return answer(socket, AnswerKind::declined, done.refusal().reason);
-  answer(socket, AnswerKind::ok, result.data(), result.size());
+  if (!done) return done.refusal();
+  return result;
 }
 
-/// The answer holds the times, then the sampled elements.
-void dgemm(int socket, DeviceBackend& backend, const std::vector<uint8_t>& payload) {
-  DgemmRequest request;
-  std::memcpy(&request, Parts(payload).take(sizeof request), sizeof request);
-  const Result<DgemmAnswer> done = backend.dgemm(request);
-  if (!done) return answer(socket, AnswerKind::declined, done.refusal().reason);
-  std::vector<uint8_t> content(sizeof done->times + sizeof(uint64_t) * done->sampled.size());
-  std::memcpy(content.data(), &done->times, sizeof done->times);
-  std::memcpy(content.data() + sizeof done->times, done->sampled.data(), sizeof(uint64_t) * done->sampled.size());
-  answer(socket, AnswerKind::ok, content.data(), content.size());
+/// The times, then the sampled elements.
+Result<Bytes> dgemm(DeviceBackend& backend, Parts parts) {
+  const Result<DgemmAnswer> done = backend.dgemm(parts.plain<DgemmRequest>());
+  if (!done) return done.refusal();
+  return joined({bytes_of(done->times), bytes_of(done->sampled)});
+}
+
+/// The payload of the answer, or why the request is declined.
+Result<Bytes> answer_to(DeviceBackend& backend, const Request& request, Parts parts) {
+  switch (request.kind) {
+    case RequestKind::hello: return joined({bytes_of(backend.info())});
+    case RequestKind::run: return run(backend, request, parts);
+    case RequestKind::sweep: return sweep(backend, parts);
+    case RequestKind::scalar: return scalar(backend, request, parts);
+    case RequestKind::convert: return convert(backend, request, parts);
+    case RequestKind::gemm: return gemm(backend, request, parts);
+    case RequestKind::dgemm: return dgemm(backend, parts);
+  }
+  throw std::runtime_error("no such request");
 }
 
 }  // namespace
@@ -156,26 +136,16 @@ int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend) {
       *done = true;
       return 2;
     }
-    std::vector<uint8_t> payload(request.bytes);
+    Bytes payload(request.bytes);
     receive_all(socket, payload.data(), payload.size(), Clock::now() + forever);
     if (!backend) {
       answer(socket, AnswerKind::declined, backend.refusal().reason);
       continue;
     }
     try {
-      switch (request.kind) {
-        case RequestKind::hello: {
-          const DeviceInfo info = (*backend)->info();
-          answer(socket, AnswerKind::ok, &info, sizeof info);
-          break;
-        }
-        case RequestKind::run: run(socket, **backend, request, payload); break;
-        case RequestKind::sweep: sweep(socket, **backend, payload); break;
-        case RequestKind::scalar: scalar(socket, **backend, request, payload); break;
-        case RequestKind::convert: convert(socket, **backend, request, payload); break;
-        case RequestKind::gemm: gemm(socket, **backend, request, payload); break;
-        case RequestKind::dgemm: dgemm(socket, **backend, payload); break;
-      }
+      const Result<Bytes> content = answer_to(**backend, request, Parts(payload));
+      if (content) answer(socket, AnswerKind::ok, content->data(), content->size());
+      else answer(socket, AnswerKind::declined, content.refusal().reason);
     } catch (const std::exception& e) {
       *done = true;
       try {

@@ -2,8 +2,12 @@
 // header with its payload. Both ends are the same executable, so structures travel as they are.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <span>
+#include <stdexcept>
+#include <vector>
 
 #include "core/child_process.h"
 #include "gpu_bridge/device/device_backend.h"
@@ -20,7 +24,7 @@ struct Request {
   int32_t steps = 1;
   uint64_t count = 0;   ///< of tiles, cases, sources or calls
   uint64_t number = 0;  ///< of the first tile
-  WgmmaModifiers modifiers;
+  WgmmaModifiers modifiers = {};
   uint64_t bytes = 0;  ///< of the payload that follows
 };
 
@@ -33,6 +37,45 @@ struct Answer {
   uint32_t magic = right_magic;
   AnswerKind kind = AnswerKind::ok;
   uint64_t bytes = 0;
+};
+
+/// Plain data, as it travels.
+template <class T>
+std::span<const uint8_t> bytes_of(const std::vector<T>& v) {
+  return {reinterpret_cast<const uint8_t*>(v.data()), sizeof(T) * v.size()};
+}
+template <class T>
+std::span<const uint8_t> bytes_of(const T& plain) {
+  return {reinterpret_cast<const uint8_t*>(&plain), sizeof plain};
+}
+
+/// Takes consecutive parts off a payload.
+class Parts {
+ public:
+  explicit Parts(const std::vector<uint8_t>& payload) : payload_(payload) {}
+  const uint8_t* take(uint64_t bytes) {
+    if (bytes > payload_.size() - at_) throw std::runtime_error("a request was shorter than it said");
+    const uint8_t* part = payload_.data() + at_;
+    at_ += bytes;
+    return part;
+  }
+  template <class T>
+  T plain() {
+    T x;
+    std::memcpy(&x, take(sizeof x), sizeof x);
+    return x;
+  }
+  template <class T>
+  std::vector<T> list(uint64_t count) {
+    const uint8_t* from = take(sizeof(T) * count);
+    std::vector<T> all(count);
+    std::copy_n(from, sizeof(T) * count, reinterpret_cast<uint8_t*>(all.data()));
+    return all;
+  }
+
+ private:
+  const std::vector<uint8_t>& payload_;
+  size_t at_ = 0;
 };
 
 using Clock = std::chrono::steady_clock;
