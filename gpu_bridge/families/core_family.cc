@@ -2,6 +2,7 @@
 // conversions on it.
 #include <algorithm>
 
+#include "core/function_unit.h"
 #include "gpu_bridge/instructions/core_instructions.h"
 #include "gpu_bridge/device/device_child.h"
 #include "gpu_bridge/device/device_losses.h"
@@ -150,9 +151,7 @@ class CoreFamily final : public Family {
     if (!device) return declined(device.refusal().reason);
     if (!(i.archs & arch_of_capability(device->major, device->minor)))
       return declined("unit " + name + ": " + device_lacks(*device));
-    auto bound = std::make_unique<CoreUnit>(child_, index);
-    bound->describe(name, claims_of(i, op));
-    return std::unique_ptr<Unit>(std::move(bound));
+    return named(std::make_unique<CoreUnit>(child_, index), name, claims_of(i, op));
   }
 
   Result<std::unique_ptr<Unit>> bind_bulk(const Op& op) const {
@@ -161,9 +160,7 @@ class CoreFamily final : public Family {
       return declined("cuda:bulk converts fp32 and bf16 to formats of at most 10 fraction bits");
     const Result<DeviceInfo> device = child_->info();
     if (!device) return declined(device.refusal().reason);
-    auto bound = std::make_unique<DeviceBulkUnit>(child_, op);
-    bound->describe(bulk_name, bulk_claims());
-    return std::unique_ptr<Unit>(std::move(bound));
+    return named(std::make_unique<DeviceBulkUnit>(child_, op), bulk_name, bulk_claims());
   }
 
   static std::vector<Claim> bulk_claims() { return {{"equals_model", "ieee"}, {"equals_model", "bulk"}}; }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "core/function_unit.h"
 #include "core/quoted.h"
 #include "core/words.h"
 #include "gpu_bridge/instructions/cublas_gemm.h"
@@ -252,9 +253,7 @@ class CublasFamily final : public Family {
     const Calls calls(row, op, *with);
     const Result<bool> ready = proven(index, calls);
     if (!ready) return ready.refusal();
-    auto unit = std::make_unique<CublasUnit>(child_, index, calls);
-    unit->describe(name, claims(row, op, *with));
-    return std::unique_ptr<Unit>(std::move(unit));
+    return named(std::make_unique<CublasUnit>(child_, index, calls), name, claims(row, op, *with));
   }
 
  private:

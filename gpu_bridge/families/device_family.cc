@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "core/function_unit.h"
 #include "gpu_bridge/instructions/core_instructions.h"
 #include "gpu_bridge/device/device_child.h"
 #include "gpu_bridge/device/device_losses.h"
@@ -14,27 +15,22 @@ constexpr std::string_view device_prefix = "cuda:";
 
 /// What may stand after `?`: reading, listing and messages go by this table.
 struct DeviceParameter {
-  const char *name, *meaning, *values;
-  bool of_wgmma;
-  uint64_t greatest;
-  void (*set)(DeviceParameters&, uint64_t);
+  const char *name, *meaning;
+  bool WgmmaModifiers::*modifier;  ///< of wgmma, 0 or 1; nullptr: the placement
+
+  const char* values() const { return modifier ? "0 | 1" : "0 or more"; }
+  uint64_t greatest() const { return modifier ? 1 : 999'999'999'999'999'999; }
 };
 
 constexpr DeviceParameter device_parameters[] = {
-    {"placement", "another one: other rows, columns and neighbours in the tiles", "0 or more", false,
-     999'999'999'999'999'999, [](DeviceParameters& p, uint64_t v) { p.placement = v; }},
-    {"scale_d", "wgmma: 0 leaves c out", "0 | 1", true, 1,
-     [](DeviceParameters& p, uint64_t v) { p.wgmma.scale_d = v != 0; }},
-    {"negate_a", "wgmma: a with the other sign", "0 | 1", true, 1,
-     [](DeviceParameters& p, uint64_t v) { p.wgmma.negate_a = v != 0; }},
-    {"negate_b", "wgmma: b with the other sign", "0 | 1", true, 1,
-     [](DeviceParameters& p, uint64_t v) { p.wgmma.negate_b = v != 0; }},
-    {"shared_a", "wgmma: 1 reads a from shared memory", "0 | 1", true, 1,
-     [](DeviceParameters& p, uint64_t v) { p.wgmma.shared_a = v != 0; }},
-    {"transpose_a", "wgmma of 16-bit types with shared_a=1: a transposed in shared memory", "0 | 1", true, 1,
-     [](DeviceParameters& p, uint64_t v) { p.wgmma.transpose_a = v != 0; }},
-    {"transpose_b", "wgmma of 16-bit types: b transposed in shared memory", "0 | 1", true, 1,
-     [](DeviceParameters& p, uint64_t v) { p.wgmma.transpose_b = v != 0; }},
+    {"placement", "another one: other rows, columns and neighbours in the tiles", nullptr},
+    {"scale_d", "wgmma: 0 leaves c out", &WgmmaModifiers::scale_d},
+    {"negate_a", "wgmma: a with the other sign", &WgmmaModifiers::negate_a},
+    {"negate_b", "wgmma: b with the other sign", &WgmmaModifiers::negate_b},
+    {"shared_a", "wgmma: 1 reads a from shared memory", &WgmmaModifiers::shared_a},
+    {"transpose_a", "wgmma of 16-bit types with shared_a=1: a transposed in shared memory",
+     &WgmmaModifiers::transpose_a},
+    {"transpose_b", "wgmma of 16-bit types: b transposed in shared memory", &WgmmaModifiers::transpose_b},
 };
 
 class DeviceUnit final : public Unit {
@@ -113,7 +109,7 @@ class DeviceFamily final : public Family {
 
   FamilyParameters parameters() const override {
     FamilyParameters all{"cuda: (matrix instructions)", {}};
-    for (const DeviceParameter& p : device_parameters) all.parameters.push_back({p.name, p.meaning, p.values});
+    for (const DeviceParameter& p : device_parameters) all.parameters.push_back({p.name, p.meaning, p.values()});
     return all;
   }
 
@@ -146,13 +142,11 @@ class DeviceFamily final : public Family {
     if (!device) return declined(device.refusal().reason);
     const unsigned on = arch_of_capability(device->major, device->minor);
     if (!(i.archs & on)) return declined("unit " + name + ": " + device_lacks(*device));
-    auto unit = std::make_unique<DeviceUnit>(child_, index, *with);
     std::vector<Claim> claims;
     const std::string model = claimed_model(i, on);
     const bool plain_sum = with->wgmma.scale_d && !with->wgmma.negate_a && !with->wgmma.negate_b;
     if (!model.empty() && plain_sum && op.k % i.op.k == 0) claims.push_back({"equals_model", model});
-    unit->describe(name, std::move(claims));
-    return std::unique_ptr<Unit>(std::move(unit));
+    return named(std::make_unique<DeviceUnit>(child_, index, *with), name, std::move(claims));
   }
 
  private:
@@ -175,10 +169,11 @@ Result<DeviceParameters> parse_device_parameters(std::string_view text, TileFami
     bool taken = false;
     std::string known;
     for (const DeviceParameter& p : device_parameters) {
-      if (p.of_wgmma && family != TileFamily::wgmma) continue;
-      known += std::string(known.empty() ? "" : ", ") + p.name + " (" + p.values + ")";
-      if (name != p.name || !is_number || number > p.greatest) continue;
-      p.set(with, number);
+      if (p.modifier && family != TileFamily::wgmma) continue;
+      known += std::string(known.empty() ? "" : ", ") + p.name + " (" + p.values() + ")";
+      if (name != p.name || !is_number || number > p.greatest()) continue;
+      if (p.modifier) with.wgmma.*p.modifier = number != 0;
+      else with.placement = number;
       taken = true;
     }
     if (!taken) return invalid("'" + name + "=" + value + "': expected " + known);
