@@ -16,9 +16,10 @@ struct Seen {
     for (int cell = 0; cell < s.cells(); ++cell) {
       before.push_back(read_element(all.d, s.d_bits / 8, cell));
       got.push_back(read_element(tiles_from(s, all, 1).d, s.d_bits / 8, cell));
-      claimed.push_back(sweep::claimed_result(r.model, sweep::Cell(r, all, r.first_tile + 1, cell).in));
+      claimed.push_back(sweep::claimed_result(r.model, operands(cell).in));
     }
   }
+  sweep::Cell operands(int cell) const { return {request, all, request.first_tile + 1, cell}; }
   bool differs(int cell) const { return !sweep::is_as_claimed(request, got[size_t(cell)], claimed[size_t(cell)]); }
 };
 
@@ -26,7 +27,7 @@ struct Seen {
 template <class Change>
 bool explains(const Seen& seen, const Change& change) {
   for (int cell = 0; cell < seen.request.shape.cells(); ++cell) {
-    sweep::Cell operands(seen.request, seen.all, seen.request.first_tile + 1, cell);
+    sweep::Cell operands = seen.operands(cell);
     change(cell, operands);
     if (!sweep::is_as_claimed(seen.request, seen.got[size_t(cell)],
                               sweep::claimed_result(seen.request.model, operands.in)))
@@ -63,39 +64,30 @@ std::string of_bits(const Seen& seen) {
 
 std::string of_places(const Seen& seen) {
   const TileShape& s = seen.request.shape;
-  const auto copy_vector = [&](int cell_from, sweep::Cell& to, bool rows) {
-    const sweep::Cell from(seen.request, seen.all, seen.request.first_tile + 1, cell_from);
-    for (int i = 0; i < s.k; ++i) (rows ? to.a[i] : to.b[i]) = rows ? from.a[i] : from.b[i];
-    for (int i = 0; i < s.scales; ++i)
-      (rows ? to.scale_a[i] : to.scale_b[i]) = rows ? from.scale_a[i] : from.scale_b[i];
-  };
-  for (int step = 1; step < std::max(s.m, s.n); step *= 2) {
-    const std::string by = " and their number xor " + std::to_string(step);
-    const auto other_row = [&](int cell) { return (cell / s.n ^ step) * s.n + cell % s.n; };
-    const auto other_column = [&](int cell) { return cell / s.n * s.n + (cell % s.n ^ step); };
-    if (step < s.m) {
-      if (explains(seen, [&](int cell, sweep::Cell& x) { copy_vector(other_row(cell), x, true); }))
-        return "swapped fragments of a: rows" + by;
-      const auto row_of_c = [&](int cell, sweep::Cell& x) {
-        x.in.c = sweep::Cell(seen.request, seen.all, seen.request.first_tile + 1, other_row(cell)).in.c;
+  for (int step = 1; step < std::max(s.m, s.n); step *= 2)
+    for (const bool rows : {true, false}) {
+      if (step >= (rows ? s.m : s.n)) continue;
+      const auto other = [&](int cell) {
+        const int row = cell / s.n, column = cell % s.n;
+        return seen.operands(rows ? (row ^ step) * s.n + column : row * s.n + (column ^ step));
       };
-      if (explains(seen, row_of_c)) return "swapped fragments of c: rows" + by;
-      if (explains(seen, [&](int cell, sweep::Cell& x) {
-            copy_vector(other_row(cell), x, true);
-            row_of_c(cell, x);
-          }))
-        return "swapped fragments of d: rows" + by;
+      const auto swap_vector = [&](int cell, sweep::Cell& x) {
+        const sweep::Cell from = other(cell);
+        for (int i = 0; i < s.k; ++i) (rows ? x.a[i] : x.b[i]) = rows ? from.a[i] : from.b[i];
+        for (int i = 0; i < s.scales; ++i)
+          (rows ? x.scale_a[i] : x.scale_b[i]) = rows ? from.scale_a[i] : from.scale_b[i];
+      };
+      const auto swap_c = [&](int cell, sweep::Cell& x) { x.in.c = other(cell).in.c; };
+      const auto swap_both = [&](int cell, sweep::Cell& x) {
+        swap_vector(cell, x);
+        swap_c(cell, x);
+      };
+      const std::string swapped = "swapped fragments of ",
+                        by = (rows ? ": rows" : ": columns") + (" and their number xor " + std::to_string(step));
+      if (explains(seen, swap_vector)) return swapped + (rows ? "a" : "b") + by;
+      if (rows && explains(seen, swap_c)) return swapped + "c" + by;
+      if (explains(seen, swap_both)) return swapped + "d" + by;
     }
-    if (step < s.n) {
-      if (explains(seen, [&](int cell, sweep::Cell& x) { copy_vector(other_column(cell), x, false); }))
-        return "swapped fragments of b: columns" + by;
-      if (explains(seen, [&](int cell, sweep::Cell& x) {
-            copy_vector(other_column(cell), x, false);
-            x.in.c = sweep::Cell(seen.request, seen.all, seen.request.first_tile + 1, other_column(cell)).in.c;
-          }))
-        return "swapped fragments of d: columns" + by;
-    }
-  }
   return "";
 }
 
