@@ -6,20 +6,7 @@
 #include "core/contradiction.h"
 
 namespace mmafuzz::prove {
-namespace detail {
-
-struct Instruction {
-  Operation operation;
-  int width, low;
-  int first_width, second_width;  ///< of the arguments
-  uint32_t argument[3];           ///< as places in the program
-};
-
-}  // namespace detail
-
 namespace {
-
-using detail::Instruction;
 
 template <class Word>
 Word mask_of(int width) {
@@ -31,9 +18,11 @@ uint128 mask_of<uint128>(int width) {
   return width >= 128 ? ~uint128{0} : (uint128{1} << width) - 1;
 }
 
+}  // namespace
+
 /// One step, of arguments whose bits beyond their width are clear. An amount of shift at or above the width gives 0.
 template <class Word>
-Word value_of(const Instruction& s, const Word* at) {
+Word Evaluator::value_of(const Step& s, const Word* at) {
   const auto x = [&]() -> const Word& { return at[s.argument[0]]; };
   const auto y = [&]() -> const Word& { return at[s.argument[1]]; };
   const auto kept = [&](const Word& value) { return static_cast<Word>(value & mask_of<Word>(s.width)); };
@@ -68,26 +57,17 @@ Word value_of(const Instruction& s, const Word* at) {
   throw Contradiction("a step without an operation");
 }
 
-}  // namespace
-
-struct Evaluator::Program {
-  std::vector<uint32_t> variables, results;  ///< places
-  std::vector<detail::Instruction> steps;
-  size_t first_step = 0;  ///< constants and variables stand before
-  std::vector<Bits> constants;
-  int widest = 1;
-
-  template <class Word>
-  void run(const std::vector<uint64_t>& values, std::vector<uint64_t>& out) const {
-    static thread_local std::vector<Word> at;
-    at.resize(first_step + steps.size());
-    for (size_t i = 0; i < constants.size(); ++i) at[i] = static_cast<Word>(constants[i]);
-    for (size_t i = 0; i < variables.size(); ++i) at[variables[i]] = Word(values[i]);
-    for (size_t i = 0; i < steps.size(); ++i) at[first_step + i] = value_of<Word>(steps[i], at.data());
-    out.resize(results.size());
-    for (size_t i = 0; i < results.size(); ++i) out[i] = static_cast<uint64_t>(at[results[i]]);
-  }
-};
+template <class Word>
+void Evaluator::run_in(const std::vector<uint64_t>& values, std::vector<uint64_t>& results) const {
+  static thread_local std::vector<Word> at;
+  const size_t first_step = constants_.size();
+  at.resize(first_step + steps_.size());
+  for (size_t i = 0; i < first_step; ++i) at[i] = static_cast<Word>(constants_[i]);
+  for (size_t i = 0; i < variables_.size(); ++i) at[variables_[i]] = Word(values[i]);
+  for (size_t i = 0; i < steps_.size(); ++i) at[first_step + i] = value_of<Word>(steps_[i], at.data());
+  results.resize(results_.size());
+  for (size_t i = 0; i < results_.size(); ++i) results[i] = static_cast<uint64_t>(at[results_[i]]);
+}
 
 std::vector<uint32_t> in_order(const std::vector<Expression>& results) {
   std::vector<uint32_t> order, waiting;
@@ -108,47 +88,42 @@ std::vector<uint32_t> in_order(const std::vector<Expression>& results) {
   return order;
 }
 
-Evaluator::Evaluator(const std::vector<Expression>& variables, const std::vector<Expression>& results)
-    : program_(std::make_unique<Program>()) {
-  Program& p = *program_;
+Evaluator::Evaluator(const std::vector<Expression>& variables, const std::vector<Expression>& results) {
   const Expressions& in = results.at(0).of();
   const std::vector<uint32_t> order = in_order(results);
   std::vector<uint32_t> place(in.size(), UINT32_MAX);
   const auto add = [&](uint32_t index, const Bits& value) {
-    place[index] = static_cast<uint32_t>(p.constants.size());
-    p.constants.push_back(value);
+    place[index] = static_cast<uint32_t>(constants_.size());
+    constants_.push_back(value);
   };
   for (const Expression& variable : variables) {
     add(variable.index(), 0);
-    p.variables.push_back(place[variable.index()]);
+    variables_.push_back(place[variable.index()]);
   }
   for (const uint32_t index : order) {
     const Expressions::Node& n = in.node(index);
-    p.widest = std::max(p.widest, n.width);
+    widest_ = std::max(widest_, n.width);
     if (n.operation == Operation::constant) add(index, in.value(n));
     if (n.operation == Operation::variable && place[index] == UINT32_MAX)
       throw Contradiction("a variable without a value: " + in.name(n));
   }
-  p.first_step = p.constants.size();
   for (const uint32_t index : order) {
     const Expressions::Node& n = in.node(index);
     if (arity(n.operation) == 0) continue;
-    detail::Instruction s{n.operation, n.width, n.low, 0, 0, {}};
+    Step s{n.operation, n.width, n.low, 0, 0, {}};
     for (int i = 0; i < arity(n.operation); ++i) s.argument[i] = place[n.argument[i]];
     s.first_width = in.node(n.argument[0]).width;
     if (arity(n.operation) > 1) s.second_width = in.node(n.argument[1]).width;
-    place[index] = static_cast<uint32_t>(p.first_step + p.steps.size());
-    p.steps.push_back(s);
+    place[index] = static_cast<uint32_t>(constants_.size() + steps_.size());
+    steps_.push_back(s);
   }
-  for (const Expression& result : results) p.results.push_back(place[result.index()]);
+  for (const Expression& result : results) results_.push_back(place[result.index()]);
 }
 
-Evaluator::~Evaluator() = default;
-
 void Evaluator::run(const std::vector<uint64_t>& values, std::vector<uint64_t>& results) const {
-  if (program_->widest <= 64) program_->run<uint64_t>(values, results);
-  else if (program_->widest <= 128) program_->run<uint128>(values, results);
-  else program_->run<Bits>(values, results);
+  if (widest_ <= 64) run_in<uint64_t>(values, results);
+  else if (widest_ <= 128) run_in<uint128>(values, results);
+  else run_in<Bits>(values, results);
 }
 
 }  // namespace mmafuzz::prove
