@@ -1,6 +1,6 @@
 #include "prove/expression.h"
 
-#include <stdexcept>
+#include <iterator>
 
 #include "core/contradiction.h"
 
@@ -30,18 +30,23 @@ bool is_value(Expression x, const Bits& value) {
 
 Bits ones(int width) { return (Bits(1) << width) - 1; }
 
-int arity(Operation operation) {
-  switch (operation) {
-    case Operation::variable:
-    case Operation::constant: return 0;
-    case Operation::bvnot:
-    case Operation::bvneg:
-    case Operation::extract:
-    case Operation::sign_extend: return 1;
-    case Operation::ite: return 3;
-    default: return 2;
-  }
-}
+namespace {
+
+struct OperationRow {
+  const char* smt_lib_name;
+  int arity;
+};
+/// In the order of Operation.
+constexpr OperationRow operation_rows[] = {
+    {"", 0},      {"", 0},      {"bvnot", 1}, {"bvand", 2},  {"bvor", 2},   {"bvxor", 2},   {"bvneg", 1},
+    {"bvadd", 2}, {"bvmul", 2}, {"bvshl", 2}, {"bvlshr", 2}, {"concat", 2}, {"extract", 1}, {"sign_extend", 1},
+    {"ite", 3},   {"=", 2},     {"bvult", 2}, {"bvslt", 2}};
+static_assert(std::size(operation_rows) == size_t(Operation::bvslt) + 1);
+
+}  // namespace
+
+int arity(Operation operation) { return operation_rows[size_t(operation)].arity; }
+const char* smt_lib_name(Operation operation) { return operation_rows[size_t(operation)].smt_lib_name; }
 
 size_t Expressions::Hash::operator()(const Node& n) const {
   uint64_t h = (uint64_t(n.operation) << 32) ^ uint64_t(n.width) ^ (uint64_t(n.low) << 16) ^ (uint64_t(n.extra) << 40);

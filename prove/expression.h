@@ -15,7 +15,7 @@ using Bits = boost::multiprecision::number<boost::multiprecision::cpp_int_backen
     640, 640, boost::multiprecision::unsigned_magnitude, boost::multiprecision::unchecked, void>>;
 inline constexpr int greatest_width = 640;
 
-/// Named as SMT-LIB 2 names them. A comparison is one bit; the condition of ite is one.
+/// Named as SMT-LIB 2 names them (equal: =). A comparison is one bit; the condition of ite is one.
 enum class Operation : uint8_t {
   variable,
   constant,
@@ -100,6 +100,7 @@ inline int Expression::width() const { return of_->node(index_).width; }
 /// All ones of a width.
 Bits ones(int width);
 int arity(Operation operation);
+const char* smt_lib_name(Operation operation);
 
 // Arguments of one operation have one width; ite, concat and extract excepted.
 Expression operator~(Expression x);

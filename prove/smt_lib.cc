@@ -15,55 +15,34 @@ std::string literal(const Bits& value, int width) {
   return text;
 }
 
-class Printer {
- public:
-  explicit Printer(const Expressions& in) : in_(in) {}
+std::string printed_name(const Expressions& in, uint32_t index) {
+  const Expressions::Node& n = in.node(index);
+  if (n.operation == Operation::variable) return in.name(n);
+  if (n.operation == Operation::constant) return literal(in.value(n), n.width);
+  return "n" + std::to_string(index);
+}
 
-  std::string name(uint32_t index) const {
-    const Expressions::Node& n = in_.node(index);
-    if (n.operation == Operation::variable) return in_.name(n);
-    if (n.operation == Operation::constant) return literal(in_.value(n), n.width);
-    return "n" + std::to_string(index);
+/// Of what is no variable or constant. A comparison is a Bool in SMT-LIB; here it is a bit.
+std::string printed_definition(const Expressions& in, const Expressions::Node& n) {
+  const auto argument = [&](int i) { return printed_name(in, n.argument[i]); };
+  const auto call = [&](const std::string& operation) {
+    std::string text = "(" + operation;
+    for (int i = 0; i < arity(n.operation); ++i) text += " " + argument(i);
+    return text + ")";
+  };
+  const std::string own = smt_lib_name(n.operation);
+  switch (n.operation) {
+    case Operation::extract:
+      return call("(_ extract " + std::to_string(n.low + n.width - 1) + " " + std::to_string(n.low) + ")");
+    case Operation::sign_extend:
+      return call("(_ sign_extend " + std::to_string(n.width - in.node(n.argument[0]).width) + ")");
+    case Operation::ite: return "(ite (= " + argument(0) + " #b1) " + argument(1) + " " + argument(2) + ")";
+    case Operation::equal:
+    case Operation::bvult:
+    case Operation::bvslt: return "(ite " + call(own) + " #b1 #b0)";
+    default: return call(own);
   }
-
-  /// A comparison is a Bool in SMT-LIB; here it is a bit.
-  std::string definition(uint32_t index) const {
-    const Expressions::Node& n = in_.node(index);
-    const auto argument = [&](int i) { return name(n.argument[i]); };
-    const auto call = [&](const std::string& operation) {
-      std::string text = "(" + operation;
-      for (int i = 0; i < arity(n.operation); ++i) text += " " + argument(i);
-      return text + ")";
-    };
-    const auto as_bit = [&](const std::string& operation) { return "(ite " + call(operation) + " #b1 #b0)"; };
-    switch (n.operation) {
-      case Operation::bvnot: return call("bvnot");
-      case Operation::bvand: return call("bvand");
-      case Operation::bvor: return call("bvor");
-      case Operation::bvxor: return call("bvxor");
-      case Operation::bvneg: return call("bvneg");
-      case Operation::bvadd: return call("bvadd");
-      case Operation::bvmul: return call("bvmul");
-      case Operation::bvshl: return call("bvshl");
-      case Operation::bvlshr: return call("bvlshr");
-      case Operation::concat: return call("concat");
-      case Operation::extract:
-        return call("(_ extract " + std::to_string(n.low + n.width - 1) + " " + std::to_string(n.low) + ")");
-      case Operation::sign_extend:
-        return call("(_ sign_extend " + std::to_string(n.width - in_.node(n.argument[0]).width) + ")");
-      case Operation::ite: return "(ite (= " + argument(0) + " #b1) " + argument(1) + " " + argument(2) + ")";
-      case Operation::equal: return as_bit("=");
-      case Operation::bvult: return as_bit("bvult");
-      case Operation::bvslt: return as_bit("bvslt");
-      case Operation::variable:
-      case Operation::constant: break;
-    }
-    return name(index);
-  }
-
- private:
-  const Expressions& in_;
-};
+}
 
 }  // namespace
 
@@ -86,15 +65,16 @@ std::string to_smt_lib(const std::vector<Expression>& assertions, const std::str
   text += "(set-logic QF_BV)\n(set-option :produce-models true)\n";
   if (assertions.empty()) return text;
   const Expressions& in = assertions[0].of();
-  const Printer print(in);
   for (const uint32_t index : in_order(assertions)) {
     const Expressions::Node& n = in.node(index);
     if (n.operation == Operation::variable)
-      text += "(declare-const " + print.name(index) + " " + sort_of(n.width) + ")\n";
+      text += "(declare-const " + printed_name(in, index) + " " + sort_of(n.width) + ")\n";
     else if (n.operation != Operation::constant)
-      text += "(define-fun " + print.name(index) + " () " + sort_of(n.width) + " " + print.definition(index) + ")\n";
+      text += "(define-fun " + printed_name(in, index) + " () " + sort_of(n.width) + " " + printed_definition(in, n) +
+              ")\n";
   }
-  for (const Expression& assertion : assertions) text += "(assert (= " + print.name(assertion.index()) + " #b1))\n";
+  for (const Expression& assertion : assertions)
+    text += "(assert (= " + printed_name(in, assertion.index()) + " #b1))\n";
   return text;
 }
 
