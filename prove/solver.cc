@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <sstream>
 #include <stdexcept>
 
 #include "core/program.h"
@@ -69,14 +70,16 @@ std::string output_of(const std::vector<std::string>& command) {
   }
 }
 
+std::string version_text(std::vector<std::string> program) {
+  program.push_back("--version");
+  return output_of(program);
+}
+
 /// The first word of a text that begins with a digit: the version in "This is cvc5 version 1.0.3 ...".
 std::string version_in(const std::string& text) {
-  std::string word;
-  for (const char c : text + " ") {
-    if (!std::isspace(static_cast<unsigned char>(c))) word += c;
-    else if (!word.empty() && std::isdigit(static_cast<unsigned char>(word[0]))) return word;
-    else word.clear();
-  }
+  std::istringstream words(text);
+  for (std::string word; words >> word;)
+    if (std::isdigit(static_cast<unsigned char>(word[0]))) return word;
   return "of unknown version";
 }
 
@@ -97,38 +100,27 @@ SolverCommand given_solver(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals + 1 == text.size())
     throw std::runtime_error("a solver is given as name=command, not as '" + text + "'");
-  SolverCommand s{text.substr(0, equals), words_of(text.substr(equals + 1)), ""};
-  std::vector<std::string> ask = s.command;
-  ask.push_back("--version");
-  s.version = version_in(output_of(ask));
-  return s;
+  const std::vector<std::string> command = words_of(text.substr(equals + 1));
+  return {text.substr(0, equals), command, version_in(version_text(command))};
 }
 
 /// Those that this machine has.
 std::vector<SolverCommand> known_solvers() {
   std::vector<SolverCommand> found;
-  const std::vector<SolverCommand> programs = {{"bitwuzla", {"bitwuzla", "--produce-models"}, ""},
-                                               {"cvc5", {"cvc5", "--lang", "smt2", "--produce-models"}, ""},
-                                               {"z3", {"z3", "-in"}, ""}};
-  // Bitwuzla's program wants a whole file; its package is asked first.
-  std::vector<std::string> pythons;
+  const auto add = [&](const std::string& name, std::vector<std::string> program,
+                       const std::vector<std::string>& options) {
+    const std::string version = version_text(program);
+    if (version.empty()) return;
+    program.insert(program.end(), options.begin(), options.end());
+    found.push_back({name, program, version_in(version)});
+  };
+  // Bitwuzla's program wants a whole file; its package is asked.
   const std::string own = own_command();
   const std::string build = own.substr(0, own.rfind('/'));
-  for (const std::string& place : {build + "/venv", build + "/../venv"}) pythons.push_back(place + "/bin/python3");
-  pythons.push_back("python3");
-  for (const std::string& python : pythons) {
-    const std::string version = output_of({python, "-c", bitwuzla_in_python, "--version"});
-    if (version.empty()) continue;
-    found.push_back({"bitwuzla", {python, "-c", bitwuzla_in_python}, version_in(version)});
-    break;
-  }
-  for (SolverCommand s : programs) {
-    if (s.name == "bitwuzla") continue;
-    const std::string version = output_of({s.command[0], "--version"});
-    if (version.empty()) continue;
-    s.version = version_in(version);
-    found.push_back(std::move(s));
-  }
+  for (const std::string& place : {build + "/venv/bin/", build + "/../venv/bin/", std::string()})
+    if (found.empty()) add("bitwuzla", {place + "python3", "-c", bitwuzla_in_python}, {});
+  add("cvc5", {"cvc5"}, {"--lang", "smt2", "--produce-models"});
+  add("z3", {"z3"}, {"-in"});
   return found;
 }
 
@@ -249,36 +241,29 @@ std::vector<std::string> Solvers::names() const {
 /// that does not. Whoever always says the same fails.
 bool Solvers::knows_answers(Session& session, std::string& why) {
   struct Known {
-    std::function<std::vector<Expression>(Expressions&)> ask;
     Verdict verdict;
+    std::vector<Expression> (*ask)(Expressions&, Expression x, Expression y);
   };
-  const auto two = [](Expressions& in) { return std::pair(in.variable("x", 8), in.variable("y", 8)); };
   const Known known[] = {
-      {[&](Expressions& in) {
-         const auto [x, y] = two(in);
+      {Verdict::sat,
+       [](Expressions& in, Expression x, Expression y) {
          return std::vector{equal(x * y, in.constant(8, 35)), unsigned_below(x, y),
                             unsigned_below(y, in.constant(8, 16)), unsigned_below(in.constant(8, 1), x)};
-       },
-       Verdict::sat},
-      {[&](Expressions& in) {
-         const auto [x, y] = two(in);
-         return std::vector{~equal(x * y, y * x)};
-       },
-       Verdict::unsat},
-      {[&](Expressions& in) {
-         const auto [x, y] = two(in);
+       }},
+      {Verdict::unsat, [](Expressions&, Expression x, Expression y) { return std::vector{~equal(x * y, y * x)}; }},
+      {Verdict::unsat,
+       [](Expressions& in, Expression x, Expression y) {
          return std::vector{equal(shift_right(shift_left(x, y), y), x), equal(y, in.constant(8, 3)), bit(x, 7)};
-       },
-       Verdict::unsat},
-      {[&](Expressions& in) {
-         const auto [x, y] = two(in);
+       }},
+      {Verdict::sat,
+       [](Expressions& in, Expression x, Expression y) {
          return std::vector{equal(x - y, in.constant(8, 200)), signed_below(x, y), equal(y, in.constant(8, 77))};
-       },
-       Verdict::sat},
+       }},
   };
   for (const Known& question : known) {
     Expressions in;
-    const std::vector<Expression> assertions = question.ask(in);
+    const Expression x = in.variable("x", 8), y = in.variable("y", 8);
+    const std::vector<Expression> assertions = question.ask(in, x, y);
     const double limit = limits_.seconds;
     limits_.seconds = 20;
     std::string names;
