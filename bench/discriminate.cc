@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 
 #include "bench/bench.h"
 #include "bench/discriminating_queries.h"
+#include "bench/measured_rows.h"
 #include "core/case_text.h"
 #include "core/dot_case.h"
 #include "core/json_text.h"
@@ -18,8 +18,6 @@
 
 namespace mmafuzz {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// A query with its units bound.
 struct Bound {
@@ -53,8 +51,8 @@ bool tell_apart(const FormatFields& f, uint64_t x, uint64_t y) {
 
 Run search(const Bound& bound, uint64_t seed, double limit) {
   constexpr size_t first_chunk = 64, greatest_chunk = 1024;  // easy queries end within microseconds
-  const auto start = Clock::now();
-  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const double start = wall_seconds();
+  const auto elapsed = [&] { return wall_seconds() - start; };
   const DotModel* model = bound.first->model() ? bound.first->model() : bound.second->model();
   std::vector<GuidedSearch::Focus> focuses;
   focuses.push_back({bound.query.first, corner_hints(model), make_functional_feedback(bound.op, model)});

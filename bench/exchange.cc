@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -18,7 +17,6 @@ namespace mmafuzz {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr double interval = 2, share = 0.02;  ///< of campaign/campaign.cc
 
@@ -29,8 +27,6 @@ struct ExchangeBench {
   bool rival = true;
   MeasuredRows rows;
 };
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// The fields of a shard, as part_of() cuts a line of equal assignments.
 std::vector<ExchangedField> fields_of(unsigned index, unsigned count, const ExchangeBench& bench) {
@@ -74,9 +70,9 @@ Cost cost_of_records(unsigned count, const ExchangeBench& bench, const std::stri
                       std::ios::app | std::ios::binary)
             << random_input(bench.input_bytes, random);
     for (unsigned i = 0; i < count; ++i) {
-      const auto start = Clock::now();
+      const double start = wall_seconds();
       shards[i].run();
-      const double took = seconds_since(start);
+      const double took = wall_seconds() - start;
       cost.seconds += took;
       cost.worst = std::max(cost.worst, took);
     }
@@ -114,7 +110,7 @@ double cost_of_files(unsigned count, const ExchangeBench& bench, const std::stri
       for (unsigned n = 0; n < bench.gained; ++n)
         inputs.emplace_back(fmt::format("{}/{}/{}-{}-{}", folder, fields[n % fields.size()].field, i, round, n),
                             random_input(bench.input_bytes, random));
-      const auto start = Clock::now();
+      const double start = wall_seconds();
       for (const auto& [name, input] : inputs) {
         std::ofstream(name, std::ios::binary) << input;
         known[i].insert(name);
@@ -126,7 +122,7 @@ double cost_of_files(unsigned count, const ExchangeBench& bench, const std::stri
             const std::string input{std::istreambuf_iterator<char>(in), {}};
             if (input.size() != bench.input_bytes) throw std::runtime_error(entry.path().string() + " is not whole");
           }
-      seconds += seconds_since(start);
+      seconds += wall_seconds() - start;
     }
   }
   return seconds / (double(count) * bench.rounds);

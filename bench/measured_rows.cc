@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <ctime>
 
 #include "core/json_text.h"
@@ -10,6 +11,10 @@
 namespace mmafuzz {
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void MeasuredRows::say(const std::string& line) const {
   if (json_) return;

@@ -10,6 +10,8 @@ namespace mmafuzz {
 
 /// Of this process: fair where other programs are at work.
 double processor_seconds();
+/// Since a moment that stays the same while the machine runs.
+double wall_seconds();
 
 class MeasuredRows {
  public:

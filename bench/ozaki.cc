@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <bit>
-#include <chrono>
 #include <cmath>
 
 #include "arithmetic/counter_rng.h"
@@ -123,9 +122,9 @@ int run_speed(OzakiOptions& o) {
   const std::vector<uint64_t> a = random_matrix(o.m * o.k, o.phi, o.seed),
                               b = random_matrix(o.k * o.n, o.phi, o.seed + 1), c(static_cast<size_t>(o.m * o.n), 0);
   gemm::OzakiRecord record;
-  const auto start = std::chrono::steady_clock::now();
+  const double start = wall_seconds();
   const std::vector<uint64_t> d = engine.multiply(*shape, a.data(), b.data(), c.data(), &record);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = wall_seconds() - start;
   const double flops = 2 * double(o.m) * double(o.n) * double(o.k) / seconds;
   const double error = ExactElements(*shape, a, b, 1024).greatest_relative_error(d);
   o.rows.say(fmt::format("{}x{}x{} on {}, {} threads: widths {} and {}, slices {} and {}, {} slice products", o.m, o.n,

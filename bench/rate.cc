@@ -3,7 +3,6 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 #include "bench/bench.h"
@@ -25,10 +24,6 @@ struct UnitRate {
 };
 
 constexpr size_t batch_cases = 4096;
-
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// Cases a second of run(first case), which looks at or makes a batch.
 template <class Run>

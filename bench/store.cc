@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <random>
 
@@ -17,7 +16,6 @@ namespace mmafuzz {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 struct StoreBench {
   std::string store, folder;
@@ -25,10 +23,6 @@ struct StoreBench {
   unsigned samples = 256;
   MeasuredRows rows;
 };
-
-double seconds_since(const Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// A night like the given one: the same buckets less one in twenty, the same bins less one in twenty, other counts.
 struct Night {
@@ -89,20 +83,19 @@ void run(StoreBench& bench) {
     double merge;
     {
       Store into(all, Access::write);
-      const auto start = Clock::now();
+      const double start = wall_seconds();
       into.merge_from(Store(night, Access::read));
-      merge = seconds_since(start);
+      merge = wall_seconds() - start;
     }
     for (const char* end : {"", "-wal", "-shm"}) fs::remove(night + end);
     const unsigned done = number + 1;
     const bool shown = done == 1 || done == 7 || done == 30 || done == 90 || done == 180 || done == bench.nights;
     if (!shown) continue;
-    const auto start = Clock::now();
+    const double start = wall_seconds();
     const std::string page = html_report(read_report_data(all), Knowledge(), registry());
-    const double report = seconds_since(start);
-    const auto begin = Clock::now();
+    const double report = wall_seconds() - start, begin = wall_seconds();
     trends_of(Store(all, Access::read));
-    const double trends = seconds_since(begin), size = static_cast<double>(fs::file_size(all));
+    const double trends = wall_seconds() - begin, size = static_cast<double>(fs::file_size(all));
     bench.rows.add({{"nights", done},
                     {"bytes", fs::file_size(all)},
                     {"merge_seconds", merge},
@@ -114,9 +107,9 @@ void run(StoreBench& bench) {
     last_night = done;
   }
   Store store(all, Access::write);
-  const auto start = Clock::now();
+  const double start = wall_seconds();
   const size_t pruned = store.prune(1767225600 + (int64_t{bench.nights} - 90) * 86400);
-  bench.rows.say(fmt::format("pruned to 90 nights: {} campaigns in {:.2f} s, {:.1f} MB", pruned, seconds_since(start),
+  bench.rows.say(fmt::format("pruned to 90 nights: {} campaigns in {:.2f} s, {:.1f} MB", pruned, wall_seconds() - start,
                              static_cast<double>(fs::file_size(all)) / 1e6));
   bench.rows.end();
   fs::remove_all(root);

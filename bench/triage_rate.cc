@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -22,8 +21,6 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t chunk_cases = 4096;
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double memory_mb() {
   rusage usage = {};
@@ -95,11 +92,11 @@ void add_bench_triage(Arguments& bench, int& status) {
                                << "# end of record\n";
                         });
     }
-    const double before = memory_mb(), begin = now();
+    const double before = memory_mb(), begin = wall_seconds();
     Triage triage(registry(), options->jobs);
     read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
     const std::vector<Bucket> buckets = triage.finish();
-    const double seconds = now() - begin;
+    const double seconds = wall_seconds() - begin;
     nlohmann::json row = {{"divergences", triage.added()},
                           {"buckets", buckets.size()},
                           {"seconds", seconds},
@@ -116,12 +113,12 @@ void add_bench_triage(Arguments& bench, int& status) {
     for (const std::vector<std::string>& units : pairs) {
       each_divergence(units, op, std::max<size_t>(1, options->minimizations / pairs.size()),
                       [&](const Batch& batch, size_t i, const Verdict& v) {
-                        const double start = now();
+                        const double start = wall_seconds();
                         Result<Judge> judge = Judge::bind("equal", units, op, registry());
                         Causes causes(*judge, registry());
                         const Batch one = batch.part(i);
                         Minimizer(*judge, causes, small).minimize(one, v.cls, causes.find(one, {v})[0]);
-                        times.push_back(now() - start);
+                        times.push_back(wall_seconds() - start);
                       });
     }
     std::sort(times.begin(), times.end());
