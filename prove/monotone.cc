@@ -17,13 +17,13 @@ Rise rise(Expressions& in, const Op& op, const DotModel& m) {
   const FormatFields& f = m.c;
   Rise r{dot_variables(in, op), {}, {}, {}};
   r.after = r.before;
-  r.c = decode(f, r.before.c, f.exponent_bits + 3);
+  r.c = decode(f, r.before.c);
   const Expression one = in.constant(f.width, Bits(f.in_container(1)));
   const Expression c = r.before.c;
   const Expression negative = bit(c, f.width - 1),
                    least = in.constant(f.width, Bits(f.in_container(1) | f.in_container(f.sign_bit())));
   r.after.c = choose(r.c.zero, one, choose(equal(c, least), c - c, choose(negative, c - one, c + one)));
-  r.next = decode(f, r.after.c, f.exponent_bits + 3);
+  r.next = decode(f, r.after.c);
   return r;
 }
 
@@ -53,8 +53,7 @@ Expression units_are_lost(Expressions& in, const DotModel& m, const Operands& x)
 CaseQuestion rising_c(Expressions& in, const Op& op, const DotModel& m, int64_t ulps) {
   const Rise r = rise(in, op, m);
   const Formula before = dot_formula(m, r.before), after = dot_formula(m, r.after);
-  const Number p = decode(m.d, before.result, m.d.exponent_bits + 3),
-               q = decode(m.d, after.result, m.d.exponent_bits + 3);
+  const Number p = decode(m.d, before.result), q = decode(m.d, after.result);
   const int width = m.d.width + 3;  // of a difference, doubled
   const Expression x = sign_extend(rank_of(m.d, before.result), width),
                    y = sign_extend(rank_of(m.d, after.result), width);
@@ -235,8 +234,7 @@ MakeQuestion specials_do_not_fall(const Block& block) {
     std::vector<Expression> special;
     for (const Formula* f : {&before, &after})
       for (const Expression& decides : stage_of(*f, "specials").points) special.push_back(decides);
-    const Number p = decode(m.d, before.result, m.d.exponent_bits + 3),
-                 q = decode(m.d, after.result, m.d.exponent_bits + 3);
+    const Number p = decode(m.d, before.result), q = decode(m.d, after.result);
     CaseQuestion asked = relate(in, block.op, r.before, {}, {},
                                 ~any_of(in, special) | p.nan | q.nan | equal(before.result, after.result) |
                                     (p.infinite & p.negative) | (q.infinite & ~q.negative));

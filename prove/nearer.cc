@@ -98,7 +98,7 @@ Expression is_farther(const Scale& s, const FormatFields& d, Expression result, 
 }
 
 Expression is_finite(const FormatFields& f, Expression x) {
-  const Number n = decode(f, x, f.exponent_bits + 3);
+  const Number n = decode(f, x);
   return ~n.nan & ~n.infinite;
 }
 

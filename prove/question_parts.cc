@@ -21,7 +21,7 @@ namespace {
 /// The first products and c positive in one binade, the other products zero; any few products.
 std::vector<Hint> hints_of(Expressions& in, const Op& op, const Operands& x) {
   const auto in_binade = [](const FormatFields& f, Expression e) {
-    const Number n = decode(f, e, f.exponent_bits + 3);
+    const Number n = decode(f, e);
     return is_zero(n.exponent) & ~n.negative;
   };
   const auto rest_is_zero = [&](size_t first) {

@@ -18,7 +18,7 @@ namespace {
 
 /// Equal encodings, or zeros of either sign, or any two NaNs.
 Expression same_number(const FormatFields& f, Expression x, Expression y) {
-  const Number a = decode(f, x, f.exponent_bits + 3), b = decode(f, y, f.exponent_bits + 3);
+  const Number a = decode(f, x), b = decode(f, y);
   return equal(x, y) | (a.zero & b.zero) | (a.nan & b.nan);
 }
 
@@ -39,11 +39,11 @@ CaseQuestion negated_twin(Expressions& in, const Op& op, const DotModel& m, bool
   y.c = any_related_c ? in.variable("c_of_twin", m.c.width) : with_flipped_sign(m.c, x.c);
   // Opposite encodings, or zeros of any signs. Of a d also NaN, which is always positive.
   const auto opposite = [](const FormatFields& f, Expression p, Expression q) {
-    const Number a = decode(f, p, f.exponent_bits + 3), b = decode(f, q, f.exponent_bits + 3);
+    const Number a = decode(f, p), b = decode(f, q);
     return equal(with_flipped_sign(f, p), q) | (a.zero & b.zero);
   };
   const auto same_nan = [](const FormatFields& f, Expression p, Expression q) {
-    return equal(p, q) & decode(f, p, f.exponent_bits + 3).nan;
+    return equal(p, q) & decode(f, p).nan;
   };
   const Formula before = dot_formula(m, x), after = dot_formula(m, y);
   CaseQuestion q = relate(in, op, x, before, after,
@@ -71,7 +71,7 @@ PropertyQuestion sign_symmetry(const Op& op, const DotModel& m) {
                 const Operands x = dot_variables(in, block.op);
                 const Formula f = dot_formula(block.model, x);
                 CaseQuestion q = relate(in, block.op, x, f, f, equal(f.result, in.constant(m.d.width, Bits(m.nan))));
-                q.question.assumptions.push_back(decode(m.c, x.c, m.c.exponent_bits + 3).nan);
+                q.question.assumptions.push_back(decode(m.c, x.c).nan);
                 return q;
               }};
   return p;
@@ -123,7 +123,7 @@ Expression plain_scales(Expressions& in, const Operands& x, const DotModel& m) {
 Expression is_result(const DotModel& m, Expression x) {
   const int unused = m.d.ignored_low_bits + m.d.fraction_bits - m.output_fraction_bits;
   if (unused == 0) return x.of().constant(1, 1);
-  return is_zero(extract(x, unused - 1, 0)) | decode(m.d, x, m.d.exponent_bits + 3).nan;
+  return is_zero(extract(x, unused - 1, 0)) | decode(m.d, x).nan;
 }
 
 /// Lemma: every d of a block has the form that is_result() states.
@@ -164,7 +164,7 @@ MakeQuestion zero_signs_do_not_matter(const Block& block) {
     y.c = in.variable("c_of_twin", m.c.width);
     const Formula before = dot_formula(m, x), after = dot_formula(m, y);
     const auto same = [](const FormatFields& f, Expression p, Expression q) {
-      const Number a = decode(f, p, f.exponent_bits + 3), b = decode(f, q, f.exponent_bits + 3);
+      const Number a = decode(f, p), b = decode(f, q);
       return equal(p, q) | (a.zero & b.zero);
     };
     CaseQuestion q = relate(in, block.op, x, before, after, same(m.d, before.result, after.result));

@@ -77,7 +77,7 @@ Expression ieee_sum(const IeeeRules& rules, const Number& x, const Number& y, st
 
 Expression ieee_add(const IeeeRules& rules, Expression x, Expression y) {
   const FormatFields& f = rules.format;
-  return ieee_sum(rules, decode(f, x, f.exponent_bits + 3), decode(f, y, f.exponent_bits + 3));
+  return ieee_sum(rules, decode(f, x), decode(f, y));
 }
 
 }  // namespace mmafuzz::prove

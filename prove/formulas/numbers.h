@@ -21,6 +21,8 @@ struct Number {
 
 /// The number of an encoding, with an exponent of `exponent_width` bits.
 Number decode(const FormatFields& f, Expression encoding, int exponent_width);
+/// The same with bits enough for the difference of two exponents.
+inline Number decode(const FormatFields& f, Expression encoding) { return decode(f, encoding, f.exponent_bits + 3); }
 
 /// The same as a row reads it: under its rules for the low bits of tf32, subnormal operands and zeros.
 Number read_operand(const DotModel& model, const FormatFields& f, Expression encoding, int exponent_width);
