@@ -31,35 +31,6 @@ Products products_of(const DotModel& m, const DotOperands& in) {
 
 uint64_t mixed(uint64_t x) { return CounterRng(x, 0).next(); }
 
-class Boxes {
- public:
-  Boxes(const char* row, std::vector<BoxOutside>& all) : row_(*find_model_row(row)), all_(all) {}
-
-  /// The row with a change of its result or of its operands: change(row, operands, result).
-  template <class Change>
-  void changed(const char* name, const char* flaw, Change change) {
-    const DotModel m = row_.model;
-    add(name, flaw, [m, change] {
-      return make_dot_unit([m, change](const DotOperands& in) { return change(m, in, evaluate_dot(m, in)); });
-    });
-  }
-  /// A sum of exact products in host arithmetic.
-  template <class Sum>
-  void summed(const char* name, const char* flaw, Sum sum) {
-    const DotModel m = row_.model;
-    add(name, flaw, [m, sum] {
-      return make_dot_unit([m, sum](const DotOperands& in) { return as_fp32(sum(products_of(m, in))); });
-    });
-  }
-  void add(const char* name, const char* flaw, std::function<std::unique_ptr<Unit>()> make) {
-    all_.push_back({name, flaw, row_.op, [make, name] { return named(make(), name); }});
-  }
-
- private:
-  const ModelRow& row_;
-  std::vector<BoxOutside>& all_;
-};
-
 /// Operands that a flaw may change.
 struct Copy {
   explicit Copy(const DotOperands& in) : a(in.a, in.a + in.k), b(in.b, in.b + in.k), operands(in) {
@@ -70,31 +41,66 @@ struct Copy {
   DotOperands operands;
 };
 
+using Kept = std::atomic<uint64_t>;
+
+class Boxes {
+ public:
+  Boxes(const char* row, std::vector<BoxOutside>& all) : row_(*find_model_row(row)), all_(all) {}
+
+  /// answer(row, operands, a number that the unit keeps, at first 0).
+  template <class Answer>
+  void add(const char* name, const char* flaw, Answer answer) {
+    all_.push_back({name, flaw, row_.op, [&m = row_.model, answer, name] {
+                      auto kept = std::make_shared<Kept>(0);
+                      return named(
+                          make_dot_unit([&m, answer, kept](const DotOperands& in) { return answer(m, in, *kept); }),
+                          name);
+                    }});
+  }
+  /// The row with a change of its result or of its operands: change(row, operands, result).
+  template <class Change>
+  void changed(const char* name, const char* flaw, Change change) {
+    add(name, flaw,
+        [change](const DotModel& m, const DotOperands& in, Kept&) { return change(m, in, evaluate_dot(m, in)); });
+  }
+  /// The row with other operands: change(row, copy of the operands).
+  template <class Change>
+  void misread(const char* name, const char* flaw, Change change) {
+    add(name, flaw, [change](const DotModel& m, const DotOperands& in, Kept&) {
+      Copy copy(in);
+      change(m, copy);
+      return evaluate_dot(m, copy.operands);
+    });
+  }
+  /// A sum of exact products in host arithmetic.
+  template <class Sum>
+  void summed(const char* name, const char* flaw, Sum sum) {
+    add(name, flaw,
+        [sum](const DotModel& m, const DotOperands& in, Kept&) { return as_fp32(sum(products_of(m, in))); });
+  }
+
+ private:
+  const ModelRow& row_;
+  std::vector<BoxOutside>& all_;
+};
+
 void add_random_and_stateful(Boxes& hopper) {
-  hopper.add("random last bit", "the last bit of one answer in four is drawn", [] {
-    const DotModel m = find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32")->model;
-    auto count = std::make_shared<std::atomic<uint64_t>>(0);
-    return make_dot_unit([m, count](const DotOperands& in) {
-      const uint64_t draw = mixed((*count)++);
-      return evaluate_dot(m, in) ^ (draw % 4 == 0 ? 1 : 0);
-    });
-  });
-  hopper.add("one in a thousand", "every 997th answer has a flipped bit", [] {
-    const DotModel m = find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32")->model;
-    auto count = std::make_shared<std::atomic<uint64_t>>(0);
-    return make_dot_unit(
-        [m, count](const DotOperands& in) { return evaluate_dot(m, in) ^ (++*count % 997 == 0 ? 4 : 0); });
-  });
-  hopper.add("remembers", "c of the case before is added where c is zero", [] {
-    const DotModel m = find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32")->model;
-    auto last = std::make_shared<std::atomic<uint64_t>>(0);
-    return make_dot_unit([m, last](const DotOperands& in) {
-      DotOperands changed = in;
-      const uint64_t before = last->exchange(in.c);
-      if (in.c == 0) changed.c = before;
-      return evaluate_dot(m, changed);
-    });
-  });
+  hopper.add("random last bit", "the last bit of one answer in four is drawn",
+             [](const DotModel& m, const DotOperands& in, Kept& count) {
+               const uint64_t draw = mixed(count++);
+               return evaluate_dot(m, in) ^ (draw % 4 == 0 ? 1 : 0);
+             });
+  hopper.add("one in a thousand", "every 997th answer has a flipped bit",
+             [](const DotModel& m, const DotOperands& in, Kept& count) {
+               return evaluate_dot(m, in) ^ (++count % 997 == 0 ? 4 : 0);
+             });
+  hopper.add("remembers", "c of the case before is added where c is zero",
+             [](const DotModel& m, const DotOperands& in, Kept& last) {
+               DotOperands changed = in;
+               const uint64_t before = last.exchange(in.c);
+               if (in.c == 0) changed.c = before;
+               return evaluate_dot(m, changed);
+             });
   hopper.changed("stochastic rounding", "rounded by bits that a hash of the operands gives",
                  [](const DotModel& m, const DotOperands& in, uint64_t) {
                    DotModel up = m;
@@ -105,31 +111,25 @@ void add_random_and_stateful(Boxes& hopper) {
                  });
 }
 
+uint64_t away_from_zero(const DotModel& m, const DotOperands& in, uint64_t result) {
+  DotModel away = m;
+  away.output_rounding = decode(m.d, result).negative ? Rounding::down : Rounding::up;
+  return evaluate_dot(away, in);
+}
+
 void add_datapath_flaws(Boxes& hopper, Boxes& ampere) {
   hopper.changed("sticky second bit", "the second last bit is one wherever the sum is not exact",
                  [](const DotModel& m, const DotOperands& in, uint64_t result) {
-                   DotModel away = m;
-                   away.output_rounding = decode(m.d, result).negative ? Rounding::down : Rounding::up;
-                   return evaluate_dot(away, in) == result ? result : result | 2;
+                   return away_from_zero(m, in, result) == result ? result : result | 2;
                  });
-  hopper.changed("lane 7", "one bit fewer is kept of the factors of lane 7",
-                 [](const DotModel& m, const DotOperands& in, uint64_t) {
-                   Copy copy(in);
-                   copy.a[7] &= ~uint64_t{1};
-                   return evaluate_dot(m, copy.operands);
-                 });
-  hopper.changed("lane 3 flushes", "subnormal factors of lane 3 are zeros",
-                 [](const DotModel& m, const DotOperands& in, uint64_t) {
-                   Copy copy(in);
-                   if (decode(m.a, copy.a[3]).subnormal) copy.a[3] = 0;
-                   return evaluate_dot(m, copy.operands);
-                 });
-  hopper.changed("NaN in lane 9", "a NaN in lane 9 is not seen",
-                 [](const DotModel& m, const DotOperands& in, uint64_t) {
-                   Copy copy(in);
-                   if (decode(m.a, copy.a[9]).cls == NumberClass::nan) copy.a[9] = 0;
-                   return evaluate_dot(m, copy.operands);
-                 });
+  hopper.misread("lane 7", "one bit fewer is kept of the factors of lane 7",
+                 [](const DotModel&, Copy& copy) { copy.a[7] &= ~uint64_t{1}; });
+  hopper.misread("lane 3 flushes", "subnormal factors of lane 3 are zeros", [](const DotModel& m, Copy& copy) {
+    if (decode(m.a, copy.a[3]).subnormal) copy.a[3] = 0;
+  });
+  hopper.misread("NaN in lane 9", "a NaN in lane 9 is not seen", [](const DotModel& m, Copy& copy) {
+    if (decode(m.a, copy.a[9]).cls == NumberClass::nan) copy.a[9] = 0;
+  });
   hopper.changed("negative zero", "a result of -0 or +0 has the sign of c",
                  [](const DotModel& m, const DotOperands& in, uint64_t result) {
                    return result << 33 == 0 ? (in.c & 0x80000000) : result;
@@ -139,12 +139,7 @@ void add_datapath_flaws(Boxes& hopper, Boxes& ampere) {
                    const uint64_t magnitude = result & 0x7fffffff, greatest = 0x49800000;
                    return magnitude > greatest && magnitude < 0x7f800000 ? (result & 0x80000000) | greatest : result;
                  });
-  hopper.changed("away from zero", "every inexact result is rounded away from zero",
-                 [](const DotModel& m, const DotOperands& in, uint64_t result) {
-                   DotModel away = m;
-                   away.output_rounding = decode(m.d, result).negative ? Rounding::down : Rounding::up;
-                   return evaluate_dot(away, in);
-                 });
+  hopper.changed("away from zero", "every inexact result is rounded away from zero", away_from_zero);
   ampere.changed("blocks by c", "where c is zero all products make one block",
                  [](const DotModel& m, const DotOperands& in, uint64_t result) {
                    DotModel one = m;
@@ -164,12 +159,10 @@ void add_datapath_flaws(Boxes& hopper, Boxes& ampere) {
                    part.k = 10;
                    return evaluate_dot(second, part);
                  });
-  ampere.changed("narrow multiplier", "products of two odd significands lose their last bit",
-                 [](const DotModel& m, const DotOperands& in, uint64_t) {
-                   Copy copy(in);
-                   for (int i = 0; i < in.k; ++i)
+  ampere.misread("narrow multiplier", "products of two odd significands lose their last bit",
+                 [](const DotModel&, Copy& copy) {
+                   for (size_t i = 0; i < copy.a.size(); ++i)
                      if (copy.a[i] & copy.b[i] & 1) copy.b[i] ^= 1;
-                   return evaluate_dot(m, copy.operands);
                  });
   ampere.changed("bits by size", "24 bits are kept, 23 where the greatest exponent is negative",
                  [](const DotModel& m, const DotOperands& in, uint64_t result) {
