@@ -61,6 +61,7 @@ struct ClaimVerdict {
 };
 
 ClaimVerdict claim_verdict(prove::Solvers& solvers, const std::string& property, const ModelRow& row, double seconds) {
+  if (!claims(row, property)) return {"not claimed", Became::not_claimed};
   const ClaimVerdict tested_only{"tested only", Became::tested_only};
   const std::vector<std::string> asked = prove::provable_properties();
   if (std::find(asked.begin(), asked.end(), property) == asked.end()) return tested_only;
@@ -97,6 +98,14 @@ ClaimVerdict claim_verdict(prove::Solvers& solvers, const std::string& property,
   return verdict;
 }
 
+/// A cell of a table.
+Became print_verdict(prove::Solvers& solvers, const std::string& property, const ModelRow& row, double seconds) {
+  const ClaimVerdict verdict = claim_verdict(solvers, property, row, seconds);
+  fmt::print(" {} |", verdict.text);
+  std::fflush(stdout);
+  return verdict.became;
+}
+
 /// The columns of a table, after its first two.
 void print_head(const std::string& first, const std::set<std::string>& properties, const std::string& last) {
   fmt::print("{}", first);
@@ -119,13 +128,7 @@ bool print_claims(prove::Solvers& solvers, const std::string& units, double seco
   inquiry.proof.seconds = seconds;
   for (const ModelRow* row : rows) {
     fmt::print("| `{}` | {} |", row->name(), row->op.k);
-    for (const std::string& p : properties) {
-      const ClaimVerdict verdict =
-          claims(*row, p) ? claim_verdict(solvers, p, *row, seconds) : ClaimVerdict{"not claimed", Became::not_claimed};
-      as_claimed &= verdict.became != Became::refuted;
-      fmt::print(" {} |", verdict.text);
-      std::fflush(stdout);
-    }
+    for (const std::string& p : properties) as_claimed &= print_verdict(solvers, p, *row, seconds) != Became::refuted;
     std::string bits = "-";
     if (traits_of(row->model).is_fused_sum()) {
       const prove::IntegerBits found = prove::ask_integer_bits(solvers, "model:" + row->name(), inquiry);
@@ -166,12 +169,9 @@ bool print_claims_of_all_rows(prove::Solvers& solvers, const std::string& units,
     const int rows = alike[kind_of(*row)];
     fmt::print("| `{}` | {} |", row->name(), rows);
     for (const std::string& p : properties) {
-      const ClaimVerdict verdict =
-          claims(*row, p) ? claim_verdict(solvers, p, *row, seconds) : ClaimVerdict{"not claimed", Became::not_claimed};
-      as_claimed &= verdict.became != Became::refuted;
-      tally[p][verdict.became] += rows;
-      fmt::print(" {} |", verdict.text);
-      std::fflush(stdout);
+      const Became became = print_verdict(solvers, p, *row, seconds);
+      as_claimed &= became != Became::refuted;
+      tally[p][became] += rows;
     }
     fmt::print("\n");
   }
