@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "arithmetic/evaluate_dot.h"
 #include "bench/bench.h"
 #include "bench/boxes_outside.h"
 #include "bench/measured_rows.h"
@@ -34,6 +35,9 @@ struct IdentifyBench {
 std::unique_ptr<Unit> box_around(const DotModel& model) {
   return named(make_dot_unit([model](const DotOperands& in) { return slow_twin_dot(model, in); }), "box");
 }
+
+/// The same of rows with the op and the parameters of each other.
+std::string content_of(const ModelRow& row) { return to_text(row.op) + custom_name(row.model, row.op); }
 
 /// How an answer compares with the truth.
 struct Judgement {
@@ -112,7 +116,7 @@ Judgement judge(const Identification& id, const DotModel& truth, uint64_t compar
 struct Totals {
   std::vector<size_t> dots, rounds;
   std::vector<double> seconds;
-  size_t boxes = 0, exact = 0, same = 0, open = 0, wrong = 0, none = 0;
+  std::map<std::string_view, size_t> boxes;  ///< by Judgement::word
 };
 
 template <class T>
@@ -146,13 +150,8 @@ void one_box(const std::string& name, const Op& op, const DotModel& truth, Ident
   const Identification id = identify(*box, op, options.settings);
   const double seconds = processor_seconds() - before;
   const Judgement j = judge(id, truth, options.compare);
-  ++totals.boxes;
   const std::string_view word = j.word;
-  totals.exact += word == "exact";
-  totals.same += word == "same";
-  totals.open += word == "open";
-  totals.wrong += word == "WRONG";
-  totals.none += word == "none";
+  ++totals.boxes[word];
   totals.dots.push_back(id.dots);
   totals.rounds.push_back(id.rounds);
   totals.seconds.push_back(seconds);
@@ -166,13 +165,13 @@ void one_box(const std::string& name, const Op& op, const DotModel& truth, Ident
   }
 }
 
-void print_totals(const MeasuredRows& table, const char* what, const Totals& t) {
+void print_totals(const MeasuredRows& table, const char* what, Totals& t) {
   table.say(fmt::format(
       "\n{}: {} boxes: {} exact, {} not told apart by any case, {} with what is open said, {} not named, {} named "
       "wrongly; dots median {} "
       "greatest {}, rounds median {} greatest {}, seconds median {:.1f} greatest {:.1f}",
-      what, t.boxes, t.exact, t.same, t.open, t.none, t.wrong, median(t.dots), greatest(t.dots), median(t.rounds),
-      greatest(t.rounds), median(t.seconds), greatest(t.seconds)));
+      what, t.dots.size(), t.boxes["exact"], t.boxes["same"], t.boxes["open"], t.boxes["none"], t.boxes["WRONG"],
+      median(t.dots), greatest(t.dots), median(t.rounds), greatest(t.rounds), median(t.seconds), greatest(t.seconds)));
 }
 
 /// Boxes outside the space: none may be named.
@@ -197,11 +196,9 @@ size_t run_questionnaires(IdentifyBench& options) {
   std::set<std::string> contents;
   size_t rows = 0, named_rows = 0, wrong = 0, most = 0;
   for (const ModelRow& row : model_rows()) {
-    const std::string op = to_text(row.op);
-    if (!matches_glob(options.rows, row.name()) || !contents.insert(op + custom_name(row.model, row.op)).second)
-      continue;
-    auto at = asked.find(op);
-    if (at == asked.end()) at = asked.emplace(op, questionnaire(row.op)).first;
+    if (!matches_glob(options.rows, row.name()) || !contents.insert(content_of(row)).second) continue;
+    auto at = asked.find(to_text(row.op));
+    if (at == asked.end()) at = asked.emplace(to_text(row.op), questionnaire(row.op)).first;
     const Batch& cases = at->second;
     Evidence evidence(row.op);
     DotCase one(row.op);
@@ -236,13 +233,12 @@ int run_identify_bench(IdentifyBench& options) {
     size_t repeated = 0;
     for (const ModelRow& row : model_rows()) {
       if (!matches_glob(options.rows, row.name())) continue;
-      const std::string content = to_text(row.op) + custom_name(row.model, row.op);
-      if (!contents.insert(content).second) ++repeated;
+      if (!contents.insert(content_of(row)).second) ++repeated;
       else one_box(row.name(), row.op, row.model, options, rows);
     }
     options.table.say(fmt::format("\n{} more rows have the op and the parameters of a row above", repeated));
     print_totals(options.table, "rows", rows);
-    if (rows.wrong || rows.none) status = exit_divergence;
+    if (rows.boxes["WRONG"] || rows.boxes["none"]) status = exit_divergence;
   }
   Totals points;
   for (uint64_t n = options.first_point; n < options.first_point + options.points; ++n) {
@@ -252,7 +248,7 @@ int run_identify_bench(IdentifyBench& options) {
             op, model, options, points);
   }
   if (options.points) print_totals(options.table, "points", points);
-  if (points.wrong) status = exit_divergence;
+  if (points.boxes["WRONG"]) status = exit_divergence;
   if (options.outside && run_outside(options)) status = exit_divergence;
   return status;
 }
