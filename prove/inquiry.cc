@@ -4,12 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
-#include <cmath>
 
 #include "core/case_text.h"
 #include "core/contradiction.h"
-#include "core/host_number.h"
 #include "core/ulps.h"
 #include "core/unit_name.h"
 #include "arithmetic/decode.h"
@@ -22,22 +21,6 @@
 #include "plan/request.h"
 
 namespace mmafuzz::prove {
-namespace {
-
-constexpr size_t sample_count = 256;
-
-Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& options) {
-  if (const Result<bool> allowed = restrict_to(question, options.domain); !allowed)
-    throw BadInput(allowed.refusal().reason);
-  Reply f{question.question.text, question.op};
-  f.proof = prove(solvers, question.question, samples_of(question, sample_count), options.proof);
-  if (f.proof.outcome != Outcome::witness) return f;
-  f.witness = case_of(question, question.operands, f.proof);
-  if (question.changed) f.changed = case_of(question, *question.changed, f.proof);
-  return f;
-}
-
-}  // namespace
 
 std::string where(const InquiryOptions& options) { return options.domain.empty() ? "" : " where " + options.domain; }
 
@@ -69,13 +52,22 @@ Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& stateme
           InquiryOptions& rest) {
   const std::string text = statement + where(rest);
   Reply reply{text, op};
-  reply.proof.reason = no_answer_in(rest.proof);
-  if (rest.proof.spent >= rest.proof.seconds) return reply;
+  if (rest.proof.spent >= rest.proof.seconds) {
+    reply.proof.reason = no_answer_in(rest.proof);
+    return reply;
+  }
   const auto begin = std::chrono::steady_clock::now();
   Expressions in;
   CaseQuestion question = make(in);
   question.question.text = text;
-  reply = answer(solvers, question, rest);
+  if (const Result<bool> allowed = restrict_to(question, rest.domain); !allowed)
+    throw BadInput(allowed.refusal().reason);
+  reply.op = question.op;
+  reply.proof = prove(solvers, question.question, samples_of(question, 256), rest.proof);
+  if (reply.proof.outcome == Outcome::witness) {
+    reply.witness = case_of(question, question.operands, reply.proof);
+    if (question.changed) reply.changed = case_of(question, *question.changed, reply.proof);
+  }
   rest.proof.spent += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return reply;
 }
@@ -190,11 +182,8 @@ Reply ask_property(Solvers& solvers, const std::string& property, const std::str
   const bool lemmas_apply = options.domain.empty();
   Reply f = ask_in_lemmas(solvers, *asked, property + " of " + unit, op, lemmas_apply, options);
   if (f.proof.outcome != Outcome::witness) return f;
-  if (f.changed.size() > 0) {
-    replay_changed(f, u);
-  } else {
-    replay(f, *known, u);
-  }
+  if (f.changed.size() > 0) replay_changed(f, u);
+  else replay(f, *known, u);
   return f;
 }
 
@@ -207,18 +196,16 @@ IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const In
     return unit + (name.settings.empty() ? "?" : ",") + "integer_bits=" + std::to_string(bits);
   };
   // Products below 4 and c below 2: no sum reaches 4 L + 2.
-  int bits = 1;
-  while ((1 << bits) < 4 * u.model().block + 2) ++bits;
+  const int greatest = std::bit_width(unsigned(4 * u.model().block + 1));
   IntegerBits found;
-  for (; bits > 0; --bits) {  // integer_bits=0 is another word for enough
+  for (int bits = greatest; bits > 0; --bits) {  // integer_bits=0 is another word for enough
     Reply f = ask_equal(solvers, unit, with_bits(bits), options);
-    if (f.proof.outcome == Outcome::proven) {
-      found.enough = std::move(f);
-      found.bits = bits;
-      continue;
+    if (f.proof.outcome != Outcome::proven) {
+      found.one_fewer = std::move(f);
+      break;
     }
-    found.one_fewer = std::move(f);
-    break;
+    found.enough = std::move(f);
+    found.bits = bits;
   }
   return found;
 }
