@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <functional>
 #include <optional>
 
 #include "core/words.h"
@@ -368,56 +367,57 @@ std::vector<std::string> provable_properties() {
 }
 
 namespace {
+
 constexpr int domain_exponent_width = 13;       ///< of every format, and of the bounds that a domain may name
 constexpr int greatest_domain_exponent = 2000;  ///< beyond fp64's
+
+/// What some words say of every operand.
+struct OperandDomain {
+  const char* word;
+  Expression (*holds)(const Number&);
+};
+constexpr OperandDomain operand_domains[] = {
+    {"finite", [](const Number& n) { return ~n.nan & ~n.infinite; }},
+    {"normal",
+     [](const Number& n) { return n.zero | (bit(n.significand, n.significand.width() - 1) & ~n.nan & ~n.infinite); }},
+    {"positive", [](const Number& n) { return ~n.negative; }},
+    {"binade", [](const Number& n) { return n.zero | is_zero(n.exponent); }},
+};
+
+std::optional<int> whole_number(const std::string& text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 }  // namespace
 
 Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
   std::vector<Expression>& assumed = q.question.assumptions;
   const Operands& x = q.operands;
-  const auto each = [&](const auto& say) {
-    for (const Expression& a : x.a) assumed.push_back(say(q.op.a.fields(), a));
-    for (const Expression& b : x.b) assumed.push_back(say(q.op.b.fields(), b));
-    assumed.push_back(say(q.op.c.fields(), x.c));
-  };
+  const FormatFields &a = q.op.a.fields(), &b = q.op.b.fields(), &c = q.op.c.fields();
+  const auto number = [](const FormatFields& f, Expression e) { return decode(f, e, domain_exponent_width); };
   for (const std::string& word : words_of(domain, ',')) {
-    const auto number = [](const FormatFields& f, Expression e) { return decode(f, e, domain_exponent_width); };
-    if (word == "finite") {
-      each([&](const FormatFields& f, Expression e) { return ~number(f, e).nan & ~number(f, e).infinite; });
-    } else if (word == "normal") {
-      each([&](const FormatFields& f, Expression e) {
-        const Number n = number(f, e);
-        return n.zero | (bit(n.significand, n.significand.width() - 1) & ~n.nan & ~n.infinite);
-      });
-    } else if (word == "positive") {
-      each([&](const FormatFields& f, Expression e) { return ~number(f, e).negative; });
-    } else if (word == "binade") {
-      each([&](const FormatFields& f, Expression e) {
-        const Number n = number(f, e);
-        return n.zero | is_zero(n.exponent);
-      });
+    const auto of_operands = std::find_if(std::begin(operand_domains), std::end(operand_domains),
+                                          [&](const OperandDomain& d) { return word == d.word; });
+    if (of_operands != std::end(operand_domains)) {
+      for (const Expression& e : x.a) assumed.push_back(of_operands->holds(number(a, e)));
+      for (const Expression& e : x.b) assumed.push_back(of_operands->holds(number(b, e)));
+      assumed.push_back(of_operands->holds(number(c, x.c)));
     } else if (word.starts_with("products=")) {
-      const std::string text = word.substr(9);
-      int products = -1;
-      const auto r = std::from_chars(text.data(), text.data() + text.size(), products);
-      if (r.ec != std::errc{} || r.ptr != text.data() + text.size() || products < 0)
-        return invalid("domain products=N needs a number, not '" + text + "'");
-      for (size_t i = size_t(products); i < x.a.size(); ++i) {
+      const std::optional<int> products = whole_number(word.substr(9));
+      if (!products || *products < 0) return invalid("domain products=N needs a number, not '" + word.substr(9) + "'");
+      for (size_t i = size_t(*products); i < x.a.size(); ++i) {
         assumed.push_back(is_zero(x.a[i]));
         assumed.push_back(is_zero(x.b[i]));
       }
     } else if (word.starts_with("exponents=")) {
       const size_t dots = word.find("..");
-      const auto of_text = [](const std::string& text) -> std::optional<int> {
-        int value = 0;
-        const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (r.ec != std::errc{} || r.ptr != text.data() + text.size() || std::abs(value) > greatest_domain_exponent)
-          return std::nullopt;
-        return value;
-      };
-      const auto least = of_text(word.substr(10, dots == std::string::npos ? dots : dots - 10)),
-                 greatest = dots == std::string::npos ? std::nullopt : of_text(word.substr(dots + 2));
-      if (!least || !greatest || *least > *greatest)
+      const auto least = whole_number(word.substr(10, dots == std::string::npos ? dots : dots - 10)),
+                 greatest = dots == std::string::npos ? std::nullopt : whole_number(word.substr(dots + 2));
+      const auto in_range = [](std::optional<int> e) { return e && std::abs(*e) <= greatest_domain_exponent; };
+      if (!in_range(least) || !in_range(greatest) || *least > *greatest)
         return invalid("domain exponents=A..B needs two numbers, the lesser first, of at most " +
                        std::to_string(greatest_domain_exponent) + " in magnitude, not '" + word.substr(10) + "'");
       const auto within = [&](const FormatFields& f, Expression e) {
@@ -425,10 +425,10 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
         return n.zero | (~signed_below(n.exponent, as_number(n.exponent, *least)) &
                          ~signed_below(as_number(n.exponent, *greatest), n.exponent) & ~n.nan & ~n.infinite);
       };
-      for (const Expression& a : x.a) assumed.push_back(within(q.op.a.fields(), a));
-      for (const Expression& b : x.b) assumed.push_back(within(q.op.b.fields(), b));
+      for (const Expression& e : x.a) assumed.push_back(within(a, e));
+      for (const Expression& e : x.b) assumed.push_back(within(b, e));
     } else if (word == "c=0") {
-      assumed.push_back(number(q.op.c.fields(), x.c).zero);
+      assumed.push_back(number(c, x.c).zero);
     } else if (word.starts_with("factors=")) {
       return invalid("domain factors=FORMAT is only of prove nearer");
     } else {
