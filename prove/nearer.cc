@@ -1,5 +1,6 @@
 // Whether one unit's result is never farther from the exact result than another's.
 #include <algorithm>
+#include <bit>
 
 #include "prove/formulas/corrected_product.h"
 #include "prove/formulas/ieee.h"
@@ -61,9 +62,7 @@ Scale scale_of(const Op& op, const FormatFields& a, const FormatFields& b) {
   Scale s;
   s.low = std::min({lowest(a) + lowest(b), lowest(op.c.fields()), lowest(op.d.fields())});
   const int high = std::max({highest(a) + highest(b), highest(op.c.fields()), highest(op.d.fields())});
-  int carries = 1;
-  while ((1 << carries) < op.k + 1) ++carries;
-  s.width = high + carries + 3 - s.low;  // a sign, and twice the sum
+  s.width = high + std::bit_width(unsigned(op.k)) + 3 - s.low;  // carries, a sign, and twice the sum
   s.exponent_width = signed_width(2 * s.low, 2 * high);
   return s;
 }
@@ -111,26 +110,22 @@ CaseQuestion about(Expressions& in, const Op& op, const NearerCase& x, Expressio
   return q;
 }
 
-/// Where a witness is sought in few bits.
-struct Window {
-  int least_factor = -7, greatest_factor = 7, least_c = -20, greatest_c = 7;  ///< exponents
-};
+// Exponents where a witness is sought in few bits.
+constexpr int least_factor = -7, greatest_factor = 7, least_c = -20, greatest_c = 7;
 
 Expression is_within(const Number& x, int least, int greatest) {
   return x.zero | (~signed_below(x.exponent, as_number(x.exponent, least)) &
                    ~signed_below(as_number(x.exponent, greatest), x.exponent));
 }
 
-/// The comparison where factors, c and results are in a window, or zero.
+/// The comparison where factors, c and results have such exponents, or are zero.
 CaseQuestion compared_within(Expressions& in, const Op& op, const Contender& first, const Contender& second,
-                             const std::optional<Format>& factors, const Window& w) {
+                             const std::optional<Format>& factors) {
   const NearerCase x = nearer_case(in, op, factors);
-  int carries = 1;
-  while ((1 << carries) < op.k + 1) ++carries;
   Scale s;
-  s.low = std::min(2 * w.least_factor - x.exact_a.fraction_bits - x.exact_b.fraction_bits,
-                   w.least_c - std::max(op.c.fields().fraction_bits, op.d.fields().fraction_bits));
-  const int high = std::max(2 * w.greatest_factor + 2, w.greatest_c + 1) + carries;
+  s.low = std::min(2 * least_factor - x.exact_a.fraction_bits - x.exact_b.fraction_bits,
+                   least_c - std::max(op.c.fields().fraction_bits, op.d.fields().fraction_bits));
+  const int high = std::max(2 * greatest_factor + 2, greatest_c + 1) + std::bit_width(unsigned(op.k));
   s.width = high + 3 - s.low;
   s.exponent_width = scale_of(op, x.exact_a, x.exact_b).exponent_width;
   const Expression u = formula_of(first, x, true).result, v = formula_of(second, x, true).result;
@@ -138,11 +133,11 @@ CaseQuestion compared_within(Expressions& in, const Op& op, const Contender& fir
   const auto number = [&](const FormatFields& f, Expression e) { return decode(f, e, s.exponent_width); };
   std::vector<Expression>& assumed = q.question.assumptions;
   for (const Expression& e : x.exact.a)
-    assumed.push_back(is_within(number(x.exact_a, e), w.least_factor, w.greatest_factor));
+    assumed.push_back(is_within(number(x.exact_a, e), least_factor, greatest_factor));
   for (const Expression& e : x.exact.b)
-    assumed.push_back(is_within(number(x.exact_b, e), w.least_factor, w.greatest_factor));
-  assumed.push_back(is_within(number(op.c.fields(), x.exact.c), w.least_c, w.greatest_c));
-  for (const Expression& e : {u, v}) assumed.push_back(is_within(number(op.d.fields(), e), w.least_c, high));
+    assumed.push_back(is_within(number(x.exact_b, e), least_factor, greatest_factor));
+  assumed.push_back(is_within(number(op.c.fields(), x.exact.c), least_c, greatest_c));
+  for (const Expression& e : {u, v}) assumed.push_back(is_within(number(op.d.fields(), e), least_c, high));
   // Products by powers of two are the easiest.
   std::vector<Expression> powers;
   for (const Expression& e : x.exact.b) powers.push_back(is_zero(extract(e, x.exact_b.fraction_bits - 1, 0)));
@@ -189,7 +184,7 @@ NearerQuestion nearer_question(const Op& op, const Contender& first, const Conte
   if (!factors && first.plan && second.plan && first.plan->narrow == second.plan->narrow)
     places.insert(places.begin(), first.plan->narrow);  // the shorter formulas
   for (const std::optional<Format>& place : places)
-    asked.sought.push_back([=](Expressions& in) { return compared_within(in, op, first, second, place, {}); });
+    asked.sought.push_back([=](Expressions& in) { return compared_within(in, op, first, second, place); });
   asked.compared = [=](Expressions& in) {
     const NearerCase x = nearer_case(in, op, factors);
     const Scale s = scale_of(op, x.exact_a, x.exact_b);

@@ -1,7 +1,5 @@
 #include "prove/formulas/term_chains.h"
 
-#include <utility>
-
 namespace mmafuzz::prove {
 
 TermChains::TermChains(const DotModel& m, const Operands& x, const FormatFields& c_format, std::vector<Stage>& stages)
