@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "arithmetic/corner_encodings.h"
 #include "bench/bench.h"
 #include "core/case_text.h"
 #include "core/ulps.h"
@@ -45,9 +46,7 @@ void draw_lost_units(const DotModel& m, Batch& batch, size_t index, CounterRng& 
   const Op& op = batch.op();
   Column &a = batch.inputs()[0], &b = batch.inputs()[1], &c = batch.inputs()[2];
   const auto power = [](const FormatFields& f, int exponent) {
-    const int least = f.emin() - f.fraction_bits, own = std::clamp(exponent, least, int(f.bias));
-    const uint64_t code = own < f.emin() ? uint64_t{1} << (own - least) : uint64_t(own + f.bias) << f.fraction_bits;
-    return code << f.ignored_low_bits;
+    return encode_near(f, false, std::clamp(exponent, f.emin() - f.fraction_bits, int(f.bias)), 0);
   };
   const auto few_bits = [&](const FormatFields& f) {
     return rng.one_in(2) ? 0 : (rng.next() & low_mask(rng.between(0, f.fraction_bits))) << f.ignored_low_bits;

@@ -13,6 +13,7 @@
 #include "arithmetic/corner_encodings.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/exact/exact_gemm.h"
+#include "search/mutator.h"
 
 namespace mmafuzz {
 namespace {
@@ -223,10 +224,7 @@ int run_split(SplitOptions& o) {
     for (size_t i = 0; i < chunk && !kept.empty(); ++i) {
       CounterRng rng(o.seed + 8, first + i);
       if (rng.one_in(4)) continue;
-      const Batch& from = kept[rng.below(static_cast<uint32_t>(kept.size()))].second;
-      for (size_t column = 0; column < 3; ++column)
-        for (int e = 0; e < batch.inputs()[column].count(); ++e)
-          batch.inputs()[column].set(i, e, from.inputs()[column].get(0, e));
+      copy_case(kept[rng.below(static_cast<uint32_t>(kept.size()))].second, 0, batch, i);
       nudge(duel.op(), batch, i, rng);
     }
     offer(batch);

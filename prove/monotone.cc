@@ -1,6 +1,7 @@
 // Whether a greater c can lower a result, and by how much.
 #include <algorithm>
 
+#include "arithmetic/corner_encodings.h"
 #include "prove/formulas/term_dots.h"
 #include "prove/question_parts.h"
 
@@ -34,9 +35,7 @@ int64_t encodings_in(const DotModel& m, int64_t ulps) { return ulps << (m.d.frac
 Expression units_are_lost(Expressions& in, const DotModel& m, const Operands& x) {
   const auto least = [](const FormatFields& f) { return f.emin() - f.fraction_bits; };
   const auto power = [&](const FormatFields& f, int exponent) {
-    const Bits one(1);
-    const Bits code = exponent < f.emin() ? one << (exponent - least(f)) : Bits(exponent + f.bias) << f.fraction_bits;
-    return in.constant(f.width, code << f.ignored_low_bits);
+    return in.constant(f.width, Bits(encode_near(f, false, exponent, 0)));
   };
   const int unit = -1 - m.fraction_bits;  // where c is just below 1
   const int in_a = std::max(least(m.a), unit / 2), in_b = std::max(least(m.b), unit - in_a);
