@@ -27,25 +27,22 @@ const std::vector<uint32_t>& sources() {
   return all;
 }
 
-void count_elements(benchmark::State& state) {
+/// `convert()` converts all elements.
+template <class Convert>
+void measure(benchmark::State& state, const Convert& convert) {
+  for (auto _ : state) {
+    convert();
+    benchmark::ClobberMemory();
+  }
   state.counters["conversions/s"] =
       benchmark::Counter(double(state.iterations()) * double(elements), benchmark::Counter::kIsRate);
 }
 
-RoundingRule rule_of(Rounding rounding) {
-  RoundingRule rule;
-  rule.rounding = rounding;
-  return rule;
-}
-
 void bulk(benchmark::State& state, const char* to, Rounding rounding, bool with_flags) {
-  const BulkConversion conversion(format(to).fields(), rule_of(rounding), 1);
+  const BulkConversion conversion(format(to).fields(), RoundingRule{rounding}, 1);
   std::vector<uint8_t> results(elements * 4), flags(elements);
-  for (auto _ : state) {
-    conversion.run(sources().data(), elements, 0, results.data(), with_flags ? flags.data() : nullptr);
-    benchmark::ClobberMemory();
-  }
-  count_elements(state);
+  measure(state,
+          [&] { conversion.run(sources().data(), elements, 0, results.data(), with_flags ? flags.data() : nullptr); });
 }
 BENCHMARK_CAPTURE(bulk, fp16_nearest, "fp16", Rounding::nearest_even, false);
 BENCHMARK_CAPTURE(bulk, fp16_nearest_flags, "fp16", Rounding::nearest_even, true);
@@ -58,27 +55,23 @@ BENCHMARK_CAPTURE(bulk, cfloat8_nearest_flags, "cfloat8_1_4_3:7", Rounding::near
 BENCHMARK_CAPTURE(bulk, cfloat8_stochastic, "cfloat8_1_4_3:7", Rounding::stochastic, false);
 
 void scalar_kernel(benchmark::State& state, const char* to, Rounding rounding) {
-  const BulkConversion conversion(format(to).fields(), rule_of(rounding), 1);
+  const BulkConversion conversion(format(to).fields(), RoundingRule{rounding}, 1);
   std::vector<uint16_t> results(elements);
-  for (auto _ : state) {
+  measure(state, [&] {
     for (size_t i = 0; i < elements; ++i) results[i] = static_cast<uint16_t>(conversion.one(sources()[i], i).encoding);
-    benchmark::ClobberMemory();
-  }
-  count_elements(state);
+  });
 }
 BENCHMARK_CAPTURE(scalar_kernel, fp16_nearest, "fp16", Rounding::nearest_even);
 BENCHMARK_CAPTURE(scalar_kernel, fp16_stochastic, "fp16", Rounding::stochastic);
 
 void plain_scalar(benchmark::State& state, const char* to, Rounding rounding) {
   const FormatFields f = format(to).fields();
-  const RoundingRule rule = rule_of(rounding);
+  const RoundingRule rule{rounding};
   std::vector<uint16_t> results(elements);
-  for (auto _ : state) {
+  measure(state, [&] {
     for (size_t i = 0; i < elements; ++i)
       results[i] = static_cast<uint16_t>(convert_number(f, decode(fp32_fields, sources()[i]), rule).encoding);
-    benchmark::ClobberMemory();
-  }
-  count_elements(state);
+  });
 }
 BENCHMARK_CAPTURE(plain_scalar, fp16_nearest, "fp16", Rounding::nearest_even);
 BENCHMARK_CAPTURE(plain_scalar, e4m3_nearest, "e4m3", Rounding::nearest_even);
@@ -88,11 +81,7 @@ void widen(benchmark::State& state, const char* from) {
   std::vector<uint16_t> encodings(elements);
   for (size_t i = 0; i < elements; ++i) encodings[i] = static_cast<uint16_t>(CounterRng(2, i).next());
   std::vector<uint32_t> results(elements);
-  for (auto _ : state) {
-    table.run(encodings.data(), elements, results.data());
-    benchmark::ClobberMemory();
-  }
-  count_elements(state);
+  measure(state, [&] { table.run(encodings.data(), elements, results.data()); });
 }
 BENCHMARK_CAPTURE(widen, shp, "shp:15");
 
@@ -106,11 +95,7 @@ __attribute__((target("f16c,avx"))) void convert_f16c(const uint32_t* from, size
 void f16c(benchmark::State& state) {
   if (!__builtin_cpu_supports("f16c")) return state.SkipWithError("no F16C");
   std::vector<uint16_t> results(elements);
-  for (auto _ : state) {
-    convert_f16c(sources().data(), elements, results.data());
-    benchmark::ClobberMemory();
-  }
-  count_elements(state);
+  measure(state, [&] { convert_f16c(sources().data(), elements, results.data()); });
 }
 BENCHMARK(f16c);
 #endif
