@@ -1,24 +1,43 @@
 #include "gpu_bridge/device/device_losses.h"
 
+#include <atomic>
+
 #include "core/function_unit.h"
 #include "core/kept_batch.h"
 #include "gpu_bridge/device/device_child.h"
 
 namespace mmafuzz {
-void LossGuard::run(const Unit& unit, const Batch& batch, Outcomes& outcomes, const std::function<void()>& work) {
-  prepare(batch, outcomes);
-  if (batch.size() == 0) return;
-  try {
-    work();
-    losses_ = 0;
-  } catch (const DeviceLost& lost) {
-    const std::string finding = "device lost: " + unit.name() + ": " + lost.what() + "; the batch is " +
-                                keep_batch("MMAFUZZ_DEVICE_LOSSES", "device-lost", unit.name(), batch, lost.what());
-    if (++losses_ >= 3) throw std::runtime_error(finding + "; three in a row, giving up");
-    fprintf(stderr, "mmafuzz: %s\n", finding.c_str());
-    outcomes.flags.clear();
-    outcomes.answered.assign(batch.size(), 0);
+namespace {
+
+class LossyUnit final : public Unit {
+ public:
+  explicit LossyUnit(std::function<void(const Batch&, Outcomes&)> compute) : compute_(std::move(compute)) {}
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    if (batch.size() == 0) return;
+    try {
+      compute_(batch, outcomes);
+      losses_ = 0;
+    } catch (const DeviceLost& lost) {
+      const std::string finding = "device lost: " + name() + ": " + lost.what() + "; the batch is " +
+                                  keep_batch("MMAFUZZ_DEVICE_LOSSES", "device-lost", name(), batch, lost.what());
+      if (++losses_ >= 3) throw std::runtime_error(finding + "; three in a row, giving up");
+      fprintf(stderr, "mmafuzz: %s\n", finding.c_str());
+      outcomes.flags.clear();
+      outcomes.answered.assign(batch.size(), 0);
+    }
   }
+
+ private:
+  std::function<void(const Batch&, Outcomes&)> compute_;
+  mutable std::atomic<int> losses_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Unit> make_device_unit(std::function<void(const Batch&, Outcomes&)> compute) {
+  return std::make_unique<LossyUnit>(std::move(compute));
 }
 
 }  // namespace mmafuzz

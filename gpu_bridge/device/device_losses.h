@@ -2,20 +2,14 @@
 // answer. Three losses in a row end the run.
 #pragma once
 
-#include <atomic>
 #include <functional>
 
 #include "core/unit.h"
 
 namespace mmafuzz {
 
-class LossGuard {
- public:
-  /// Calls `work`, which may throw DeviceLost. Throws std::runtime_error at the third loss in a row.
-  void run(const Unit& unit, const Batch& batch, Outcomes& outcomes, const std::function<void()>& work);
-
- private:
-  std::atomic<int> losses_ = 0;
-};
+/// A unit of a device: `compute` sets the results, and may throw DeviceLost. The third loss in a row is thrown as a
+/// std::runtime_error.
+std::unique_ptr<Unit> make_device_unit(std::function<void(const Batch&, Outcomes&)> compute);
 
 }  // namespace mmafuzz

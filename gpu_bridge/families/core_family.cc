@@ -15,49 +15,26 @@ namespace {
 constexpr std::string_view core_prefix = "cuda:";
 constexpr const char* bulk_name = "cuda:bulk";
 
-class CoreUnit final : public Unit {
- public:
-  CoreUnit(std::shared_ptr<DeviceChild> child, int instruction) : child_(std::move(child)), instruction_(instruction) {}
+std::unique_ptr<Unit> make_core_unit(std::shared_ptr<DeviceChild> child, int instruction) {
+  return make_device_unit([child, instruction](const Batch& batch, Outcomes& outcomes) {
+    const Column& operands = batch.inputs()[0];
+    std::vector<uint64_t> all(batch.size() * static_cast<size_t>(operands.count()));
+    for (size_t i = 0; i < batch.size(); ++i) operands.unpack(i, &all[i * static_cast<size_t>(operands.count())]);
+    const std::vector<uint64_t> results = child->scalar(instruction, all, batch.size());
+    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, results[i]);
+  });
+}
 
-  void run(const Batch& batch, Outcomes& outcomes) const override {
-    guard_.run(*this, batch, outcomes, [&] {
-      const Column& operands = batch.inputs()[0];
-      std::vector<uint64_t> all(batch.size() * static_cast<size_t>(operands.count()));
-      for (size_t i = 0; i < batch.size(); ++i) operands.unpack(i, &all[i * static_cast<size_t>(operands.count())]);
-      const std::vector<uint64_t> results = child_->scalar(instruction_, all, batch.size());
-      for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, results[i]);
-    });
-  }
-
- private:
-  std::shared_ptr<DeviceChild> child_;
-  int instruction_;
-  mutable LossGuard guard_;
-};
-
-class DeviceBulkUnit final : public Unit {
- public:
-  DeviceBulkUnit(std::shared_ptr<DeviceChild> child, const Op& op) : child_(std::move(child)) {
-    request_.plan = make_bulk_plan(op.d.fields(), op.rounding_rule());
-    request_.seed = op.seed;
-    request_.from_bf16 = op.a.fields().width == 16;
-  }
-
-  void run(const Batch& batch, Outcomes& outcomes) const override {
-    guard_.run(*this, batch, outcomes, [&] {
-      std::vector<uint32_t> sources(batch.size());
-      for (size_t i = 0; i < sources.size(); ++i) sources[i] = static_cast<uint32_t>(batch.inputs()[0].get(i, 0));
-      std::vector<uint32_t> results;
-      child_->convert(request_, sources, results, outcomes.flags);
-      for (size_t i = 0; i < results.size(); ++i) outcomes.results.set(i, 0, results[i]);
-    });
-  }
-
- private:
-  std::shared_ptr<DeviceChild> child_;
-  BulkRequest request_;
-  mutable LossGuard guard_;
-};
+std::unique_ptr<Unit> make_bulk_unit(std::shared_ptr<DeviceChild> child, const Op& op) {
+  const BulkRequest request{make_bulk_plan(op.d.fields(), op.rounding_rule()), op.seed, op.a.fields().width == 16};
+  return make_device_unit([child, request](const Batch& batch, Outcomes& outcomes) {
+    std::vector<uint32_t> sources(batch.size());
+    for (size_t i = 0; i < sources.size(); ++i) sources[i] = static_cast<uint32_t>(batch.inputs()[0].get(i, 0));
+    std::vector<uint32_t> results;
+    child->convert(request, sources, results, outcomes.flags);
+    for (size_t i = 0; i < results.size(); ++i) outcomes.results.set(i, 0, results[i]);
+  });
+}
 
 /// The ops that a unit's rows take on some of these architectures: "op ...; op ...".
 std::string taken_by(std::string_view unit, unsigned archs) {
@@ -151,7 +128,7 @@ class CoreFamily final : public Family {
     if (!device) return declined(device.refusal().reason);
     if (!(i.archs & arch_of_capability(device->major, device->minor)))
       return declined("unit " + name + ": " + device_lacks(*device));
-    return named(std::make_unique<CoreUnit>(child_, index), name, claims_of(i, op));
+    return named(make_core_unit(child_, index), name, claims_of(i, op));
   }
 
   Result<std::unique_ptr<Unit>> bind_bulk(const Op& op) const {
@@ -160,7 +137,7 @@ class CoreFamily final : public Family {
       return declined("cuda:bulk converts fp32 and bf16 to formats of at most 10 fraction bits");
     const Result<DeviceInfo> device = child_->info();
     if (!device) return declined(device.refusal().reason);
-    return named(std::make_unique<DeviceBulkUnit>(child_, op), bulk_name, bulk_claims());
+    return named(make_bulk_unit(child_, op), bulk_name, bulk_claims());
   }
 
   static std::vector<Claim> bulk_claims() { return {{"equals_model", "ieee"}, {"equals_model", "bulk"}}; }

@@ -165,30 +165,18 @@ class Calls {
   size_t operand_bytes_, result_bytes_, per_call_ = 1;
 };
 
-class CublasUnit final : public Unit {
- public:
-  CublasUnit(std::shared_ptr<DeviceChild> child, int row, const Calls& calls)
-      : child_(std::move(child)), row_(row), calls_(calls) {}
-
-  void run(const Batch& batch, Outcomes& outcomes) const override {
-    guard_.run(*this, batch, outcomes, [&] {
-      for (size_t from = 0; from < batch.size(); from += calls_.cases_at_once()) {
-        const size_t cases = std::min(calls_.cases_at_once(), batch.size() - from), count = calls_.count(cases);
-        BlasOperands sent = calls_.zeros(count);
-        for (size_t i = 0; i < cases; ++i) calls_.put(batch, from + i, i, sent);
-        const Result<std::vector<uint8_t>> received = child_->gemm(row_, calls_.call(), count, sent);
-        if (!received) throw DeviceLost("cuBLAS took the probe but not the batch: " + received.refusal().reason);
-        for (size_t i = 0; i < cases; ++i) calls_.take(*received, i, from + i, outcomes.results);
-      }
-    });
-  }
-
- private:
-  std::shared_ptr<DeviceChild> child_;
-  int row_;
-  Calls calls_;
-  mutable LossGuard guard_;
-};
+std::unique_ptr<Unit> make_cublas_unit(std::shared_ptr<DeviceChild> child, int row, const Calls& calls) {
+  return make_device_unit([child, row, calls](const Batch& batch, Outcomes& outcomes) {
+    for (size_t from = 0; from < batch.size(); from += calls.cases_at_once()) {
+      const size_t cases = std::min(calls.cases_at_once(), batch.size() - from), count = calls.count(cases);
+      BlasOperands sent = calls.zeros(count);
+      for (size_t i = 0; i < cases; ++i) calls.put(batch, from + i, i, sent);
+      const Result<std::vector<uint8_t>> received = child->gemm(row, calls.call(), count, sent);
+      if (!received) throw DeviceLost("cuBLAS took the probe but not the batch: " + received.refusal().reason);
+      for (size_t i = 0; i < cases; ++i) calls.take(*received, i, from + i, outcomes.results);
+    }
+  });
+}
 
 std::string ops_of(const CublasRow& row) {
   const std::string &a = row.operand.name(), &d = row.result.name();
@@ -253,7 +241,7 @@ class CublasFamily final : public Family {
     const Calls calls(row, op, *with);
     const Result<bool> ready = proven(index, calls);
     if (!ready) return ready.refusal();
-    return named(std::make_unique<CublasUnit>(child_, index, calls), name, claims(row, op, *with));
+    return named(make_cublas_unit(child_, index, calls), name, claims(row, op, *with));
   }
 
  private:

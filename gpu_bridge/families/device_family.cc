@@ -33,26 +33,15 @@ constexpr DeviceParameter device_parameters[] = {
     {"transpose_b", "wgmma of 16-bit types: b transposed in shared memory", &WgmmaModifiers::transpose_b},
 };
 
-class DeviceUnit final : public Unit {
- public:
-  DeviceUnit(std::shared_ptr<DeviceChild> child, int instruction, const DeviceParameters& with)
-      : child_(std::move(child)), instruction_(instruction), with_(with) {}
-
-  void run(const Batch& batch, Outcomes& outcomes) const override {
-    const Instruction& i = instructions()[static_cast<size_t>(instruction_)];
-    guard_.run(*this, batch, outcomes, [&] {
-      TileBuffers tiles = place_cases(i, batch, with_.placement);
-      child_->run(instruction_, tiles, with_.wgmma);
-      collect_results(i, tiles, with_.placement, batch.size(), outcomes.results);
-    });
-  }
-
- private:
-  std::shared_ptr<DeviceChild> child_;
-  int instruction_;
-  DeviceParameters with_;
-  mutable LossGuard guard_;
-};
+std::unique_ptr<Unit> make_matrix_unit(std::shared_ptr<DeviceChild> child, int instruction,
+                                       const DeviceParameters& with) {
+  return make_device_unit([child, instruction, with](const Batch& batch, Outcomes& outcomes) {
+    const Instruction& i = instructions()[static_cast<size_t>(instruction)];
+    TileBuffers tiles = place_cases(i, batch, with.placement);
+    child->run(instruction, tiles, with.wgmma);
+    collect_results(i, tiles, with.placement, batch.size(), outcomes.results);
+  });
+}
 
 /// What wgmma has no form for (PTX ISA, wgmma.mma_async).
 Result<bool> has_form(const Instruction& i, const WgmmaModifiers& with) {
@@ -146,7 +135,7 @@ class DeviceFamily final : public Family {
     const std::string model = claimed_model(i, on);
     const bool plain_sum = with->wgmma.scale_d && !with->wgmma.negate_a && !with->wgmma.negate_b;
     if (!model.empty() && plain_sum && op.k % i.op.k == 0) claims.push_back({"equals_model", model});
-    return named(std::make_unique<DeviceUnit>(child_, index, *with), name, std::move(claims));
+    return named(make_matrix_unit(child_, index, *with), name, std::move(claims));
   }
 
  private:
