@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "arithmetic/corner_encodings.h"
 #include "bench/bench.h"
 #include "bench/measured_rows.h"
 #include "core/case_text.h"
@@ -26,55 +27,44 @@ const char* const scaled_ops[] = {"dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32 sa=e8m0 
                                   "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
                                   "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=e8m0 sb=e8m0 sblock=32"};
 
-/// Cases with what loses most: addends of one sign that end just below the last bit kept, all ones, beside one that is
+/// A finite number of about that exponent, its fraction all ones or drawn.
+uint64_t encode_about(const FormatFields& f, bool negative, int exponent, bool ones, CounterRng& rng) {
+  const uint64_t fraction = ones ? f.fraction_mask() : rng.next() & f.fraction_mask();
+  return encode_near(f, negative, std::clamp(exponent, f.emin(), f.emax()), fraction);
+}
+
+/// A case with what loses most: addends of one sign that end just below the last bit kept, all ones, beside one that is
 /// greater by the kept bits. What a search would have to find by luck is drawn here.
-class TightCases {
- public:
-  TightCases(const Op& op, const CornerHints& hints) : op_(op), hints_(hints) {}
-
-  void draw(Batch& batch, size_t index, CounterRng& rng) const {
-    const FormatFields &a = op_.a.fields(), &b = op_.b.fields(), &c = op_.c.fields();
-    if (a.integer || b.integer || c.integer) return;
-    const int low = a.emin() + b.emin(), high = a.emax() + b.emax();
-    const int anchor = rng.between(std::max(low, c.emin()), std::min(high, c.emax()));
-    const int below = anchor - hints_.fraction_bits - rng.between(-1, 3);
-    const bool one_sign = !rng.one_in(4), negative = rng.one_in(2), ones = !rng.one_in(3), c_leads = rng.one_in(2);
-    const int leader = c_leads ? -1 : rng.between(0, std::min(op_.k, hints_.block) - 1);
-    const int zeros = rng.one_in(3) ? rng.between(0, op_.k) : op_.k;  // products from here on are zero
-    for (int i = 0; i < op_.k; ++i) {
-      const int sum = i == leader ? anchor : below - (rng.one_in(3) ? rng.between(0, 2) : 0);
-      const int x = rng.between(std::max(a.emin(), sum - b.emax()), std::min(a.emax(), sum - b.emin()));
-      const bool sign = one_sign ? negative : rng.one_in(2);
-      const bool zero = i != leader && i >= zeros;
-      batch.inputs()[0].set(index, i, zero ? 0 : encode(a, sign, x, ones && i != leader, rng));
-      batch.inputs()[1].set(index, i, zero ? 0 : encode(b, false, sum - x, ones && i != leader, rng));
-    }
-    const int c_exponent = c_leads ? anchor : rng.one_in(2) ? below : rng.between(below, anchor);
-    const bool c_zero = rng.one_in(4) && !c_leads, c_negative = one_sign ? negative : rng.one_in(2);
-    const bool c_ones = !c_zero && rng.one_in(2);
-    batch.inputs()[2].set(index, 0, c_zero ? 0 : encode(c, c_negative, c_exponent, c_ones, rng));
-    for (int side = 0; op_.has_scales() && side < 2; ++side) {
-      const FormatFields& f = (side ? op_.scale_b : op_.scale_a).fields();
-      for (int i = 0; i < op_.scales(); ++i) {
-        const int exponent = rng.between(-2, 2) - (i ? hints_.fraction_bits / 2 : 0);
-        const bool scale_ones = rng.one_in(2);
-        batch.inputs()[size_t(3 + side)].set(index, i, encode(f, false, exponent, scale_ones, rng));
-      }
+void draw_tight(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng) {
+  const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields();
+  if (a.integer || b.integer || c.integer) return;
+  const int low = a.emin() + b.emin(), high = a.emax() + b.emax();
+  const int anchor = rng.between(std::max(low, c.emin()), std::min(high, c.emax()));
+  const int below = anchor - hints.fraction_bits - rng.between(-1, 3);
+  const bool one_sign = !rng.one_in(4), negative = rng.one_in(2), ones = !rng.one_in(3), c_leads = rng.one_in(2);
+  const int leader = c_leads ? -1 : rng.between(0, std::min(op.k, hints.block) - 1);
+  const int zeros = rng.one_in(3) ? rng.between(0, op.k) : op.k;  // products from here on are zero
+  for (int i = 0; i < op.k; ++i) {
+    const int sum = i == leader ? anchor : below - (rng.one_in(3) ? rng.between(0, 2) : 0);
+    const int x = rng.between(std::max(a.emin(), sum - b.emax()), std::min(a.emax(), sum - b.emin()));
+    const bool sign = one_sign ? negative : rng.one_in(2);
+    const bool zero = i != leader && i >= zeros;
+    batch.inputs()[0].set(index, i, zero ? 0 : encode_about(a, sign, x, ones && i != leader, rng));
+    batch.inputs()[1].set(index, i, zero ? 0 : encode_about(b, false, sum - x, ones && i != leader, rng));
+  }
+  const int c_exponent = c_leads ? anchor : rng.one_in(2) ? below : rng.between(below, anchor);
+  const bool c_zero = rng.one_in(4) && !c_leads, c_negative = one_sign ? negative : rng.one_in(2);
+  const bool c_ones = !c_zero && rng.one_in(2);
+  batch.inputs()[2].set(index, 0, c_zero ? 0 : encode_about(c, c_negative, c_exponent, c_ones, rng));
+  for (int side = 0; op.has_scales() && side < 2; ++side) {
+    const FormatFields& f = (side ? op.scale_b : op.scale_a).fields();
+    for (int i = 0; i < op.scales(); ++i) {
+      const int exponent = rng.between(-2, 2) - (i ? hints.fraction_bits / 2 : 0);
+      const bool scale_ones = rng.one_in(2);
+      batch.inputs()[size_t(3 + side)].set(index, i, encode_about(f, false, exponent, scale_ones, rng));
     }
   }
-
- private:
-  /// A finite number of about that exponent, its fraction all ones or drawn.
-  static uint64_t encode(const FormatFields& f, bool negative, int exponent, bool ones, CounterRng& rng) {
-    const uint64_t field = static_cast<uint64_t>(std::clamp(exponent, f.emin(), f.emax()) + f.bias);
-    uint64_t code = field << f.fraction_bits | (ones ? f.fraction_mask() : rng.next() & f.fraction_mask());
-    code = std::min(code, f.greatest_magnitude());
-    return f.in_container(code | (negative ? f.sign_bit() : 0));
-  }
-
-  Op op_;
-  CornerHints hints_;
-};
+}
 
 /// The tightest cases of one unit, and the search for more.
 class BoundSearch {
@@ -92,7 +82,6 @@ class BoundSearch {
     const CornerHints hints = corner_hints(unit_->model());
     const StructuredGenerator generator(op_, seed_);
     const Mutator mutator(op_, hints);
-    const TightCases tight(op_, hints);
     Batch batch;
     for (uint64_t first = 0; first < cases; first += chunk) {
       generator.fill(first, std::min(chunk, cases - first), batch);
@@ -104,7 +93,7 @@ class BoundSearch {
           copy_case((score(*x) < score(*y) ? y : x)->cases, 0, batch, i);
           kind == 3 ? mutator.mutate(batch, i, rng) : nudge(batch, i, rng);
         } else if (kind > 0) {
-          tight.draw(batch, i, rng);
+          draw_tight(op_, hints, batch, i, rng);
         }
       }
       judge(batch);
