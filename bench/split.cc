@@ -118,24 +118,6 @@ void draw_structured(const Op& op, CounterRng& rng, Batch& batch, size_t index) 
   batch.inputs()[2].set(index, 0, encode_near(f, negative, exponent, fraction));
 }
 
-class Draws {
- public:
-  Draws(const Op& op, bool structured) : op_(op), structured_(structured) {}
-  Batch operator()(uint64_t seed, uint64_t first, size_t count) const {
-    Batch batch(op_);
-    batch.resize(count);
-    for (size_t i = 0; i < count; ++i) {
-      CounterRng rng(seed, first + i);
-      structured_ ? draw_structured(op_, rng, batch, i) : draw_random(op_, rng, batch, i);
-    }
-    return batch;
-  }
-
- private:
-  Op op_;
-  bool structured_;
-};
-
 /// One to three operands changed: a bit, the neighbour, the exponent, a power of two.
 void nudge(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
   const FormatFields& f = op.a.fields();
@@ -166,7 +148,16 @@ double badness(const Errors& e) { return e.counts() ? e.ootomo / std::max(e.mark
 int run_split(SplitOptions& o) {
   if (o.inputs != "random" && o.inputs != "structured") throw BadInput("bench split: --inputs is random or structured");
   const Duel duel(o);
-  const Draws draws(duel.op(), o.inputs == "structured");
+  const auto draw = o.inputs == "structured" ? draw_structured : draw_random;
+  const auto draws = [&](uint64_t seed, uint64_t first, size_t count) {
+    Batch batch(duel.op());
+    batch.resize(count);
+    for (size_t i = 0; i < count; ++i) {
+      CounterRng rng(seed, first + i);
+      draw(duel.op(), rng, batch, i);
+    }
+    return batch;
+  };
   constexpr size_t chunk = 4096;
   uint64_t wins[3] = {}, left_out = 0;
   for (uint64_t first = 0; first < o.cases; first += chunk) {
