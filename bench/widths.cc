@@ -42,16 +42,11 @@ uint64_t encoding_of(int digit, int width) {
 
 /// Looks for slice products that the unit rounds: digits near the greatest, of one sign, one of them small. The first
 /// case, if any.
-struct Attack {
-  Batch found;
-  int64_t tried = 0;
-};
-Attack attack(const Accumulator& u, int k, SliceWidths w, int tries, uint64_t seed) {
+Batch attack(const Accumulator& u, int k, SliceWidths w, int tries, uint64_t seed) {
   Op op = op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=" + std::to_string(k));
   const std::string name = fmt::format("ozaki:dgemm.{}?slices=1,width_a={},width_b={},on={}", u.slice, w.a, w.b, u.on);
   const std::unique_ptr<Unit> unit = bind_or_fail(name, op);
   const gemm::OzakiGemm& engine = dynamic_cast<const gemm::OzakiUnit&>(*unit).engine();
-  Attack result;
   std::vector<uint64_t> a(static_cast<size_t>(k)), b(static_cast<size_t>(k));
   for (int i = 0; i < tries; ++i) {
     CounterRng rng(seed, static_cast<uint64_t>(i));
@@ -69,17 +64,16 @@ Attack attack(const Accumulator& u, int k, SliceWidths w, int tries, uint64_t se
       b[at] = encoding_of(rng.between(0, std::min(3, greatest_b)), w.b);
       b[(at + 1) % size_t(k)] = encoding_of(greatest_b, w.b);  // the top stays
     }
-    ++result.tried;
     if (engine.inexact_slice_products({1, 1, k}, {{a, b}})[0] == 0) continue;
-    result.found = Batch(op);
-    result.found.resize(1);
+    Batch found(op);
+    found.resize(1);
     for (int l = 0; l < k; ++l) {
-      result.found.inputs()[0].set(0, l, a[size_t(l)]);
-      result.found.inputs()[1].set(0, l, b[size_t(l)]);
+      found.inputs()[0].set(0, l, a[size_t(l)]);
+      found.inputs()[1].set(0, l, b[size_t(l)]);
     }
-    break;
+    return found;
   }
-  return result;
+  return {};
 }
 
 struct WidthsOptions {
@@ -103,18 +97,17 @@ Row examine(const Accumulator& u, int k, int tries) {
   const int most = digit_bits(engine.plan().slice.fields());
   const int64_t n = std::min<int64_t>(k, int64_t{1} << record.bits);  // longer sums are cut into blocks
   Row row;
-  const bool holds = attack(u, static_cast<int>(n), w, tries, 1).found.size() == 0;
+  const bool holds = attack(u, static_cast<int>(n), w, tries, 1).size() == 0;
   const SliceWidths wider = w.a == w.b ? SliceWidths{w.a + 1, w.b} : SliceWidths{w.a, w.b + 1};
   std::string more = w.a == most && w.b == most ? "the format has no more" : "no witness";
   row.as_derived = holds;
   if (wider.a <= most && wider.b <= most) {
-    const Attack broken = attack(u, static_cast<int>(n), wider, tries, 2);
-    row.as_derived &= broken.found.size() > 0;
-    if (broken.found.size()) more = "fails";
-    if (broken.found.size() && k <= longest_witness)
-      row.witness =
-          fmt::format("property exact_slices ozaki:dgemm.{}?slices=1,width_a={},width_b={},on={}\n{}\n{}\n", u.slice,
-                      wider.a, wider.b, u.on, to_text(broken.found.op()), case_line(broken.found, 0));
+    const Batch broken = attack(u, static_cast<int>(n), wider, tries, 2);
+    row.as_derived &= broken.size() > 0;
+    if (broken.size()) more = "fails";
+    if (broken.size() && k <= longest_witness)
+      row.witness = fmt::format("property exact_slices ozaki:dgemm.{}?slices=1,width_a={},width_b={},on={}\n{}\n{}\n",
+                                u.slice, wider.a, wider.b, u.on, to_text(broken.op()), case_line(broken, 0));
   }
   const int slices_a = (53 + w.a - 1) / w.a, slices_b = (53 + w.b - 1) / w.b;
   row.cells = fmt::format("{} | {}{} | {} + {} {} | {} and {} | {} | {}", record.bits, k,
