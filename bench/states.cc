@@ -64,17 +64,10 @@ struct RowStates {
   uint64_t cases = 0;
   size_t wrong = 0;
   std::vector<std::string> missing;
-
-  RowStates() = default;
-  RowStates(std::string of, const StatePairs& states, size_t most_missing)
-      : name(std::move(of)),
-        levels(states.levels()),
-        pairs(states.pairs()),
-        triples(states.triples()),
-        cases(states.cases()),
-        wrong(states.contradictions().size()),
-        missing(states.unmet(most_missing)) {}
 };
+RowStates row_states(const std::string& name, const StatePairs& s, size_t most_missing) {
+  return {name, s.levels(), s.pairs(), s.triples(), s.cases(), s.contradictions().size(), s.unmet(most_missing)};
+}
 
 void show(std::vector<RowStates> rows) {
   std::stable_sort(rows.begin(), rows.end(),
@@ -97,7 +90,7 @@ void show_search(const StatesOptions& options) {
     const Comparison field(op, units_of({}, op), registry(), {});
     for (const StatesOfUnit& one : states_of_search(field, options.seed, options.cases, hardware_threads())) {
       if (one.unit == options.unit) return show(one.states, options);
-      rows.emplace_back(one.unit, one.states, options.missing_or(0));
+      rows.push_back(row_states(one.unit, one.states, options.missing_or(0)));
     }
   }
   if (!options.unit.empty()) throw BadInput("no row that is searched by default: " + options.unit);
@@ -113,7 +106,7 @@ void show_all(const StatesOptions& options) {
       rows.push_back(&row);
   std::vector<RowStates> all(rows.size());
   in_parallel(hardware_threads(), rows.size(), [&](size_t i) {
-    all[i] = {rows[i]->name(), walked(rows[i]->op, rows[i]->model, options.seed), options.missing_or(0)};
+    all[i] = row_states(rows[i]->name(), walked(rows[i]->op, rows[i]->model, options.seed), options.missing_or(0));
   });
   show(std::move(all));
 }
