@@ -116,16 +116,11 @@ struct Spread {
   }
 };
 
-Spread spread_of(const std::vector<Run>& runs, double (*value)(const Run&)) {
+template <class T>
+Spread spread_of(const std::vector<Run>& runs, T Run::*value) {
   std::vector<double> values;
-  for (const Run& run : runs) values.push_back(value(run));
+  for (const Run& run : runs) values.push_back(double(run.*value));
   return Spread(std::move(values));
-}
-Spread seconds_of(const std::vector<Run>& runs) {
-  return spread_of(runs, [](const Run& r) { return r.seconds; });
-}
-Spread cases_of(const std::vector<Run>& runs) {
-  return spread_of(runs, [](const Run& r) { return double(r.cases); });
 }
 
 /// The first seed's input.
@@ -143,7 +138,7 @@ void print_header() {
 }
 
 void print_query(const Bound& bound, const std::vector<Run>& runs) {
-  const Spread c = cases_of(runs), s = seconds_of(runs);
+  const Spread c = spread_of(runs, &Run::cases), s = spread_of(runs, &Run::seconds);
   const PaperQuery& paper = *bound.query.paper;
   fmt::print("{:46} {:7.0f} {:7.0f} {:7.0f} {:7.0f} {:9.3f} {:9.3f} {:9.3f} {:9.3f}  {:>8} {:>8} {:>9}\n",
              bound.query.name, c.quartile1, c.median, c.quartile3, c.greatest, s.quartile1 * 1e3, s.median * 1e3,
@@ -240,7 +235,7 @@ double search_seconds(const PaperQuery& line, uint64_t seeds, double limit) {
       runs.push_back(search(bound, seed, limit));
       if (!runs.back().input || !verify(bound, runs.back()).empty()) return std::numeric_limits<double>::infinity();
     }
-    longest = std::max(longest, seconds_of(runs).median);
+    longest = std::max(longest, spread_of(runs, &Run::seconds).median);
   }
   return longest;
 }
