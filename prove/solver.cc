@@ -123,6 +123,12 @@ std::vector<SolverCommand> known_solvers() {
   return found;
 }
 
+std::string ask_values(const std::vector<Expression>& variables) {
+  std::string names;
+  for (const Expression& v : variables) names += " " + v.of().name(v.of().node(v));
+  return "(get-value (" + (names.empty() ? "#b1" : names) + "))";
+}
+
 }  // namespace
 
 std::vector<SolverCommand> find_solvers(const std::vector<std::string>& given) {
@@ -265,10 +271,8 @@ bool Solvers::knows_answers(Session& session, std::string& why) {
     const std::vector<Expression> assertions = question.ask(in, x, y);
     const double limit = limits_.seconds;
     limits_.seconds = 20;
-    std::string names;
     const std::vector<Expression> variables = variables_of(assertions);
-    for (const Expression& v : variables) names += " " + in.name(in.node(v));
-    const Answer answer = race({&session}, to_smt_lib(assertions), "(get-value (" + names + "))");
+    const Answer answer = race({&session}, to_smt_lib(assertions), ask_values(variables));
     limits_.seconds = limit;
     if (answer.verdict == Verdict::unknown) {
       why = "it does not answer a question whose answer is known (" + answer.solver + ")";
@@ -339,19 +343,15 @@ Answer Solvers::race(const std::vector<Session*>& runners, const std::string& te
       const Session::State state = s.answered() ? Session::State::answered
                                    : heard      ? s.listen()
                                                 : Session::State::computing;
-      bool stays = true;
       if (s.owes_an_answer) {  // to the query before
         if (state == Session::State::computing && 1000 * elapsed() < grace_milliseconds) continue;
         if (state != Session::State::answered) s.stop();
         s.owes_an_answer = false;
         waiting.push_back(&s);
-        stays = false;
       } else if (state == Session::State::gone) {
         fail(s, "ended without an answer: " + s.child.end());
-        stays = false;
       } else if (state == Session::State::endless) {
         fail(s, "prints without an end");
-        stays = false;
       } else if (state == Session::State::answered) {
         answer.verdict = s.verdict();
         if (answer.verdict == Verdict::sat && !s.model(ask_model, limits_, answer.model)) answer = {};
@@ -363,9 +363,10 @@ Answer Solvers::race(const std::vector<Session*>& runners, const std::string& te
           return answer;
         }
         fail(s, "says '" + s.received.substr(0, std::min<size_t>(s.received.find('\n'), 120)) + "'");
-        stays = false;
+      } else {
+        continue;  // it computes
       }
-      if (!stays) running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
+      running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
   for (Session* s : running) fail(*s, "gave no answer in time");
@@ -377,15 +378,11 @@ Answer Solvers::race(const std::vector<Session*>& runners, const std::string& te
 Answer Solvers::solve(const std::vector<Expression>& assertions, const std::string& comment,
                       const std::string& except) {
   ++queries_;
-  Expressions& in = assertions.at(0).of();
-  std::string names;
-  for (const Expression& v : variables_of(assertions)) names += " " + in.name(in.node(v));
   std::vector<Session*> runners;
   for (const auto& session : sessions_)
     if (session->full_name() != except) runners.push_back(session.get());
   if (runners.empty()) return {Verdict::unknown, "there is no other solver", 0, {}};
-  if (names.empty()) names = "#b1";
-  return race(runners, to_smt_lib(assertions, comment), "(get-value (" + names + "))");
+  return race(runners, to_smt_lib(assertions, comment), ask_values(variables_of(assertions)));
 }
 
 }  // namespace mmafuzz::prove
