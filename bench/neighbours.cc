@@ -25,7 +25,7 @@ namespace {
 constexpr uint64_t seed_of_cases = 1;
 
 struct Hypothesis {
-  std::string name;
+  std::string name;  ///< of its unit, but for `model:` and `twin:`
   DotModel model;
   size_t numbers = 0, nans = 0;  ///< cases on which it differs so far
 };
@@ -164,13 +164,12 @@ class Descents {
 };
 
 /// Ten cases from the first ones of the stream that differ; where few do, several from each.
-Batch cases_against(const ModelRow& row, const Neighbour& neighbour, Differs how) {
-  Descents descents(row, neighbour.model, how);
+Batch cases_against(const ModelRow& row, const DotModel& neighbour, Differs how, size_t structured_cases) {
+  Descents descents(row, neighbour, how);
   const StructuredGenerator generator(row.op, seed_of_cases);
   Batch part, differing(row.op);
-  for (uint64_t first = 0; first < neighbour.compared && differing.size() < cases_of_a_neighbour;
-       first += part.size()) {
-    generator.fill(first, std::min<uint64_t>(Compared::part, neighbour.compared - first), part);
+  for (uint64_t first = 0; first < structured_cases && differing.size() < cases_of_a_neighbour; first += part.size()) {
+    generator.fill(first, std::min<uint64_t>(Compared::part, structured_cases - first), part);
     for (size_t i = 0; i < part.size() && differing.size() < cases_of_a_neighbour; ++i)
       if (descents.differs(part, i)) differing.append(part, i);
   }
@@ -182,15 +181,17 @@ Batch cases_against(const ModelRow& row, const Neighbour& neighbour, Differs how
   return descents.found();
 }
 
-}  // namespace
-
-std::optional<Differs> how_they_differ(const FormatFields& d, uint64_t x, uint64_t y) {
-  if (x == y) return std::nullopt;
-  const auto is_nan = [&](uint64_t v) { return decode(d, v).cls == NumberClass::nan; };
-  return is_nan(x) && is_nan(y) ? Differs::nans : Differs::numbers;
-}
-
-RowAmongNeighbours among_neighbours(const ModelRow& row, size_t structured_cases) {
+/// What is nearest and differs in one way, and ten cases against it, minimized and all different.
+struct Neighbour {
+  std::optional<Hypothesis> nearest;  ///< nothing: none differs in this way on a structured case
+  size_t differing = 0;               ///< structured cases
+  Batch cases;
+};
+struct AmongNeighbours {
+  Neighbour numbers, nans;
+  size_t hypotheses = 0;  ///< among which they are nearest
+};
+AmongNeighbours among_neighbours(const ModelRow& row, size_t structured_cases) {
   const Compared compared(row, structured_cases);
   std::vector<Hypothesis> all = hypotheses_about(row);
   // What differs often is seen on the first part, and need not be counted to the end.
@@ -203,17 +204,20 @@ RowAmongNeighbours among_neighbours(const ModelRow& row, size_t structured_cases
     if (other.numbers > 0 && (!numbers || other.numbers < numbers->numbers)) numbers = &other;
     if (other.numbers == 0 && other.nans > 0 && (!nans || other.nans < nans->nans)) nans = &other;
   }
-  RowAmongNeighbours result;
-  const auto take = [&](const Hypothesis* from, size_t differing, Differs how) {
-    RowAmongNeighbours::Found found;
-    if (!from) return found;
-    found.neighbour = Neighbour{from->name, from->model, differing, structured_cases, all.size()};
-    found.cases = cases_against(row, *found.neighbour, how);
-    return found;
+  const auto take = [&](const Hypothesis* from, size_t Hypothesis::*differing, Differs how) -> Neighbour {
+    if (!from) return {};
+    return {*from, from->*differing, cases_against(row, from->model, how, structured_cases)};
   };
-  result.numbers = take(numbers, numbers ? numbers->numbers : 0, Differs::numbers);
-  result.nans = take(nans, nans ? nans->nans : 0, Differs::nans);
-  return result;
+  return {take(numbers, &Hypothesis::numbers, Differs::numbers), take(nans, &Hypothesis::nans, Differs::nans),
+          all.size()};
+}
+
+}  // namespace
+
+std::optional<Differs> how_they_differ(const FormatFields& d, uint64_t x, uint64_t y) {
+  if (x == y) return std::nullopt;
+  const auto is_nan = [&](uint64_t v) { return decode(d, v).cls == NumberClass::nan; };
+  return is_nan(x) && is_nan(y) ? Differs::nans : Differs::numbers;
 }
 
 std::vector<const ModelRow*> rows_with_neighbours() {
@@ -257,24 +261,23 @@ void write_block(CaseWriter& writer, const std::string& unit, const Batch& cases
   for (size_t i = 0; i < cases.size(); ++i) writer.one_case(cases, i, &outcomes);
 }
 
-void write(CaseWriter& writer, const ModelRow& row, const RowAmongNeighbours::Found& found) {
-  const Neighbour& of = *found.neighbour;
-  writer.comment(fmt::format("{} against {}: nearest of {}, differs on {} of {} cases", row.name(), of.name,
-                             of.hypotheses, of.differing, of.compared));
-  write_block(writer, "twin:" + row.name(), found.cases);
-  write_block(writer, "twin:" + of.name, found.cases);
-  write_block(writer, "exact:mpfr", as_plain_sums(row.model, found.cases));
+void write(CaseWriter& writer, const ModelRow& row, const Neighbour& of, size_t hypotheses, uint64_t compared) {
+  writer.comment(fmt::format("{} against {}: nearest of {}, differs on {} of {} cases", row.name(), of.nearest->name,
+                             hypotheses, of.differing, compared));
+  write_block(writer, "twin:" + row.name(), of.cases);
+  write_block(writer, "twin:" + of.nearest->name, of.cases);
+  write_block(writer, "exact:mpfr", as_plain_sums(row.model, of.cases));
 }
 
 /// What the two kinds of code do not agree on stays out of the corpus.
-void check_by_twins(const ModelRow& row, const RowAmongNeighbours::Found& found) {
-  for (const std::string& name : {row.name(), found.neighbour->name}) {
+void check_by_twins(const ModelRow& row, const Neighbour& of) {
+  for (const std::string& name : {row.name(), of.nearest->name}) {
     Outcomes model, twin;
-    bind_or_fail("model:" + name, row.op)->run(found.cases, model);
-    bind_or_fail("twin:" + name, row.op)->run(found.cases, twin);
-    for (size_t i = 0; i < found.cases.size(); ++i)
+    bind_or_fail("model:" + name, row.op)->run(of.cases, model);
+    bind_or_fail("twin:" + name, row.op)->run(of.cases, twin);
+    for (size_t i = 0; i < of.cases.size(); ++i)
       if (model.results.get(i) != twin.results.get(i))
-        throw Contradiction(name + " and its slow twin differ on " + case_line(found.cases, i));
+        throw Contradiction(name + " and its slow twin differ on " + case_line(of.cases, i));
   }
 }
 
@@ -283,7 +286,7 @@ int run_neighbours(const NeighboursOptions& options) {
   std::filesystem::create_directories(options.to, failed);
   if (failed) throw BadInput("cannot write to " + options.to + ": " + failed.message());
   const std::vector<const ModelRow*> rows = rows_with_neighbours();
-  std::vector<RowAmongNeighbours> found(rows.size());
+  std::vector<AmongNeighbours> found(rows.size());
   in_parallel(hardware_threads(), rows.size(), [&](size_t i) { found[i] = among_neighbours(*rows[i], options.cases); });
   std::map<std::string, std::unique_ptr<CaseWriter>> files;
   int short_of_ten = 0;
@@ -299,12 +302,13 @@ int run_neighbours(const NeighboursOptions& options) {
       file->comment("then, where a neighbour differs in nothing else, which NaN comes out.");
     }
     for (const auto& [of, kind] : {std::pair{&found[i].numbers, "numbers"}, std::pair{&found[i].nans, "NaNs"}}) {
-      if (of->neighbour) check_by_twins(*rows[i], *of);
-      if (of->neighbour) write(*file, *rows[i], *of);
-      const size_t count = of->neighbour ? of->cases.size() : 0;
-      fmt::print("{} {} {} {} {}\n", rows[i]->name(), kind, of->neighbour ? of->neighbour->name : "-",
-                 of->neighbour ? of->neighbour->differing : 0, count);
-      short_of_ten += count < cases_of_a_neighbour;
+      if (of->nearest) {
+        check_by_twins(*rows[i], *of);
+        write(*file, *rows[i], *of, found[i].hypotheses, options.cases);
+      }
+      fmt::print("{} {} {} {} {}\n", rows[i]->name(), kind, of->nearest ? of->nearest->name : "-", of->differing,
+                 of->cases.size());
+      short_of_ten += of->cases.size() < cases_of_a_neighbour;
     }
   }
   for (const auto& [arch, file] : files) file->finish();

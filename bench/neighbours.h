@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/batch.h"
@@ -20,23 +19,6 @@ enum class Differs { numbers, nans };
 
 /// How results x and y of d's format differ; nothing where they are the same.
 std::optional<Differs> how_they_differ(const FormatFields& d, uint64_t x, uint64_t y);
-
-struct Neighbour {
-  std::string name;  ///< of its unit, but for `model:` and `twin:`
-  DotModel model;
-  size_t differing = 0, compared = 0;  ///< structured cases
-  size_t hypotheses = 0;               ///< among which it is nearest
-};
-
-/// A row with its neighbours and ten cases each, minimized and all different.
-struct RowAmongNeighbours {
-  struct Found {
-    std::optional<Neighbour> neighbour;  ///< nothing: none differs in this way on a structured case
-    Batch cases;
-  };
-  Found numbers, nans;
-};
-RowAmongNeighbours among_neighbours(const ModelRow& row, size_t structured_cases);
 
 /// The rows that have such cases: of all makers but NVIDIA and AMD's CDNA, whose published vectors tell them apart.
 std::vector<const ModelRow*> rows_with_neighbours();
