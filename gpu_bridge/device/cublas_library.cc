@@ -4,6 +4,7 @@
 #include <glob.h>
 
 #include <cstdlib>
+#include <vector>
 
 namespace mmafuzz {
 namespace {
@@ -36,8 +37,8 @@ void add_matches(const std::string& pattern, std::vector<std::string>& files) {
   globfree(&found);
 }
 
-}  // namespace
-
+/// Files to try, best first: what MMAFUZZ_CUBLAS names and nothing else; or by the loader's own path, in the toolkit,
+/// and in site-packages of Python, where the wheels of NVIDIA put it.
 std::vector<std::string> cublas_candidates(int major) {
   if (const std::string only = environment("MMAFUZZ_CUBLAS"); !only.empty()) return {only};
   const std::string file = "libcublas.so." + std::to_string(major);
@@ -52,6 +53,8 @@ std::vector<std::string> cublas_candidates(int major) {
       add_matches(prefix + "/lib/python3*/" + packages + "/nvidia/*/lib/" + file, files);
   return files;
 }
+
+}  // namespace
 
 CublasFile::CublasFile(int major) {
   for (const std::string& file : cublas_candidates(major)) {

@@ -3,13 +3,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 namespace mmafuzz {
-
-/// Files to try, best first: what MMAFUZZ_CUBLAS names and nothing else; or by the loader's own path, in the toolkit,
-/// and in site-packages of Python, where the wheels of NVIDIA put it.
-std::vector<std::string> cublas_candidates(int major);
 
 class CublasFile {
  public:

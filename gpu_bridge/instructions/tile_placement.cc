@@ -84,12 +84,10 @@ Slot slot_of_case(const TileShape& s, uint64_t index, uint64_t placement) {
   return slot;
 }
 
-int steps_of(const Instruction& instruction, const Op& op) { return (op.k + instruction.op.k - 1) / instruction.op.k; }
-
 TileBuffers place_cases(const Instruction& instruction, const Batch& batch, uint64_t placement) {
   const TileShape& s = instruction.shape;
   const uint64_t slots = static_cast<uint64_t>(s.slots());
-  const int steps = steps_of(instruction, batch.op());
+  const int steps = (batch.op().k + s.k - 1) / s.k;
   TileBuffers tiles(s, steps, (batch.size() + slots - 1) / slots);
   tiles.number = placement << 32;  // far from those of another placement
   for (uint64_t tile = 0; tile < tiles.tiles; ++tile) {

@@ -29,9 +29,6 @@ struct Slot {
 };
 Slot slot_of_case(const TileShape& shape, uint64_t index, uint64_t placement);
 
-/// Steps along k that a dot of the op takes.
-int steps_of(const Instruction& instruction, const Op& op);
-
 /// The batch's cases as tiles; a k that is no multiple of the instruction's is padded with +0, its scales with one.
 /// Another `placement` gives other rows, columns and neighbours.
 TileBuffers place_cases(const Instruction& instruction, const Batch& batch, uint64_t placement);

@@ -14,13 +14,14 @@ struct FirstOfBin {
   void impossible(const char*) { answer.first_impossible = std::min(answer.first_impossible, number); }
 };
 
-}  // namespace
-
+/// Counts divergences by tile, `cells` of this one, and keeps the tiles of lowest number. Tiles must come in order.
 void note_divergent_tile(SweepAnswer& answer, const DivergentTile& tile, uint64_t cells) {
   answer.divergent_dots += cells;
   ++answer.divergent_tiles;
   if (answer.listed < SweepAnswer::greatest_listed) answer.tile[answer.listed++] = tile;
 }
+
+}  // namespace
 
 void list_divergent_tiles(const SweepRequest& request, const std::vector<uint32_t>& cells, SweepAnswer& answer,
                           const std::function<void(uint64_t tile, uint32_t* to)>& read_words) {

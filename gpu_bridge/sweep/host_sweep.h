@@ -25,9 +25,8 @@ SweepParent dot_at(const SweepRequest& request, const Tiles& tiles, uint64_t til
 std::vector<SweepParent> dots_of(const SweepRequest& request, const std::vector<SweepParent>& parents,
                                  const std::vector<uint64_t>& numbers);
 
-/// Counts divergences by tile, `cells` of this one, and keeps the tiles of lowest number. Tiles must come in order.
-void note_divergent_tile(SweepAnswer& answer, const DivergentTile& tile, uint64_t cells);
-/// Does that for all tiles of a request: cells[i] differ in tile i; which, read_words(i, to) says.
+/// Counts divergences by tile and keeps the tiles of lowest number: cells[i] differ in tile i; which, read_words(i, to)
+/// says.
 void list_divergent_tiles(const SweepRequest& request, const std::vector<uint32_t>& cells, SweepAnswer& answer,
                           const std::function<void(uint64_t tile, uint32_t* to)>& read_words);
 
