@@ -60,11 +60,8 @@ struct Search {
 
 class Contender {
  public:
-  Contender(const Mutant& mutant, const Search& search, size_t index) : unit_(mutant.name, mutant.op, mutant.make) {
-    run_.mutant = index;
-    run_.strategy = search.strategy;
-    run_.seed = search.seed;
-  }
+  Contender(const Mutant& mutant, const Search& search, size_t index)
+      : unit_(mutant.name, mutant.op, mutant.make), run_{index, search.strategy, search.seed} {}
   const MutantRun& result() const { return run_; }
   bool active() const { return active_; }
 
