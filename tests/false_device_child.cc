@@ -21,7 +21,7 @@
 #include "gpu_bridge/instructions/core_instructions.h"
 #include "gpu_bridge/device/device_protocol.h"
 #include "gpu_bridge/sweep/host_sweep.h"
-#include "gpu_bridge/tiles/host_twin.h"
+#include "tests/host_twin.h"
 #include "gpu_bridge/instructions/instructions.h"
 #include "oracles/families.h"
 #include "oracles/models/model_rows.h"
