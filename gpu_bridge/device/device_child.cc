@@ -19,8 +19,8 @@ std::string DeviceChild::last_loss() {
   return last_loss_;
 }
 
-std::vector<uint8_t> DeviceChild::call(device::Request request, const std::vector<std::span<const uint8_t>>& payload,
-                                       bool& declined) {
+Result<std::vector<uint8_t>> DeviceChild::call(device::Request request,
+                                               const std::vector<std::span<const uint8_t>>& payload) {
   const auto deadline = std::min(device::Clock::now() + patience_, deadline_.load());
   try {
     if (!child_.is_running()) {
@@ -37,9 +37,9 @@ std::vector<uint8_t> DeviceChild::call(device::Request request, const std::vecto
       throw std::runtime_error("sent what is no answer");
     std::vector<uint8_t> content(answer.bytes);
     receive_all(child_.socket(), content.data(), content.size(), deadline);
-    declined = answer.kind == device::AnswerKind::declined;
-    if (answer.kind == device::AnswerKind::failed)
-      throw std::runtime_error("reports: " + std::string(content.begin(), content.end()));
+    const auto text = [&] { return std::string(content.begin(), content.end()); };
+    if (answer.kind == device::AnswerKind::failed) throw std::runtime_error("reports: " + text());
+    if (answer.kind == device::AnswerKind::declined) return declined(text());
     return content;
   } catch (const std::runtime_error& e) {
     const std::string how = child_.end();
@@ -51,15 +51,14 @@ Result<DeviceInfo> DeviceChild::info() {
   const std::lock_guard lock(mutex_);
   if (!info_) {
     try {
-      bool no_device = false;
-      const std::vector<uint8_t> content = call({}, {}, no_device);
-      if (no_device) {
-        info_ = declined(std::string(content.begin(), content.end()));
+      const Result<std::vector<uint8_t>> content = call({}, {});
+      if (!content) {
+        info_ = content.refusal();
         child_.end(ChildProcess::Why::finished);
-      } else if (content.size() != sizeof(DeviceInfo)) {
+      } else if (content->size() != sizeof(DeviceInfo)) {
         throw lost("the device child sent no description (" + child_.end() + ")");
       } else {
-        info_ = Parts(content).plain<DeviceInfo>();
+        info_ = Parts(*content).plain<DeviceInfo>();
       }
     } catch (const DeviceLost& e) {
       info_ = declined(e.what());
@@ -72,11 +71,9 @@ Result<std::vector<uint8_t>> DeviceChild::answer_to(const device::Request& reque
                                                     const std::vector<std::span<const uint8_t>>& payload,
                                                     size_t bytes) {
   const std::lock_guard lock(mutex_);
-  bool refused = false;
-  std::vector<uint8_t> content = call(request, payload, refused);
-  if (refused) return declined(std::string(content.begin(), content.end()));
-  if (content.size() != bytes)
-    throw lost("the device child sent " + std::to_string(content.size()) + " bytes of results instead of " +
+  Result<std::vector<uint8_t>> content = call(request, payload);
+  if (content && content->size() != bytes)
+    throw lost("the device child sent " + std::to_string(content->size()) + " bytes of results instead of " +
                std::to_string(bytes) + " (" + child_.end() + ")");
   return content;
 }

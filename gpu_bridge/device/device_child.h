@@ -56,8 +56,7 @@ class DeviceChild {
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents);
 
  private:
-  std::vector<uint8_t> call(device::Request request, const std::vector<std::span<const uint8_t>>& payload,
-                            bool& declined);
+  Result<std::vector<uint8_t>> call(device::Request request, const std::vector<std::span<const uint8_t>>& payload);
   /// An answer `bytes` long, or a refusal.
   Result<std::vector<uint8_t>> answer_to(const device::Request& request,
                                          const std::vector<std::span<const uint8_t>>& payload, size_t bytes);
