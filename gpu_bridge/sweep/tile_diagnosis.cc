@@ -1,6 +1,6 @@
-#include "gpu_bridge/sweep/tile_diagnosis.h"
-
 #include <set>
+
+#include "gpu_bridge/sweep/sweep_run.h"
 
 namespace mmafuzz {
 namespace {
