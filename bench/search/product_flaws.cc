@@ -104,6 +104,8 @@ struct Effect {
   std::function<bool(const SlicedProduct&, gemm::GemmCase&)> misreads;
   std::function<bool(const SlicedProduct&, int i, int j)> shows;
 };
+Effect misreads(std::function<bool(const SlicedProduct&, gemm::GemmCase&)> f) { return {std::move(f), {}}; }
+Effect shows(std::function<bool(const SlicedProduct&, int, int)> f) { return {{}, std::move(f)}; }
 
 class FlawedProduct final : public Unit {
  public:
@@ -202,300 +204,289 @@ using S = const SlicedProduct&;
 const ProductFlaw product_flaws[] = {
     // A row needs one slice more than usual, its greatest number is negative, its second slice empty.
     {"negative span", ozaki, inner_product,
-     [](CounterRng&) -> Effect {
-       return {{}, [](S s, int i, int) {
-                 return s.row_excess(i) == 1 && s.a.slices > 2 && !s.a.is_filled(2, i) && s.negative_top(i);
-               }};
+     [](CounterRng&) {
+       return shows([](S s, int i, int) {
+         return s.row_excess(i) == 1 && s.a.slices > 2 && !s.a.is_filled(2, i) && s.negative_top(i);
+       });
      }},
     // Row and column need one slice more than usual each, and slice 2 of both is empty.
     {"both exceed", ozaki, inner_product,
-     [](CounterRng&) -> Effect {
-       return {{}, [](S s, int i, int j) {
-                 return s.row_excess(i) == 1 && s.column_excess(j) == 1 && !s.a.is_filled(2, i) && !s.b.is_filled(2, j);
-               }};
+     [](CounterRng&) {
+       return shows([](S s, int i, int j) {
+         return s.row_excess(i) == 1 && s.column_excess(j) == 1 && !s.a.is_filled(2, i) && !s.b.is_filled(2, j);
+       });
      }},
     // All products of the first three slices cancel, and row and column need more than usual.
     {"late cancellation", ozaki, inner_product,
-     [](CounterRng&) -> Effect {
-       return {{}, [](S s, int i, int j) {
-                 if (s.row_excess(i) < 1 || s.column_excess(j) < 1) return false;
-                 if (s.dot(1, i, 4, j) == 0 && s.dot(4, i, 1, j) == 0) return false;
-                 return s.cancels(3, i, 3, j);
-               }};
+     [](CounterRng&) {
+       return shows([](S s, int i, int j) {
+         if (s.row_excess(i) < 1 || s.column_excess(j) < 1) return false;
+         if (s.dot(1, i, 4, j) == 0 && s.dot(4, i, 1, j) == 0) return false;
+         return s.cancels(3, i, 3, j);
+       });
      }},
     // An odd slice product within 2^-8 of what the accumulator holds.
     {"full sum", ozaki, inner_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int sign = rng.one_in(2) ? 1 : -1;
-       return {{}, [sign](S s, int i, int j) {
-                 for (int p = 1; p <= std::min(s.a.slices, 4); ++p)
-                   for (int q = 1; q <= std::min(s.b.slices, 4); ++q) {
-                     const int64_t sum = sign * s.dot(p, i, q, j);
-                     if (sum % 2 != 0 && sum > s.greatest_sum() - s.greatest_sum() / 256) return true;
-                   }
-                 return false;
-               }};
+       return shows([sign](S s, int i, int j) {
+         for (int p = 1; p <= std::min(s.a.slices, 4); ++p)
+           for (int q = 1; q <= std::min(s.b.slices, 4); ++q) {
+             const int64_t sum = sign * s.dot(p, i, q, j);
+             if (sum % 2 != 0 && sum > s.greatest_sum() - s.greatest_sum() / 256) return true;
+           }
+         return false;
+       });
      }},
     // One infinity in the row, one of the other sign in c, all else finite.
     {"opposed infinity", ozaki, small_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int at = rng.between(0, 7);
-       return {{}, [at](S s, int i, int j) {
-                 const Number x = s.number_a(i, at), y = s.number_b(at, j), c = s.number_c(i, j);
-                 return x.cls == NumberClass::infinity && c.cls == NumberClass::infinity && s.counts(y) &&
-                        (x.negative != y.negative) != c.negative && s.has_numbers_but_at(at, i, j);
-               }};
+       return shows([at](S s, int i, int j) {
+         const Number x = s.number_a(i, at), y = s.number_b(at, j), c = s.number_c(i, j);
+         return x.cls == NumberClass::infinity && c.cls == NumberClass::infinity && s.counts(y) &&
+                (x.negative != y.negative) != c.negative && s.has_numbers_but_at(at, i, j);
+       });
      }},
     // The rows' tops are far apart, the columns' equal, c is zero, and a negative row needs one slice more.
     {"distant rows", ozaki, small_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int apart = rng.between(200, 800);
-       return {{}, [apart](S s, int i, int j) {
-                 return s.a.slices > 0 && s.b.slices > 0 && s.a.is_filled(1, 0) && s.a.is_filled(1, 1) &&
-                        s.b.is_filled(1, 0) && s.b.is_filled(1, 1) && std::abs(s.a.top[0] - s.a.top[1]) > apart &&
-                        s.b.top[0] == s.b.top[1] && s.number_c(i, j).cls == NumberClass::zero && s.negative_top(i) &&
-                        s.row_excess(i) == 1;
-               }};
+       return shows([apart](S s, int i, int j) {
+         return s.a.slices > 0 && s.b.slices > 0 && s.a.is_filled(1, 0) && s.a.is_filled(1, 1) && s.b.is_filled(1, 0) &&
+                s.b.is_filled(1, 1) && std::abs(s.a.top[0] - s.a.top[1]) > apart && s.b.top[0] == s.b.top[1] &&
+                s.number_c(i, j).cls == NumberClass::zero && s.negative_top(i) && s.row_excess(i) == 1;
+       });
      }},
     // Only products of the last block are not zero, and those of slices 1 and 1 have an odd sum.
     {"last block alone", ozaki, long_product,
-     [](CounterRng&) -> Effect {
-       return {{}, [](S s, int i, int j) {
-                 for (int l = 0; l < 32; ++l)
-                   if (s.number_a(i, l).cls != NumberClass::zero && s.number_b(l, j).cls != NumberClass::zero)
-                     return false;
-                 return s.dot(1, i, 1, j) % 2 != 0;
-               }};
+     [](CounterRng&) {
+       return shows([](S s, int i, int j) {
+         for (int l = 0; l < 32; ++l)
+           if (s.number_a(i, l).cls != NumberClass::zero && s.number_b(l, j).cls != NumberClass::zero) return false;
+         return s.dot(1, i, 1, j) % 2 != 0;
+       });
      }},
     // The greatest product is in the last block, the row needs one slice more, slice 2 of the column is empty.
     {"late excess", ozaki, long_product,
-     [](CounterRng&) -> Effect {
-       return {{}, [](S s, int i, int j) {
-                 if (s.row_excess(i) != 1 || s.b.slices < 3 || s.b.is_filled(2, j)) return false;
-                 int best = -1, greatest = 0;
-                 for (int l = 0; l < s.op.k; ++l) {
-                   if (!s.counts(s.number_a(i, l)) || !s.counts(s.number_b(l, j))) continue;
-                   const int exponent = leading_exponent(s.op.a.fields(), s.code_a(i, l)) +
-                                        leading_exponent(s.op.b.fields(), s.code_b(l, j));
-                   if (best >= 0 && exponent <= greatest) continue;
-                   best = l;
-                   greatest = exponent;
-                 }
-                 return best >= 32;
-               }};
+     [](CounterRng&) {
+       return shows([](S s, int i, int j) {
+         if (s.row_excess(i) != 1 || s.b.slices < 3 || s.b.is_filled(2, j)) return false;
+         int best = -1, greatest = 0;
+         for (int l = 0; l < s.op.k; ++l) {
+           if (!s.counts(s.number_a(i, l)) || !s.counts(s.number_b(l, j))) continue;
+           const int exponent =
+               leading_exponent(s.op.a.fields(), s.code_a(i, l)) + leading_exponent(s.op.b.fields(), s.code_b(l, j));
+           if (best >= 0 && exponent <= greatest) continue;
+           best = l;
+           greatest = exponent;
+         }
+         return best >= 32;
+       });
      }},
     // A sum that cancels to zero though row and column need one slice more, c of one sign.
     {"cancelled to zero", ozaki, inner_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const bool negative = rng.one_in(2);
-       return {{}, [negative](S s, int i, int j) {
-                 return s.row_excess(i) == 1 && s.column_excess(j) == 1 && s.number_c(i, j).negative == negative &&
-                        s.cancels(s.a.slices, i, s.b.slices, j);
-               }};
+       return shows([negative](S s, int i, int j) {
+         return s.row_excess(i) == 1 && s.column_excess(j) == 1 && s.number_c(i, j).negative == negative &&
+                s.cancels(s.a.slices, i, s.b.slices, j);
+       });
      }},
     // The third slice of a row of one sign is full in all places but one at most, its fourth empty.
     {"full third slice", ozaki, inner_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const bool negative = rng.one_in(2);
-       return {{}, [negative](S s, int i, int) {
-                 if (s.a.slices < 3 || s.negative_top(i) != negative) return false;
-                 int full = 0;
-                 for (int l = 0; l < s.op.k; ++l) full += std::abs(s.digit_a(3, i, l)) == s.greatest_digit_of_a();
-                 return full >= s.op.k - 1 && (s.a.slices < 4 || !s.a.is_filled(4, i));
-               }};
+       return shows([negative](S s, int i, int) {
+         if (s.a.slices < 3 || s.negative_top(i) != negative) return false;
+         int full = 0;
+         for (int l = 0; l < s.op.k; ++l) full += std::abs(s.digit_a(3, i, l)) == s.greatest_digit_of_a();
+         return full >= s.op.k - 1 && (s.a.slices < 4 || !s.a.is_filled(4, i));
+       });
      }},
 
     // A slice of a row is lost where the row's top is one certain power of two.
     {"slice lost at one exponent", exact_ozaki, inner_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int p = rng.between(2, 4);
        const int top = rng.between(-400, 400);
-       return {[p, top](S s, gemm::GemmCase& read) {
-                 return s.a.slices > 0 && s.a.top[0] == top && drop_slice(s, read, 0, p, [](int) { return true; });
-               },
-               {}};
+       return misreads([p, top](S s, gemm::GemmCase& read) {
+         return s.a.slices > 0 && s.a.top[0] == top && drop_slice(s, read, 0, p, [](int) { return true; });
+       });
      }},
     // A full digit above a digit of more than a half, below an empty one, reads as if it had been rounded up and the
     // carry were lost; of one sign.
     {"carry between slices", exact_ozaki, inner_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int p = rng.between(2, 4);
        const int sign = rng.one_in(2) ? 1 : -1;
-       return {[p, sign](S s, gemm::GemmCase& read) {
-                 return drop_slice(s, read, 0, p, [&](int l) {
-                   return s.digit_a(p, 0, l) == sign * s.greatest_digit_of_a() && s.digit_a(p - 1, 0, l) == 0 &&
-                          sign * s.digit_a(p + 1, 0, l) > s.greatest_digit_of_a() / 2;
-                 });
-               },
-               {}};
+       return misreads([p, sign](S s, gemm::GemmCase& read) {
+         return drop_slice(s, read, 0, p, [&](int l) {
+           return s.digit_a(p, 0, l) == sign * s.greatest_digit_of_a() && s.digit_a(p - 1, 0, l) == 0 &&
+                  sign * s.digit_a(p + 1, 0, l) > s.greatest_digit_of_a() / 2;
+         });
+       });
      }},
     // After the first slices cancelled, halfway cases of one sign round away from zero instead of to even.
     {"half after cancellation", exact_ozaki, inner_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const bool negative = rng.one_in(2);
-       return {{}, [negative](S s, int i, int j) {
-                 if (s.a.slices == 0 || s.b.slices == 0 || !s.a.is_filled(1, i) || !s.b.is_filled(1, j) ||
-                     s.dot(1, i, 1, j) != 0 || !s.is_finite(i, j))
-                   return false;
-                 const Rounded d = s.rounded(i, j);
-                 return d.negative == negative && d.guard && !d.sticky && !d.last;
-               }};
+       return shows([negative](S s, int i, int j) {
+         if (s.a.slices == 0 || s.b.slices == 0 || !s.a.is_filled(1, i) || !s.b.is_filled(1, j) ||
+             s.dot(1, i, 1, j) != 0 || !s.is_finite(i, j))
+           return false;
+         const Rounded d = s.rounded(i, j);
+         return d.negative == negative && d.guard && !d.sticky && !d.last;
+       });
      }},
     // One slice too few is cut where the row's span is a whole number of slices and one bit.
     {"last bit alone", exact_ozaki, inner_product,
-     [](CounterRng&) -> Effect {
-       return {[](S s, gemm::GemmCase& read) {
-                 const int needed = s.a.needed[0];
-                 if (needed < 2 || needed > s.a.slices) return false;
-                 for (int l = 0; l < s.op.k; ++l)  // only the first bit of the last slice
-                   if (s.digit_a(needed, 0, l) % (1 << (s.slicing.widths.a - 1)) != 0) return false;
-                 return drop_below(s, read, 0, needed - 1);
-               },
-               {}};
+     [](CounterRng&) {
+       return misreads([](S s, gemm::GemmCase& read) {
+         const int needed = s.a.needed[0];
+         if (needed < 2 || needed > s.a.slices) return false;
+         for (int l = 0; l < s.op.k; ++l)  // only the first bit of the last slice
+           if (s.digit_a(needed, 0, l) % (1 << (s.slicing.widths.a - 1)) != 0) return false;
+         return drop_below(s, read, 0, needed - 1);
+       });
      }},
     // The cut stops at a gap of empty slices in a row of one sign.
     {"stops at a gap", exact_ozaki, inner_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int gap = rng.between(2, 3);
        const bool negative = rng.one_in(2);
-       return {[gap, negative](S s, gemm::GemmCase& read) {
-                 if (s.negative_top(0) != negative) return false;
-                 int empty = 0;
-                 for (int p = 1; p < s.a.slices; ++p) {
-                   empty = s.a.is_filled(p, 0) ? 0 : empty + 1;
-                   if (empty == gap) return drop_below(s, read, 0, p);
-                 }
-                 return false;
-               },
-               {}};
+       return misreads([gap, negative](S s, gemm::GemmCase& read) {
+         if (s.negative_top(0) != negative) return false;
+         int empty = 0;
+         for (int p = 1; p < s.a.slices; ++p) {
+           empty = s.a.is_filled(p, 0) ? 0 : empty + 1;
+           if (empty == gap) return drop_below(s, read, 0, p);
+         }
+         return false;
+       });
      }},
     // A pair of late slices whose sum is as great as it can be, but for one product.
     {"full late pair", exact_ozaki, inner_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int p = rng.between(2, 4);
        const int q = rng.between(2, 4);
        const int sign = rng.one_in(2) ? 1 : -1;
-       return {{}, [p, q, sign](S s, int i, int j) {
-                 return sign * s.dot(p, i, q, j) >=
-                        int64_t{s.op.k - 1} * s.greatest_digit_of_a() * s.greatest_digit_of_b();
-               }};
+       return shows([p, q, sign](S s, int i, int j) {
+         return sign * s.dot(p, i, q, j) >= int64_t{s.op.k - 1} * s.greatest_digit_of_a() * s.greatest_digit_of_b();
+       });
      }},
     // The accumulator ends some bits below the tops, and nothing lies above its end.
     {"short accumulator", exact_ozaki, inner_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int bits = rng.between(40, 90);
-       return {{}, [bits](S s, int i, int j) {
-                 bool below = false;
-                 for (int p = 1; p <= s.a.slices; ++p)
-                   for (int q = 1; q <= s.b.slices; ++q) {
-                     if (s.dot(p, i, q, j) == 0) continue;
-                     if (p * s.slicing.widths.a + q * s.slicing.widths.b <= bits) return false;
-                     below = true;
-                   }
-                 return below && s.number_c(i, j).cls == NumberClass::zero;
-               }};
+       return shows([bits](S s, int i, int j) {
+         bool below = false;
+         for (int p = 1; p <= s.a.slices; ++p)
+           for (int q = 1; q <= s.b.slices; ++q) {
+             if (s.dot(p, i, q, j) == 0) continue;
+             if (p * s.slicing.widths.a + q * s.slicing.widths.b <= bits) return false;
+             below = true;
+           }
+         return below && s.number_c(i, j).cls == NumberClass::zero;
+       });
      }},
     // Behind a block of zeros in the row the next block loses its first slice, if the block before is full.
     {"block behind zeros", blocked_ozaki, long_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int block = rng.between(1, 2);
-       return {[block](S s, gemm::GemmCase& read) {
-                 for (int l = 8 * (block - 1); l < 8 * block; ++l)
-                   if (!s.counts(s.number_a(0, l)) || s.counts(s.number_a(0, l + 8))) return false;
-                 return drop_slice(s, read, 0, 1, [&](int l) { return l / 8 == block + 1; });
-               },
-               {}};
+       return misreads([block](S s, gemm::GemmCase& read) {
+         for (int l = 8 * (block - 1); l < 8 * block; ++l)
+           if (!s.counts(s.number_a(0, l)) || s.counts(s.number_a(0, l + 8))) return false;
+         return drop_slice(s, read, 0, 1, [&](int l) { return l / 8 == block + 1; });
+       });
      }},
     // The rows' tops are one slice apart, the columns' too, the other way, and the row needs one slice more.
     {"neighbour's top", exact_ozaki, small_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int sign = rng.one_in(2) ? 1 : -1;
-       return {{}, [sign](S s, int i, int) {
-                 return s.a.slices > 0 && s.b.slices > 0 && s.a.top[1] - s.a.top[0] == sign * s.slicing.widths.a &&
-                        s.b.top[0] - s.b.top[1] == sign * s.slicing.widths.b && s.row_excess(i) == 1;
-               }};
+       return shows([sign](S s, int i, int) {
+         return s.a.slices > 0 && s.b.slices > 0 && s.a.top[1] - s.a.top[0] == sign * s.slicing.widths.a &&
+                s.b.top[0] - s.b.top[1] == sign * s.slicing.widths.b && s.row_excess(i) == 1;
+       });
      }},
     // An infinity times zero in one place, c infinite, all else finite.
     {"NaN lost", exact_ozaki, small_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int at = rng.between(0, 7);
        const bool negative = rng.one_in(2);
-       return {{}, [at, negative](S s, int i, int j) {
-                 const Number c = s.number_c(i, j);
-                 return s.number_a(i, at).cls == NumberClass::infinity && s.number_b(at, j).cls == NumberClass::zero &&
-                        c.cls == NumberClass::infinity && c.negative == negative && s.has_numbers_but_at(at, i, j);
-               }};
+       return shows([at, negative](S s, int i, int j) {
+         const Number c = s.number_c(i, j);
+         return s.number_a(i, at).cls == NumberClass::infinity && s.number_b(at, j).cls == NumberClass::zero &&
+                c.cls == NumberClass::infinity && c.negative == negative && s.has_numbers_but_at(at, i, j);
+       });
      }},
     // A subnormal result of one sign, halfway between two numbers, the lower one even.
     {"half of a subnormal", exact_ozaki, inner_product,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const bool negative = rng.one_in(2);
-       return {{}, [negative](S s, int i, int j) {
-                 const int emin = s.op.d.fields().emin();
-                 if (s.a.top[size_t(i)] + s.b.top[size_t(j)] > emin + 60 || !s.is_finite(i, j)) return false;
-                 const Rounded d = s.rounded(i, j);
-                 return d.quantum == s.op.d.fields().least_bit() && d.negative == negative && d.guard && !d.sticky &&
-                        !d.last;
-               }};
+       return shows([negative](S s, int i, int j) {
+         const int emin = s.op.d.fields().emin();
+         if (s.a.top[size_t(i)] + s.b.top[size_t(j)] > emin + 60 || !s.is_finite(i, j)) return false;
+         const Rounded d = s.rounded(i, j);
+         return d.quantum == s.op.d.fields().least_bit() && d.negative == negative && d.guard && !d.sticky && !d.last;
+       });
      }},
 
     // The residual of a number of a is lost in one place of the second chunk, where it is half a unit of one sign and
     // the number of b has none.
     {"correction lost for one sign", ootomo, long_fp32,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const int l = rng.between(16, 19);
        const uint64_t odd = rng.below(2);
-       return {[l, odd](S s, gemm::GemmCase& read) {
-                 bool any = false;
-                 for (int i = 0; i < s.op.m; ++i) {
-                   const uint64_t x = s.code_a(i, l);
-                   if ((x & 0x1fff) != 0x1000 || (x >> 13 & 1) != odd || !is_normal_in_fp16(x)) continue;
-                   for (int j = 0; j < s.op.n; ++j)
-                     if (s.counts(s.number_b(l, j)) && (s.code_b(l, j) & 0x1fff) != 0) return any;
-                   read.a[size_t(i * s.op.k + l)] = main_part(x);
-                   any = true;
-                 }
-                 return any;
-               },
-               {}};
+       return misreads([l, odd](S s, gemm::GemmCase& read) {
+         bool any = false;
+         for (int i = 0; i < s.op.m; ++i) {
+           const uint64_t x = s.code_a(i, l);
+           if ((x & 0x1fff) != 0x1000 || (x >> 13 & 1) != odd || !is_normal_in_fp16(x)) continue;
+           for (int j = 0; j < s.op.n; ++j)
+             if (s.counts(s.number_b(l, j)) && (s.code_b(l, j) & 0x1fff) != 0) return any;
+           read.a[size_t(i * s.op.k + l)] = main_part(x);
+           any = true;
+         }
+         return any;
+       });
      }},
     // The least residual that fp16 holds is lost, of one sign, where b's number is subnormal in fp16.
     {"least residual", ootomo, short_fp32,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const bool negative = rng.one_in(2);
-       return {[negative](S s, gemm::GemmCase& read) {
-                 bool any = false;
-                 for (int l = 0; l < s.op.k; ++l) {
-                   if (!s.counts(s.number_a(0, l)) || !s.counts(s.number_b(l, 0))) continue;
-                   const int exponent = leading_exponent(s.op.b.fields(), s.code_b(l, 0));
-                   if (exponent >= -14 || exponent < -24 || !is_normal_in_fp16(s.code_a(0, l))) continue;
-                   const uint64_t main = main_part(s.code_a(0, l));
-                   if (host_value(s.code_a(0, l)) - host_value(main) != (negative ? -0x1p-35 : 0x1p-35)) continue;
-                   read.a[size_t(l)] = main;
-                   any = true;
-                 }
-                 return any;
-               },
-               {}};
+       return misreads([negative](S s, gemm::GemmCase& read) {
+         bool any = false;
+         for (int l = 0; l < s.op.k; ++l) {
+           if (!s.counts(s.number_a(0, l)) || !s.counts(s.number_b(l, 0))) continue;
+           const int exponent = leading_exponent(s.op.b.fields(), s.code_b(l, 0));
+           if (exponent >= -14 || exponent < -24 || !is_normal_in_fp16(s.code_a(0, l))) continue;
+           const uint64_t main = main_part(s.code_a(0, l));
+           if (host_value(s.code_a(0, l)) - host_value(main) != (negative ? -0x1p-35 : 0x1p-35)) continue;
+           read.a[size_t(l)] = main;
+           any = true;
+         }
+         return any;
+       });
      }},
     // The main parts' products cancel, so that only corrections are left; c of one sign.
     {"correction alone", ootomo, short_fp32,
-     [](CounterRng& rng) -> Effect {
+     [](CounterRng& rng) {
        const bool negative = rng.one_in(2);
-       return {{}, [negative](S s, int i, int j) {
-                 if (!s.is_finite(i, j) || s.number_c(i, j).negative != negative) return false;
-                 __int128 main = 0;  // of normal fp16 numbers, in units of 2^-48
-                 bool corrected = false;
-                 for (int l = 0; l < s.op.k; ++l) {
-                   const uint64_t x = s.code_a(i, l), y = s.code_b(l, j);
-                   if (!s.counts(s.number_a(i, l)) || !s.counts(s.number_b(l, j))) continue;
-                   if (!is_normal_in_fp16(x) || !is_normal_in_fp16(y)) return false;
-                   main += static_cast<__int128>(std::ldexp(host_value(main_part(x)), 24)) *
-                           static_cast<int64_t>(std::ldexp(host_value(main_part(y)), 24));
-                   corrected |= main_part(x) != x || main_part(y) != y;
-                 }
-                 return corrected && main == 0;
-               }};
+       return shows([negative](S s, int i, int j) {
+         if (!s.is_finite(i, j) || s.number_c(i, j).negative != negative) return false;
+         __int128 main = 0;  // of normal fp16 numbers, in units of 2^-48
+         bool corrected = false;
+         for (int l = 0; l < s.op.k; ++l) {
+           const uint64_t x = s.code_a(i, l), y = s.code_b(l, j);
+           if (!s.counts(s.number_a(i, l)) || !s.counts(s.number_b(l, j))) continue;
+           if (!is_normal_in_fp16(x) || !is_normal_in_fp16(y)) return false;
+           main += static_cast<__int128>(std::ldexp(host_value(main_part(x)), 24)) *
+                   static_cast<int64_t>(std::ldexp(host_value(main_part(y)), 24));
+           corrected |= main_part(x) != x || main_part(y) != y;
+         }
+         return corrected && main == 0;
+       });
      }},
 };
 
