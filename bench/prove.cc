@@ -24,19 +24,17 @@ struct Table4 {
   std::function<std::vector<Expression>(Expressions&)> ask;
 };
 
-Expression as_fp32(Expressions& in, Expression x) {
-  return prove::widened(fp32_fields, prove::decode(fp16_fields, x, 12));
-}
-
-/// An fp16 product rounded to fp16.
-Expression product_in_fp16(Expressions& in, Rounding rounding, Expression a, Expression b) {
+/// An fp16 product cut to fp16, as an fp32 number.
+Expression product_cut_to_fp16(Expression a, Expression b) {
   const prove::Number p = prove::product_of(prove::decode(fp16_fields, a, 9), prove::decode(fp16_fields, b, 9));
-  const prove::RoundTo to{fp16_fields, 10, rounding, Overflow::by_rounding, UnderflowSign::kept};
-  return prove::round_to(to, p.negative, p.significand, p.exponent - in.number(9, p.fraction_bits));
+  const prove::RoundTo to{fp16_fields, 10, Rounding::toward_zero};
+  const Expression cut =
+      prove::round_to(to, p.negative, p.significand, p.exponent - prove::as_number(p.exponent, p.fraction_bits));
+  return prove::widened(fp32_fields, prove::decode(fp16_fields, cut, 12));
 }
 
 /// The same in fp32, where it is exact.
-Expression product_in_fp32(Expressions& in, Expression a, Expression b) {
+Expression product_in_fp32(Expression a, Expression b) {
   const prove::Number p = prove::product_of(prove::decode(fp16_fields, a, 12), prove::decode(fp16_fields, b, 12));
   return prove::widened(fp32_fields, p);
 }
@@ -85,7 +83,7 @@ Expression inexact_factor(Expressions& in) { return in.constant(16, 0x3c01); }
 /// Factors whose product is not an fp16 number: then it is not what it was cut to, and no rounding keeps it.
 std::vector<Expression> inexact_product(Expressions& in) {
   const Expression a = in_one_binade(in, "a"), b = inexact_factor(in);
-  return {~prove::equal(as_fp32(in, product_in_fp16(in, Rounding::toward_zero, a, b)), product_in_fp32(in, a, b))};
+  return {~prove::equal(product_cut_to_fp16(a, b), product_in_fp32(a, b))};
 }
 
 /// A product on which a row and its variant that rounds up differ, with a given c.
@@ -109,8 +107,8 @@ std::vector<Expression> inexact_addition(Expressions& in) {
   std::vector<Expression> all, exact, rounded;
   for (const char* name : {"a", "b"}) {
     const Expression x = in_one_binade(in, name), y = inexact_factor(in);
-    exact.push_back(product_in_fp32(in, x, y));
-    rounded.push_back(as_fp32(in, product_in_fp16(in, Rounding::toward_zero, x, y)));
+    exact.push_back(product_in_fp32(x, y));
+    rounded.push_back(product_cut_to_fp16(x, y));
     all.push_back(~prove::equal(exact.back(), rounded.back()));
   }
   const Expression sum = add(exact[0], exact[1]);
@@ -127,7 +125,7 @@ std::vector<Expression> order_matters(Expressions& in) {
   std::vector<Expression> p, all;
   for (const char* i : {"0", "1", "2"}) {
     const Expression a = in_one_binade(in, std::string("a") + i), b = power_of_two(in, std::string("b") + i, all);
-    p.push_back(product_in_fp32(in, a, b));
+    p.push_back(product_in_fp32(a, b));
   }
   all.push_back(~prove::equal(add(add(p[0], p[1]), p[2]), add(p[0], add(p[1], p[2]))));
   return all;
@@ -145,7 +143,7 @@ std::vector<Expression> normalization_matters(Expressions& in) {
     // Products whose last bit is below those that are kept beside c: two of them make one that is.
     all.push_back(prove::equal(prove::extract(x.a[i], 15, 10), in.constant(6, 15)));
     all.push_back(prove::equal(x.b[i], in.constant(16, 0x0400)));
-    p.push_back(product_in_fp32(in, x.a[i], x.b[i]));
+    p.push_back(product_in_fp32(x.a[i], x.b[i]));
   }
   all.push_back(~prove::equal(prove::dot_formula(row.model, x).result, add(add(p[0], p[1]), x.c)));
   return all;
