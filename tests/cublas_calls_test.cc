@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "gpu_bridge/dgemm/host_dgemm.h"
+#include "tests/host_dgemm.h"
 #include "gpu_bridge/kernels/cublas.h"
 
 namespace mmafuzz {

@@ -13,8 +13,7 @@ import tempfile
 from operand_bytes_test import compiler, run
 
 KERNELS = ("draw_matrix", "find_tops", "7S8Digit", "9Fp16Digit", "add_productsIi", "add_productsIf")
-FILES = ("core/format.cc", "gpu_bridge/dgemm/dgemm.cc", "gpu_bridge/dgemm/host_dgemm.cc",
-         "gpu_bridge/instructions/cublas_gemm.cc")
+FILES = ("core/format.cc", "gpu_bridge/dgemm/dgemm.cc", "gpu_bridge/instructions/cublas_gemm.cc")
 
 
 def main():

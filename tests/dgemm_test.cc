@@ -8,7 +8,7 @@
 
 #include "core/op.h"
 #include "gpu_bridge/dgemm/drawn_matrix.h"
-#include "gpu_bridge/dgemm/host_dgemm.h"
+#include "tests/host_dgemm.h"
 #include "oracles/families.h"
 #include "oracles/gemm/ozaki_unit.h"
 

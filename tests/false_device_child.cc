@@ -17,7 +17,7 @@
 #include <stdexcept>
 
 #include "arithmetic/evaluate_dot.h"
-#include "gpu_bridge/dgemm/host_dgemm.h"
+#include "tests/host_dgemm.h"
 #include "gpu_bridge/instructions/core_instructions.h"
 #include "gpu_bridge/device/device_protocol.h"
 #include "gpu_bridge/sweep/host_sweep.h"

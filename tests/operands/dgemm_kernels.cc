@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu_bridge/dgemm/drawn_matrix.h"
-#include "gpu_bridge/dgemm/host_dgemm.h"
+#include "tests/host_dgemm.h"
 
 #define KERNEL(name)                                                                                       \
   extern "C" void kernel_##name(const uint8_t* parameters, uint32_t block, uint32_t thread, uint32_t grid, \

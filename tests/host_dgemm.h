@@ -1,14 +1,20 @@
-#include "gpu_bridge/dgemm/host_dgemm.h"
+// The host's twin of kernels/dgemm.cu: the same steps in loops, with another's products in place of those of cuBLAS.
+#pragma once
 
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 
+#include "gpu_bridge/dgemm/dgemm.h"
 #include "gpu_bridge/dgemm/drawn_matrix.h"
 
 namespace mmafuzz {
-namespace {
+
+/// A call in host memory, as CublasRow and BlasGemm say.
+using HostProduct =
+    std::function<void(const BlasGemm& call, const uint8_t* first, const uint8_t* second, uint8_t* result)>;
 
 template <class Digit, class Value>
 class HostMachine {
@@ -53,9 +59,8 @@ class HostMachine {
   std::vector<double>& sums_;
 };
 
-}  // namespace
-
-DgemmAnswer dgemm_on_host(const DgemmRequest& r, const HostProduct& product) {
+/// Throws std::invalid_argument where wrong_with says why.
+inline DgemmAnswer dgemm_on_host(const DgemmRequest& r, const HostProduct& product) {
   if (const std::string wrong = wrong_with(r); !wrong.empty()) throw std::invalid_argument(wrong);
   const size_t elements = size_t(r.n) * size_t(r.n);
   std::vector<uint64_t> a(elements), b(elements);
