@@ -92,7 +92,7 @@ void run_search(const Search& search, const Strategy& strategy, const std::vecto
   BoundUnit original(any.original, any.op);
   std::vector<Contender> contenders;
   for (const size_t m : search.mutants) contenders.emplace_back(mutants[m], search, m);
-  const std::unique_ptr<InputStream> stream = strategy.start(original.unit(), any.op, search.seed);
+  const InputStream stream = strategy.start(original.unit(), any.op, search.seed);
   Batch batch;
   Outcomes outcomes;
   double shared = 0;
@@ -100,9 +100,9 @@ void run_search(const Search& search, const Strategy& strategy, const std::vecto
   size_t wanted = first_batch;
   while (std::any_of(contenders.begin(), contenders.end(), [](const Contender& c) { return c.active(); })) {
     const double start = thread_seconds();
-    if (!stream->next(limits.cases ? size_t(std::min<uint64_t>(wanted, limits.cases - cases)) : wanted, batch)) break;
+    if (!stream.next(limits.cases ? size_t(std::min<uint64_t>(wanted, limits.cases - cases)) : wanted, batch)) break;
     original.run(batch, outcomes);
-    stream->observe(batch, outcomes);
+    stream.observe(batch);
     shared += thread_seconds() - start;
     cases += batch.size();
     wanted = std::min(2 * wanted, greatest_batch);

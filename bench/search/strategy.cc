@@ -13,56 +13,26 @@ namespace {
 
 /// Cases 0, 1, 2, ... of a generator.
 template <class Generator>
-class GeneratedStream final : public InputStream {
- public:
-  explicit GeneratedStream(Generator generator) : generator_(std::move(generator)) {}
-
-  bool next(size_t wanted, Batch& batch) override {
-    generator_.fill(first_, wanted, batch);
-    first_ += wanted;
+InputStream generated(const Generator& generator) {
+  return {[generator, first = uint64_t{0}](size_t wanted, Batch& batch) mutable {
+    generator.fill(first, wanted, batch);
+    first += wanted;
     return true;
-  }
-
- private:
-  Generator generator_;
-  uint64_t first_ = 0;
-};
+  }};
+}
 
 Strategy random_strategy(RandomKind kind) {
-  return {name_of(kind), [kind](const Unit&, const Op& op, uint64_t seed) {
-            return std::make_unique<GeneratedStream<RandomGenerator>>(RandomGenerator(op, kind, seed));
-          }};
+  return {name_of(kind),
+          [kind](const Unit&, const Op& op, uint64_t seed) { return generated(RandomGenerator(op, kind, seed)); }};
 }
 
 Strategy structured_strategy() {
-  return {"structured", [](const Unit&, const Op& op, uint64_t seed) {
-            return std::make_unique<GeneratedStream<StructuredGenerator>>(StructuredGenerator(op, seed));
-          }};
+  return {"structured",
+          [](const Unit&, const Op& op, uint64_t seed) { return generated(StructuredGenerator(op, seed)); }};
 }
 
-/// The guided search on the original's arithmetic; the mutants are black boxes to it.
-class GuidedStream final : public InputStream {
- public:
-  GuidedStream(const Op& op, std::vector<GuidedSearch::Focus> focuses, uint64_t seed,
-               const GuidedSearch::Settings& settings)
-      : search_(op, std::move(focuses), seed, settings) {}
-
-  bool next(size_t wanted, Batch& batch) override {
-    search_.propose(chunk_, first_, wanted, batch);
-    return true;
-  }
-  void observe(const Batch& batch, const Outcomes&) override {
-    search_.learn(search_.observe(chunk_++, first_, batch));
-    first_ += batch.size();
-  }
-
- private:
-  GuidedSearch search_;
-  uint64_t chunk_ = 0, first_ = 0;
-};
-
-/// The same search with one feedback or another: functional coverage, none, or edges of the scalar kernel; or without
-/// one of its parts.
+/// The guided search on the original's arithmetic, to which the mutants are black boxes, with one feedback or another:
+/// functional coverage, none, or edges of the scalar kernel; or without one of its parts.
 struct Guided {
   std::string name;
   std::unique_ptr<Feedback> (*feedback)(const Op&, const Unit& original);
@@ -70,12 +40,25 @@ struct Guided {
 };
 
 Strategy guided_strategy(const Guided& guided) {
-  return {guided.name, [guided](const Unit& original, const Op& op, uint64_t seed) {
-            std::vector<GuidedSearch::Focus> focuses;
-            focuses.push_back({original.name(), corner_hints(original.model(), original.slicing()),
-                               guided.feedback(op, original), original.model()});
-            return std::make_unique<GuidedStream>(op, std::move(focuses), seed, guided.settings);
-          }};
+  const auto start = [guided](const Unit& original, const Op& op, uint64_t seed) -> InputStream {
+    std::vector<GuidedSearch::Focus> focuses;
+    focuses.push_back({original.name(), corner_hints(original.model(), original.slicing()),
+                       guided.feedback(op, original), original.model()});
+    struct Place {
+      uint64_t chunk = 0, first = 0;
+    };
+    const auto search = std::make_shared<GuidedSearch>(op, std::move(focuses), seed, guided.settings);
+    const auto at = std::make_shared<Place>();
+    return {[search, at](size_t wanted, Batch& batch) {
+              search->propose(at->chunk, at->first, wanted, batch);
+              return true;
+            },
+            [search, at](const Batch& batch) {
+              search->learn(search->observe(at->chunk++, at->first, batch));
+              at->first += batch.size();
+            }};
+  };
+  return {guided.name, start};
 }
 
 std::unique_ptr<Feedback> functional_feedback(const Op& op, const Unit& original) {
@@ -103,20 +86,6 @@ const Guided guided_strategies[] = {
     {"nor unbalanced factors", functional_feedback, {.sweeps = false, .left_out = DotMove::unbalance}},
 };
 
-class ListedStream final : public InputStream {
- public:
-  explicit ListedStream(std::vector<const Batch*> batches) : batches_(std::move(batches)) {}
-  bool next(size_t, Batch& batch) override {
-    if (at_ == batches_.size()) return false;
-    batch = *batches_[at_++];
-    return true;
-  }
-
- private:
-  std::vector<const Batch*> batches_;
-  size_t at_ = 0;
-};
-
 /// Every published vector of the row's formats, whichever unit it was written for and whatever its k.
 Strategy published_strategy(const std::string& folder) {
   std::vector<std::string> files;
@@ -132,7 +101,7 @@ Strategy published_strategy(const std::string& folder) {
     while (reader.next(block, 4096)) batches->push_back(block.batch);
     if (reader.error()) throw BadInput(reader.error()->to_string());
   }
-  const auto start = [batches](const Unit&, const Op& op, uint64_t) {
+  const auto start = [batches](const Unit&, const Op& op, uint64_t) -> InputStream {
     std::vector<const Batch*> fitting;
     for (const Batch& batch : *batches) {
       const Op& o = batch.op();
@@ -141,7 +110,11 @@ Strategy published_strategy(const std::string& folder) {
       const bool same_formats = o.a == op.a && o.b == op.b && o.c == op.c && o.d == op.d;
       if (o.kind == op.kind && same_formats && same_scales && o.rounding == op.rounding) fitting.push_back(&batch);
     }
-    return std::make_unique<ListedStream>(std::move(fitting));
+    return {[fitting, at = size_t{0}](size_t, Batch& batch) mutable {
+      if (at == fitting.size()) return false;
+      batch = *fitting[at++];
+      return true;
+    }};
   };
   return {"published", start, false};
 }

@@ -12,22 +12,19 @@
 namespace mmafuzz {
 
 /// One search, started afresh from a seed.
-class InputStream {
- public:
-  virtual ~InputStream() = default;
-
+struct InputStream {
   /// Writes about `wanted` cases; the batch's op may be any that the unit pair binds to. False: there are no more.
-  virtual bool next(size_t wanted, Batch& batch) = 0;
+  std::function<bool(size_t wanted, Batch& batch)> next;
 
-  /// What the original made of the last batch, for searches with feedback. Where a mutant differs, its search ends.
-  virtual void observe(const Batch& batch, const Outcomes& original) {}
+  /// The original has run the last batch, for searches with feedback. Where a mutant differs, its search ends.
+  std::function<void(const Batch& batch)> observe = [](const Batch&) {};
 };
 
 struct Strategy {
   std::string name;
   /// Starts a search for inputs on which units bound to `op` differ from `original`. It looks at the original alone,
   /// and so serves all mutants of a row.
-  std::function<std::unique_ptr<InputStream>(const Unit& original, const Op& op, uint64_t seed)> start;
+  std::function<InputStream(const Unit& original, const Op& op, uint64_t seed)> start;
   bool is_random = true;  ///< whether seeds make a difference; without, one run stands for all
 };
 
