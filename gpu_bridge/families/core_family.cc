@@ -71,22 +71,16 @@ class CoreFamily final : public Family {
     std::vector<UnitInfo> all;
     for (const CoreInstruction& i : core_instructions()) {
       const std::string name = std::string(core_prefix) + i.unit;
-      const auto add_claims = [&](UnitInfo& info) {
-        for (const Claim& claim : claims_of(i))
-          if (std::none_of(info.claims.begin(), info.claims.end(),
-                           [&](const Claim& c) { return c.detail == claim.detail; }))
-            info.claims.push_back(claim);
-      };
-      if (!all.empty() && all.back().name == name) {
-        add_claims(all.back());
-        continue;
+      if (all.empty() || all.back().name != name) {
+        const unsigned on = device ? arch_of_capability(device->major, device->minor) : 0;
+        const std::string here = taken_by(i.unit, on);
+        all.push_back({name, here.empty() ? taken_by(i.unit, ~0u) : here, "PTX ISA", {}, no_device});
+        if (device && here.empty()) all.back().unavailable = device_lacks(*device);
       }
-      const unsigned on = device ? arch_of_capability(device->major, device->minor) : 0;
-      const std::string here = taken_by(i.unit, on);
-      UnitInfo info{name, here.empty() ? taken_by(i.unit, ~0u) : here, "PTX ISA", {}, no_device};
-      if (device && here.empty()) info.unavailable = device_lacks(*device);
-      add_claims(info);
-      all.push_back(std::move(info));
+      std::vector<Claim>& claims = all.back().claims;
+      for (const Claim& claim : claims_of(i))
+        if (std::none_of(claims.begin(), claims.end(), [&](const Claim& c) { return c.detail == claim.detail; }))
+          claims.push_back(claim);
     }
     all.push_back({bulk_name, "the conversions of `bulk` on the device", "IEEE 754-2019; docs/cfloat.md", bulk_claims(),
                    no_device});
