@@ -7,7 +7,6 @@
 #include "campaign/summary.h"
 #include "campaign/triage_campaigns.h"
 #include "cli/command.h"
-#include "cli/print_buckets.h"
 #include "core/counted.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
@@ -24,6 +23,19 @@ struct TriageOptions {
   std::string knowledge = default_knowledge_folder();
   bool details = false, json = false;
 };
+
+/// The table of buckets, with what each cause means where `details` says so.
+void print_buckets(const std::vector<Bucket>& buckets, bool details) {
+  fmt::print("{:<10} {:<9} {:>8} {:>3}  {}\n", "bucket", "severity", "count", "n",
+             "property, op, units, values, cause");
+  for (const Bucket& b : buckets) {
+    std::string units;
+    for (const std::string& unit : b.key.units) units += " " + unit;
+    fmt::print("{:<10} {:<9} {:>8} {:>3}  {} {}{} {} {}\n", b.id(), name_of(b.severity), b.count, b.addends,
+               b.key.property, b.key.op, units, b.key.value_class, b.cause);
+    if (details) fmt::print("{:>36}{}\n", "", b.detail);
+  }
+}
 
 nlohmann::json outcome_json(const TriageOptions& options, const TriageOutcome& outcome) {
   nlohmann::json buckets = nlohmann::json::array(), left_out = nlohmann::json::array();
