@@ -11,7 +11,6 @@
 
 #include "bench/bench.h"
 #include "cli/command.h"
-#include "cli/run_line.h"
 #include "core/program.h"
 #include "cli/version_screen.h"
 

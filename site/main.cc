@@ -1,6 +1,5 @@
 // The module of the page: a call of mmafuzz with a few of its subcommands. main may be called again and again.
 #include "cli/command.h"
-#include "cli/run_line.h"
 #include "core/program.h"
 #include "plan/version.h"
 
