@@ -1,5 +1,6 @@
 // The mmafuzz command.
 #include <dlfcn.h>
+#include <fmt/core.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,13 +11,34 @@
 #include <string_view>
 
 #include "bench/bench.h"
+#include "campaign/plan.h"
 #include "cli/command.h"
+#include "core/json_version.h"
 #include "core/program.h"
-#include "cli/version_screen.h"
+#include "oracles/units/plugin_abi.h"
+#include "plan/corpus_folder.h"
+#include "plan/version.h"
 
 namespace {
 
 pid_t unfinished = 0;  ///< this process, until main returns
+
+/// What --version prints: version and commit; then, a line each, the engines that campaigns run here, and where the
+/// corpus is.
+std::string version_screen() {
+  using namespace mmafuzz;
+  std::string text = "mmafuzz " + version_text() + "\nengines:";
+  for (const EngineHere& engine : engines_here()) {
+    text +=
+        fmt::format(" {} ({})", engine.name, engine.builds ? fmt::format("{} targets", engine.builds) : "no targets");
+    if (!engine.missing.empty()) text += " " + engine.missing;
+    text += ";";
+  }
+  text.back() = '\n';
+  text += fmt::format("JSON: version {}; plugins: version {}\n", json_version, MMAFUZZ_PLUGIN_ABI);
+  const std::string corpus = default_corpus_folder();
+  return text + "corpus: " + (corpus.empty() ? "none beside this program" : corpus);
+}
 
 }  // namespace
 
