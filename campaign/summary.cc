@@ -9,7 +9,7 @@
 
 #include "campaign/panel.h"
 #include "core/counted.h"
-#include "core/json_version.h"
+#include "core/json_text.h"
 #include "core/program.h"
 #include "core/shell.h"
 #include "plan/registry.h"

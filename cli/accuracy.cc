@@ -9,7 +9,6 @@
 #include "arithmetic/ieee_operations.h"
 #include "cli/command.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/quoted.h"
 #include "oracles/gemm/accuracy.h"
 #include "oracles/gemm/schemes_of_gpu.h"

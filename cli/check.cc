@@ -8,7 +8,6 @@
 #include "cli/run_files.h"
 #include "core/counted.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/property.h"
 #include "core/ulps.h"
 #include "plan/judge_answers.h"

@@ -14,7 +14,6 @@
 #include "core/counted.h"
 #include "core/duration.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/program.h"
 #include "core/shell.h"
 #include "core/utc_text.h"

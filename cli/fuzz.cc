@@ -13,7 +13,6 @@
 #include "core/case_text.h"
 #include "core/counted.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/parallel.h"
 #include "plan/default_fields.h"
 #include "plan/judge_answers.h"

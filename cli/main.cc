@@ -13,7 +13,7 @@
 #include "bench/bench.h"
 #include "campaign/plan.h"
 #include "cli/command.h"
-#include "core/json_version.h"
+#include "core/json_text.h"
 #include "core/program.h"
 #include "oracles/units/plugin_abi.h"
 #include "plan/corpus_folder.h"

@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "core/counted.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "triage/bucket_json.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"

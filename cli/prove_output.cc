@@ -6,7 +6,6 @@
 
 #include "core/case_text.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/unit.h"
 #include "plan/request.h"
 

@@ -9,7 +9,6 @@
 #include "core/counted.h"
 #include "core/duration.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/utc_text.h"
 #include "triage/facts/trends.h"
 

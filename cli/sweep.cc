@@ -8,7 +8,6 @@
 
 #include "core/counted.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "arithmetic/evaluate_dot.h"
 #include "cli/command.h"
 #include "plan/named_rows.h"

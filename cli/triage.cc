@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "core/counted.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/parallel.h"
 #include "triage/bucket_json.h"
 #include "triage/facts/facts.h"

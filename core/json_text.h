@@ -6,6 +6,10 @@
 
 namespace mmafuzz {
 
+/// The version of what --json prints (docs/json.md). Raised when a key goes, or means something else; a new key leaves
+/// it.
+inline constexpr int json_version = 2;
+
 /// Bytes that are no UTF-8, as the name of a file may have, become U+FFFD: nothing that was found is lost for them.
 template <class Json>
 std::string json_text(const Json& value, int indent = 2) {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "core/json_version.h"
+#include "core/json_text.h"
 
 namespace mmafuzz::survey {
 namespace {

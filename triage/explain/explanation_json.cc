@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/json_version.h"
+#include "core/json_text.h"
 
 namespace mmafuzz {
 namespace {

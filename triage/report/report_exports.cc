@@ -7,7 +7,6 @@
 #include <set>
 
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "triage/bucket_json.h"
 #include "triage/explain/markup.h"
 #include "triage/facts/conclusions.h"
