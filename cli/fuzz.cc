@@ -34,40 +34,24 @@ class Merger {
   Merger(bool json, bool quiet) : json_(json), quiet_(quiet), terminal_(isatty(2) != 0) {}
 
   void merge(const Comparison& field, Findings chunk) {
-    total_.cases += chunk.cases;
-    total_.compared += chunk.compared;
-    for (const auto& [unit, count] : chunk.answers) total_.answers[unit + " on '" + to_text(field.op()) + "'"] += count;
-    for (const auto& [pair, count] : chunk.differing) differing_[pair] += count;
-    for (auto& [key, entry] : chunk.buckets) {
-      auto [at, fresh] = total_.buckets.try_emplace(key, entry);
-      if (!fresh) {
-        at->second.count += entry.count;
-        continue;
-      }
-      field.confirm(entry.first);
-      if (entry.severity == Severity::contract) contract_ = true;
-      if (!json_ && (!quiet_ || entry.severity != Severity::semantic)) print(entry.first);
-    }
+    AnswerCounts on_op;
+    for (const auto& [unit, count] : chunk.answers) on_op[unit + " on '" + to_text(field.op()) + "'"] += count;
+    chunk.answers = std::move(on_op);
+    total_.add(chunk, [&](const Finding& finding) {
+      field.confirm(finding.first);
+      if (!json_ && (!quiet_ || finding.severity != Severity::semantic)) print(finding.first);
+    });
   }
 
   /// Findings of op `number` of a stream of ops; each new bucket says where in the stream it came.
-  void merge_op(const Op& op, uint64_t number, Findings found) {
+  void merge_op(const Op& op, uint64_t number, const Findings& found) {
     const uint64_t before = total_.cases;
-    total_.cases += found.cases;
-    total_.compared += found.compared;
-    add(total_.answers, found.answers);
     ops_ += found.compared > 0;
-    for (auto& [key, entry] : found.buckets) {
-      auto [at, fresh] = total_.buckets.try_emplace(key, entry);
-      if (!fresh) {
-        at->second.count += entry.count;
-        continue;
-      }
-      if (entry.severity == Severity::contract) contract_ = true;
-      if (json_) continue;
-      print(entry.first);
+    total_.add(found, [&](const Finding& finding) {
+      if (json_) return;
+      print(finding.first);
       fmt::print("    {}  (op {}, after {})\n", to_text(op), number, counted(before, "case"));
-    }
+    });
   }
   uint64_t ops() const { return ops_; }
 
@@ -88,8 +72,9 @@ class Merger {
 
   const Findings& total() const { return total_; }
   /// Differing cases by unit pair since the last call: those of one op.
-  std::map<std::pair<std::string, std::string>, uint64_t> take_differing() { return std::exchange(differing_, {}); }
-  bool contract() const { return contract_; }
+  std::map<std::pair<std::string, std::string>, uint64_t> take_differing() {
+    return std::exchange(total_.differing, {});
+  }
   bool any(Severity severity) const {
     for (const auto& [key, entry] : total_.buckets)
       if (entry.severity == severity) return true;
@@ -111,8 +96,7 @@ class Merger {
   Clock::time_point start_ = Clock::now(), last_progress_ = start_;
   Findings total_;
   uint64_t ops_ = 0;  ///< of merge_op, those that some unit evaluates
-  std::map<std::pair<std::string, std::string>, uint64_t> differing_;
-  bool json_, quiet_, terminal_, contract_ = false;
+  bool json_, quiet_, terminal_;
 };
 
 /// Units against units: the share of cases on which they differ.
@@ -195,7 +179,7 @@ void search_any_op(const AnyOps& limits, Merger& merger) {
       ops[i] = generator(first + i);
       found[i] = any.examine(ops[i], limits.seed + first + i, limits.cases);
     });
-    for (size_t i = 0; i < found.size(); ++i) merger.merge_op(ops[i], first + i, std::move(found[i]));
+    for (size_t i = 0; i < found.size(); ++i) merger.merge_op(ops[i], first + i, found[i]);
     merger.progress(counted(first + found.size(), "op"));
   }
   merger.end_progress();
@@ -226,7 +210,8 @@ int finish(const FuzzOptions& options, const Merger& merger) {
   }
   if (total.compared == 0)
     throw BadInput("nothing was compared: give at least two units, or one that claims a model or a property");
-  const bool failed = merger.contract() || (options.fail_on != "contract" && merger.any(Severity::accuracy)) ||
+  const bool failed = merger.any(Severity::contract) ||
+                      (options.fail_on != "contract" && merger.any(Severity::accuracy)) ||
                       (options.fail_on == "semantic" && merger.any(Severity::semantic));
   return judge_answers(total.answers, failed ? exit_divergence : exit_ok);
 }

@@ -103,16 +103,7 @@ nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::
         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(how.seconds));
     search_in_parallel(
         field, limits,
-        [&](Findings chunk) {
-          total.cases += chunk.cases;
-          total.compared += chunk.compared;
-          add(total.answers, chunk.answers);
-          for (auto& [key, finding] : chunk.buckets) {
-            auto [at, fresh] = total.buckets.try_emplace(key, finding);
-            if (!fresh) at->second.count += finding.count;
-            else field.confirm(finding.first);
-          }
-        },
+        [&](const Findings& chunk) { total.add(chunk, [&](const Finding& fresh) { field.confirm(fresh.first); }); },
         [] {
           const nb::gil_scoped_acquire lock;
           if (PyErr_CheckSignals() != 0) throw nb::python_error();
