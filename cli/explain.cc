@@ -199,8 +199,7 @@ void add_explain(Arguments& app, int& status) {
         for (const std::string& name : names) units.push_back(&bound.get(name, block.batch.op()));
         explanation.cases.push_back(explain_case(block.batch, i, units));
         if (units.size() != 2) continue;
-        Batch one(block.batch.op());
-        one.append(block.batch, i);
+        const Batch one = block.batch.alone(i);
         explanation.cases.back().verdict = verdict_of_pair(one, {units[0]->name(), units[1]->name()}, registry());
       }
     }

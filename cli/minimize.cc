@@ -62,11 +62,8 @@ void minimize_artifact(const MinimizeOptions& options, const std::string& file, 
   Mutator(op, focuses[header.focus % focuses.size()].hints).neighbours(cases, header.selector);
   tries.cases += cases.size();
   for (const auto& [key, finding] : comparison.examine(cases).buckets) {
-    std::vector<std::string> statement = {key.property};
-    statement.insert(statement.end(), key.units.begin(), key.units.end());
-    Batch one(op);
-    one.append(finding.first.cases, 0);
-    if (std::optional<MinimizedDivergence> found = minimized(statement, one, registry()))
+    const Batch one = finding.first.cases.alone(0);
+    if (std::optional<MinimizedDivergence> found = minimized(statement_of(key.property, key.units), one, registry()))
       tries.list.push_back({file, 0, to_text(op), case_line(one, 0), std::move(found)});
   }
 }
@@ -79,9 +76,8 @@ void minimize_cases(const MinimizeOptions& options, const std::string& file, Tri
       twin.clear();
       continue;
     }
-    std::vector<std::string> statement = {options.property};
-    statement.insert(statement.end(), options.units.begin(), options.units.end());
-    if (options.units.empty()) statement = words_of(block.property);
+    const std::vector<std::string> statement =
+        options.units.empty() ? words_of(block.property) : statement_of(options.property, options.units);
     if (statement.size() < 2)
       throw BadInput(file + ": line " + std::to_string(block.line[0]) +
                      ": no property line before the case; say --units U[,V]");

@@ -19,4 +19,10 @@ void Batch::append(const Batch& other, size_t index) {
   }
 }
 
+Batch Batch::alone(size_t index) const {
+  Batch one(op_);
+  one.append(*this, index);
+  return one;
+}
+
 }  // namespace mmafuzz

@@ -107,6 +107,8 @@ class Batch {
 
   /// Appends case `index` of another batch of the same op, inputs only.
   void append(const Batch& other, size_t index);
+  /// Case `index` alone.
+  Batch alone(size_t index) const;
 
  private:
   Op op_;

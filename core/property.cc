@@ -248,8 +248,7 @@ Divergence make_divergence(const char* property, Severity severity, const Batch&
   Divergence d;
   d.key = {property, op_label(batch.op()), {first_name, second_name}, name_of(cls)};
   d.severity = severity;
-  d.cases = Batch(batch.op());
-  d.cases.append(batch, index);
+  d.cases = batch.alone(index);
   d.results = {first, second};
   d.element = element;
   d.before = Batch(batch.op());
@@ -357,8 +356,7 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
     Divergence& d = found[static_cast<int>(v.cls)];
     d.key = {property_->name(), op_label(cases.op()), {unit_->name()}, name_of(v.cls)};
     d.severity = severity_;
-    d.cases = Batch(cases.op());
-    d.cases.append(cases, i);
+    d.cases = cases.alone(i);
     if (has_plain_twin()) d.cases.append(alone ? cases : twins[0], i);
     if (!property_->is_about_answering()) d.results = {v.before, v.after};
     d.element = v.element;

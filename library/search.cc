@@ -34,11 +34,7 @@ Finding simplest(const BucketKey& key, const ::mmafuzz::Finding& found, const Re
   finding.severity = name_of(found.severity);
   finding.value_class = key.value_class;
   finding.count = found.count;
-  std::vector<std::string> statement = {key.property};
-  statement.insert(statement.end(), key.units.begin(), key.units.end());
-  ::mmafuzz::Batch one(found.first.cases.op());
-  one.append(found.first.cases, 0);
-  if (const auto small = minimized(statement, one, units)) {
+  if (const auto small = minimized(statement_of(key.property, key.units), found.first.cases.alone(0), units)) {
     finding.cause = small->bucket.cause;
     finding.detail = small->bucket.detail;
     finding.witness = small->bucket.witness;

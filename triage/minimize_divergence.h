@@ -17,7 +17,13 @@ struct MinimizedDivergence {
   Verdict verdict;
 };
 
-/// Case 0 of `one` in its normal form. `statement` is a property and the units that it is about. Nothing where the case
+/// A property and the units that it is about.
+inline std::vector<std::string> statement_of(const std::string& property, std::vector<std::string> units) {
+  units.insert(units.begin(), property);
+  return units;
+}
+
+/// Case 0 of `one` in its normal form. `statement` is what statement_of() gives. Nothing where the case
 /// does not fail. `twin` receives the line of the case's twin under a property that has one. Throws std::runtime_error
 /// where the statement cannot be judged.
 std::optional<MinimizedDivergence> minimized(const std::vector<std::string>& statement, const Batch& one,

@@ -49,12 +49,6 @@ nb::dict finding_of(const MinimizedDivergence& found, uint64_t count) {
   return d;
 }
 
-std::vector<std::string> statement_of(const BucketKey& key) {
-  std::vector<std::string> statement = {key.property};
-  statement.insert(statement.end(), key.units.begin(), key.units.end());
-  return statement;
-}
-
 std::vector<std::string> unaliased(const std::vector<std::string>& names, const Op& op) {
   std::vector<std::string> all;
   for (const std::string& name : names) all.push_back(unit_of_alias(name, op));
@@ -117,9 +111,7 @@ nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::
     std::optional<MinimizedDivergence> small;
     if (how.minimize) {
       const nb::gil_scoped_release unlocked;
-      Batch one(finding.first.cases.op());
-      one.append(finding.first.cases, 0);
-      small = minimized(statement_of(key), one, registry);
+      small = minimized(statement_of(key.property, key.units), finding.first.cases.alone(0), registry);
     }
     if (small) small->bucket.severity = finding.severity;
     const Divergence& first = finding.first;
@@ -137,12 +129,10 @@ nb::object minimize_case(const AllUnits& registry, const Op& op, const std::stri
   check_bound(registry, names, op);
   const Batch one = batch_of(op, fields);
   if (one.size() != 1) throw BadInput("minimize takes one case, not " + std::to_string(one.size()));
-  std::vector<std::string> statement = {property};
-  statement.insert(statement.end(), names.begin(), names.end());
   std::optional<MinimizedDivergence> found;
   {
     const nb::gil_scoped_release unlocked;
-    found = minimized(statement, one, registry);
+    found = minimized(statement_of(property, names), one, registry);
   }
   return found ? nb::object(finding_of(*found, 1)) : nb::none();
 }
