@@ -102,8 +102,7 @@ class Deepening {
     size_t found = 0;
     for (size_t i = 0; i < differing.size() && found < most_found; ++i) {
       if (!verdicts[i].fails) continue;
-      Batch one(op_);
-      one.append(differing, i);
+      const Batch one = differing.alone(i);
       const std::string cause = causes_.find(one, {verdicts[i]})[0];
       bool is_new = false;
       for (const std::string& name : words_of(cause, ',')) is_new = explained_.insert(name).second || is_new;

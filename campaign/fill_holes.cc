@@ -51,8 +51,7 @@ std::optional<LoggedDivergence> find_difference(const std::string& name, const R
       for (size_t i = 0; i < differing.size() && looked_at < candidates; ++i) {
         if (!verdicts[i].fails) continue;
         ++looked_at;
-        Batch one(op);
-        one.append(differing, i);
+        const Batch one = differing.alone(i);
         const std::vector<std::string> facts = causes.facts(causes.find(one, {verdicts[i]})[0]);
         if (std::find(facts.begin(), facts.end(), name) == facts.end()) continue;
         const LoggedDivergence found = logged_difference(*judge, one, verdicts[i]);

@@ -216,8 +216,7 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
         const auto [at, fresh] = index.try_emplace(key, points.size());
         if (fresh) {
           Point point;
-          point.batch = Batch(block.batch.op());
-          point.batch.append(block.batch, c);
+          point.batch = block.batch.alone(c);
           points.push_back(std::move(point));
         }
         add_name(points[at->second].name, label.substr(0, label.find(' ')));

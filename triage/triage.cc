@@ -10,6 +10,7 @@
 #include "triage/facts/facts.h"
 #include "triage/kernel_steps.h"
 #include "triage/minimize.h"
+#include "triage/minimize_divergence.h"
 #include "triage/minimize_gemm.h"
 #include "triage/minimize_sequence.h"
 #include "triage/unexplained/own_unit.h"
@@ -204,8 +205,7 @@ class Triage::Group {
 
   /// The witness may be of a smaller matrix product.
   void minimize_product(Bucket& bucket, const Batch& one, ValueClass cls) const {
-    std::vector<std::string> statement = {judge_.property()};
-    statement.insert(statement.end(), bucket.key.units.begin(), bucket.key.units.end());
+    const std::vector<std::string> statement = statement_of(judge_.property(), bucket.key.units);
     const Batch witness = minimize_gemm(statement, one, cls, bucket.cause, registry_);
     set_minimal(bucket, bound(statement, to_text(witness.op()), registry_), witness, witness);
   }

@@ -159,8 +159,7 @@ class Server {
   }
 
   void run_one(size_t i, SharedCases& shared, size_t stride) {
-    Batch one(batch_.op());
-    one.append(batch_, i);
+    const Batch one = batch_.alone(i);
     CaseEnd end = CaseEnd::broke;
     try {
       unit_->run(one, outcomes_);

@@ -276,8 +276,7 @@ std::string ExplainedStep::folded_text() const {
 }
 
 ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<const Unit*>& units) {
-  Batch single(batch.op());
-  single.append(batch, index);
+  const Batch single = batch.alone(index);
   return explained_case(single, units, outcomes_of(single, units), 0);
 }
 
@@ -294,9 +293,7 @@ ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Un
       break;
     }
   if (shown) *shown = index;
-  Batch single(sequence.op());
-  single.append(sequence, index);
-  return explained_case(single, units, outcomes, index);
+  return explained_case(sequence.alone(index), units, outcomes, index);
 }
 
 Explanation explain_witness(const std::string& case_text, const Registry& registry) {
