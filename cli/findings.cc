@@ -17,6 +17,7 @@
 #include "core/program.h"
 #include "core/shell.h"
 #include "core/utc_text.h"
+#include "core/words.h"
 #include "triage/bucket_json.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/facts/fact_json.h"
@@ -42,12 +43,6 @@ BucketStatus status_from(const std::string& name) {
   return from_name(name, {BucketStatus::new_bucket, BucketStatus::known, BucketStatus::expected, BucketStatus::fixed});
 }
 
-std::string units_text(const Bucket& b) {
-  std::string text;
-  for (const std::string& unit : b.key.units) text += (text.empty() ? "" : " ") + unit;
-  return text;
-}
-
 /// What was called fixed and came after that is not fixed.
 std::string status_text(const Bucket& b) {
   return std::string(name_of(b.status)) + (came_again(b) ? ", seen again" : "");
@@ -60,7 +55,7 @@ void print_table(const std::vector<Bucket>& buckets) {
       {"id", "severity", "status", "count", "addends", "property", "op", "units", "class", "cause"}};
   for (const Bucket& b : buckets)
     rows.push_back({b.id(), name_of(b.severity), status_text(b), std::to_string(b.count), std::to_string(b.addends),
-                    b.key.property, b.key.op, units_text(b), b.key.value_class, b.cause});
+                    b.key.property, b.key.op, joined(b.key.units, " "), b.key.value_class, b.cause});
   size_t width[columns] = {};
   for (const Row& row : rows)
     for (size_t i = 0; i < columns; ++i) width[i] = std::max(width[i], row[i].size());

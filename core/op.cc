@@ -2,6 +2,7 @@
 #include "core/op.h"
 
 #include "core/quoted.h"
+#include "core/words.h"
 
 #include <charconv>
 #include <map>
@@ -175,9 +176,7 @@ class AttributeWords {
   void word(const std::string& name, const char* const (&names)[N], Enum& out) {
     with(name, false, [&](std::string_view text) -> std::string {
       if (find_name(names, text, out)) return {};
-      std::string known;
-      for (const char* n : names) known += std::string(known.empty() ? "" : " | ") + n;
-      return name + "= is " + known;
+      return name + "= is " + joined(names, " | ");
     });
   }
 

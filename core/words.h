@@ -1,13 +1,15 @@
-// Splits a text at a separator. An empty part between two separators is not a word.
+// Words of a text.
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mmafuzz {
 
+/// Splits a text at a separator. An empty part between two separators is not a word.
 inline std::vector<std::string> words_of(std::string_view text, char separator = ' ') {
   std::vector<std::string> words;
   for (size_t at = 0; at < text.size();) {
@@ -16,6 +18,22 @@ inline std::vector<std::string> words_of(std::string_view text, char separator =
     at = end + 1;
   }
   return words;
+}
+
+/// The words with a separator between each two.
+template <class Words>
+std::string joined(const Words& words, std::string_view separator) {
+  std::string text;
+  for (const auto& word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+inline std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char ch) { return std::tolower(ch); });
+  return text;
 }
 
 }  // namespace mmafuzz
