@@ -6,6 +6,7 @@
 
 #include "core/case_text.h"
 #include "core/property.h"
+#include "core/words.h"
 #include "oracles/models/model_rows.h"
 #include "survey/survey.h"
 
@@ -228,12 +229,6 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
   return points;
 }
 
-std::string joined(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : "; ") + word;
-  return text;
-}
-
 /// What one device gives on one point, and who predicted it.
 Json judge(const Context& context, const Point& point, const std::string& model, uint64_t got) {
   const Op& op = point.batch.op();
@@ -251,10 +246,14 @@ Json judge(const Context& context, const Point& point, const std::string& model,
     (*unit)->run(point.batch, predicted);
     if (predicted.results.get(0) == got) own.insert(overrides.empty() ? "as it is" : "?" + overrides);
   }
-  return {
-      {"point", point.name},           {"case", to_text(op) + ": " + case_line(point.batch, 0)},
-      {"got", to_hex(op.d, got)},      {"agrees", joined(agree)},
-      {"disagrees", joined(disagree)}, {"own_agrees", model.empty() ? "no model" : own.empty() ? "none" : joined(own)}};
+  return {{"point", point.name},
+          {"case", to_text(op) + ": " + case_line(point.batch, 0)},
+          {"got", to_hex(op.d, got)},
+          {"agrees", joined(agree, "; ")},
+          {"disagrees", joined(disagree, "; ")},
+          {"own_agrees", model.empty() ? "no model"
+                         : own.empty() ? "none"
+                                       : joined(own, "; ")}};
 }
 
 }  // namespace

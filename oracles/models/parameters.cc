@@ -174,9 +174,7 @@ std::string what_kernel_does(std::string_view name) {
 std::string values_text(const Parameter& p) {
   if (p.words.empty())
     return p.hexadecimal ? "hexadecimal" : std::to_string(p.least) + ".." + std::to_string(p.greatest);
-  std::string text;
-  for (const std::string& word : p.words) text += (text.empty() ? "" : " | ") + word;
-  return text;
+  return joined(p.words, " | ");
 }
 
 bool Parameter::used_by(Kernel kernel) const {

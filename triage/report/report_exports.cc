@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/json_text.h"
+#include "core/words.h"
 #include "triage/bucket_json.h"
 #include "triage/explain/markup.h"
 #include "triage/facts/conclusions.h"
@@ -14,12 +15,6 @@
 
 namespace mmafuzz {
 namespace {
-
-std::string spaced(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
 
 /// A test case: op, then property and units.
 using TestName = std::pair<std::string, std::string>;
@@ -43,7 +38,7 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
     test.differing += pair.differing;
   }
   for (const Bucket& bucket : data.buckets)
-    tests[{bucket.key.op, bucket.key.property + " " + spaced(bucket.key.units)}].buckets.push_back(&bucket);
+    tests[{bucket.key.op, bucket.key.property + " " + joined(bucket.key.units, " ")}].buckets.push_back(&bucket);
   size_t failures = 0;
   std::string cases;
   for (const CampaignRecord& campaign : data.campaigns) {
