@@ -74,16 +74,6 @@ std::vector<Op> default_ops(OpKind kind) {
   return parse_all(dequantize_op_lines);
 }
 
-std::vector<Op> gemm_ops(std::string_view format) {
-  std::vector<Op> ops = default_ops(OpKind::gemm);
-  std::erase_if(ops, [&](const Op& op) { return op.a.name() != format; });
-  return ops;
-}
-
-std::vector<std::string> default_units(const Registry& registry, const Op& op) {
-  return registry.searched_by_default(op);
-}
-
 UnitIndex::UnitIndex(const Registry& registry) : registry_(registry) {
   for (const UnitInfo& info : registry.list()) {
     const Role role = registry.role_of(info.name);
