@@ -41,8 +41,6 @@ class CaseReader {
   /// Reads text in memory; `name` stands in messages.
   CaseReader(const std::string& name, std::string_view text);
   ~CaseReader();
-  CaseReader(const CaseReader&) = delete;
-  CaseReader& operator=(const CaseReader&) = delete;
 
   /// Reads the next cases, at most `limit`, all of one unit and op. False at the end and after an error; cases that
   /// stand before an error are delivered first.
@@ -76,8 +74,6 @@ class CaseWriter {
   /// written.
   explicit CaseWriter(const std::string& path);
   ~CaseWriter();
-  CaseWriter(const CaseWriter&) = delete;
-  CaseWriter& operator=(const CaseWriter&) = delete;
 
   void comment(std::string_view text);
   void unit(const std::string& name);
