@@ -70,8 +70,8 @@ int run_line(CommandLine& line, int argc, char** argv, const int& status) {
 
 void add_rows_option(Arguments& command) {
   command
-      .add_option("--rows", take_rows,
-                  "file of rows of one's own, as `identify --save` writes it: their names stand for units")
+      .add_taken_option("--rows", take_rows,
+                        "file of rows of one's own, as `identify --save` writes it: their names stand for units")
       ->allow_extra_args(false);
 }
 
