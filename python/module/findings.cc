@@ -65,8 +65,7 @@ void check_bound(const Registry& registry, const std::vector<std::string>& names
 std::vector<const Property*> properties_matching(const std::vector<std::string>& globs) {
   std::vector<const Property*> all;
   for (const Property* property : all_properties())
-    if (std::any_of(globs.begin(), globs.end(), [&](const auto& g) { return matches_glob(g, property->name()); }))
-      all.push_back(property);
+    if (matches_any_glob(globs, property->name())) all.push_back(property);
   return all;
 }
 
