@@ -78,10 +78,7 @@ void run_step(Context& context, const Step& step) {
 }
 
 bool wanted(const Context& context, const std::string& part) {
-  if (context.options.parts.empty()) return true;
-  for (const std::string& glob : context.options.parts)
-    if (matches_glob(glob, part)) return true;
-  return false;
+  return context.options.parts.empty() || matches_any_glob(context.options.parts, part);
 }
 
 void look_at_device(Context& context, Json& result) {
@@ -93,11 +90,7 @@ void look_at_device(Context& context, Json& result) {
   context.arch = arch_of_capability(device->major, device->minor);
   for (const Instruction& i : instructions()) {
     if (!(i.archs & context.arch)) continue;
-    for (const std::string& glob : context.options.units)
-      if (matches_glob(glob, "cuda:" + i.name)) {
-        context.units.push_back(&i);
-        break;
-      }
+    if (selected(context, "cuda:" + i.name)) context.units.push_back(&i);
     const std::string model = claimed_model(i, context.arch);
     if (context.family.empty() && !model.empty()) context.family = model.substr(6, model.find('/') - 6);
   }
@@ -128,11 +121,7 @@ const std::vector<Part>& parts() {
   return all;
 }
 
-bool selected(const Context& context, const std::string& unit) {
-  for (const std::string& glob : context.options.units)
-    if (matches_glob(glob, unit)) return true;
-  return false;
-}
+bool selected(const Context& context, const std::string& unit) { return matches_any_glob(context.options.units, unit); }
 
 void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, Outcomes& outcomes) {
   const uint64_t losses = context.child->losses();
