@@ -157,34 +157,6 @@ nlohmann::json to_json(const Findings& total) {
   return {{"json_version", json_version}, {"cases", total.cases}, {"compared", total.compared}, {"buckets", list}};
 }
 
-/// Searches the generator's ops instead of named ops, in parallel; results are taken in order. --time limits the whole,
-/// --ops the number of ops.
-struct AnyOps {
-  uint64_t seed, ops;
-  size_t cases;
-  Clock::time_point deadline;
-  unsigned threads;
-};
-
-void search_any_op(const AnyOps& limits, Merger& merger) {
-  const UnitIndex index(registry());
-  const AnyOp any(
-      registry(), [&](const Op& op) { return index.accepting(op); }, all_properties());
-  const OpGenerator generator(limits.seed, ops_of_models());
-  for (uint64_t first = 0; first < limits.ops && Clock::now() < limits.deadline; first += ops_together) {
-    std::vector<Findings> found(static_cast<size_t>(std::min(ops_together, limits.ops - first)));
-    std::vector<Op> ops(found.size());
-    in_parallel(limits.threads, found.size(), [&](size_t i) {
-      if (Clock::now() >= limits.deadline) return;
-      ops[i] = generator(first + i);
-      found[i] = any.examine(ops[i], limits.seed + first + i, limits.cases);
-    });
-    for (size_t i = 0; i < found.size(); ++i) merger.merge_op(ops[i], first + i, found[i]);
-    merger.progress(counted(first + found.size(), "op"));
-  }
-  merger.end_progress();
-}
-
 constexpr double default_seconds = 20;
 
 struct FuzzOptions {
@@ -216,18 +188,30 @@ int finish(const FuzzOptions& options, const Merger& merger) {
   return judge_answers(total.answers, failed ? exit_divergence : exit_ok);
 }
 
+/// Searches the generator's ops instead of named ops, in parallel; results are taken in order. --time limits the whole,
+/// --ops the number of ops.
 int run_any(const FuzzOptions& options, Clock::time_point start, double time, unsigned threads, Merger& merger) {
   if (options.ops.size() > 1 || !options.units.empty())
     throw BadInput("--op any stands alone: it draws the ops and takes every unit that accepts them");
-  AnyOps limits;
-  limits.seed = options.seed;
-  limits.ops = options.op_count   ? options.op_count
-               : options.time > 0 ? UINT64_MAX
-                                  : OpGenerator(options.seed, ops_of_models()).suite_size();
-  limits.cases = options.cases ? static_cast<size_t>(options.cases) : 16;
-  limits.deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time));
-  limits.threads = threads;
-  search_any_op(limits, merger);
+  const OpGenerator generator(options.seed, ops_of_models());
+  const uint64_t most = options.op_count ? options.op_count : options.time > 0 ? UINT64_MAX : generator.suite_size();
+  const size_t cases = options.cases ? static_cast<size_t>(options.cases) : 16;
+  const auto deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time));
+  const UnitIndex index(registry());
+  const AnyOp any(
+      registry(), [&](const Op& op) { return index.accepting(op); }, all_properties());
+  for (uint64_t first = 0; first < most && Clock::now() < deadline; first += ops_together) {
+    std::vector<Findings> found(static_cast<size_t>(std::min(ops_together, most - first)));
+    std::vector<Op> ops(found.size());
+    in_parallel(threads, found.size(), [&](size_t i) {
+      if (Clock::now() >= deadline) return;
+      ops[i] = generator(first + i);
+      found[i] = any.examine(ops[i], options.seed + first + i, cases);
+    });
+    for (size_t i = 0; i < found.size(); ++i) merger.merge_op(ops[i], first + i, found[i]);
+    merger.progress(counted(first + found.size(), "op"));
+  }
+  merger.end_progress();
   if (!options.json) fmt::print("{} that some unit evaluates", counted(merger.ops(), "op"));
   return finish(options, merger);
 }
