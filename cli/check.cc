@@ -192,9 +192,7 @@ void add_check(Arguments& app, int& status) {
       fmt::print("{}, {}\n", counted(checker.cases, "case"), counted(checker.mismatches, "mismatch"));
     };
     try {
-      run_files(
-          options->files, options->unit, [&](const auto&... args) { checker(args...); },
-          options->skip_declined ? &declined : nullptr);
+      run_files(options->files, options->unit, std::ref(checker), options->skip_declined ? &declined : nullptr);
     } catch (const BadInput&) {
       if (checker.cases) summary();
       throw;

@@ -169,8 +169,7 @@ void print_fact(const Fact& fact, const std::string& store) {
   fmt::print("\n{}", fact.best.witness);
 }
 
-void print_fact_json(const Fact& fact) {
-  nlohmann::json whole = fact_json(fact);
+void print_object(nlohmann::json whole) {
   whole["json_version"] = json_version;
   fmt::print("{}", json_text(whole));
 }
@@ -280,9 +279,7 @@ void add_findings(Arguments& app, int& status) {
       throw BadInput("--show needs the id of a bucket, or its beginning; --buckets lists them");
     if (!options->show.empty()) {
       const Bucket bucket = Store(options->store, Access::read).find(options->show);
-      nlohmann::json whole = bucket_json(bucket);
-      whole["json_version"] = json_version;
-      if (options->json) fmt::print("{}", json_text(whole));
+      if (options->json) print_object(bucket_json(bucket));
       else print_bucket(bucket);
       return;
     }
@@ -311,7 +308,8 @@ void add_findings(Arguments& app, int& status) {
     if (options->fact.empty()) return list_facts(all, options->store, options->json, options->names);
     for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
       for (const Fact& fact : *list)
-        if (fact.name == options->fact) options->json ? print_fact_json(fact) : print_fact(fact, options->store);
+        if (fact.name == options->fact)
+          options->json ? print_object(fact_json(fact)) : print_fact(fact, options->store);
   });
 }
 

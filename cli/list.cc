@@ -99,8 +99,6 @@ void list_number(const std::string& word) {
   fmt::print("{}", text);
 }
 
-}  // namespace
-
 /// The walks through an op's datapath as one unit has it, and their lengths.
 void list_walks(const std::vector<std::string>& op_words, const std::string& unit) {
   const std::string line = joined(op_words, " ");
@@ -113,6 +111,8 @@ void list_walks(const std::vector<std::string>& op_words, const std::string& uni
   for (const DatapathSweeps::Part& part : sweeps.parts()) fmt::print("{:22} {:>9}\n", part.name, part.length);
   fmt::print("{:22} {:>9}\n", "all", sweeps.length());
 }
+
+}  // namespace
 
 void add_list(Arguments& app, int& status) {
   struct Options {
