@@ -268,6 +268,7 @@ std::string reason_against_blocks(const Op& op) {
 
 }  // namespace
 
+const char* name_of(OpKind kind) { return kind_names[static_cast<int>(kind)]; }
 const char* name_of(ScalarOperation operation) { return row_of(operation).name; }
 bool signals_quiet_nans(ScalarOperation operation) { return row_of(operation).signals_quiet_nans; }
 const char* name_of(Rounding rounding) { return rounding_names[static_cast<int>(rounding)]; }
@@ -353,8 +354,7 @@ std::string not_honoured(const Op& op, const Attributes& honoured) {
 }
 
 std::string to_text(const Op& op) {
-  std::string text = "op ";
-  text += kind_names[static_cast<int>(op.kind)];
+  std::string text = std::string("op ") + name_of(op.kind);
   switch (op.kind) {
     case OpKind::dot:
     case OpKind::gemm:
