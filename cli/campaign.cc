@@ -29,7 +29,6 @@
 #include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"
 #include "cli/command.h"
-#include "plan/judge_answers.h"
 #include "plan/named_rows.h"
 
 namespace mmafuzz::cli {

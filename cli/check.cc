@@ -10,7 +10,6 @@
 #include "core/json_text.h"
 #include "core/property.h"
 #include "core/ulps.h"
-#include "plan/judge_answers.h"
 
 namespace mmafuzz::cli {
 namespace {

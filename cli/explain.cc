@@ -9,7 +9,6 @@
 #include "cli/terminal.h"
 #include "core/json_text.h"
 #include "core/words.h"
-#include "plan/judge_answers.h"
 #include "plan/named_rows.h"
 #include "plan/typed_case.h"
 #include "plan/unit_alias.h"

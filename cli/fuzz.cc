@@ -15,7 +15,6 @@
 #include "core/json_text.h"
 #include "core/parallel.h"
 #include "plan/default_fields.h"
-#include "plan/judge_answers.h"
 #include "oracles/properties/properties.h"
 #include "search/any_op.h"
 #include "search/parallel_search.h"

@@ -5,7 +5,6 @@
 #include "cli/run_files.h"
 #include "core/utc_text.h"
 #include "gpu_bridge/device/device_child.h"
-#include "plan/judge_answers.h"
 #include "plan/version.h"
 
 namespace mmafuzz::cli {

@@ -12,7 +12,6 @@
 #include "core/json_text.h"
 #include "core/program.h"
 #include "plan/default_fields.h"
-#include "plan/judge_answers.h"
 #include "plan/unit_alias.h"
 #include "triage/explain/number_text.h"
 #include "triage/facts/conclusions_text.h"
