@@ -8,7 +8,7 @@
 #include "core/case_text.h"
 #include "core/counted.h"
 #include "core/json_text.h"
-#include "core/output_file.h"
+#include "core/replace_file.h"
 #include "core/program.h"
 #include "core/shell.h"
 #include "identify/identification_text.h"

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "core/case_text.h"
 #include "core/json_text.h"
-#include "core/output_file.h"
+#include "core/replace_file.h"
 #include "core/words.h"
 #include "plan/default_fields.h"
 #include "plan/targets.h"

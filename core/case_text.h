@@ -70,7 +70,7 @@ class CaseReader {
 class CaseWriter {
  public:
   /// "-" writes standard output, from the first line on; a regular file appears under its name when finish() is called,
-  /// so that an output may be one of the inputs (core/output_file.h). Throws std::runtime_error if the file cannot be
+  /// so that an output may be one of the inputs (core/replace_file.h). Throws std::runtime_error if the file cannot be
   /// written.
   explicit CaseWriter(const std::string& path);
   ~CaseWriter();
