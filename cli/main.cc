@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "core/json_text.h"
 #include "core/program.h"
+#include "core/shell.h"
 #include "oracles/units/plugin_abi.h"
 #include "plan/corpus_folder.h"
 #include "plan/version.h"
@@ -74,7 +75,7 @@ int main(int argc, char** argv) {
   } end_of_main;
   std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` a write fails, and that ends with a message
   int status = exit_ok;
-  set_program_name(argv[0]);
+  program_name() = shell_word(argv[0]);
 #define MMAFUZZ_SUBCOMMAND(name) add_##name(app, status);
 #include "cli/subcommands.def.h"
 #undef MMAFUZZ_SUBCOMMAND
