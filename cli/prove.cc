@@ -1,13 +1,13 @@
 // mmafuzz prove: questions about all inputs, put to SMT solvers.
 #include <fmt/core.h>
 
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 
 #include "cli/command.h"
 #include "cli/prove_output.h"
 #include "core/replace_file.h"
+#include "core/words.h"
 #include "prove/inquiry.h"
 
 namespace mmafuzz::cli {
@@ -101,8 +101,7 @@ int run_ozaki(const ProveOptions& options) {
   if (!derived) {
     const auto bits = [&](const std::string& word) {
       int value = 0;
-      const auto r = std::from_chars(word.data(), word.data() + word.size(), value);
-      if (r.ec != std::errc{} || r.ptr != word.data() + word.size() || value < 1)
+      if (!parse_number(word, value) || value < 1)
         throw BadInput("a width is a number of bits, two by a comma, 'derived' or 'residues', not '" + options.width +
                        "'");
       return value;

@@ -5,7 +5,6 @@
 #include "core/words.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 namespace mmafuzz {
@@ -82,11 +81,6 @@ std::vector<Word> split(std::string_view text) {
   return words;
 }
 
-bool parse_int(std::string_view text, int base, uint64_t& value) {
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size();
-}
-
 /// Reads the attributes of one op line; every attribute may be taken once.
 class AttributeWords {
  public:
@@ -121,7 +115,7 @@ class AttributeWords {
   void count(const std::string& name, int& out, bool required, int most = max_extent) {
     with(name, required, [&](std::string_view text) -> std::string {
       uint64_t value = 0;
-      if (!parse_int(text, 10, value) || value < 1 || value > uint64_t(most))
+      if (!parse_number(text, value) || value < 1 || value > uint64_t(most))
         return name + "= needs a whole number from 1 to " + std::to_string(most);
       out = static_cast<int>(value);
       return {};
@@ -130,7 +124,7 @@ class AttributeWords {
 
   void number(const std::string& name, uint64_t& out) {
     with(name, false, [&](std::string_view text) -> std::string {
-      return parse_int(text, 10, out) ? "" : name + "= needs a whole number";
+      return parse_number(text, out) ? "" : name + "= needs a whole number";
     });
   }
 
@@ -138,7 +132,7 @@ class AttributeWords {
     with(name, false, [&](std::string_view text) -> std::string {
       const bool lower = text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
       uint64_t value = 0;
-      if (lower && text.size() == size_t(format.digits()) && parse_int(text, 16, value) &&
+      if (lower && text.size() == size_t(format.digits()) && parse_number(text, value, 16) &&
           (value & ~format.fields().container_mask()) == 0) {
         out = value;
         return {};

@@ -1,8 +1,9 @@
-// Words of a text.
+// Words and numbers of a text.
 #pragma once
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,13 @@ std::string joined(const Words& words, std::string_view separator) {
     text += word;
   }
   return text;
+}
+
+/// Whether all of the text is a number of that type, which `value` then is.
+template <class Number>
+bool parse_number(std::string_view text, Number& value, int base = 10) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc{} && end == text.data() + text.size();
 }
 
 inline std::string lower_case(std::string text) {
