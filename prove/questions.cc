@@ -1,7 +1,6 @@
 #include "prove/questions.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -399,8 +398,7 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
     } else if (word.starts_with("products=")) {
       const std::string text = word.substr(9);
       int products = -1;
-      const auto r = std::from_chars(text.data(), text.data() + text.size(), products);
-      if (r.ec != std::errc{} || r.ptr != text.data() + text.size() || products < 0)
+      if (!parse_number(text, products) || products < 0)
         return invalid("domain products=N needs a number, not '" + text + "'");
       for (size_t i = size_t(products); i < x.a.size(); ++i) {
         assumed.push_back(is_zero(x.a[i]));
@@ -410,10 +408,8 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
       const size_t dots = word.find("..");
       const auto of_text = [](const std::string& text) -> std::optional<int> {
         int value = 0;
-        const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (r.ec != std::errc{} || r.ptr != text.data() + text.size() || std::abs(value) > greatest_domain_exponent)
-          return std::nullopt;
-        return value;
+        const bool fits = parse_number(text, value) && std::abs(value) <= greatest_domain_exponent;
+        return fits ? std::optional(value) : std::nullopt;
       };
       const auto least = of_text(word.substr(10, dots == std::string::npos ? dots : dots - 10)),
                  greatest = dots == std::string::npos ? std::nullopt : of_text(word.substr(dots + 2));

@@ -2,7 +2,6 @@
 #include "oracles/models/parameters.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "arithmetic/exact_sum.h"
 #include "arithmetic/kernel_table.h"
@@ -117,15 +116,13 @@ bool parse_value(const Parameter& p, std::string_view text, int64_t& value) {
     }
     return false;
   }
-  const char *first = text.data(), *last = first + text.size();
   if (p.hexadecimal) {  // a negative NaN of fp64 has all 64 bits
     uint64_t bits = 0;
-    const auto r = std::from_chars(first, last, bits, 16);
+    const bool is_number = parse_number(text, bits, 16);
     value = static_cast<int64_t>(bits);
-    return r.ec == std::errc{} && r.ptr == last;
+    return is_number;
   }
-  const auto r = std::from_chars(first, last, value);
-  return r.ec == std::errc{} && r.ptr == last && value >= p.least && value <= p.greatest;
+  return parse_number(text, value) && value >= p.least && value <= p.greatest;
 }
 
 }  // namespace
