@@ -90,9 +90,7 @@ void print_bucket(const Bucket& b) {
 
 void list_buckets(const std::vector<Bucket>& buckets, bool json) {
   if (json) {
-    nlohmann::json array = nlohmann::json::array();
-    for (const Bucket& b : buckets) array.push_back(bucket_json(b));
-    fmt::print("{}", json_text(array));
+    fmt::print("{}", json_text(json_list(buckets, bucket_json)));
     return;
   }
   if (!buckets.empty()) print_table(buckets);

@@ -37,13 +37,12 @@ void print_buckets(const std::vector<Bucket>& buckets, bool details) {
 }
 
 nlohmann::json outcome_json(const TriageOptions& options, const TriageOutcome& outcome) {
-  nlohmann::json buckets = nlohmann::json::array(), left_out = nlohmann::json::array();
-  for (const Bucket& bucket : outcome.buckets) buckets.push_back(bucket_json(bucket));
+  nlohmann::json left_out = nlohmann::json::array();
   for (const auto& [reason, records] : outcome.left_out) left_out.push_back({{"reason", reason}, {"records", records}});
   return {{"json_version", json_version},
           {"store", outcome.store},
           {"divergences", outcome.divergences},
-          {"buckets", buckets},
+          {"buckets", json_list(outcome.buckets, bucket_json)},
           {"new", outcome.is_new},
           {"left_out", left_out},
           {"facts", conclusions_json(conclusions_of(options.request, outcome, options.knowledge))}};

@@ -16,4 +16,12 @@ std::string json_text(const Json& value, int indent = 2) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// What `make` gives of each item, as an array.
+template <class Items, class Make>
+nlohmann::json json_list(const Items& items, Make make) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& item : items) list.push_back(make(item));
+  return list;
+}
+
 }  // namespace mmafuzz
