@@ -224,11 +224,7 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
 }
 
 nlohmann::json conclusions_json(const Conclusions& all) {
-  const auto list = [](const std::vector<Fact>& facts) {
-    nlohmann::json array = nlohmann::json::array();
-    for (const Fact& fact : facts) array.push_back(fact_json(fact));
-    return array;
-  };
+  const auto list = [](const std::vector<Fact>& facts) { return json_list(facts, fact_json); };
   nlohmann::json unseen = nlohmann::json::array();
   for (const auto& [name, example] : all.unseen) unseen.push_back({{"name", name}, {"example", example}});
   return {

@@ -81,9 +81,8 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
 
 std::string json_report(const ReportData& data) {
   using nlohmann::json;
-  json buckets = json::array(), campaigns = json::array(), samples = json::array(), coverage = json::array(),
-       pairs = json::array();
-  for (const Bucket& b : data.buckets) buckets.push_back(bucket_json(b));
+  const json buckets = json_list(data.buckets, bucket_json);
+  json campaigns = json::array(), samples = json::array(), coverage = json::array(), pairs = json::array();
   for (const CampaignRecord& c : data.campaigns)
     campaigns.push_back({{"uuid", c.uuid},
                          {"started", c.started},
