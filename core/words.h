@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +22,13 @@ inline std::vector<std::string> words_of(std::string_view text, char separator =
   return words;
 }
 
-/// The words with a separator between each two.
+/// The words with a separator between each two; of more than `most` the first ones "and 3 more".
 template <class Words>
-std::string joined(const Words& words, std::string_view separator) {
+std::string joined(const Words& words, std::string_view separator, size_t most = SIZE_MAX) {
   std::string text;
+  size_t count = 0;
   for (const auto& word : words) {
+    if (count++ == most) return text + " and " + std::to_string(std::size(words) - most) + " more";
     if (!text.empty()) text += separator;
     text += word;
   }

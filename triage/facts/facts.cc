@@ -21,12 +21,6 @@ namespace {
 constexpr char combined[] = "+";
 constexpr size_t tried_ops = 2;  ///< of a fact: what is simplest as found need not become so
 
-std::string joined(const std::vector<std::string>& names, const char* separator) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : separator) + name;
-  return text;
-}
-
 /// The facts that a bucket counts for, given those that some bucket shows alone. What two rows or schemes say of
 /// themselves is a fact whether or not it shows alone: which combinations a search happens to meet must not name facts.
 std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::string>& alone) {
@@ -101,13 +95,7 @@ std::string families(const std::set<std::string>& units) {
   constexpr size_t shown = 6;
   std::set<std::string> names;
   for (const std::string& unit : units) names.insert(family_of(unit));
-  std::string text;
-  size_t count = 0;
-  for (const std::string& name : names) {
-    if (count++ == shown) return text + " and " + std::to_string(names.size() - shown) + " more";
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text;
+  return joined(names, ", ", shown);
 }
 
 /// "24 (ampere, turing)"

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/case_text.h"
+#include "core/words.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_svg.h"
 #include "triage/explain/markup.h"
@@ -114,17 +115,8 @@ PageData fact_data(const Fact& fact, const Registry& registry, const PageOfBits&
   data.set("evidence", evidence(fact) + "; " + counted(fact.divergences) +
                            (fact.divergences == 1 ? " divergence" : " divergences") + " in " +
                            counted(fact.buckets.size()) + (fact.buckets.size() == 1 ? " bucket" : " buckets"));
-  std::string units;
-  size_t listed = 0;
-  for (const std::string& unit : fact.units) {
-    if (listed++ == units_shown) break;
-    units += (units.empty() ? "" : ", ") + unit;
-  }
-  if (fact.units.size() > units_shown) units += fmt::format(" and {} more", fact.units.size() - units_shown);
-  data.set("units", units);
-  std::string ops;
-  for (const std::string& op : fact.ops) ops += (ops.empty() ? "" : ", ") + op;
-  data.set("ops", ops);
+  data.set("units", joined(fact.units, ", ", units_shown));
+  data.set("ops", joined(fact.ops, ", "));
   if (!fact.best.note.empty()) data.set("note", fact.best.note);
   if (fact.best.first_seen)
     data.set("when", fmt::format("its witness: first seen {}, last {}, seed {}", date_text(fact.best.first_seen),

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json_text.h"
+#include "core/words.h"
 #include "triage/facts/conclusions.h"
 
 namespace mmafuzz {
@@ -22,16 +23,6 @@ std::string rule_text(const std::string& property) {
   if (property == "equal") return "Two units give different results on the same case.";
   if (property == "equals_model") return "A unit does not give the results of the unit that it claims to equal.";
   return "A unit breaks the property " + property + ".";
-}
-
-std::string list_of(const std::set<std::string>& names, size_t most) {
-  std::string text;
-  size_t shown = 0;
-  for (const std::string& name : names) {
-    if (shown++ == most) break;
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
 }
 
 /// The line of the case in a witness: the last one that is no comment. Counts from 1.
@@ -99,7 +90,7 @@ class SarifRun {
   static std::string uri_of(const Bucket& bucket) { return "witnesses/" + bucket.id() + ".cases"; }
 
   static std::string message_of(const Fact& fact) {
-    return fact.name + ": " + sentence(fact) + "; " + evidence(fact) + ". Units: " + list_of(fact.units, 6) + ".";
+    return fact.name + ": " + sentence(fact) + "; " + evidence(fact) + ". Units: " + joined(fact.units, ", ", 6) + ".";
   }
 
   size_t rule_of(const std::string& property) {
