@@ -5,7 +5,7 @@
 
 #include "campaign/differing_cases.h"
 #include "core/case_text.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "plan/registry.h"
 #include "triage/replacements.h"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/shell.h"
+#include "core/text.h"
 #include "plan/corpus_folder.h"
 #include "search/byte_codec.h"
 

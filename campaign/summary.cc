@@ -8,10 +8,9 @@
 #include <set>
 
 #include "campaign/panel.h"
-#include "core/counted.h"
 #include "core/json_text.h"
 #include "core/program.h"
-#include "core/shell.h"
+#include "core/text.h"
 #include "plan/registry.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/facts/fact_json.h"

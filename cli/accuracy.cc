@@ -9,7 +9,7 @@
 #include "arithmetic/ieee_operations.h"
 #include "cli/command.h"
 #include "core/json_text.h"
-#include "core/quoted.h"
+#include "core/text.h"
 #include "oracles/gemm/accuracy.h"
 #include "oracles/gemm/schemes_of_gpu.h"
 #include "oracles/models/gpu_names.h"

@@ -10,13 +10,11 @@
 #include <filesystem>
 #include <set>
 
-#include "core/counted.h"
-#include "core/duration.h"
 #include "core/json_text.h"
 #include "core/parallel.h"
 #include "core/replace_file.h"
 #include "core/program.h"
-#include "core/shell.h"
+#include "core/text.h"
 #include "campaign/minimize_corpora.h"
 #include "campaign/all_nights.h"
 #include "campaign/campaign.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_files.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/json_text.h"
 #include "core/property.h"
 #include "core/ulps.h"

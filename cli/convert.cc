@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "core/case_text.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/replace_file.h"
 #include "plan/case_arrays.h"
 #include "plan/testfloat.h"

@@ -8,7 +8,7 @@
 #include "cli/run_files.h"
 #include "cli/terminal.h"
 #include "core/json_text.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "plan/named_rows.h"
 #include "plan/typed_case.h"
 #include "plan/unit_alias.h"

@@ -11,7 +11,7 @@
 
 #include "cli/run_files.h"
 #include "core/case_text.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/json_text.h"
 #include "core/parallel.h"
 #include "plan/default_fields.h"

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/counted.h"
 #include "core/json_text.h"
-#include "core/quoted.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "search/datapath_sweeps.h"
 #include "cli/command.h"
 #include "cli/row_json.h"

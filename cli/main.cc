@@ -15,7 +15,7 @@
 #include "cli/command.h"
 #include "core/json_text.h"
 #include "core/program.h"
-#include "core/shell.h"
+#include "core/text.h"
 #include "oracles/units/plugin_abi.h"
 #include "plan/corpus_folder.h"
 #include "plan/version.h"

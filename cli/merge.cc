@@ -7,7 +7,7 @@
 
 #include "campaign/plan.h"
 #include "cli/command.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/json_text.h"
 #include "triage/bucket_json.h"
 #include "triage/facts/conclusions_text.h"

@@ -9,7 +9,7 @@
 #include "core/case_text.h"
 #include "core/json_text.h"
 #include "core/replace_file.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "plan/default_fields.h"
 #include "plan/targets.h"
 #include "triage/minimize_divergence.h"

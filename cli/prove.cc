@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/prove_output.h"
 #include "core/replace_file.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "prove/inquiry.h"
 
 namespace mmafuzz::cli {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "cli/run_files.h"
-#include "core/utc_text.h"
+#include "core/text.h"
 #include "gpu_bridge/device/device_child.h"
 #include "plan/version.h"
 

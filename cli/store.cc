@@ -6,10 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "core/counted.h"
-#include "core/duration.h"
 #include "core/json_text.h"
-#include "core/utc_text.h"
+#include "core/text.h"
 #include "triage/facts/trends.h"
 
 namespace mmafuzz::cli {

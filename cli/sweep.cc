@@ -6,7 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/json_text.h"
 #include "arithmetic/evaluate_dot.h"
 #include "cli/command.h"

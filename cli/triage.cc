@@ -7,7 +7,7 @@
 #include "campaign/summary.h"
 #include "campaign/triage_campaigns.h"
 #include "cli/command.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/json_text.h"
 #include "core/parallel.h"
 #include "triage/bucket_json.h"

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "core/case_text.h"
-#include "core/quoted.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 namespace {

@@ -3,8 +3,7 @@
 // (CFloat8, SHP, UHP).
 #include "core/format.h"
 
-#include "core/quoted.h"
-#include "core/words.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,8 +1,7 @@
 // Op lines: printing and parsing.
 #include "core/op.h"
 
-#include "core/quoted.h"
-#include "core/words.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <map>

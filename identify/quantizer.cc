@@ -12,7 +12,7 @@
 
 #include "core/block_case.h"
 #include "core/case_text.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "arithmetic/corner_encodings.h"
 #include "core/host_number.h"
 #include "core/json_text.h"

@@ -9,7 +9,7 @@
 
 #include "core/case_text.h"
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/models/parameters.h"
 
 namespace mmafuzz {

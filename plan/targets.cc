@@ -1,6 +1,6 @@
 #include "plan/targets.h"
 
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/properties/properties.h"
 #include "plan/default_fields.h"
 #include "plan/registry.h"

@@ -1,7 +1,6 @@
 #include "plan/testfloat.h"
 
-#include "core/quoted.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "plan/request.h"
 
 namespace mmafuzz {

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "arithmetic/round.h"
-#include "core/quoted.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "plan/request.h"
 

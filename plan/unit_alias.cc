@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "core/quoted.h"
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/models/model_rows.h"
 #include "plan/named_rows.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/models/gpu_names.h"
 
 namespace mmafuzz {

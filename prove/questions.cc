@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/properties/split_k.h"
 #include "prove/evaluate.h"
 #include "prove/formulas/numbers.h"

@@ -1,7 +1,7 @@
 // The module of the page: a call of mmafuzz with a few of its subcommands. main may be called again and again.
 #include "cli/command.h"
 #include "core/program.h"
-#include "core/shell.h"
+#include "core/text.h"
 #include "plan/version.h"
 
 namespace mmafuzz {

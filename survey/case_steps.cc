@@ -6,7 +6,7 @@
 
 #include "core/case_text.h"
 #include "core/property.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/models/model_rows.h"
 #include "survey/survey.h"
 

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "core/fnv1a.h"
-#include "core/shell.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/quoted.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "gpu_bridge/instructions/cublas_gemm.h"
 #include "gpu_bridge/device/device_child.h"
 #include "gpu_bridge/device/device_losses.h"

@@ -1,7 +1,7 @@
 // The family `cuda:`: the matrix instructions of this machine's GPU, one device child for all of its units.
 #include "gpu_bridge/families/device_units.h"
 
-#include "core/words.h"
+#include "core/text.h"
 #include "gpu_bridge/instructions/core_instructions.h"
 #include "gpu_bridge/device/device_child.h"
 #include "gpu_bridge/device/device_losses.h"

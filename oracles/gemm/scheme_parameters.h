@@ -6,9 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/quoted.h"
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/families.h"
 
 namespace mmafuzz::gemm {

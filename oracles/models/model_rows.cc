@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/models/parameters.h"
 

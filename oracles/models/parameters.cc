@@ -6,7 +6,7 @@
 #include "arithmetic/exact_sum.h"
 #include "arithmetic/kernel_table.h"
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 namespace {

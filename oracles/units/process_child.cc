@@ -3,8 +3,7 @@
 #include <charconv>
 
 #include "core/case_text.h"
-#include "core/quoted.h"
-#include "core/words.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 namespace {

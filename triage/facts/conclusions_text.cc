@@ -5,11 +5,9 @@
 #include <set>
 #include <tuple>
 
-#include "core/counted.h"
 #include "core/fnv1a.h"
 #include "core/program.h"
-#include "core/shell.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "triage/facts/fact_name.h"
 #include "triage/facts/smallest_case.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/models/parameters.h"
 
 namespace mmafuzz {

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"

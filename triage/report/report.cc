@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/case_text.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_svg.h"
 #include "triage/explain/markup.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/json_text.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "triage/bucket_json.h"
 #include "triage/explain/markup.h"
 #include "triage/facts/conclusions.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json_text.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "triage/facts/conclusions.h"
 
 namespace mmafuzz {
