@@ -200,7 +200,7 @@ int run_bounds(BoundsOptions& options) {
   }
   bool any = false, broken = false;
   for (size_t o = 0; o < ops.size(); ++o) {
-    for (const std::string& name : default_units(registry(), ops[o])) {
+    for (const std::string& name : registry().searched_by_default(ops[o])) {
       const Role role = registry().role_of(name);
       if (!matches_glob(options.only, name) || role == Role::silicon || (o >= unscaled && role != Role::model))
         continue;

@@ -7,7 +7,6 @@
 #include "arithmetic/corner_encodings.h"
 #include "bench/bench.h"
 #include "bench/measured_rows.h"
-#include "plan/default_fields.h"
 #include "plan/targets.h"
 #include "search/byte_codec.h"
 #include "search/comparison.h"
@@ -20,7 +19,7 @@ namespace {
 
 /// Looks at inputs as a property target does: a case and its neighbours through one unit, in turn.
 void measure_rate(const FuzzTarget& target, const Op& op, double seconds, MeasuredRows& rows) {
-  const Comparison comparison(op, default_units(registry(), op), registry(), properties_of(target));
+  const Comparison comparison(op, registry().searched_by_default(op), registry(), properties_of(target));
   std::vector<Coverage> coverages;
   std::vector<Mutator> mutators;
   for (const auto& unit : comparison.units()) {

@@ -6,7 +6,6 @@
 #include <ctime>
 
 #include "core/json_text.h"
-#include "core/json_version.h"
 
 namespace mmafuzz {
 

@@ -9,7 +9,7 @@
 #include "bench/measured_rows.h"
 #include "oracles/models/aligned_sum_simd.h"
 #include "oracles/models/model_rows.h"
-#include "plan/judge_answers.h"
+#include "plan/request.h"
 #include "search/datapath_sweeps.h"
 #include "search/structured_generator.h"
 

@@ -9,7 +9,7 @@
 #include "bench/bench.h"
 #include "core/replace_file.h"
 #include "core/case_text.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/gemm/ozaki_unit.h"
 
 namespace mmafuzz {

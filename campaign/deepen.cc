@@ -4,7 +4,7 @@
 #include <set>
 
 #include "campaign/differing_cases.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "plan/registry.h"
 #include "triage/replacements.h"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "campaign/corpus.h"
-#include "core/shell.h"
+#include "core/text.h"
 #include "plan/corpus_folder.h"
 #include "search/byte_codec.h"
 

@@ -9,7 +9,7 @@
 #include "campaign/differing_cases.h"
 #include "campaign/percent.h"
 #include "campaign/strangers.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/parallel.h"
 #include "core/row_of_unit.h"
 #include "core/ulps.h"

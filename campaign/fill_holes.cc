@@ -9,7 +9,7 @@
 #include "campaign/differing_cases.h"
 #include "core/parallel.h"
 #include "core/row_of_unit.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "plan/registry.h"
 #include "search/comparison.h"
 #include "search/structured_generator.h"

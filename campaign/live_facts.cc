@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/words.h"
+#include "core/text.h"
 #include "triage/facts/fact_name.h"
 
 namespace mmafuzz {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/counted.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 namespace {

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "core/shell.h"
+#include "core/text.h"
 #include "plan/corpus_folder.h"
 #include "plan/default_fields.h"
 #include "plan/named_rows.h"

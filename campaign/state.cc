@@ -3,7 +3,7 @@
 #include "core/json_text.h"
 #include "core/parallel.h"
 #include "core/replace_file.h"
-#include "core/shell.h"
+#include "core/text.h"
 #include "plan/request.h"
 #include "plan/version.h"
 

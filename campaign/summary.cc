@@ -8,10 +8,9 @@
 #include <set>
 
 #include "campaign/panel.h"
-#include "core/counted.h"
-#include "core/json_version.h"
+#include "core/json_text.h"
 #include "core/program.h"
-#include "core/shell.h"
+#include "core/text.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "triage/facts/conclusions_text.h"
@@ -223,11 +222,7 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
 }
 
 nlohmann::json conclusions_json(const Conclusions& all) {
-  const auto list = [](const std::vector<Fact>& facts) {
-    nlohmann::json array = nlohmann::json::array();
-    for (const Fact& fact : facts) array.push_back(fact_json(fact));
-    return array;
-  };
+  const auto list = [](const std::vector<Fact>& facts) { return json_list(facts, fact_json); };
   nlohmann::json unseen = nlohmann::json::array();
   for (const auto& [name, example] : all.unseen) unseen.push_back({{"name", name}, {"example", example}});
   return {

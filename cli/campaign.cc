@@ -10,13 +10,11 @@
 #include <filesystem>
 #include <set>
 
-#include "core/counted.h"
-#include "core/duration.h"
 #include "core/json_text.h"
 #include "core/parallel.h"
 #include "core/replace_file.h"
 #include "core/program.h"
-#include "core/shell.h"
+#include "core/text.h"
 #include "campaign/minimize_corpora.h"
 #include "campaign/campaign.h"
 #include "campaign/gather_shards.h"
@@ -28,7 +26,6 @@
 #include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"
 #include "cli/command.h"
-#include "plan/judge_answers.h"
 #include "plan/named_rows.h"
 
 namespace mmafuzz::cli {

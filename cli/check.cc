@@ -6,12 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_files.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/property.h"
 #include "core/ulps.h"
-#include "plan/judge_answers.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -193,9 +191,7 @@ void add_check(Arguments& app, int& status) {
       fmt::print("{}, {}\n", counted(checker.cases, "case"), counted(checker.mismatches, "mismatch"));
     };
     try {
-      run_files(
-          options->files, options->unit, [&](const auto&... args) { checker(args...); },
-          options->skip_declined ? &declined : nullptr);
+      run_files(options->files, options->unit, std::ref(checker), options->skip_declined ? &declined : nullptr);
     } catch (const BadInput&) {
       if (checker.cases) summary();
       throw;

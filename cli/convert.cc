@@ -7,8 +7,8 @@
 
 #include "cli/command.h"
 #include "core/case_text.h"
-#include "core/counted.h"
-#include "core/output_file.h"
+#include "core/text.h"
+#include "core/replace_file.h"
 #include "plan/case_arrays.h"
 #include "plan/testfloat.h"
 
@@ -19,10 +19,6 @@ struct ConvertOptions {
   std::vector<std::string> files;
   std::string op, output, results, unit, from, function, words;
 };
-
-void must_be_file(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw BadInput(path + ": is a folder");
-}
 
 void tell(const ConvertOptions& options, size_t cases, const std::string& more = "") {
   if (options.output != "-") fmt::print("{} in {}{}\n", counted(cases, "case"), options.output, more);
@@ -124,14 +120,14 @@ void write_arrays(const ConvertOptions& options) {
 
 void convert_testfloat(const ConvertOptions& options) {
   if (options.function.empty()) throw BadInput("--from testfloat needs --function, as in --function f32_mulAdd");
-  std::string text = "mmafuzz-cases 1\nop " + op_of_testfloat(options.function, options.words) + "\n";
   const Op op = op_from_text(op_of_testfloat(options.function, options.words));
+  const std::string head = "mmafuzz-cases 1\n" + to_text(op) + "\n";
   CaseWriter writer(options.output);
   writer.unit(options.unit);
   writer.op(op);
   size_t cases = 0;
   for (const std::string& path : options.files) {
-    must_be_file(path);
+    if (std::filesystem::is_directory(path)) throw BadInput(path + ": is a folder");
     std::ifstream file;
     if (path != "-") file.open(path);
     if (path != "-" && !file) throw BadInput(path + ": cannot open");
@@ -141,10 +137,8 @@ void convert_testfloat(const ConvertOptions& options) {
       ++number;
       if (!line.empty() && line.back() == '\r') line.pop_back();
       if (line.empty()) continue;
-      const std::string where = path + ":" + std::to_string(number) + ": ";
       try {
-        const std::string one = case_of_testfloat(options.function, line);
-        CaseReader reader("", text + one);
+        CaseReader reader("", head + case_of_testfloat(options.function, line));
         CaseBlock block;
         if (!reader.next(block, 1)) throw BadInput(reader.error()->message);
         Outcomes outcomes;
@@ -153,7 +147,7 @@ void convert_testfloat(const ConvertOptions& options) {
         writer.one_case(block.batch, 0, &outcomes);
         ++cases;
       } catch (const BadInput& e) {
-        throw BadInput(where + e.what());
+        throw BadInput(path + ":" + std::to_string(number) + ": " + e.what());
       }
     }
   }

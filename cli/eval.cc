@@ -7,8 +7,6 @@
 
 #include "cli/run_files.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
-#include "plan/judge_answers.h"
 #include "plan/typed_case.h"
 #include "triage/explain/explanation_json.h"
 #include "triage/explain/explain.h"

@@ -11,13 +11,9 @@
 #include "campaign/summary.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
-#include "core/counted.h"
-#include "core/duration.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/program.h"
-#include "core/shell.h"
-#include "core/utc_text.h"
+#include "core/text.h"
 #include "triage/bucket_json.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/facts/fact_json.h"
@@ -43,12 +39,6 @@ BucketStatus status_from(const std::string& name) {
   return from_name(name, {BucketStatus::new_bucket, BucketStatus::known, BucketStatus::expected, BucketStatus::fixed});
 }
 
-std::string units_text(const Bucket& b) {
-  std::string text;
-  for (const std::string& unit : b.key.units) text += (text.empty() ? "" : " ") + unit;
-  return text;
-}
-
 /// What was called fixed and came after that is not fixed.
 std::string status_text(const Bucket& b) {
   return std::string(name_of(b.status)) + (came_again(b) ? ", seen again" : "");
@@ -61,7 +51,7 @@ void print_table(const std::vector<Bucket>& buckets) {
       {"id", "severity", "status", "count", "addends", "property", "op", "units", "class", "cause"}};
   for (const Bucket& b : buckets)
     rows.push_back({b.id(), name_of(b.severity), status_text(b), std::to_string(b.count), std::to_string(b.addends),
-                    b.key.property, b.key.op, units_text(b), b.key.value_class, b.cause});
+                    b.key.property, b.key.op, joined(b.key.units, " "), b.key.value_class, b.cause});
   size_t width[columns] = {};
   for (const Row& row : rows)
     for (size_t i = 0; i < columns; ++i) width[i] = std::max(width[i], row[i].size());
@@ -96,9 +86,7 @@ void print_bucket(const Bucket& b) {
 
 void list_buckets(const std::vector<Bucket>& buckets, bool json) {
   if (json) {
-    nlohmann::json array = nlohmann::json::array();
-    for (const Bucket& b : buckets) array.push_back(bucket_json(b));
-    fmt::print("{}", json_text(array));
+    fmt::print("{}", json_text(json_list(buckets, bucket_json)));
     return;
   }
   if (!buckets.empty()) print_table(buckets);
@@ -175,8 +163,7 @@ void print_fact(const Fact& fact, const std::string& store) {
   fmt::print("\n{}", fact.best.witness);
 }
 
-void print_fact_json(const Fact& fact) {
-  nlohmann::json whole = fact_json(fact);
+void print_object(nlohmann::json whole) {
   whole["json_version"] = json_version;
   fmt::print("{}", json_text(whole));
 }
@@ -286,9 +273,7 @@ void add_findings(Arguments& app, int& status) {
       throw BadInput("--show needs the id of a bucket, or its beginning; --buckets lists them");
     if (!options->show.empty()) {
       const Bucket bucket = Store(options->store, Access::read).find(options->show);
-      nlohmann::json whole = bucket_json(bucket);
-      whole["json_version"] = json_version;
-      if (options->json) fmt::print("{}", json_text(whole));
+      if (options->json) print_object(bucket_json(bucket));
       else print_bucket(bucket);
       return;
     }
@@ -317,7 +302,8 @@ void add_findings(Arguments& app, int& status) {
     if (options->fact.empty()) return list_facts(all, options->store, options->json, options->names);
     for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
       for (const Fact& fact : *list)
-        if (fact.name == options->fact) options->json ? print_fact_json(fact) : print_fact(fact, options->store);
+        if (fact.name == options->fact)
+          options->json ? print_object(fact_json(fact)) : print_fact(fact, options->store);
   });
 }
 

@@ -11,12 +11,10 @@
 
 #include "cli/run_files.h"
 #include "core/case_text.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/parallel.h"
 #include "plan/default_fields.h"
-#include "plan/judge_answers.h"
 #include "oracles/properties/properties.h"
 #include "search/any_op.h"
 #include "search/parallel_search.h"
@@ -35,40 +33,24 @@ class Merger {
   Merger(bool json, bool quiet) : json_(json), quiet_(quiet), terminal_(isatty(2) != 0) {}
 
   void merge(const Comparison& field, Findings chunk) {
-    total_.cases += chunk.cases;
-    total_.compared += chunk.compared;
-    for (const auto& [unit, count] : chunk.answers) total_.answers[unit + " on '" + to_text(field.op()) + "'"] += count;
-    for (const auto& [pair, count] : chunk.differing) differing_[pair] += count;
-    for (auto& [key, entry] : chunk.buckets) {
-      auto [at, fresh] = total_.buckets.try_emplace(key, entry);
-      if (!fresh) {
-        at->second.count += entry.count;
-        continue;
-      }
-      field.confirm(entry.first);
-      if (entry.severity == Severity::contract) contract_ = true;
-      if (!json_ && (!quiet_ || entry.severity != Severity::semantic)) print(entry.first);
-    }
+    AnswerCounts on_op;
+    for (const auto& [unit, count] : chunk.answers) on_op[unit + " on '" + to_text(field.op()) + "'"] += count;
+    chunk.answers = std::move(on_op);
+    total_.add(chunk, [&](const Finding& finding) {
+      field.confirm(finding.first);
+      if (!json_ && (!quiet_ || finding.severity != Severity::semantic)) print(finding.first);
+    });
   }
 
   /// Findings of op `number` of a stream of ops; each new bucket says where in the stream it came.
-  void merge_op(const Op& op, uint64_t number, Findings found) {
+  void merge_op(const Op& op, uint64_t number, const Findings& found) {
     const uint64_t before = total_.cases;
-    total_.cases += found.cases;
-    total_.compared += found.compared;
-    add(total_.answers, found.answers);
     ops_ += found.compared > 0;
-    for (auto& [key, entry] : found.buckets) {
-      auto [at, fresh] = total_.buckets.try_emplace(key, entry);
-      if (!fresh) {
-        at->second.count += entry.count;
-        continue;
-      }
-      if (entry.severity == Severity::contract) contract_ = true;
-      if (json_) continue;
-      print(entry.first);
+    total_.add(found, [&](const Finding& finding) {
+      if (json_) return;
+      print(finding.first);
       fmt::print("    {}  (op {}, after {})\n", to_text(op), number, counted(before, "case"));
-    }
+    });
   }
   uint64_t ops() const { return ops_; }
 
@@ -89,8 +71,9 @@ class Merger {
 
   const Findings& total() const { return total_; }
   /// Differing cases by unit pair since the last call: those of one op.
-  std::map<std::pair<std::string, std::string>, uint64_t> take_differing() { return std::exchange(differing_, {}); }
-  bool contract() const { return contract_; }
+  std::map<std::pair<std::string, std::string>, uint64_t> take_differing() {
+    return std::exchange(total_.differing, {});
+  }
   bool any(Severity severity) const {
     for (const auto& [key, entry] : total_.buckets)
       if (entry.severity == severity) return true;
@@ -112,8 +95,7 @@ class Merger {
   Clock::time_point start_ = Clock::now(), last_progress_ = start_;
   Findings total_;
   uint64_t ops_ = 0;  ///< of merge_op, those that some unit evaluates
-  std::map<std::pair<std::string, std::string>, uint64_t> differing_;
-  bool json_, quiet_, terminal_, contract_ = false;
+  bool json_, quiet_, terminal_;
 };
 
 /// Units against units: the share of cases on which they differ.
@@ -174,34 +156,6 @@ nlohmann::json to_json(const Findings& total) {
   return {{"json_version", json_version}, {"cases", total.cases}, {"compared", total.compared}, {"buckets", list}};
 }
 
-/// Searches the generator's ops instead of named ops, in parallel; results are taken in order. --time limits the whole,
-/// --ops the number of ops.
-struct AnyOps {
-  uint64_t seed, ops;
-  size_t cases;
-  Clock::time_point deadline;
-  unsigned threads;
-};
-
-void search_any_op(const AnyOps& limits, Merger& merger) {
-  const UnitIndex index(registry());
-  const AnyOp any(
-      registry(), [&](const Op& op) { return index.accepting(op); }, all_properties());
-  const OpGenerator generator(limits.seed, ops_of_models());
-  for (uint64_t first = 0; first < limits.ops && Clock::now() < limits.deadline; first += ops_together) {
-    std::vector<Findings> found(static_cast<size_t>(std::min(ops_together, limits.ops - first)));
-    std::vector<Op> ops(found.size());
-    in_parallel(limits.threads, found.size(), [&](size_t i) {
-      if (Clock::now() >= limits.deadline) return;
-      ops[i] = generator(first + i);
-      found[i] = any.examine(ops[i], limits.seed + first + i, limits.cases);
-    });
-    for (size_t i = 0; i < found.size(); ++i) merger.merge_op(ops[i], first + i, std::move(found[i]));
-    merger.progress(counted(first + found.size(), "op"));
-  }
-  merger.end_progress();
-}
-
 constexpr double default_seconds = 20;
 
 struct FuzzOptions {
@@ -227,23 +181,36 @@ int finish(const FuzzOptions& options, const Merger& merger) {
   }
   if (total.compared == 0)
     throw BadInput("nothing was compared: give at least two units, or one that claims a model or a property");
-  const bool failed = merger.contract() || (options.fail_on != "contract" && merger.any(Severity::accuracy)) ||
+  const bool failed = merger.any(Severity::contract) ||
+                      (options.fail_on != "contract" && merger.any(Severity::accuracy)) ||
                       (options.fail_on == "semantic" && merger.any(Severity::semantic));
   return judge_answers(total.answers, failed ? exit_divergence : exit_ok);
 }
 
+/// Searches the generator's ops instead of named ops, in parallel; results are taken in order. --time limits the whole,
+/// --ops the number of ops.
 int run_any(const FuzzOptions& options, Clock::time_point start, double time, unsigned threads, Merger& merger) {
   if (options.ops.size() > 1 || !options.units.empty())
     throw BadInput("--op any stands alone: it draws the ops and takes every unit that accepts them");
-  AnyOps limits;
-  limits.seed = options.seed;
-  limits.ops = options.op_count   ? options.op_count
-               : options.time > 0 ? UINT64_MAX
-                                  : OpGenerator(options.seed, ops_of_models()).suite_size();
-  limits.cases = options.cases ? static_cast<size_t>(options.cases) : 16;
-  limits.deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time));
-  limits.threads = threads;
-  search_any_op(limits, merger);
+  const OpGenerator generator(options.seed, ops_of_models());
+  const uint64_t most = options.op_count ? options.op_count : options.time > 0 ? UINT64_MAX : generator.suite_size();
+  const size_t cases = options.cases ? static_cast<size_t>(options.cases) : 16;
+  const auto deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time));
+  const UnitIndex index(registry());
+  const AnyOp any(
+      registry(), [&](const Op& op) { return index.accepting(op); }, all_properties());
+  for (uint64_t first = 0; first < most && Clock::now() < deadline; first += ops_together) {
+    std::vector<Findings> found(static_cast<size_t>(std::min(ops_together, most - first)));
+    std::vector<Op> ops(found.size());
+    in_parallel(threads, found.size(), [&](size_t i) {
+      if (Clock::now() >= deadline) return;
+      ops[i] = generator(first + i);
+      found[i] = any.examine(ops[i], options.seed + first + i, cases);
+    });
+    for (size_t i = 0; i < found.size(); ++i) merger.merge_op(ops[i], first + i, found[i]);
+    merger.progress(counted(first + found.size(), "op"));
+  }
+  merger.end_progress();
   if (!options.json) fmt::print("{} that some unit evaluates", counted(merger.ops(), "op"));
   return finish(options, merger);
 }

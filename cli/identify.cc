@@ -6,11 +6,10 @@
 
 #include "cli/command.h"
 #include "core/case_text.h"
-#include "core/counted.h"
 #include "core/json_text.h"
-#include "core/output_file.h"
+#include "core/replace_file.h"
 #include "core/program.h"
-#include "core/shell.h"
+#include "core/text.h"
 #include "identify/identification_text.h"
 #include "identify/order.h"
 #include "identify/quantizer.h"

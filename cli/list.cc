@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/counted.h"
 #include "core/json_text.h"
-#include "core/quoted.h"
+#include "core/text.h"
 #include "search/datapath_sweeps.h"
 #include "cli/command.h"
 #include "cli/row_json.h"
@@ -29,7 +28,7 @@ std::string claims_text(const std::vector<Claim>& claims) {
   return text;
 }
 
-void list_units(const std::string& pattern, const std::vector<std::string>& words, bool verbose, bool json) {
+void list_units(const std::string& pattern, std::vector<std::string> words, bool verbose, bool json) {
   nlohmann::json array = nlohmann::json::array();
   const std::string corpus = default_corpus_folder();
   const auto evidence = json && !corpus.empty() ? std::make_unique<EvidenceTables>(corpus) : nullptr;
@@ -56,9 +55,9 @@ void list_units(const std::string& pattern, const std::vector<std::string>& word
     fmt::print("    wgmma with other n than 8, 64 and 256; FP8 in cuBLAS\n");
   }
   if (shown > 0) return;
-  std::string wanted = pattern == "*" ? "" : pattern;
-  for (const std::string& word : words) wanted += (wanted.empty() ? "" : " ") + word;
-  throw BadInput("no unit matches '" + wanted + "'; 'mmafuzz list gpus' has the GPUs that are known by name");
+  if (pattern != "*") words.insert(words.begin(), pattern);
+  throw BadInput("no unit matches '" + joined(words, " ") +
+                 "'; 'mmafuzz list gpus' has the GPUs that are known by name");
 }
 
 /// One number in every format: its encoding and what it becomes, or why there is none. A word with a colon is an
@@ -98,12 +97,9 @@ void list_number(const std::string& word) {
   fmt::print("{}", text);
 }
 
-}  // namespace
-
 /// The walks through an op's datapath as one unit has it, and their lengths.
 void list_walks(const std::vector<std::string>& op_words, const std::string& unit) {
-  std::string line;
-  for (const std::string& word : op_words) line += (line.empty() ? "" : " ") + word;
+  const std::string line = joined(op_words, " ");
   if (line.empty()) throw BadInput("list walks needs an op, as in: list walks dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
   const Op op = op_from_text(line);
   const std::unique_ptr<Unit> bound = unit == "*" ? nullptr : bind_or_fail(unit, op);
@@ -113,6 +109,8 @@ void list_walks(const std::vector<std::string>& op_words, const std::string& uni
   for (const DatapathSweeps::Part& part : sweeps.parts()) fmt::print("{:22} {:>9}\n", part.name, part.length);
   fmt::print("{:22} {:>9}\n", "all", sweeps.length());
 }
+
+}  // namespace
 
 void add_list(Arguments& app, int& status) {
   struct Options {

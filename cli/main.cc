@@ -1,5 +1,6 @@
 // The mmafuzz command.
 #include <dlfcn.h>
+#include <fmt/core.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,14 +11,35 @@
 #include <string_view>
 
 #include "bench/bench.h"
+#include "campaign/plan.h"
 #include "cli/command.h"
-#include "cli/run_line.h"
+#include "core/json_text.h"
 #include "core/program.h"
-#include "cli/version_screen.h"
+#include "core/text.h"
+#include "oracles/units/plugin_abi.h"
+#include "plan/corpus_folder.h"
+#include "plan/version.h"
 
 namespace {
 
 pid_t unfinished = 0;  ///< this process, until main returns
+
+/// What --version prints: version and commit; then, a line each, the engines that campaigns run here, and where the
+/// corpus is.
+std::string version_screen() {
+  using namespace mmafuzz;
+  std::string text = "mmafuzz " + version_text() + "\nengines:";
+  for (const EngineHere& engine : engines_here()) {
+    text +=
+        fmt::format(" {} ({})", engine.name, engine.builds ? fmt::format("{} targets", engine.builds) : "no targets");
+    if (!engine.missing.empty()) text += " " + engine.missing;
+    text += ";";
+  }
+  text.back() = '\n';
+  text += fmt::format("JSON: version {}; plugins: version {}\n", json_version, MMAFUZZ_PLUGIN_ABI);
+  const std::string corpus = default_corpus_folder();
+  return text + "corpus: " + (corpus.empty() ? "none beside this program" : corpus);
+}
 
 }  // namespace
 
@@ -53,7 +75,7 @@ int main(int argc, char** argv) {
   } end_of_main;
   std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` a write fails, and that ends with a message
   int status = exit_ok;
-  set_program_name(argv[0]);
+  program_name() = shell_word(argv[0]);
 #define MMAFUZZ_SUBCOMMAND(name) add_##name(app, status);
 #include "cli/subcommands.def.h"
 #undef MMAFUZZ_SUBCOMMAND

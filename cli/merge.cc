@@ -7,9 +7,8 @@
 
 #include "campaign/plan.h"
 #include "cli/command.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "triage/bucket_json.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"
@@ -83,18 +82,14 @@ void print_merged(const Merged& merged, const std::string& into, bool fail_on_ne
 }
 
 void print_merged_json(const Merged& merged) {
-  nlohmann::json failing = nlohmann::json::array();
-  for (const Bucket& bucket : merged.failing) failing.push_back(bucket_json(bucket));
-  nlohmann::json facts = nlohmann::json::array();
-  for (const Fact& fact : merged.facts) facts.push_back(fact.name);
   const nlohmann::json all = {{"json_version", json_version},
                               {"buckets", merged.buckets},
                               {"more_buckets", merged.more_buckets},
                               {"campaigns", merged.campaigns},
                               {"more_campaigns", merged.more_campaigns},
                               {"inconclusive", merged.inconclusive},
-                              {"failing", failing},
-                              {"failing_facts", facts}};
+                              {"failing", json_list(merged.failing, bucket_json)},
+                              {"failing_facts", json_list(merged.facts, [](const Fact& fact) { return fact.name; })}};
   fmt::print("{}", json_text(all));
 }
 

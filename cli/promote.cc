@@ -9,7 +9,6 @@
 
 #include "cli/run_files.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/replace_file.h"
 #include "oracles/units/process_unit.h"
 #include "plan/targets.h"

@@ -1,13 +1,13 @@
 // mmafuzz prove: questions about all inputs, put to SMT solvers.
 #include <fmt/core.h>
 
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 
 #include "cli/command.h"
 #include "cli/prove_output.h"
 #include "core/replace_file.h"
+#include "core/text.h"
 #include "prove/inquiry.h"
 
 namespace mmafuzz::cli {
@@ -21,14 +21,13 @@ struct ProveOptions {
   double seconds = 300;
   int memory = 4096;
   bool confirm = false, verbose = false, json = false;
-
-  ProveOutput output(const std::string& command) const { return {command, json, verbose}; }
 };
 
-prove::Solvers start_solvers(const ProveOptions& options) {
+/// Solvers, and what will be printed of their answers.
+ProveOutput start(const ProveOptions& options, const char* command) {
   prove::Solvers solvers(prove::find_solvers(options.solvers), {options.seconds, options.memory});
   for (const std::string& refused : solvers.refused()) fmt::print(stderr, "mmafuzz: {}\n", refused);
-  return solvers;
+  return {command, std::move(solvers), options.json, options.verbose};
 }
 
 prove::InquiryOptions inquiry_of(const ProveOptions& options) {
@@ -48,8 +47,7 @@ prove::InquiryOptions inquiry_of(const ProveOptions& options) {
 /// Of each mutant: equivalent to its original, or killed by a case, or unknown.
 int run_mutants(const ProveOptions& options) {
   std::ifstream file(options.file);
-  prove::Solvers solvers = start_solvers(options);
-  ProveOutput output = options.output("mutants");
+  ProveOutput output = start(options, "mutants");
   int equivalent = 0, killed = 0, unknown = 0, declined = 0;
   for (std::string line; std::getline(file, line);) {
     const std::string name = line.substr(0, line.find_first_of(" #"));
@@ -58,7 +56,7 @@ int run_mutants(const ProveOptions& options) {
     if (at == std::string::npos)
       throw BadInput(options.file + ": a mutant is a unit with ?overrides, not '" + name + "'");
     try {
-      const prove::Reply reply = prove::ask_equal(solvers, name.substr(0, at), name, inquiry_of(options));
+      const prove::Reply reply = prove::ask_equal(output.solvers(), name.substr(0, at), name, inquiry_of(options));
       output.add_mutant(name, reply);
       switch (reply.proof.outcome) {
         case prove::Outcome::proven: ++equivalent; break;
@@ -72,16 +70,15 @@ int run_mutants(const ProveOptions& options) {
   }
   output.say(fmt::format("{} equivalent, {} killed, {} unknown, {} declined{}", equivalent, killed, unknown, declined,
                          where(options.inquiry)));
-  return output.end(unknown + declined > 0 ? exit_unknown : killed > 0 ? exit_divergence : exit_ok, solvers);
+  return output.end(unknown + declined > 0 ? exit_unknown : killed > 0 ? exit_divergence : exit_ok);
 }
 
 /// Of residues: how many products a unit sums exactly, a case against one more, and which integers come back.
 int run_residues(const ProveOptions& options) {
   const std::string unit = options.unit.empty() ? "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32" : options.unit;
   if (options.products > 0) throw BadInput("prove ozaki residues finds the number of products itself");
-  prove::Solvers solvers = start_solvers(options);
-  ProveOutput output = options.output("ozaki");
-  const prove::ResidueSums sums = prove::ask_residue_sums(solvers, unit, inquiry_of(options));
+  ProveOutput output = start(options, "ozaki");
+  const prove::ResidueSums sums = prove::ask_residue_sums(output.solvers(), unit, inquiry_of(options));
   const bool proven = output.add(sums.enough) == exit_ok, refuted = output.add(sums.one_more) == exit_divergence;
   if (proven && refuted)
     output.conclude("products", sums.products,
@@ -91,7 +88,7 @@ int run_residues(const ProveOptions& options) {
         "{:2} moduli, P = 2^{:.1f}: integers up to P / 2 - 2^{:.1f} come back from residues, (P - 1) / "
         "2 {}",
         of.moduli, of.product_bits, std::max(of.slack_bits, 0.0), of.all ? "does, too" : "or its negative does not"));
-  return output.end(proven && refuted ? exit_ok : exit_unknown, solvers);
+  return output.end(proven && refuted ? exit_ok : exit_unknown);
 }
 
 /// A width is proven or has a witness; of the derived one, that one bit more has a witness, too.
@@ -104,8 +101,7 @@ int run_ozaki(const ProveOptions& options) {
   if (!derived) {
     const auto bits = [&](const std::string& word) {
       int value = 0;
-      const auto r = std::from_chars(word.data(), word.data() + word.size(), value);
-      if (r.ec != std::errc{} || r.ptr != word.data() + word.size() || value < 1)
+      if (!parse_number(word, value) || value < 1)
         throw BadInput("a width is a number of bits, two by a comma, 'derived' or 'residues', not '" + options.width +
                        "'");
       return value;
@@ -116,18 +112,17 @@ int run_ozaki(const ProveOptions& options) {
   } else {
     widths = prove::derived_widths(unit, options.products);
   }
-  prove::Solvers solvers = start_solvers(options);
-  ProveOutput output = options.output("ozaki");
+  ProveOutput output = start(options, "ozaki");
   const auto ask = [&](SliceWidths w) {
-    return output.add(prove::ask_exact_slices(solvers, unit, w, options.products, inquiry_of(options)));
+    return output.add(prove::ask_exact_slices(output.solvers(), unit, w, options.products, inquiry_of(options)));
   };
   const int exact = ask(widths);
-  if (!derived || exact != exit_ok) return output.end(exact, solvers);
+  if (!derived || exact != exit_ok) return output.end(exact);
   // Derived widths differ by one at most, a's the wider one: the narrower one grows first.
   SliceWidths more = widths;
   ++(more.b < more.a ? more.b : more.a);
   const int wider = ask(more);
-  return output.end(wider == exit_divergence ? exit_ok : exit_unknown, solvers);
+  return output.end(wider == exit_divergence ? exit_ok : exit_unknown);
 }
 
 }  // namespace
@@ -166,19 +161,21 @@ void add_prove(Arguments& app, int& status) {
     mode->add_flag("-v,--verbose", options->verbose, "print each step");
     add_rows_option(*mode);
   };
+  const auto of_two_units = [options, &status](const char* name, auto ask) {
+    return [options, &status, name, ask] {
+      if (options->units.size() != 2) throw BadInput(std::string("prove ") + name + " takes two units");
+      ProveOutput output = start(*options, name);
+      status =
+          output.end(output.add(ask(output.solvers(), options->units[0], options->units[1], inquiry_of(*options))));
+    };
+  };
   Arguments* equal = sub->add_subcommand("equal", "Two units are the same function");
   equal->add_option("units", options->units, "two units")->required();
   takes_op(equal);
   takes_domain(equal);
   common(equal);
   show_example(equal, "equal" + volta + volta + "?fraction_bits=24");
-  equal->callback([options, &status] {
-    if (options->units.size() != 2) throw BadInput("prove equal takes two units");
-    prove::Solvers solvers = start_solvers(*options);
-    ProveOutput output = options->output("equal");
-    status = output.end(
-        output.add(prove::ask_equal(solvers, options->units[0], options->units[1], inquiry_of(*options))), solvers);
-  });
+  equal->callback(of_two_units("equal", prove::ask_equal));
   Arguments* nearer = sub->add_subcommand(
       "nearer", "The first unit's result is never farther from the exact result than the second's, on finite operands");
   nearer->add_option("units", options->units, "two rows, or two units of split:")->required();
@@ -187,13 +184,7 @@ void add_prove(Arguments& app, int& status) {
   takes_domain(nearer);
   common(nearer);
   show_example(nearer, "nearer" + volta + "?fraction_bits=24" + volta + " --time 60");
-  nearer->callback([options, &status] {
-    if (options->units.size() != 2) throw BadInput("prove nearer takes two units");
-    prove::Solvers solvers = start_solvers(*options);
-    ProveOutput output = options->output("nearer");
-    status = output.end(
-        output.add(prove::ask_nearer(solvers, options->units[0], options->units[1], inquiry_of(*options))), solvers);
-  });
+  nearer->callback(of_two_units("nearer", prove::ask_nearer));
   Arguments* property = sub->add_subcommand("property", "A unit has a property");
   property->add_option("property", options->property, "its name")->required();
   property->add_option("unit", options->unit, "the unit")->required();
@@ -202,10 +193,9 @@ void add_prove(Arguments& app, int& status) {
   common(property);
   show_example(property, "property sign_symmetry" + volta);
   property->callback([options, &status] {
-    prove::Solvers solvers = start_solvers(*options);
-    ProveOutput output = options->output("property");
+    ProveOutput output = start(*options, "property");
     status = output.end(
-        output.add(prove::ask_property(solvers, options->property, options->unit, inquiry_of(*options))), solvers);
+        output.add(prove::ask_property(output.solvers(), options->property, options->unit, inquiry_of(*options))));
   });
   Arguments* mutants =
       sub->add_subcommand("mutants", "Which of a list of mutants are the same function as their originals");
@@ -224,9 +214,8 @@ void add_prove(Arguments& app, int& status) {
   common(bits);
   show_example(bits, "bits" + volta);
   bits->callback([options, &status] {
-    prove::Solvers solvers = start_solvers(*options);
-    const prove::IntegerBits found = prove::ask_integer_bits(solvers, options->unit, inquiry_of(*options));
-    ProveOutput output = options->output("bits");
+    ProveOutput output = start(*options, "bits");
+    const prove::IntegerBits found = prove::ask_integer_bits(output.solvers(), options->unit, inquiry_of(*options));
     if (found.bits > 0) output.add(found.enough);
     const bool is_least = found.bits == 1 || output.add(found.one_fewer) == exit_divergence;
     status = found.bits > 0 && is_least ? exit_ok : exit_unknown;
@@ -236,7 +225,7 @@ void add_prove(Arguments& app, int& status) {
           (found.bits == 1 ? "1 integer bit is enough"
                            : fmt::format("{} integer bits are enough, {} are not", found.bits, found.bits - 1)) +
               where(options->inquiry));
-    output.end(status, solvers);
+    output.end(status);
   });
   Arguments* monotone = sub->add_subcommand(
       "monotone",
@@ -247,9 +236,8 @@ void add_prove(Arguments& app, int& status) {
   common(monotone);
   show_example(monotone, "monotone" + volta);
   monotone->callback([options, &status] {
-    prove::Solvers solvers = start_solvers(*options);
-    ProveOutput output = options->output("monotone");
-    const prove::Monotony found = prove::ask_monotony(solvers, options->unit, inquiry_of(*options),
+    ProveOutput output = start(*options, "monotone");
+    const prove::Monotony found = prove::ask_monotony(output.solvers(), options->unit, inquiry_of(*options),
                                                       [&](const prove::Reply& reply) { output.add(reply); });
     status = found.knows_products && (found.products == 0 || found.knows_ulps) ? exit_ok : exit_unknown;
     if (found.knows_products)
@@ -265,7 +253,7 @@ void add_prove(Arguments& app, int& status) {
                       fmt::format("in one block, where a positive c rises to the next number and the new result is not "
                                   "below it, the result falls by at most {} {}",
                                   found.ulps, found.ulp));
-    output.end(status, solvers);
+    output.end(status);
   });
   Arguments* ozaki = sub->add_subcommand(
       "ozaki", "Sums of products of integer digits are exact, as the Ozaki scheme needs (docs/ozaki.md)");

@@ -6,7 +6,6 @@
 
 #include "core/case_text.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/unit.h"
 #include "plan/request.h"
 
@@ -120,7 +119,7 @@ void ProveOutput::say(const std::string& line) const {
   std::fflush(stdout);
 }
 
-int ProveOutput::end(int status, const prove::Solvers& solvers) const {
+int ProveOutput::end(int status) const {
   if (!json_) return status;
   const Outcome whole = status == exit_ok           ? Outcome::proven
                         : status == exit_divergence ? Outcome::witness
@@ -128,7 +127,7 @@ int ProveOutput::end(int status, const prove::Solvers& solvers) const {
   nlohmann::json all = {{"json_version", json_version},
                         {"command", command_},
                         {"outcome", word_of(whole)},
-                        {"solvers", solvers.names()},
+                        {"solvers", solvers_.names()},
                         {"questions", questions_}};
   all.update(conclusions_);
   fmt::print("{}", json_text(all));

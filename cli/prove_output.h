@@ -11,9 +11,10 @@ namespace mmafuzz::cli {
 
 class ProveOutput {
  public:
-  ProveOutput(std::string command, bool json, bool verbose)
-      : command_(std::move(command)), json_(json), verbose_(verbose) {}
+  ProveOutput(std::string command, prove::Solvers solvers, bool json, bool verbose)
+      : command_(std::move(command)), solvers_(std::move(solvers)), json_(json), verbose_(verbose) {}
 
+  prove::Solvers& solvers() { return solvers_; }
   /// An answer; its exit code.
   int add(const prove::Reply& reply);
   /// A mutant's answer, in one line of text.
@@ -23,10 +24,11 @@ class ProveOutput {
   void conclude(const std::string& key, int64_t value, const std::string& text);
   void say(const std::string& line) const;  ///< only as text
   /// The JSON, with what the exit code says of the whole. Returns that code.
-  int end(int status, const prove::Solvers& solvers) const;
+  int end(int status) const;
 
  private:
   std::string command_;
+  prove::Solvers solvers_;
   bool json_, verbose_;
   nlohmann::json questions_ = nlohmann::json::array(), conclusions_ = nlohmann::json::object();
 };

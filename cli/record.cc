@@ -3,9 +3,8 @@
 #include <optional>
 
 #include "cli/run_files.h"
-#include "core/utc_text.h"
+#include "core/text.h"
 #include "gpu_bridge/device/device_child.h"
-#include "plan/judge_answers.h"
 #include "plan/version.h"
 
 namespace mmafuzz::cli {

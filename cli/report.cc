@@ -3,7 +3,7 @@
 
 #include "campaign/plan.h"
 #include "cli/command.h"
-#include "core/output_file.h"
+#include "core/replace_file.h"
 #include "plan/version.h"
 #include "triage/report/report.h"
 

@@ -6,11 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "core/counted.h"
-#include "core/duration.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
-#include "core/utc_text.h"
+#include "core/text.h"
 #include "triage/facts/trends.h"
 
 namespace mmafuzz::cli {
@@ -27,7 +24,7 @@ std::string last_counts(const Trend& trend, size_t campaigns, size_t shown) {
   return text;
 }
 
-void print_list(const char* what, const std::vector<std::string>& names) {
+void print_list(const std::string& what, const std::vector<std::string>& names) {
   if (names.empty()) return;
   fmt::print("{} ({})\n", what, names.size());
   constexpr size_t most = 20;
@@ -35,13 +32,13 @@ void print_list(const char* what, const std::vector<std::string>& names) {
   if (names.size() > most) fmt::print("  and {} more\n", names.size() - most);
 }
 
-struct TrendOptions {
-  std::string store;
+struct StoreOptions {
+  std::string store, keep;
   unsigned recent = 7;
   bool bins = false, json = false;
 };
 
-nlohmann::json trends_json(const Trends& all, const TrendOptions& options) {
+nlohmann::json trends_json(const Trends& all, const StoreOptions& options) {
   const size_t campaigns = all.campaigns.size();
   nlohmann::json nights = nlohmann::json::array(), facts = nlohmann::json::array(), bins = nlohmann::json::array();
   for (size_t i = 0; i < campaigns; ++i)
@@ -68,7 +65,7 @@ nlohmann::json trends_json(const Trends& all, const TrendOptions& options) {
   return whole;
 }
 
-void print_trends(const TrendOptions& options) {
+void print_trends(const StoreOptions& options) {
   const Trends all = trends_of(Store(options.store, Access::read));
   const size_t campaigns = all.campaigns.size();
   if (!campaigns) throw BadInput(options.store + " holds no campaigns");
@@ -86,25 +83,21 @@ void print_trends(const TrendOptions& options) {
   for (const Trend& trend : rows)
     fmt::print("{:<{}}  {:>7}  {}  {} {}\n", trend.name, width, trend.seen.size(), utc_text(trend.first, day_format),
                utc_text(trend.last, day_format), last_counts(trend, campaigns, options.recent));
-  std::vector<std::string> come, gone, bins_come, bins_gone;
-  const auto sort_out = [&](const std::vector<Trend>& trends, std::vector<std::string>& fresh,
-                            std::vector<std::string>& lost) {
-    for (const Trend& trend : trends) {
-      if (has_come(trend, campaigns, options.recent)) fresh.push_back(trend.name);
-      if (has_gone(trend, campaigns, options.recent)) lost.push_back(trend.name);
-    }
-  };
-  sort_out(all.facts, come, gone);
-  sort_out(all.bins, bins_come, bins_gone);
   fmt::print("\ndistinct bins of the last campaigns:");
   for (size_t i = campaigns - std::min<size_t>(campaigns, options.recent); i < campaigns; ++i)
     fmt::print(" {}", all.bins_reached[i] ? std::to_string(all.bins_reached[i]) : "pruned");
   fmt::print("\n");
+  const auto list = [&](const std::vector<Trend>& trends, auto test, const std::string& what) {
+    std::vector<std::string> names;
+    for (const Trend& trend : trends)
+      if (test(trend, campaigns, options.recent)) names.push_back(trend.name);
+    print_list(what, names);
+  };
   const std::string recent = fmt::format("the last {}", options.recent);
-  print_list(("facts that only " + recent + " saw").c_str(), come);
-  print_list(("facts that " + recent + " did not see, and half of the campaigns before did").c_str(), gone);
-  print_list(("bins that only " + recent + " reached").c_str(), bins_come);
-  print_list(("bins that " + recent + " did not reach, and half of the campaigns before did").c_str(), bins_gone);
+  list(all.facts, has_come, "facts that only " + recent + " saw");
+  list(all.facts, has_gone, "facts that " + recent + " did not see, and half of the campaigns before did");
+  list(all.bins, has_come, "bins that only " + recent + " reached");
+  list(all.bins, has_gone, "bins that " + recent + " did not reach, and half of the campaigns before did");
 }
 
 void prune(const std::string& file, const std::string& keep, bool json) {
@@ -130,7 +123,7 @@ void add_store(Arguments& app, int& status) {
   Arguments* sub = app.add_subcommand("store", "Trends of a store of many nights, and what may go from it");
   sub->require_subcommand();
   sub->footer("Example: mmafuzz store trends all-nights.sqlite");
-  auto options = std::make_shared<TrendOptions>();
+  auto options = std::make_shared<StoreOptions>();
   sub->add_flag("--json", options->json, "print one JSON object");
   Arguments* trends = sub->add_subcommand("trends", "Facts and bins over campaigns: which come, stay and go");
   trends->add_option("store", options->store, "store file")->required();
@@ -144,21 +137,17 @@ void add_store(Arguments& app, int& status) {
     print_trends(*options);
     status = exit_ok;
   });
-  struct PruneOptions {
-    std::string store, keep;
-  };
-  auto pruned = std::make_shared<PruneOptions>();
   Arguments* prune_command = sub->add_subcommand("prune", "Drop progress, coverage and pairs of old campaigns");
-  prune_command->add_option("store", pruned->store, "store file")->required();
+  prune_command->add_option("store", options->store, "store file")->required();
   prune_command
-      ->add_option("--keep", pruned->keep, "of campaigns that started within this time, as in 90d, everything stays")
+      ->add_option("--keep", options->keep, "of campaigns that started within this time, as in 90d, everything stays")
       ->required();
   prune_command->add_flag("--json", options->json, "print one JSON object");
   prune_command->footer(
       "The campaigns themselves, buckets, counts, witnesses and decisions stay. What is merged again comes back.\n"
       "Example: mmafuzz store prune all-nights.sqlite --keep 90d");
-  prune_command->callback([pruned, options, &status] {
-    prune(pruned->store, pruned->keep, options->json);
+  prune_command->callback([options, &status] {
+    prune(options->store, options->keep, options->json);
     status = exit_ok;
   });
 }

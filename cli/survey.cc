@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "cli/command.h"
-#include "core/utc_text.h"
+#include "core/text.h"
 #include "gpu_bridge/dgemm/ozaki_steps.h"
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"

@@ -6,9 +6,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "arithmetic/evaluate_dot.h"
 #include "cli/command.h"
 #include "plan/named_rows.h"

@@ -7,10 +7,8 @@
 #include "campaign/summary.h"
 #include "campaign/triage_campaigns.h"
 #include "cli/command.h"
-#include "cli/print_buckets.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "core/json_text.h"
-#include "core/json_version.h"
 #include "core/parallel.h"
 #include "triage/bucket_json.h"
 #include "triage/facts/facts.h"
@@ -25,14 +23,26 @@ struct TriageOptions {
   bool details = false, json = false;
 };
 
+/// The table of buckets, with what each cause means where `details` says so.
+void print_buckets(const std::vector<Bucket>& buckets, bool details) {
+  fmt::print("{:<10} {:<9} {:>8} {:>3}  {}\n", "bucket", "severity", "count", "n",
+             "property, op, units, values, cause");
+  for (const Bucket& b : buckets) {
+    std::string units;
+    for (const std::string& unit : b.key.units) units += " " + unit;
+    fmt::print("{:<10} {:<9} {:>8} {:>3}  {} {}{} {} {}\n", b.id(), name_of(b.severity), b.count, b.addends,
+               b.key.property, b.key.op, units, b.key.value_class, b.cause);
+    if (details) fmt::print("{:>36}{}\n", "", b.detail);
+  }
+}
+
 nlohmann::json outcome_json(const TriageOptions& options, const TriageOutcome& outcome) {
-  nlohmann::json buckets = nlohmann::json::array(), left_out = nlohmann::json::array();
-  for (const Bucket& bucket : outcome.buckets) buckets.push_back(bucket_json(bucket));
+  nlohmann::json left_out = nlohmann::json::array();
   for (const auto& [reason, records] : outcome.left_out) left_out.push_back({{"reason", reason}, {"records", records}});
   return {{"json_version", json_version},
           {"store", outcome.store},
           {"divergences", outcome.divergences},
-          {"buckets", buckets},
+          {"buckets", json_list(outcome.buckets, bucket_json)},
           {"new", outcome.is_new},
           {"left_out", left_out},
           {"facts", conclusions_json(conclusions_of(options.request, outcome, options.knowledge))}};

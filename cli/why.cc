@@ -12,7 +12,6 @@
 #include "core/json_text.h"
 #include "core/program.h"
 #include "plan/default_fields.h"
-#include "plan/judge_answers.h"
 #include "plan/unit_alias.h"
 #include "triage/explain/number_text.h"
 #include "triage/facts/conclusions_text.h"
@@ -86,11 +85,13 @@ void print(const Op& op, const PairAnswer& answer, size_t width) {
 }
 
 nlohmann::json answer_json(const Op& op, const PairAnswer& answer) {
-  nlohmann::json facts = nlohmann::json::array();
-  for (const Fact& fact : answer.facts) facts.push_back(fact_json(fact));
-  return {
-      {"op", to_text(op)}, {"units", answer.units},   {"compared", answer.compared}, {"differing", answer.differing},
-      {"facts", facts},    {"hidden", answer.hidden}, {"unseen", answer.unseen}};
+  return {{"op", to_text(op)},
+          {"units", answer.units},
+          {"compared", answer.compared},
+          {"differing", answer.differing},
+          {"facts", json_list(answer.facts, fact_json)},
+          {"hidden", answer.hidden},
+          {"unseen", answer.unseen}};
 }
 
 int run_why(WhyOptions options) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/counted.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 

@@ -8,6 +8,24 @@
 
 namespace mmafuzz {
 
+/// Calls `body` with an unsigned integer of so many bytes, whose type it takes: copies of known size are single loads.
+template <class Body>
+[[gnu::always_inline]] inline auto with_integer(int bytes, const Body& body) {
+  switch (bytes) {
+    case 1: return body(uint8_t{});
+    case 2: return body(uint16_t{});
+    case 4: return body(uint32_t{});
+    default: return body(uint64_t{});
+  }
+}
+
+template <class T>
+T loaded(const uint8_t* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
 /// `count` encodings per case, case-major, 1, 2, 4 or 8 bytes each, little-endian.
 class Column {
  public:
@@ -25,62 +43,31 @@ class Column {
 
   uint64_t get(size_t index, int element = 0) const {
     const uint8_t* from = data_.data() + index * stride() + size_t(element) * size_t(bytes_);
-    switch (bytes_) {  // copies of known size are single loads
-      case 1: return *from;
-      case 2: return load<uint16_t>(from);
-      case 4: return load<uint32_t>(from);
-      default: return load<uint64_t>(from);
-    }
+    return with_integer(bytes_, [&]<class T>(T) -> uint64_t { return loaded<T>(from); });
   }
   void set(size_t index, int element, uint64_t value) {
     uint8_t* to = data_.data() + index * stride() + size_t(element) * size_t(bytes_);
-    switch (bytes_) {
-      case 1: *to = static_cast<uint8_t>(value); break;
-      case 2: std::memcpy(to, &value, 2); break;
-      case 4: std::memcpy(to, &value, 4); break;
-      default: std::memcpy(to, &value, 8); break;
-    }
+    with_integer(bytes_, [&]<class T>(T) { std::memcpy(to, &value, sizeof(T)); });
   }
   /// Unpacks one case's encodings into out[count()].
   void unpack(size_t index, uint64_t* out) const {
     const uint8_t* from = data_.data() + index * stride();
-    switch (bytes_) {
-      case 1: unpack_as<uint8_t>(from, out); break;
-      case 2: unpack_as<uint16_t>(from, out); break;
-      case 4: unpack_as<uint32_t>(from, out); break;
-      default: unpack_as<uint64_t>(from, out); break;
-    }
+    with_integer(bytes_, [&]<class T>(T) {
+      for (int i = 0; i < count_; ++i) out[i] = loaded<T>(from + sizeof(T) * size_t(i));
+    });
   }
   /// Packs count() encodings as one case.
   void pack(size_t index, const uint64_t* from) {
     uint8_t* to = data_.data() + index * stride();
-    switch (bytes_) {
-      case 1: pack_as<uint8_t>(from, to); break;
-      case 2: pack_as<uint16_t>(from, to); break;
-      case 4: pack_as<uint32_t>(from, to); break;
-      default: pack_as<uint64_t>(from, to); break;
-    }
+    with_integer(bytes_, [&]<class T>(T) {
+      for (int i = 0; i < count_; ++i) {
+        const T value = static_cast<T>(from[i]);
+        std::memcpy(to + sizeof(T) * size_t(i), &value, sizeof(T));
+      }
+    });
   }
 
  private:
-  template <class T>
-  static T load(const uint8_t* from) {
-    T value;
-    std::memcpy(&value, from, sizeof(T));
-    return value;
-  }
-  template <class T>
-  void pack_as(const uint64_t* from, uint8_t* to) const {
-    for (int i = 0; i < count_; ++i) {
-      const T value = static_cast<T>(from[i]);
-      std::memcpy(to + sizeof(T) * size_t(i), &value, sizeof(T));
-    }
-  }
-  template <class T>
-  void unpack_as(const uint8_t* from, uint64_t* out) const {
-    for (int i = 0; i < count_; ++i) out[i] = load<T>(from + sizeof(T) * size_t(i));
-  }
-
   int bytes_ = 1;
   int count_ = 1;
   std::vector<uint8_t> data_;

@@ -42,8 +42,6 @@ class CaseReader {
   /// Reads text in memory; `name` stands in messages.
   CaseReader(const std::string& name, std::string_view text);
   ~CaseReader();
-  CaseReader(const CaseReader&) = delete;
-  CaseReader& operator=(const CaseReader&) = delete;
 
   /// Reads the next cases, at most `limit`, all of one unit and op. False at the end and after an error; cases that
   /// stand before an error are delivered first.
@@ -76,12 +74,10 @@ void visit_cases(const std::string& path, size_t limit, const std::function<void
 class CaseWriter {
  public:
   /// "-" writes standard output, from the first line on; a regular file appears under its name when finish() is called,
-  /// so that an output may be one of the inputs (core/output_file.h). Throws std::runtime_error if the file cannot be
+  /// so that an output may be one of the inputs (core/replace_file.h). Throws std::runtime_error if the file cannot be
   /// written.
   explicit CaseWriter(const std::string& path);
   ~CaseWriter();
-  CaseWriter(const CaseWriter&) = delete;
-  CaseWriter& operator=(const CaseWriter&) = delete;
 
   void comment(std::string_view text);
   void unit(const std::string& name);

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "core/case_text.h"
-#include "core/quoted.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 namespace {
@@ -257,9 +257,15 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
   };
 
   block.batch.resize(index + 1);
+  block.expected.resize(index + 1);
   const auto drop = [&] {
     block.batch.resize(index);
+    block.expected.resize(index);
     return false;
+  };
+  const auto refuse = [&](std::string message) {
+    fail(at(p), std::move(message));
+    return drop();
   };
   const size_t inputs = fields_.size();
   for (size_t f = 0; f < inputs; ++f) {
@@ -267,37 +273,26 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
     Column& column = block.batch.inputs()[f];
     for (int i = 0; i < field.count; ++i) {
       skip_spaces();
-      if (p == end || *p == '|') {
-        fail(at(p), std::string("field ") + field.name + ": expected " + std::to_string(field.count) +
-                        " encodings, found " + std::to_string(i));
-        return drop();
-      }
+      if (p == end || *p == '|')
+        return refuse(std::string("field ") + field.name + ": expected " + std::to_string(field.count) +
+                      " encodings, found " + std::to_string(i));
       uint64_t value;
       if (!read_encoding(field, value)) return drop();
       column.set(index, i, value);
     }
     skip_spaces();
     if (f + 1 == inputs && p == end) break;
-    if (p == end) {
-      fail(at(p), std::string("expected '|' and field ") + (f + 1 < inputs ? fields_[f + 1] : results_[0]).name);
-      return drop();
-    }
-    if (*p != '|') {
-      fail(at(p), std::string("field ") + field.name + ": more than " + std::to_string(field.count) + " encodings");
-      return drop();
-    }
+    if (p == end)
+      return refuse(std::string("expected '|' and field ") + (f + 1 < inputs ? fields_[f + 1] : results_[0]).name);
+    if (*p != '|')
+      return refuse(std::string("field ") + field.name + ": more than " + std::to_string(field.count) + " encodings");
     ++p;
   }
   const bool ends_in_separator = p == end && p != begin && text[text.find_last_not_of(' ')] == '|';
   bool has_expected = false, has_flags = false;
   uint64_t flags = 0;
-  block.expected.resize(index + 1);
   skip_spaces();
-  if (ends_in_separator) {
-    block.expected.resize(index);
-    fail(at(p), "expected a result after the last '|'");
-    return drop();
-  }
+  if (ends_in_separator) return refuse("expected a result after the last '|'");
   if (p != end) {
     has_expected = true;
     int element = 0;
@@ -305,10 +300,7 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
       for (int i = 0; i < field.count; ++i) {
         skip_spaces();
         uint64_t value;
-        if (!read_encoding(field, value)) {
-          block.expected.resize(index);
-          return drop();
-        }
+        if (!read_encoding(field, value)) return drop();
         block.expected.set(index, element++, value);
       }
     }
@@ -317,18 +309,12 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
       ++p;
       skip_spaces();
       static const FieldShape flag_field{"flags", mmafuzz::format("u8"), 1};
-      if (!read_encoding(flag_field, flags)) {
-        block.expected.resize(index);
-        return drop();
-      }
+      if (!read_encoding(flag_field, flags)) return drop();
       has_flags = true;
       skip_spaces();
     }
-    if (p != end) {
-      block.expected.resize(index);
-      fail(at(p), "expected the end of the line, found " + in_quotes(std::string_view(p, size_t(end - p))));
-      return drop();
-    }
+    if (p != end)
+      return refuse("expected the end of the line, found " + in_quotes(std::string_view(p, size_t(end - p))));
   }
   block.has_expected.push_back(has_expected);
   block.has_flags.push_back(has_flags);

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "core/case_text.h"
-#include "core/output_file.h"
+#include "core/replace_file.h"
 
 namespace mmafuzz {
 namespace {

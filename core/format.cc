@@ -3,10 +3,9 @@
 // (CFloat8, SHP, UHP).
 #include "core/format.h"
 
-#include "core/quoted.h"
+#include "core/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 
 namespace mmafuzz {
@@ -212,9 +211,7 @@ Result<Format> parse_format(std::string_view text) {
     FormatFields fields = row.fields;
     if (row.takes_bias) {
       int bias = -1;
-      const auto parsed = std::from_chars(bias_text.data(), bias_text.data() + bias_text.size(), bias);
-      if (bias_text.empty() || parsed.ec != std::errc{} || parsed.ptr != bias_text.data() + bias_text.size() ||
-          bias < 0 || bias > greatest_bias)
+      if (!parse_number(bias_text, bias) || bias < 0 || bias > greatest_bias)
         return invalid("format " + in_quotes(whole) + " needs a bias of 0 to 63, as in " + row.name + ":7");
       fields.bias = static_cast<int16_t>(bias);
     } else if (colon != text.npos) {

@@ -1,9 +1,9 @@
 // Op lines: printing and parsing.
 #include "core/op.h"
 
-#include "core/quoted.h"
+#include "core/text.h"
 
-#include <charconv>
+#include <algorithm>
 #include <map>
 
 namespace mmafuzz {
@@ -41,14 +41,8 @@ constexpr ScalarRow scalar_rows[] = {{"add", 2},
 static_assert(std::size(scalar_rows) == scalar_operation_count);
 const ScalarRow& row_of(ScalarOperation operation) { return scalar_rows[static_cast<int>(operation)]; }
 
-bool find_scalar(std::string_view text, ScalarOperation& operation) {
-  for (int i = 0; i < scalar_operation_count; ++i) {
-    if (text != scalar_rows[i].name) continue;
-    operation = static_cast<ScalarOperation>(i);
-    return true;
-  }
-  return false;
-}
+const char* name_in(const ScalarRow& row) { return row.name; }
+const char* name_in(const char* name) { return name; }
 
 constexpr const char* kind_names[] = {"dot", "convert", "scalar", "gemm", "quantize", "dequantize"};
 static_assert(std::size(kind_names) == static_cast<size_t>(OpKind::dequantize) + 1);
@@ -58,15 +52,13 @@ static_assert(std::size(scale_rule_names) == scale_rule_count);
 constexpr const char* block_specials_names[] = {"nan_scale", "elements"};
 static_assert(std::size(block_specials_names) == static_cast<size_t>(BlockSpecials::elements) + 1);
 
-template <class Enum, size_t N>
-bool find_name(const char* const (&names)[N], std::string_view text, Enum& value) {
-  for (size_t i = 0; i < N; ++i) {
-    if (text == names[i]) {
-      value = static_cast<Enum>(i);
-      return true;
-    }
-  }
-  return false;
+/// The number of a row in a table by its name.
+template <class Row, size_t N, class Enum>
+bool find_name(const Row (&rows)[N], std::string_view text, Enum& value) {
+  const auto at = std::find_if(rows, rows + N, [&](const Row& row) { return text == name_in(row); });
+  if (at == rows + N) return false;
+  value = static_cast<Enum>(at - rows);
+  return true;
 }
 
 struct Word {
@@ -86,11 +78,6 @@ std::vector<Word> split(std::string_view text) {
     i = end;
   }
   return words;
-}
-
-bool parse_int(std::string_view text, int base, uint64_t& value) {
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size();
 }
 
 /// Reads the attributes of one op line; every attribute may be taken once.
@@ -124,21 +111,11 @@ class AttributeWords {
     });
   }
 
-  void extent(const std::string& name, int& out, bool required) {
+  void count(const std::string& name, int& out, bool required, int most = max_extent) {
     with(name, required, [&](std::string_view text) -> std::string {
       uint64_t value = 0;
-      if (!parse_int(text, 10, value) || value < 1 || value > uint64_t(max_extent))
-        return name + "= needs a whole number from 1 to " + std::to_string(max_extent);
-      out = static_cast<int>(value);
-      return {};
-    });
-  }
-
-  void random_bits(int& out) {
-    with("random_bits", false, [&](std::string_view text) -> std::string {
-      uint64_t value = 0;
-      if (!parse_int(text, 10, value) || value < 1 || value > uint64_t{most_random_bits})
-        return "random_bits= needs a whole number from 1 to " + std::to_string(most_random_bits);
+      if (!parse_number(text, value) || value < 1 || value > uint64_t(most))
+        return name + "= needs a whole number from 1 to " + std::to_string(most);
       out = static_cast<int>(value);
       return {};
     });
@@ -146,7 +123,7 @@ class AttributeWords {
 
   void number(const std::string& name, uint64_t& out) {
     with(name, false, [&](std::string_view text) -> std::string {
-      return parse_int(text, 10, out) ? "" : name + "= needs a whole number";
+      return parse_number(text, out) ? "" : name + "= needs a whole number";
     });
   }
 
@@ -154,7 +131,7 @@ class AttributeWords {
     with(name, false, [&](std::string_view text) -> std::string {
       const bool lower = text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
       uint64_t value = 0;
-      if (lower && text.size() == size_t(format.digits()) && parse_int(text, 16, value) &&
+      if (lower && text.size() == size_t(format.digits()) && parse_number(text, value, 16) &&
           (value & ~format.fields().container_mask()) == 0) {
         out = value;
         return {};
@@ -175,9 +152,7 @@ class AttributeWords {
   void word(const std::string& name, const char* const (&names)[N], Enum& out) {
     with(name, false, [&](std::string_view text) -> std::string {
       if (find_name(names, text, out)) return {};
-      std::string known;
-      for (const char* n : names) known += std::string(known.empty() ? "" : " | ") + n;
-      return name + "= is " + known;
+      return name + "= is " + joined(names, " | ");
     });
   }
 
@@ -225,7 +200,7 @@ class AttributeWords {
 void parse_blocks(AttributeWords& attributes, Op& op) {
   attributes.format("from", op.a);
   attributes.format("to", op.d);
-  attributes.extent("block", op.k, true);
+  attributes.count("block", op.k, true);
   attributes.format("scale", op.scale_a);
   attributes.format("tensor", op.scale_b, false);
   if (op.kind == OpKind::dequantize) return;
@@ -286,6 +261,7 @@ std::string reason_against_blocks(const Op& op) {
 
 }  // namespace
 
+const char* name_of(OpKind kind) { return kind_names[static_cast<int>(kind)]; }
 const char* name_of(ScalarOperation operation) { return row_of(operation).name; }
 bool signals_quiet_nans(ScalarOperation operation) { return row_of(operation).signals_quiet_nans; }
 const char* name_of(Rounding rounding) { return rounding_names[static_cast<int>(rounding)]; }
@@ -371,8 +347,7 @@ std::string not_honoured(const Op& op, const Attributes& honoured) {
 }
 
 std::string to_text(const Op& op) {
-  std::string text = "op ";
-  text += kind_names[static_cast<int>(op.kind)];
+  std::string text = std::string("op ") + name_of(op.kind);
   switch (op.kind) {
     case OpKind::dot:
     case OpKind::gemm:
@@ -422,7 +397,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   const std::string kind(words[0].text);
   size_t first = 1;
   if (op.kind == OpKind::scalar) {
-    if (words.size() < 2 || !find_scalar(words[1].text, op.scalar)) {
+    if (words.size() < 2 || !find_name(scalar_rows, words[1].text, op.scalar)) {
       column = words.size() < 2 ? text.size() : words[1].column;
       std::string known;
       for (const ScalarRow& row : scalar_rows)
@@ -439,16 +414,16 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
       attributes.format("b", op.b);
       attributes.format("c", op.c);
       attributes.format("d", op.d);
-      attributes.extent("k", op.k, true);
+      attributes.count("k", op.k, true);
       if (op.kind == OpKind::gemm) {
-        attributes.extent("m", op.m, true);
-        attributes.extent("n", op.n, true);
+        attributes.count("m", op.m, true);
+        attributes.count("n", op.n, true);
         attributes.encoding("alpha", op.d, op.alpha);
         attributes.encoding("beta", op.d, op.beta);
       } else if (attributes.has("sa") || attributes.has("sb") || attributes.has("sblock")) {
         attributes.format("sa", op.scale_a);
         attributes.format("sb", op.scale_b);
-        attributes.extent("sblock", op.scale_block, true);
+        attributes.count("sblock", op.scale_block, true);
       }
       break;
     case OpKind::convert:
@@ -480,7 +455,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   if (op.rounds_to_integer()) attributes.boolean("inexact", op.signals_inexact);
   if (op.rounding == Rounding::stochastic) {
     attributes.number("seed", op.seed);
-    attributes.random_bits(op.random_bits);
+    attributes.count("random_bits", op.random_bits, false, most_random_bits);
     attributes.word("threshold", threshold_names, op.threshold);
   }
   for (const char* random : {"seed", "random_bits", "threshold"})

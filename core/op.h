@@ -144,6 +144,7 @@ std::string to_text(const Op& op);
 /// Parses what follows "op " on an op line. On refusal `column` is the 0-based offset of the offending word.
 Result<Op> parse_op(std::string_view text, size_t& column);
 
+const char* name_of(OpKind kind);
 const char* name_of(ScalarOperation operation);
 const char* name_of(Rounding rounding);
 const char* name_of(ScaleRule rule);

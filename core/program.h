@@ -5,8 +5,10 @@
 
 namespace mmafuzz {
 
-/// "build/release/mmafuzz" as a shell takes it; "mmafuzz" until somebody says otherwise.
-const std::string& program_name();
-void set_program_name(const std::string& name);
+/// "build/release/mmafuzz" as a shell takes it; "mmafuzz" until main says otherwise.
+inline std::string& program_name() {
+  static std::string name = "mmafuzz";
+  return name;
+}
 
 }  // namespace mmafuzz

@@ -119,14 +119,9 @@ bool any_special(const FormatFields& f, const Column& column, size_t index) {
                                           : f.specials == Specials::fnuz ? f.sign_bit()
                                                                          : magnitude);
   const uint8_t* data = column.data() + index * column.stride();
-  switch (column.element_bytes()) {
-    case 1: return any_with<uint8_t>(data, column.count(), static_cast<uint8_t>(mask), static_cast<uint8_t>(pattern));
-    case 2:
-      return any_with<uint16_t>(data, column.count(), static_cast<uint16_t>(mask), static_cast<uint16_t>(pattern));
-    case 4:
-      return any_with<uint32_t>(data, column.count(), static_cast<uint32_t>(mask), static_cast<uint32_t>(pattern));
-    default: return any_with<uint64_t>(data, column.count(), mask, pattern);
-  }
+  return with_integer(column.element_bytes(), [&]<class T>(T) {
+    return any_with<T>(data, column.count(), static_cast<T>(mask), static_cast<T>(pattern));
+  });
 }
 
 }  // namespace

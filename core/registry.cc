@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/quoted.h"
+#include "core/text.h"
 #include "core/unit_name.h"
 
 namespace mmafuzz {

@@ -34,7 +34,8 @@ class Registry {
 
   std::vector<UnitInfo> list() const;
 
-  /// Units of all families that have their own arithmetic for an op and bind to it.
+  /// Units of all families that have their own arithmetic for an op and bind to it: exact, the IEEE orders, the CPU, of
+  /// matrix products the schemes, and of the models one for each different row, the widest k of each instruction.
   std::vector<std::string> searched_by_default(const Op& op) const;
 
   /// What may stand after `?` in the names of each family that has settings.

@@ -1,28 +1,71 @@
 #include "core/replace_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 namespace mmafuzz {
-
 namespace {
+
+[[noreturn]] void cannot_write(const std::string& name) {
+  throw std::runtime_error(name + ": cannot be written: " + std::strerror(errno));
+}
+
+/// "FOLDER/" of "FOLDER/file"; empty of "file".
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+/// "1" in the folder of this process's open files.
+std::optional<int> own_descriptor(const std::string& path) {
+  struct stat folder, own;
+  if (stat((folder_of(path) + ".").c_str(), &folder) != 0) return std::nullopt;
+  const auto is_folder = [&](const char* name) {
+    return stat(name, &own) == 0 && folder.st_dev == own.st_dev && folder.st_ino == own.st_ino;
+  };
+  if (!is_folder("/proc/self/fd") && !is_folder("/proc/thread-self/fd")) return std::nullopt;
+  int descriptor = -1;
+  const char* end = path.data() + path.size();
+  const auto [stop, error] = std::from_chars(path.data() + folder_of(path).size(), end, descriptor);
+  return error == std::errc() && stop == end ? descriptor : -1;  // -1 is never open
+}
+
+/// Where the links of a name lead: to a file, or to a name in the folder of this process's open files.
+std::string end_of_links(const std::string& name) {
+  if (name.empty()) throw std::runtime_error("the name of the output is empty");
+  std::string end = name;
+  for (int links = 0; links <= 40; ++links) {  // Linux follows 40
+    char next[PATH_MAX];
+    if (own_descriptor(end)) return end;
+    const ssize_t length = readlink(end.c_str(), next, sizeof next);
+    if (length <= 0) return end;
+    end = (next[0] == '/' ? "" : folder_of(end)) + std::string(next, static_cast<size_t>(length));
+  }
+  throw std::runtime_error(name + ": links that lead to no file; choose another one");
+}
+
+/// False where not all of it could be written; errno says why.
+bool write_all(int file, const std::string& text) {
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t n = write(file, text.data() + done, text.size() - done);
+    if (n == 0 || (n < 0 && errno != EINTR)) return false;
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+  return true;
+}
 
 void replace(const std::string& path, const std::string& text, bool durable) {
   // The temporary file is of this process alone: two may write the same file.
   const std::string temporary = path + "." + std::to_string(getpid()) + ".new";
   const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  bool good = file >= 0;
-  for (size_t done = 0; good && done < text.size();) {
-    const ssize_t n = write(file, text.data() + done, text.size() - done);
-    good = n > 0;
-    done += good ? static_cast<size_t>(n) : 0;
-  }
+  bool good = file >= 0 && write_all(file, text);
   if (good && durable) good = fsync(file) == 0;
   int error = errno;
   if (file >= 0) close(file);
@@ -43,6 +86,35 @@ void replace_file_if_other(const std::string& path, const std::string& text) {
   std::ifstream in(path, std::ios::binary);
   if (in && std::string((std::istreambuf_iterator<char>(in)), {}) == text) return;
   replace(path, text, true);
+}
+
+OutputFile output_file(const std::string& name) {
+  const std::string end = end_of_links(name);
+  if (const std::optional<int> open = own_descriptor(end)) {
+    std::fflush(stdout);
+    const int copy = fcntl(*open, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0) cannot_write(name);
+    return {"", copy};
+  }
+  struct stat there;
+  if (stat(end.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return {end, -1};
+  const int device = open(end.c_str(), O_WRONLY | O_CLOEXEC);
+  if (device < 0) cannot_write(name);
+  return {"", device};
+}
+
+bool is_standard_output(const std::string& name) {
+  return name == "-" || own_descriptor(end_of_links(name)) == STDOUT_FILENO;
+}
+
+void write_output(const std::string& name, const std::string& text) {
+  const OutputFile file = output_file(name);
+  if (file.descriptor < 0) return replace_file(file.path, text);
+  const bool good = write_all(file.descriptor, text);
+  const int error = errno;
+  if (close(file.descriptor) == 0 && good) return;
+  if (!good) errno = error;
+  cannot_write(name);
 }
 
 }  // namespace mmafuzz

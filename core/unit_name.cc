@@ -112,4 +112,9 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
+bool matches_any_glob(const std::vector<std::string>& patterns, std::string_view text) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const auto& pattern) { return matches_glob(pattern, text); });
+}
+
 }  // namespace mmafuzz

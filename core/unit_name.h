@@ -54,6 +54,7 @@ bool is_glob(std::string_view text);
 
 /// Shell-style match with * and ?; case-sensitive.
 bool matches_glob(std::string_view pattern, std::string_view text);
+bool matches_any_glob(const std::vector<std::string>& patterns, std::string_view text);
 
 /// The least number of characters to insert, remove or replace.
 size_t edit_distance(std::string_view x, std::string_view y);

@@ -1,6 +1,7 @@
 -- The tables and views of a store, version 1 (docs/store.md). Times are seconds since 1970, UTC. An unsigned 64-bit
 -- number (a seed) is stored as the signed number with the same bits. A number of a campaign, bucket or text is of this
--- file alone: a merge gives others.
+-- file alone: a merge gives others. Names and texts that rows repeat have numbers, a bin is a bit: a year of nights
+-- stays small. Views have the names.
 
 --   uuid: identifies the campaign; it stays the same when the campaign is resumed or triaged again
 --   started: the time of its start
@@ -14,7 +15,8 @@
 --     unit answered no case. Reports say so and fail
 CREATE TABLE campaigns(
   uuid TEXT PRIMARY KEY, started INTEGER NOT NULL, seconds REAL NOT NULL, cases INTEGER NOT NULL, inputs INTEGER NOT NULL,
-  seed INTEGER NOT NULL, command TEXT NOT NULL, machine TEXT NOT NULL, version TEXT NOT NULL, inconclusive TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
+  seed INTEGER NOT NULL, command TEXT NOT NULL, machine TEXT NOT NULL, version TEXT NOT NULL,
+  inconclusive TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
 
 -- The view `buckets` has texts in place of numbers.
 --   id: ten hexadecimal digits: the first of the 64-bit FNV-1a hash of the line `mmafuzz: divergence <property> <op>

@@ -12,7 +12,7 @@
 #include "core/case_text.h"
 #include "core/divergence_log.h"
 #include "core/fnv1a.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "fuzz_targets/target.h"
 #include "plan/default_fields.h"
 #include "plan/registry.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "fuzz_targets/target.h"
 
 namespace mmafuzz {

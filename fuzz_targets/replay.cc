@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/output_file.h"
+#include "core/replace_file.h"
 #include "fuzz_targets/target.h"
 
 namespace mmafuzz {

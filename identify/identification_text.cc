@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/case_text.h"
-#include "core/json_version.h"
+#include "core/json_text.h"
 #include "triage/explain/number_text.h"
 
 namespace mmafuzz {

@@ -12,10 +12,10 @@
 
 #include "core/block_case.h"
 #include "core/case_text.h"
-#include "core/counted.h"
+#include "core/text.h"
 #include "arithmetic/corner_encodings.h"
 #include "core/host_number.h"
-#include "core/json_version.h"
+#include "core/json_text.h"
 #include "core/property.h"
 #include "oracles/quantizers/fp32_recipes.h"
 #include "search/datapath_sweeps.h"

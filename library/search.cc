@@ -97,14 +97,8 @@ std::vector<Finding> Search::run(uint64_t cases, const std::function<bool()>& is
     limits.threads = content_->threads ? content_->threads : hardware_threads();
     limits.deadline = std::chrono::steady_clock::time_point::max();
     Findings total;
-    const auto merge = [&](Findings chunk) {
-      total.compared += chunk.compared;
-      add(total.answers, chunk.answers);
-      for (auto& [key, found] : chunk.buckets) {
-        const auto [at, fresh] = total.buckets.try_emplace(key, found);
-        if (fresh) comparison.confirm(found.first);
-        else at->second.count += found.count;
-      }
+    const auto merge = [&](const Findings& chunk) {
+      total.add(chunk, [&](const auto& fresh) { comparison.confirm(fresh.first); });
     };
     try {
       search_in_parallel(comparison, limits, merge, [&] {

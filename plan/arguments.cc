@@ -96,41 +96,18 @@ Arguments* Arguments::footer(const std::string& text) {
 void Arguments::callback(std::function<void()> run) { app_->callback(std::move(run)); }
 
 template <class T>
-Argument* Arguments::add(const std::string& names, T& value, const std::string& text) {
+Argument* Arguments::add_option(const std::string& names, T& value, const std::string& text) {
   return &arguments_.emplace_back(app_->add_option(names, value, text));
 }
 
-Argument* Arguments::add_option(const std::string& names, std::string& value, const std::string& text) {
-  return add(names, value, text);
-}
-Argument* Arguments::add_option(const std::string& names, std::vector<std::string>& value, const std::string& text) {
-  return add(names, value, text);
-}
-Argument* Arguments::add_option(const std::string& names, double& value, const std::string& text) {
-  return add(names, value, text);
-}
-Argument* Arguments::add_option(const std::string& names, int& value, const std::string& text) {
-  return add(names, value, text);
-}
-Argument* Arguments::add_option(const std::string& names, unsigned& value, const std::string& text) {
-  return add(names, value, text);
-}
-Argument* Arguments::add_option(const std::string& names, uint64_t& value, const std::string& text) {
-  return add(names, value, text);
-}
-Argument* Arguments::add_option(const std::string& names, int64_t& value, const std::string& text) {
-  return add(names, value, text);
-}
-Argument* Arguments::add_option(const std::string& names, std::vector<uint64_t>& value, const std::string& text) {
-  return add(names, value, text);
-}
-Argument* Arguments::add_option(const std::string& names, std::function<void(const std::string&)> take,
-                                const std::string& text) {
+Argument* Arguments::add_taken_option(const std::string& names, std::function<void(const std::string&)> take,
+                                      const std::string& text) {
   const auto take_all = [take = std::move(take)](const std::vector<std::string>& values) {
     for (const std::string& value : values) take(value);
   };
   return &arguments_.emplace_back(app_->add_option_function<std::vector<std::string>>(names, take_all, text));
 }
+
 Argument* Arguments::add_flag(const std::string& names, bool& value, const std::string& text) {
   return &arguments_.emplace_back(app_->add_flag(names, value, text));
 }
@@ -166,5 +143,14 @@ bool CommandLine::parse(int argc, char** argv) {
   }
   return true;
 }
+
+template Argument* Arguments::add_option(const std::string&, std::string&, const std::string&);
+template Argument* Arguments::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+template Argument* Arguments::add_option(const std::string&, double&, const std::string&);
+template Argument* Arguments::add_option(const std::string&, int&, const std::string&);
+template Argument* Arguments::add_option(const std::string&, unsigned&, const std::string&);
+template Argument* Arguments::add_option(const std::string&, uint64_t&, const std::string&);
+template Argument* Arguments::add_option(const std::string&, int64_t&, const std::string&);
+template Argument* Arguments::add_option(const std::string&, std::vector<uint64_t>&, const std::string&);
 
 }  // namespace mmafuzz

@@ -63,16 +63,12 @@ class Arguments {
   Arguments* footer(const std::string& text);
   void callback(std::function<void()> run);
 
-  Argument* add_option(const std::string& names, std::string& value, const std::string& text = "");
-  Argument* add_option(const std::string& names, std::vector<std::string>& value, const std::string& text = "");
-  Argument* add_option(const std::string& names, double& value, const std::string& text = "");
-  Argument* add_option(const std::string& names, int& value, const std::string& text = "");
-  Argument* add_option(const std::string& names, unsigned& value, const std::string& text = "");
-  Argument* add_option(const std::string& names, uint64_t& value, const std::string& text = "");
-  Argument* add_option(const std::string& names, int64_t& value, const std::string& text = "");
-  Argument* add_option(const std::string& names, std::vector<uint64_t>& value, const std::string& text = "");
+  /// The types that a value may have are at the end of plan/arguments.cc.
+  template <class T>
+  Argument* add_option(const std::string& names, T& value, const std::string& text = "");
   /// `take` gets every value, before any callback runs.
-  Argument* add_option(const std::string& names, std::function<void(const std::string&)> take, const std::string& text);
+  Argument* add_taken_option(const std::string& names, std::function<void(const std::string&)> take,
+                             const std::string& text);
   Argument* add_flag(const std::string& names, bool& value, const std::string& text = "");
 
   /// How often an option was given.
@@ -81,9 +77,6 @@ class Arguments {
   const CLI::App& described() const { return *app_; }
 
  private:
-  template <class T>
-  Argument* add(const std::string& names, T& value, const std::string& text);
-
   CLI::App* app_;
   std::deque<Arguments> subcommands_;
   std::deque<Argument> arguments_;

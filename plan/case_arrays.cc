@@ -6,8 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/counted.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "plan/request.h"
 
 namespace mmafuzz {

@@ -9,26 +9,26 @@
 namespace mmafuzz {
 namespace {
 
-const char* const dot_op_lines[] = {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16",
-                                    "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16",
-                                    "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
-                                    "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16",
-                                    "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32",
-                                    "dot a=e5m2 b=e5m2 c=fp32 d=fp32 k=32",
-                                    "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:7 c=fp32 d=fp32 k=16",
-                                    "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any",
-                                    "dot a=fp64 b=fp64 c=fp64 d=fp64 k=16 nan=any"};
-const char* const scalar_op_lines[] = {
-    "scalar fma format=fp32 round=nearest_even nan=any", "scalar fma format=fp64 round=toward_zero nan=any",
-    "scalar add format=fp64 round=up nan=any", "scalar mul format=fp32 round=down nan=any",
-    "scalar rem format=fp64 round=nearest_even nan=any"};
-const char* const convert_op_lines[] = {"convert from=fp32 to=fp16 round=nearest_even nan=any",
-                                        "convert from=fp32 to=e4m3 round=nearest_even nan=any saturate=1",
-                                        "convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even nan=any",
-                                        "convert from=bf16 to=cfloat8_1_5_2:15 round=stochastic nan=any seed=1",
-                                        "convert from=fp64 to=fp16 round=nearest_even nan=any"};
-
-const char* const gemm_op_lines[] = {
+constexpr const char* op_lines[] = {
+    "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16",
+    "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16",
+    "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
+    "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16",
+    "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32",
+    "dot a=e5m2 b=e5m2 c=fp32 d=fp32 k=32",
+    "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:7 c=fp32 d=fp32 k=16",
+    "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any",
+    "dot a=fp64 b=fp64 c=fp64 d=fp64 k=16 nan=any",
+    "scalar fma format=fp32 round=nearest_even nan=any",
+    "scalar fma format=fp64 round=toward_zero nan=any",
+    "scalar add format=fp64 round=up nan=any",
+    "scalar mul format=fp32 round=down nan=any",
+    "scalar rem format=fp64 round=nearest_even nan=any",
+    "convert from=fp32 to=fp16 round=nearest_even nan=any",
+    "convert from=fp32 to=e4m3 round=nearest_even nan=any saturate=1",
+    "convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even nan=any",
+    "convert from=bf16 to=cfloat8_1_5_2:15 round=stochastic nan=any seed=1",
+    "convert from=fp64 to=fp16 round=nearest_even nan=any",
     "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=16",
     "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=8 alpha=bfd5555555555555 beta=4008000000000000",
     "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=3 n=2 k=33",
@@ -36,8 +36,7 @@ const char* const gemm_op_lines[] = {
     "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=4",
     "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=3 k=20",
     "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=8 alpha=beaaaaab beta=40400000",
-    "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=8 n=8 k=64"};
-const char* const quantize_op_lines[] = {
+    "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=8 n=8 k=64",
     "quantize from=fp32 to=e2m1 block=32 scale=e8m0 rule=floor special=nan_scale nan=any",
     "quantize from=fp32 to=e4m3 block=32 scale=e8m0 rule=rceil special=nan_scale nan=any",
     "quantize from=bf16 to=e5m2 block=32 scale=e8m0 rule=even special=elements nan=any",
@@ -45,17 +44,18 @@ const char* const quantize_op_lines[] = {
     "quantize from=fp16 to=e3m2 block=32 scale=e8m0 rule=threshold special=nan_scale nan=any",
     "quantize from=fp32 to=s8 block=32 scale=e8m0 rule=floor special=nan_scale nan=any",
     "quantize from=fp32 to=e2m1 block=16 scale=e4m3 tensor=fp32 rule=nearest special=nan_scale nan=any",
-    "quantize from=fp32 to=e4m3 block=128 scale=fp32 rule=nearest special=nan_scale nan=any"};
-const char* const dequantize_op_lines[] = {"dequantize from=e2m1 to=fp32 block=32 scale=e8m0 nan=any",
-                                           "dequantize from=e4m3 to=bf16 block=32 scale=e8m0 nan=any",
-                                           "dequantize from=s8 to=fp32 block=32 scale=e8m0 nan=any",
-                                           "dequantize from=e2m1 to=fp32 block=16 scale=e4m3 tensor=fp32 nan=any"};
-template <size_t N>
-std::vector<Op> parse_all(const char* const (&texts)[N]) {
+    "quantize from=fp32 to=e4m3 block=128 scale=fp32 rule=nearest special=nan_scale nan=any",
+    "dequantize from=e2m1 to=fp32 block=32 scale=e8m0 nan=any",
+    "dequantize from=e4m3 to=bf16 block=32 scale=e8m0 nan=any",
+    "dequantize from=s8 to=fp32 block=32 scale=e8m0 nan=any",
+    "dequantize from=e2m1 to=fp32 block=16 scale=e4m3 tensor=fp32 nan=any",
+};
+
+std::vector<Op> parsed_op_lines() {
   std::vector<Op> ops;
-  for (const char* text : texts) {
+  for (const char* line : op_lines) {
     size_t column;
-    ops.push_back(*parse_op(text, column));
+    ops.push_back(*parse_op(line, column));
   }
   return ops;
 }
@@ -63,25 +63,10 @@ std::vector<Op> parse_all(const char* const (&texts)[N]) {
 }  // namespace
 
 std::vector<Op> default_ops(OpKind kind) {
-  switch (kind) {
-    case OpKind::dot: return parse_all(dot_op_lines);
-    case OpKind::scalar: return parse_all(scalar_op_lines);
-    case OpKind::convert: return parse_all(convert_op_lines);
-    case OpKind::gemm: return parse_all(gemm_op_lines);
-    case OpKind::quantize: return parse_all(quantize_op_lines);
-    case OpKind::dequantize: break;
-  }
-  return parse_all(dequantize_op_lines);
-}
-
-std::vector<Op> gemm_ops(std::string_view format) {
-  std::vector<Op> ops = default_ops(OpKind::gemm);
-  std::erase_if(ops, [&](const Op& op) { return op.a.name() != format; });
+  static const std::vector<Op> all = parsed_op_lines();
+  std::vector<Op> ops = all;
+  std::erase_if(ops, [&](const Op& op) { return op.kind != kind; });
   return ops;
-}
-
-std::vector<std::string> default_units(const Registry& registry, const Op& op) {
-  return registry.searched_by_default(op);
 }
 
 UnitIndex::UnitIndex(const Registry& registry) : registry_(registry) {

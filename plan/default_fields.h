@@ -1,4 +1,4 @@
-// What a search covers when it is not told: ops, and for each op the units that have their own arithmetic.
+// What a search covers when it is not told, and the units that take an op or match a pattern.
 #pragma once
 
 #include "core/registry.h"
@@ -7,13 +7,6 @@ namespace mmafuzz {
 
 /// Ops of one kind: what the recorded GPUs do, block-scaled dots, and the CPU's silicon.
 std::vector<Op> default_ops(OpKind kind);
-
-/// The gemm ops whose matrices are of that format.
-std::vector<Op> gemm_ops(std::string_view format);
-
-/// Units with their own arithmetic for an op: exact, the IEEE orders, the CPU, of matrix products the schemes, and of
-/// the models one for each different row, the widest k of each instruction.
-std::vector<std::string> default_units(const Registry& registry, const Op& op);
 
 /// The units of a registry that this machine has, to be asked which of them evaluate an op: also rows that differ from
 /// others only in name. Slow twins are left out, because a model is always compared with its twin.

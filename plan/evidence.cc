@@ -9,18 +9,13 @@
 
 #include "core/case_text.h"
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/models/parameters.h"
 
 namespace mmafuzz {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool matches_any(const std::string& globs, const std::string& name) {
-  const std::vector<std::string> all = words_of(globs, ',');
-  return std::any_of(all.begin(), all.end(), [&](const std::string& glob) { return matches_glob(glob, name); });
-}
 
 /// Rows of one function: the proof of one is a proof of all.
 std::string function_of(const ModelRow& row) { return custom_name(row.model, row.op) + " " + to_text(row.op); }
@@ -102,7 +97,7 @@ std::vector<EvidenceOfRow> EvidenceTables::of(const ModelRow& row) const {
   if (const auto found = in_files_.find(row.name()); found != in_files_.end()) all = found->second;
   for (size_t i = 1; i < live_.size(); ++i) {
     const std::vector<std::string>& live = live_[i];
-    if (matches_any(live[0], row.name()))
+    if (matches_any_glob(words_of(live[0], ','), row.name()))
       all.push_back({"live", live[1] + ", " + live[4], live[3], "", std::stoull(live[2])});
   }
   for (size_t i = 1; i < sources_.size(); ++i) {
@@ -121,7 +116,8 @@ std::vector<OpenPoint> EvidenceTables::open_points(const ModelRow& row) const {
       const Parameter* parameter = find_parameter(words_of(name).at(0));
       return parameter && parameter->used_by(row.model.kernel);
     });
-    if (reads && matches_any(point[0], row.name())) all.push_back({point[1], point[2], point[3], point[4]});
+    if (reads && matches_any_glob(words_of(point[0], ','), row.name()))
+      all.push_back({point[1], point[2], point[3], point[4]});
   }
   return all;
 }

@@ -5,19 +5,13 @@
 namespace mmafuzz {
 namespace {
 
-std::vector<const CLI::App*> shown_subcommands(const CLI::App& app) {
-  std::vector<const CLI::App*> shown;
-  for (const CLI::App* sub : app.get_subcommands({}))
-    if (!sub->get_group().empty()) shown.push_back(sub);
-  return shown;
+template <class Item>
+std::vector<const Item*> shown(std::vector<const Item*> items) {
+  std::erase_if(items, [](const Item* item) { return item->get_group().empty(); });
+  return items;
 }
-
-std::vector<const CLI::Option*> shown_options(const CLI::App& app) {
-  std::vector<const CLI::Option*> shown;
-  for (const CLI::Option* option : app.get_options())
-    if (!option->get_group().empty()) shown.push_back(option);
-  return shown;
-}
+std::vector<const CLI::App*> shown_subcommands(const CLI::App& app) { return shown(app.get_subcommands({})); }
+std::vector<const CLI::Option*> shown_options(const CLI::App& app) { return shown(app.get_options()); }
 
 bool takes_value(const CLI::Option& option) { return option.get_expected_max() > 0; }
 

@@ -22,7 +22,7 @@ const Registry& registry() {
 
 std::vector<std::string> units_of(const std::vector<std::string>& patterns, const Op& op) {
   const auto add_defaults = [&](std::vector<std::string>& names) {
-    for (const std::string& unit : default_units(registry(), op)) names.push_back(unit);
+    for (const std::string& unit : registry().searched_by_default(op)) names.push_back(unit);
     for (const std::string& unit : named_rows_of(op)) names.push_back(unit);
   };
   std::vector<std::string> names;

@@ -1,9 +1,18 @@
 #include "plan/request.h"
 
+#include <cstdio>
+
 #include "plan/registry.h"
 #include "plan/unit_alias.h"
 
 namespace mmafuzz {
+
+int judge_answers(const AnswerCounts& counts, int code) {
+  if (const std::string silent = silent_unit(counts); code == exit_ok && !silent.empty()) throw BadInput(silent);
+  for (const std::string& sentence : missing_answers(counts)) std::fprintf(stderr, "mmafuzz: %s\n", sentence.c_str());
+  if (code != exit_ok) return code;
+  return any_broke(counts) ? exit_divergence : exit_ok;
+}
 
 Op op_from_text(const std::string& text) {
   size_t column = 0;

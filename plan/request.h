@@ -1,10 +1,11 @@
-// What people ask for in text, on the command line or in a table: ops and units that must exist.
+// What people ask for in text, on the command line or in a table: ops and units that must exist; and how commands end.
 #pragma once
 
 #include <memory>
 #include <stdexcept>
 #include <string>
 
+#include "core/answers.h"
 #include "core/registry.h"
 
 namespace mmafuzz {
@@ -21,6 +22,11 @@ inline constexpr int exit_bad_input = 2;
 inline constexpr int exit_contradiction = 3;
 inline constexpr int exit_unknown = 4;        ///< neither proven nor refuted, or too few answers
 inline constexpr int exit_interrupted = 130;  ///< as shells say it of Ctrl-C
+
+/// How a command ends whose units did not answer everything: says on standard error what was not answered. Returns
+/// `code`, or exit_divergence in place of exit_ok where a unit broke on a case. Where the code would be exit_ok and a
+/// unit answered nothing, throws BadInput.
+int judge_answers(const AnswerCounts& counts, int code);
 
 /// Parses an op with or without the leading "op ". Throws BadInput.
 Op op_from_text(const std::string& text);

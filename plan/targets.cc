@@ -1,8 +1,6 @@
 #include "plan/targets.h"
 
-#include <algorithm>
-
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/properties/properties.h"
 #include "plan/default_fields.h"
 #include "plan/registry.h"
@@ -134,13 +132,11 @@ std::vector<Op> campaign_ops_of(const FuzzTarget& target) {
 }
 
 std::vector<const Property*> properties_of(const FuzzTarget& target) {
-  const auto matches_one = [](const char* globs, const char* name) {
-    const std::vector<std::string> all = words_of(globs, ',');
-    return std::any_of(all.begin(), all.end(), [&](const std::string& glob) { return matches_glob(glob, name); });
-  };
+  const std::vector<std::string> with = words_of(target.properties, ','),
+                                 without = words_of(target.not_properties, ',');
   std::vector<const Property*> properties;
   for (const Property* property : all_properties())
-    if (matches_one(target.properties, property->name()) && !matches_one(target.not_properties, property->name()))
+    if (matches_any_glob(with, property->name()) && !matches_any_glob(without, property->name()))
       properties.push_back(property);
   return properties;
 }

@@ -1,9 +1,6 @@
 #include "plan/testfloat.h"
 
-#include <algorithm>
-
-#include "core/quoted.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "plan/request.h"
 
 namespace mmafuzz {
@@ -124,13 +121,11 @@ std::string op_of_testfloat(const std::string& function, const std::string& word
 std::string case_of_testfloat(const std::string& function, const std::string& line) {
   const TestFloatFunction f = function_of(function);
   const Op op = op_from_text(op_of_testfloat(function, ""));
-  std::vector<std::string> words = words_of(line);
+  const std::vector<std::string> words = words_of(lower_case(line));
   const size_t operands = op.kind == OpKind::scalar ? static_cast<size_t>(op.arity()) : 1;
   if (words.size() != operands + 2)
     throw BadInput("expected " + std::to_string(operands) + " operands, a result and flags of " + function +
                    ", found " + mmafuzz::in_quotes(line));
-  for (std::string& word : words)
-    std::transform(word.begin(), word.end(), word.begin(), [](unsigned char ch) { return std::tolower(ch); });
   std::string text;
   for (size_t i = 0; i < operands; ++i) text += words[i] + " ";
   std::string result = words[operands];

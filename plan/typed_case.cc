@@ -1,11 +1,9 @@
 #include "plan/typed_case.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "arithmetic/round.h"
-#include "core/quoted.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "plan/request.h"
 
@@ -55,11 +53,6 @@ std::vector<std::string> fields_of_text(const std::string& text) {
     if (end == std::string::npos) return fields;
     at = end + 1;
   }
-}
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char ch) { return std::tolower(ch); });
-  return text;
 }
 
 /// The word with an exponent that MPFR's own holds: what lies beyond 10^999999999 is beyond every format.

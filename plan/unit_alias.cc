@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/quoted.h"
 #include "core/unit_name.h"
+#include "core/text.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/models/model_rows.h"
 #include "plan/named_rows.h"
@@ -20,7 +20,7 @@ struct Alias {
       instruction = plain.substr(slash + 1);
       plain.resize(slash);
     }
-    std::transform(plain.begin(), plain.end(), plain.begin(), [](unsigned char c) { return std::tolower(c); });
+    plain = lower_case(plain);
     if (const char* known = arch_of_gpu(plain)) arch = known;
     for (const ModelRow& row : model_rows())
       if (row.arch == plain) arch = plain;
@@ -72,7 +72,7 @@ const ModelRow* find_row(const Alias& alias, const Op& op, bool whole) {
 /// The GPUs that a word that is none may mean, "mi300a, mi300x": those that it begins, else those nearest to it; empty
 /// where none is near.
 std::string gpus_like(std::string word) {
-  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char ch) { return std::tolower(ch); });
+  word = lower_case(word);
   constexpr size_t farthest = 2;
   const auto distance = [&](const GpuName& gpu) {
     return std::string_view(gpu.name).starts_with(word) ? 0 : edit_distance(word, gpu.name);

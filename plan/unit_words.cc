@@ -1,9 +1,9 @@
 #include "plan/unit_words.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/unit_name.h"
+#include "core/text.h"
 #include "oracles/models/gpu_names.h"
 
 namespace mmafuzz {
@@ -20,11 +20,6 @@ constexpr OtherName other_names[] = {
     {"fp4", "e2m1"}, {"fp4", "mxf4"}, {"mxfp4", "mxf4"}, {"mxfp8", "mxf8"}, {"nvfp4", "mxf4nvf4"}, {"int8", "s8"},
 };
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 bool is_gpu_of(const std::string& gpu, const std::string& unit) {
   const char* arch = arch_of_gpu(gpu);
   return arch && UnitName(unit).path.starts_with(std::string(arch) + "/");
@@ -40,9 +35,9 @@ bool matches_word(const std::string& word, const std::string& name, const std::s
 }  // namespace
 
 bool matches_words(const UnitInfo& unit, const std::vector<std::string>& words) {
-  const std::string text = lower(unit.name + " " + unit.summary);
+  const std::string text = lower_case(unit.name + " " + unit.summary);
   return std::all_of(words.begin(), words.end(),
-                     [&](const std::string& word) { return matches_word(lower(word), unit.name, text); });
+                     [&](const std::string& word) { return matches_word(lower_case(word), unit.name, text); });
 }
 
 }  // namespace mmafuzz

@@ -5,7 +5,7 @@
 
 #include "core/case_text.h"
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/exact/exact_gemm.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "plan/registry.h"

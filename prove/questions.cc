@@ -1,11 +1,10 @@
 #include "prove/questions.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/properties/split_k.h"
 #include "prove/evaluate.h"
 #include "prove/formulas/numbers.h"
@@ -386,9 +385,7 @@ constexpr OperandDomain operand_domains[] = {
 
 std::optional<int> whole_number(const std::string& text) {
   int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_number(text, value) ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace

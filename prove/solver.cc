@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "core/program.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "prove/evaluate.h"
 
 namespace mmafuzz::prove {

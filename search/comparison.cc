@@ -47,6 +47,18 @@ void Findings::add(Divergence d, uint64_t count) {
   finding.count += count;
 }
 
+void Findings::add(const Findings& more, const std::function<void(const Finding&)>& fresh) {
+  cases += more.cases;
+  compared += more.compared;
+  for (const auto& [pair, count] : more.differing) differing[pair] += count;
+  mmafuzz::add(answers, more.answers);
+  for (const auto& [key, finding] : more.buckets) {
+    const auto [at, is_new] = buckets.try_emplace(key, finding);
+    if (is_new) fresh(finding);
+    else at->second.count += finding.count;
+  }
+}
+
 Batch every_nth(const Batch& batch, size_t n, size_t first) {
   Batch part(batch.op());
   for (size_t i = first; i < batch.size(); i += n) part.append(batch, i);

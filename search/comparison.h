@@ -28,6 +28,8 @@ struct Findings {
   AnswerCounts answers;                                               ///< of the units, and of what they claim to equal
 
   void add(Divergence d, uint64_t count);
+  /// Adds what was found in other cases. `fresh` sees each bucket that was not here.
+  void add(const Findings& more, const std::function<void(const Finding&)>& fresh);
 };
 
 /// Counts what pairs of units have shown in each value class, and says which occurrences are worth a report.

@@ -1,7 +1,7 @@
 // The module of the page: a call of mmafuzz with a few of its subcommands. main may be called again and again.
 #include "cli/command.h"
-#include "cli/run_line.h"
 #include "core/program.h"
+#include "core/text.h"
 #include "plan/version.h"
 
 namespace mmafuzz {
@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   using namespace mmafuzz::cli;
   CommandLine line("mmafuzz in a page", version_text, "");
   int status = 0;
-  set_program_name(argv[0]);
+  program_name() = shell_word(argv[0]);
 #define MMAFUZZ_SUBCOMMAND(name) add_##name(line.arguments(), status);
 #include "site/subcommands.def.h"
 #undef MMAFUZZ_SUBCOMMAND

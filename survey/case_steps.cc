@@ -8,6 +8,7 @@
 
 #include "core/case_text.h"
 #include "core/property.h"
+#include "core/text.h"
 #include "oracles/models/model_rows.h"
 #include "survey/survey.h"
 
@@ -211,8 +212,7 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
         const auto [at, fresh] = index.try_emplace(key, points.size());
         if (fresh) {
           Point point;
-          point.batch = Batch(block.batch.op());
-          point.batch.append(block.batch, c);
+          point.batch = block.batch.part(c);
           points.push_back(std::move(point));
         }
         add_name(points[at->second].name, label.substr(0, label.find(' ')));
@@ -223,8 +223,6 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
   }
   return points;
 }
-
-std::string joined(const std::set<std::string>& words) { return fmt::format("{}", fmt::join(words, "; ")); }
 
 /// What one device gives on one point, and who predicted it.
 Json judge(const Context& context, const Point& point, const std::string& model, uint64_t got) {
@@ -243,10 +241,14 @@ Json judge(const Context& context, const Point& point, const std::string& model,
     (*unit)->run(point.batch, predicted);
     if (predicted.results.get(0) == got) own.insert(overrides.empty() ? "as it is" : "?" + overrides);
   }
-  return {
-      {"point", point.name},           {"case", to_text(op) + ": " + case_line(point.batch, 0)},
-      {"got", to_hex(op.d, got)},      {"agrees", joined(agree)},
-      {"disagrees", joined(disagree)}, {"own_agrees", model.empty() ? "no model" : own.empty() ? "none" : joined(own)}};
+  return {{"point", point.name},
+          {"case", to_text(op) + ": " + case_line(point.batch, 0)},
+          {"got", to_hex(op.d, got)},
+          {"agrees", joined(agree, "; ")},
+          {"disagrees", joined(disagree, "; ")},
+          {"own_agrees", model.empty() ? "no model"
+                         : own.empty() ? "none"
+                                       : joined(own, "; ")}};
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "core/json_version.h"
+#include "core/json_text.h"
 
 namespace mmafuzz::survey {
 namespace {
@@ -72,8 +72,6 @@ void run_step(Context& context, const Step& step) {
   context.book.end(std::move(result));
 }
 
-bool any_matches(const std::vector<std::string>& globs, const std::string& name) {
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return matches_glob(glob, name); });
 }
 
 void look_at_device(Context& context, Json& result) {
@@ -116,7 +114,7 @@ const std::vector<Part>& parts() {
   return all;
 }
 
-bool selected(const Context& context, const std::string& unit) { return any_matches(context.options.units, unit); }
+bool selected(const Context& context, const std::string& unit) { return matches_any_glob(context.options.units, unit); }
 
 void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, Outcomes& outcomes) {
   const uint64_t losses = context.child->losses();
@@ -143,7 +141,7 @@ int run(const Options& options, const Registry& registry, const std::shared_ptr<
     return 2;
   }
   for (const Part& part : parts()) {
-    if (!options.parts.empty() && !any_matches(options.parts, part.name)) continue;
+    if (!options.parts.empty() && !matches_any_glob(options.parts, part.name)) continue;
     std::vector<Step> steps;
     run_step(context, {std::string("plan of ") + part.name, "plan", "", 30, [&](Json& result, Clock::time_point) {
                          steps = part.steps(context);

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "core/shell.h"
+#include "core/text.h"
 #include "survey/survey.h"
 
 namespace mmafuzz::survey {

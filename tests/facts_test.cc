@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "core/case_text.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/families.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/models/model_rows.h"

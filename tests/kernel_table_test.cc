@@ -8,7 +8,7 @@
 #include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
 #include "core/dot_case.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "tests/any_row.h"
 
 namespace mmafuzz {

@@ -39,7 +39,7 @@ std::vector<Divergence> raw_divergences(size_t most, uint64_t seed) {
   for (uint64_t round = 0; all.size() < most; ++round) {
     const size_t before = all.size();
     for (const Op& op : ops) {
-      const Comparison comparison(op, default_units(registry(), op), registry(), all_properties());
+      const Comparison comparison(op, registry().searched_by_default(op), registry(), all_properties());
       Batch batch(op);
       StructuredGenerator(op, seed + round).fill(0, 256, batch);
       const Mutator mutator(op, corner_hints(nullptr));

@@ -111,7 +111,7 @@ TEST(DefaultSearch, LeavesOutOnlyRowsThatComputeTheSame) {
     StructuredGenerator(op, 5).fill(0, 1000, batch);
     std::vector<Outcomes> kept;
     std::set<std::string> names;
-    for (const std::string& name : default_units(registry(), op)) {
+    for (const std::string& name : registry().searched_by_default(op)) {
       names.insert(name);
       if (registry().role_of(name) != Role::model) continue;
       bind_or_fail(name, op)->run(batch, kept.emplace_back());

@@ -14,7 +14,7 @@
 
 #include "arithmetic/counter_rng.h"
 #include "core/function_unit.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/gemm/residue_constants.h"
 #include "oracles/gemm/residues_simd.h"
 #include "oracles/gemm/s8_product.h"

@@ -3,8 +3,7 @@
 #include <tuple>
 
 #include "core/fnv1a.h"
-#include "core/shell.h"
-#include "core/words.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/gemm/residues.h"
 #include "oracles/ieee/gemm_of_dots.h"
 #include "triage/bucket.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/quoted.h"
+#include "core/text.h"
 #include "oracles/properties/properties.h"
 #include "oracles/units/process_unit.h"
 

@@ -6,7 +6,7 @@
 #include "core/case_text.h"
 #include "core/parallel.h"
 #include "core/row_of_unit.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "triage/facts/facts.h"
 #include "triage/kernel_steps.h"
 #include "triage/minimize.h"

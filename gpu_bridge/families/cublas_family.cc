@@ -1,12 +1,10 @@
 // The family `cublas:`: dots and matrix products by cuBLAS on this machine's GPU, through the device child. A unit
 // exists where a probe of its own shape shows that cuBLAS computes as the unit's name says.
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "core/function_unit.h"
-#include "core/quoted.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "gpu_bridge/instructions/cublas_gemm.h"
 #include "gpu_bridge/device/device_child.h"
 #include "gpu_bridge/device/device_losses.h"
@@ -39,9 +37,7 @@ struct CublasParameter {
   bool parse(std::string_view text, int& number) const {
     number = 0;
     if (*zero && text == zero) return true;
-    const char *from = text.data(), *end = from + text.size();
-    const auto r = std::from_chars(from, end, number);
-    return from != end && r.ec == std::errc{} && r.ptr == end && number >= least && number <= greatest;
+    return parse_number(text, number) && number >= least && number <= greatest;
   }
 };
 bool is_fixed_point(const CublasRow& row) {

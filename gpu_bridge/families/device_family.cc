@@ -1,9 +1,8 @@
 // The family `cuda:`: the matrix instructions of this machine's GPU, one device child for all of its units.
 #include "gpu_bridge/families/device_units.h"
 
-#include <charconv>
-
 #include "core/function_unit.h"
+#include "core/text.h"
 #include "gpu_bridge/instructions/core_instructions.h"
 #include "gpu_bridge/device/device_child.h"
 #include "gpu_bridge/device/device_losses.h"
@@ -153,8 +152,7 @@ Result<DeviceParameters> parse_device_parameters(std::string_view text, TileFami
   DeviceParameters with;
   for (const auto& [name, value] : settings_of(text)) {
     uint64_t number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    const bool is_number = error == std::errc{} && end == value.data() + value.size();
+    const bool is_number = parse_number(value, number);
     bool taken = false;
     std::string known;
     for (const DeviceParameter& p : device_parameters) {

@@ -1,6 +1,6 @@
 // The family `ozaki2:`: the Ozaki scheme II on s8 and FP8 units.
 #include "core/function_unit.h"
-#include "core/quoted.h"
+#include "core/text.h"
 #include "oracles/families.h"
 #include "oracles/gemm/residues.h"
 #include "oracles/gemm/scheme_parameters.h"

@@ -1,6 +1,6 @@
 // The family `scaled:`: products of quantized matrices, one row for each published recipe and element.
 #include "core/function_unit.h"
-#include "core/quoted.h"
+#include "core/text.h"
 #include "oracles/families.h"
 #include "oracles/gemm/scaled_gemm.h"
 #include "oracles/gemm/scheme_parameters.h"

@@ -1,14 +1,13 @@
 // Parameters of a scheme for matrix products: what follows `?` in the name of a unit that runs on a dot unit.
 #pragma once
 
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/quoted.h"
 #include "core/unit_name.h"
+#include "core/text.h"
 #include "oracles/families.h"
 
 namespace mmafuzz::gemm {
@@ -32,9 +31,7 @@ struct SchemeParameter {
       value = number;
       return true;
     }
-    const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-    return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() && value >= least &&
-           value <= greatest;
+    return parse_number(text, value) && value >= least && value <= greatest;
   }
   /// The value as a name gives it; empty where it is none that a name can give.
   std::string text_of(const Plan& plan) const {

@@ -1,5 +1,5 @@
 // The family `split:`: error-corrected SGEMM, one row for each published method and narrow format.
-#include "core/quoted.h"
+#include "core/text.h"
 #include "oracles/families.h"
 #include "oracles/gemm/corrected_sgemm.h"
 #include "oracles/gemm/scheme_parameters.h"

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/unit_name.h"
+#include "core/text.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/models/parameters.h"
 
@@ -95,9 +96,7 @@ std::string listed_name(std::string_view name) {
     if (name.find("/wgmma.") != name.npos && m == 64 && n_valid) part = "m64n8k" + std::to_string(k);
     if (name.find("/tcgen05.") != name.npos && (m == 64 || m == 128) && n_valid) part = "m128n8k" + std::to_string(k);
   }
-  std::string joined;
-  for (const std::string& part : parts) joined += (joined.empty() ? "" : ".") + part;
-  return joined;
+  return joined(parts, ".");
 }
 
 }  // namespace

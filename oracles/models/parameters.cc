@@ -2,12 +2,11 @@
 #include "oracles/models/parameters.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "arithmetic/exact_sum.h"
 #include "arithmetic/kernel_table.h"
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 namespace {
@@ -113,15 +112,13 @@ bool parse_value(const Parameter& p, std::string_view text, int64_t& value) {
     value = word - p.words.begin();
     return word != p.words.end();
   }
-  const char *first = text.data(), *last = first + text.size();
   if (p.hexadecimal) {  // a negative NaN of fp64 has all 64 bits
     uint64_t bits = 0;
-    const auto r = std::from_chars(first, last, bits, 16);
+    const bool is_number = parse_number(text, bits, 16);
     value = static_cast<int64_t>(bits);
-    return r.ec == std::errc{} && r.ptr == last;
+    return is_number;
   }
-  const auto r = std::from_chars(first, last, value);
-  return r.ec == std::errc{} && r.ptr == last && value >= p.least && value <= p.greatest;
+  return parse_number(text, value) && value >= p.least && value <= p.greatest;
 }
 
 }  // namespace
@@ -166,9 +163,7 @@ std::string what_kernel_does(std::string_view name) {
 std::string values_text(const Parameter& p) {
   if (p.words.empty())
     return p.hexadecimal ? "hexadecimal" : std::to_string(p.least) + ".." + std::to_string(p.greatest);
-  std::string text;
-  for (const std::string& word : p.words) text += (text.empty() ? "" : " | ") + word;
-  return text;
+  return joined(p.words, " | ");
 }
 
 bool Parameter::used_by(Kernel kernel) const {

@@ -3,7 +3,7 @@
 
 #include "core/block_case.h"
 #include "core/function_unit.h"
-#include "core/quoted.h"
+#include "core/text.h"
 #include "oracles/lanes/host_float.h"
 #include "oracles/properties/properties.h"
 #include "oracles/quantizers/fp32_recipes.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "arithmetic/ieee_operations.h"
-#include "core/quoted.h"
+#include "core/text.h"
 #include "oracles/families.h"
 #include "core/function_unit.h"
 

@@ -7,7 +7,7 @@
 #include "oracles/families.h"
 #include "core/child_process.h"
 #include "core/function_unit.h"
-#include "core/quoted.h"
+#include "core/text.h"
 #include "core/unit_name.h"
 #include "oracles/units/plugin_abi.h"
 #include "oracles/units/process_unit.h"

@@ -2,9 +2,8 @@
 // Python function in one that we supply.
 #include <cstdlib>
 
-#include "core/quoted.h"
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/families.h"
 #include "oracles/units/process_unit.h"
 #include "oracles/units/python_runner.h"

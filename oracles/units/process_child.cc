@@ -3,8 +3,7 @@
 #include <charconv>
 
 #include "core/case_text.h"
-#include "core/quoted.h"
-#include "core/words.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 namespace {
@@ -16,8 +15,7 @@ std::string cases_text(uint64_t n) { return std::to_string(n) + (n == 1 ? " case
 /// A number from 0 to `most`; -1 where the word is none.
 int count_of(std::string_view word, int most) {
   int value = -1;
-  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc() && stop == word.data() + word.size() && value <= most ? value : -1;
+  return parse_number(word, value) && value <= most ? value : -1;
 }
 
 /// Exactly the lower-case digits of an encoding of the format.
@@ -195,9 +193,7 @@ void ProcessChild::ask(const char* word, const Batch& batch, size_t first, size_
   uint64_t results = 0;
   bool with_flags = false, with_answered = false, understood = words.size() >= 2 && words[0] == "results";
   if (understood) {
-    const char* end = words[1].data() + words[1].size();
-    const auto [stop, error] = std::from_chars(words[1].data(), end, results);
-    understood = error == std::errc() && stop == end;
+    understood = parse_number(words[1], results);
     for (size_t i = 2; i < words.size(); ++i) {
       if (words[i] == "flags" && op.has_flags()) with_flags = true;
       else if (words[i] == "answered" && binary_) with_answered = true;

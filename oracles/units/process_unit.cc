@@ -8,7 +8,7 @@
 #include "core/case_text.h"
 #include "core/function_unit.h"
 #include "core/kept_batch.h"
-#include "core/quoted.h"
+#include "core/text.h"
 #include "core/unit_name.h"
 #include "oracles/units/process_pool.h"
 

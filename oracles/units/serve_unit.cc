@@ -13,7 +13,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/units/process_child.h"
 
 namespace mmafuzz {

@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._findings import UnitLike, units_in
 from ._formats import as_array, codes_of, format_of
-from ._unit import Unit, all_units, op_line, op_words, words_of
+from ._unit import Operands, Unit, all_units, op_line, op_words, words_of
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def compare(
         ops.append(f"a=tf32 b=tf32 {op}")  # float32 holds both
     matches = []
     for one_op in ops:
-        words = op_words(rows, one_op, a, b, c, *scales)
+        words = op_words(rows, one_op, Operands(a, b, c, *scales))
         words.pop("k", None)
         parsed = _core.Op(op_line("dot", words, a.shape[-1]))
         for name in all_units.names_for(parsed, patterns):

@@ -14,7 +14,7 @@ from . import _core
 from ._cases import bytes_of
 from ._findings import Finding, Parties, UnitLike, units_in
 from ._formats import as_array, codes_dtype
-from ._unit import Unit, parsed_op
+from ._unit import Operands, Unit, parsed_op
 
 
 class Explanation:
@@ -84,7 +84,7 @@ def _dot_of(first: UnitLike, fields: tuple[Any, ...]) -> tuple[str, tuple[Any, .
     c = as_array(fields[2], "c") if len(fields) == 3 else None
     if b.shape != a.shape:
         raise ValueError(f"a has {a.shape[-1]} products and b has {b.shape[-1]}")
-    plan = unit._plan_for(a, b, c, None, None, "", a.shape[-1])
+    plan = unit._plan_for(Operands(a, b, c), "", a.shape[-1])
     if c is None:
         c = np.zeros((), codes_dtype(plan.formats[2]))
     return plan.chain[0][0].op.text, (a, b, c)

@@ -81,6 +81,16 @@ def words_of(op: str) -> dict[str, str]:
     return words
 
 
+class Operands(NamedTuple):
+    """The arrays of a product."""
+
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray | None = None
+    scale_a: np.ndarray | None = None
+    scale_b: np.ndarray | None = None
+
+
 class _Plan(NamedTuple):
     """How a call with arrays of these dtypes runs."""
 
@@ -161,9 +171,10 @@ class Unit:
             raise ValueError(f"a has {a.shape[-1]} products and b has {b.shape[-1]}: shapes {a.shape} and {b.shape}")
         if self._is_scheme:  # each row is a product of 1 x K and K x 1
             c = None if c is None else c[..., None, None]
-            d = self._product(a[..., None, :], b[..., :, None], c, scale_a, scale_b, op, k, threads, (a, b))
+            matrices = Operands(a[..., None, :], b[..., :, None], c, scale_a, scale_b)
+            d = self._product(matrices, op, k, threads, (a, b))
             return d[..., 0, 0][()]
-        plan = self._plan_for(a, b, c, scale_a, scale_b, op, k)
+        plan = self._plan_for(Operands(a, b, c, scale_a, scale_b), op, k)
         shape = _leading_axes(a.shape[:-1], b.shape[:-1], (a, b))
         given = [(a, "a", shape + a.shape[-1:]), (b, "b", shape + b.shape[-1:]), (c, "c", shape)]
         if scale_a is not None:
@@ -249,7 +260,7 @@ class Unit:
         scale_a = None if scale_a is None else np.atleast_2d(scale_a)
         if scale_b is not None:
             scale_b = scale_b if scale_b.ndim > 1 else scale_b[..., None]
-        d = self._product(whole_a, whole_b, c, scale_a, scale_b, op, k, threads, (a, b))
+        d = self._product(Operands(whole_a, whole_b, c, scale_a, scale_b), op, k, threads, (a, b))
         if key is not None and a.ndim == b.ndim == 2 and d.size and (c is None or c.shape == d.shape):
             self._remember(key, a, b, c, op, k, d)
         if a.ndim == 1:
@@ -291,20 +302,12 @@ class Unit:
             raise ValueError(f"unit {self.name} has no answer for {without} of {cases} cases")
 
     def _product(
-        self,
-        a: np.ndarray,
-        b: np.ndarray,
-        c: np.ndarray | None,
-        scale_a: np.ndarray | None,
-        scale_b: np.ndarray | None,
-        op: str,
-        k: int | None,
-        threads: int | None,
-        given: tuple[np.ndarray, np.ndarray],
+        self, matrices: Operands, op: str, k: int | None, threads: int | None, given: tuple[np.ndarray, np.ndarray]
     ) -> np.ndarray:
         """d of (..., M, N) from matrices. `given`: what messages show."""
+        a, b, c, scale_a, scale_b = matrices
         extents = (a.shape[-2], b.shape[-1])
-        plan = self._plan_for(a, b, c, scale_a, scale_b, op, k, extents if self._is_scheme else None)
+        plan = self._plan_for(matrices, op, k, extents if self._is_scheme else None)
         formats = plan.formats
         a, b = codes_of(a, formats[0], "a"), codes_of(b, formats[1], "b")
         if c is not None:
@@ -341,7 +344,7 @@ class Unit:
         plain = key[0] == a.dtype and key[1] == b.dtype and (c is None or key[6] == c.dtype)
         if self._is_scheme or not plain:
             return
-        plan = self._plan_for(a, b, c, None, None, op, k)
+        plan = self._plan_for(Operands(a, b, c), op, k)
         if any(has_spare_codes(format) for format in plan.formats[:3]):
             return
         if len(self._prepared) >= _MOST_PREPARED:
@@ -361,22 +364,13 @@ class Unit:
             self._check_answers(without, d.size)
         return d.view(plan.numbers)
 
-    def _plan_for(
-        self,
-        a: np.ndarray,
-        b: np.ndarray,
-        c: np.ndarray | None,
-        scale_a: np.ndarray | None,
-        scale_b: np.ndarray | None,
-        op: str,
-        k: int | None,
-        extents: tuple[int, int] | None = None,
-    ) -> _Plan:
+    def _plan_for(self, given: Operands, op: str, k: int | None, extents: tuple[int, int] | None = None) -> _Plan:
         # Before the key: as keys 16 and 16.0 are one, and a list is none.
         if k is not None and (not isinstance(k, (int, np.integer)) or k < 1):
             raise ValueError(f"k is {k!r}: pass a number of products, 1 or more")
         if not isinstance(op, str):
             words_of(op)  # says what it is
+        a, b, c, scale_a, scale_b = given
         key = (
             a.dtype,
             b.dtype,
@@ -390,25 +384,15 @@ class Unit:
         )
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._plans[key] = self._planned(a, b, c, scale_a, scale_b, op, k, extents)
+            plan = self._plans[key] = self._planned(given, op, k, extents)
         return plan
 
-    def _planned(
-        self,
-        a: np.ndarray,
-        b: np.ndarray,
-        c: np.ndarray | None,
-        scale_a: np.ndarray | None,
-        scale_b: np.ndarray | None,
-        op: str,
-        k: int | None,
-        extents: tuple[int, int] | None,
-    ) -> _Plan:
-        words = op_words(self._row, op, a, b, c, scale_a, scale_b)
+    def _planned(self, given: Operands, op: str, k: int | None, extents: tuple[int, int] | None) -> _Plan:
+        words = op_words(self._row, op, given)
         given_k = words.pop("k", "0")
         step = k or (int(given_k) if given_k.isdigit() else 0)
-        products = a.shape[-1]
-        if extents and (step or scale_a is not None):
+        products = given.a.shape[-1]
+        if extents and (step or given.scale_a is not None):
             raise ValueError(f"{self.name} takes whole matrix products: leave k and scales out")
         formats = tuple(words.get(word, "") for word in ("a", "b", "c", "d", "sa", "sb"))
         d = formats[3]
@@ -436,17 +420,10 @@ class Unit:
         return chain
 
 
-def op_words(
-    row: dict[str, str],
-    op: str,
-    a: np.ndarray,
-    b: np.ndarray,
-    c: np.ndarray | None,
-    scale_a: np.ndarray | None,
-    scale_b: np.ndarray | None,
-) -> dict[str, str]:
+def op_words(row: dict[str, str], op: str, given: Operands) -> dict[str, str]:
     """The words of the op of these arrays: those of a row and of `op`, the rest by the dtypes. a and scale_a have their
     products in the last axis. TypeError, ValueError."""
+    a, b, c, scale_a, scale_b = given
     words = {**row, **words_of(op)}
     products = a.shape[-1]
     if products == 0:

@@ -17,11 +17,6 @@ std::vector<Axis> merged(const std::vector<Axis>& axes) {
   return all;
 }
 
-template <class T>
-void gather_as(const uint8_t* from, int64_t stride, size_t count, uint8_t* to) {
-  for (size_t i = 0; i < count; ++i, from += stride, to += sizeof(T)) std::memcpy(to, from, sizeof(T));
-}
-
 }  // namespace
 
 Walk::Walk(const std::vector<Axis>& axes, size_t index) : axes_(axes), at_(axes.size()) {
@@ -46,12 +41,9 @@ void gather(const uint8_t* from, int64_t stride, size_t count, int bytes, uint8_
     std::memcpy(to, from, count * size_t(bytes));
     return;
   }
-  switch (bytes) {
-    case 1: return gather_as<uint8_t>(from, stride, count, to);
-    case 2: return gather_as<uint16_t>(from, stride, count, to);
-    case 4: return gather_as<uint32_t>(from, stride, count, to);
-    default: return gather_as<uint64_t>(from, stride, count, to);
-  }
+  with_integer(bytes, [&]<class T>(T) {
+    for (size_t i = 0; i < count; ++i, from += stride, to += sizeof(T)) std::memcpy(to, from, sizeof(T));
+  });
 }
 
 void repeat(uint8_t* block, size_t bytes, size_t times) {

@@ -49,64 +49,46 @@ nb::dict finding_of(const MinimizedDivergence& found, uint64_t count) {
   return d;
 }
 
-std::vector<std::string> unaliased(const std::vector<std::string>& names, const Op& op) {
-  std::vector<std::string> all;
-  for (const std::string& name : names) all.push_back(unit_of_alias(name, op));
-  return all;
-}
-
-/// Throws BadInput where a unit does not take the op.
-void check_bound(const Registry& registry, const std::vector<std::string>& names, const Op& op) {
-  for (const std::string& name : names)
-    if (const Result<std::unique_ptr<Unit>> unit = registry.bind(name, op); !unit)
-      throw BadInput(unit.refusal().reason);
+/// Binds units. `names` may be short ones, and become whole. Throws BadInput where one does not take the op.
+std::vector<std::unique_ptr<Unit>> bound(const Registry& registry, std::vector<std::string>& names, const Op& op) {
+  for (std::string& name : names) name = unit_of_alias(name, op);
+  std::vector<std::unique_ptr<Unit>> units;
+  for (const std::string& name : names) {
+    Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
+    if (!unit) throw BadInput(unit.refusal().reason);
+    units.push_back(std::move(*unit));
+  }
+  return units;
 }
 
 std::vector<const Property*> properties_matching(const std::vector<std::string>& globs) {
   std::vector<const Property*> all;
   for (const Property* property : all_properties())
-    if (std::any_of(globs.begin(), globs.end(), [&](const auto& g) { return matches_glob(g, property->name()); }))
-      all.push_back(property);
+    if (matches_any_glob(globs, property->name())) all.push_back(property);
   return all;
 }
 
-struct Search {
-  double seconds = 0;
-  uint64_t cases = 0, seed = 1;
-  unsigned threads = 1;
-  bool minimize = true;
-};
-
 /// Searches for divergences of the first unit: against what it claims to equal and against the other units. Ctrl-C ends
 /// it between two epochs.
-nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::string>& given,
-                 const std::vector<std::string>& properties, const Search& how) {
-  const std::vector<std::string> names = unaliased(given, op);
-  check_bound(registry, names, op);
+nb::tuple search(const AllUnits& registry, const Op& op, std::vector<std::string> names,
+                 const std::vector<std::string>& properties, double seconds, uint64_t cases, uint64_t seed,
+                 unsigned threads, bool minimize) {
+  bound(registry, names, op);
   Findings total;
   std::vector<std::pair<BucketKey, Finding>> kept;
   {
     const nb::gil_scoped_release unlocked;
     const Comparison field(op, names, registry, properties_matching(properties));
     SearchLimits limits;
-    limits.seed = how.seed;
-    limits.cases = how.cases ? how.cases : UINT64_MAX;
-    limits.threads = how.threads;
+    limits.seed = seed;
+    limits.cases = cases ? cases : UINT64_MAX;
+    limits.threads = threads;
     limits.deadline =
         std::chrono::steady_clock::now() +
-        std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(how.seconds));
+        std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
     search_in_parallel(
         field, limits,
-        [&](Findings chunk) {
-          total.cases += chunk.cases;
-          total.compared += chunk.compared;
-          add(total.answers, chunk.answers);
-          for (auto& [key, finding] : chunk.buckets) {
-            auto [at, fresh] = total.buckets.try_emplace(key, finding);
-            if (!fresh) at->second.count += finding.count;
-            else field.confirm(finding.first);
-          }
-        },
+        [&](const Findings& chunk) { total.add(chunk, [&](const Finding& fresh) { field.confirm(fresh.first); }); },
         [] {
           const nb::gil_scoped_acquire lock;
           if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -118,7 +100,7 @@ nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::
   nb::list findings;
   for (const auto& [key, finding] : kept) {
     std::optional<MinimizedDivergence> small;
-    if (how.minimize) {
+    if (minimize) {
       const nb::gil_scoped_release unlocked;
       small = minimized(key.property, key.units, finding.first.cases.part(0), registry);
     }
@@ -133,9 +115,8 @@ nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::
 }
 
 nb::object minimize_case(const AllUnits& registry, const Op& op, const std::string& property,
-                         const std::vector<std::string>& given, const std::vector<nb::bytes>& fields) {
-  const std::vector<std::string> names = unaliased(given, op);
-  check_bound(registry, names, op);
+                         std::vector<std::string> names, const std::vector<nb::bytes>& fields) {
+  bound(registry, names, op);
   const Batch one = batch_of(op, fields);
   if (one.size() != 1) throw BadInput("minimize takes one case, not " + std::to_string(one.size()));
   std::optional<MinimizedDivergence> found;
@@ -147,18 +128,13 @@ nb::object minimize_case(const AllUnits& registry, const Op& op, const std::stri
 }
 
 /// The text and the drawing of one case on some units.
-nb::tuple explain(const AllUnits& registry, const Op& op, const std::vector<std::string>& given,
+nb::tuple explain(const AllUnits& registry, const Op& op, std::vector<std::string> names,
                   const std::vector<nb::bytes>& fields, bool colour, int width) {
   const Batch one = batch_of(op, fields);
   if (one.size() != 1) throw BadInput("explain takes one case, not " + std::to_string(one.size()));
-  const std::vector<std::string> names = unaliased(given, op);
-  check_bound(registry, names, op);
-  std::vector<std::unique_ptr<Unit>> bound;
+  const std::vector<std::unique_ptr<Unit>> units_of_names = bound(registry, names, op);
   std::vector<const Unit*> units;
-  for (const std::string& name : names) {
-    bound.push_back(std::move(*registry.bind(name, op)));
-    units.push_back(bound.back().get());
-  }
+  for (const std::unique_ptr<Unit>& unit : units_of_names) units.push_back(unit.get());
   Explanation explanation;
   explanation.cases.push_back(explain_case(one, 0, units));
   if (names.size() == 2) explanation.cases[0].verdict = verdict_of_pair(one, names, registry);
@@ -171,15 +147,8 @@ nb::tuple explain(const AllUnits& registry, const Op& op, const std::vector<std:
 }  // namespace
 
 void bind_findings(nb::module_& m) {
-  m.def(
-      "search",
-      [](const AllUnits& registry, const Op& op, const std::vector<std::string>& units,
-         const std::vector<std::string>& properties, double seconds, uint64_t cases, uint64_t seed, unsigned threads,
-         bool minimize) {
-        return search(registry, op, units, properties, {seconds, cases, seed, threads, minimize});
-      },
-      nb::arg("registry"), nb::arg("op"), nb::arg("units"), nb::arg("properties"), nb::arg("seconds"), nb::arg("cases"),
-      nb::arg("seed"), nb::arg("threads"), nb::arg("minimize"));
+  m.def("search", &search, nb::arg("registry"), nb::arg("op"), nb::arg("units"), nb::arg("properties"),
+        nb::arg("seconds"), nb::arg("cases"), nb::arg("seed"), nb::arg("threads"), nb::arg("minimize"));
   m.def("minimize", &minimize_case, nb::arg("registry"), nb::arg("op"), nb::arg("property"), nb::arg("units"),
         nb::arg("fields"));
   m.def("explain", &explain, nb::arg("registry"), nb::arg("op"), nb::arg("units"), nb::arg("fields"), nb::arg("colour"),

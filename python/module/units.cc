@@ -21,20 +21,12 @@
 namespace mmafuzz::python {
 namespace {
 
-std::tuple<std::string, std::string, int> field_of(const FieldShape& field) {
-  return {field.name, field.format.name(), field.count};
-}
-
-const char* kind_of(const Op& op) {
-  switch (op.kind) {
-    case OpKind::dot: return "dot";
-    case OpKind::convert: return "convert";
-    case OpKind::scalar: return "scalar";
-    case OpKind::gemm: return "gemm";
-    case OpKind::quantize: return "quantize";
-    case OpKind::dequantize: break;
-  }
-  return "dequantize";
+using Field = std::tuple<std::string, std::string, int>;
+Field field_of(const FieldShape& field) { return {field.name, field.format.name(), field.count}; }
+std::vector<Field> fields_of(const std::vector<FieldShape>& shapes) {
+  std::vector<Field> fields;
+  for (const FieldShape& shape : shapes) fields.push_back(field_of(shape));
+  return fields;
 }
 
 /// The op that a model's row describes, or nothing.
@@ -171,24 +163,15 @@ void bind_units(nb::module_& m) {
   nb::class_<Op>(m, "Op")
       .def("__init__", [](Op* op, const std::string& text) { new (op) Op(op_from_text(text)); })
       .def_prop_ro("text", [](const Op& op) { return to_text(op); })
-      .def_prop_ro("kind", kind_of)
+      .def_prop_ro("kind", [](const Op& op) { return name_of(op.kind); })
       .def_ro("m", &Op::m)
       .def_ro("n", &Op::n)
       .def_ro("k", &Op::k)
       .def_ro("scale_block", &Op::scale_block)
       .def_prop_ro("has_flags", &Op::has_flags)
-      .def_prop_ro("fields",
-                   [](const Op& op) {
-                     std::vector<std::tuple<std::string, std::string, int>> all;
-                     for (const FieldShape& field : op.inputs()) all.push_back(field_of(field));
-                     return all;
-                   })
+      .def_prop_ro("fields", [](const Op& op) { return fields_of(op.inputs()); })
       .def_prop_ro("result", [](const Op& op) { return field_of(op.result()); })
-      .def_prop_ro("results", [](const Op& op) {
-        std::vector<std::tuple<std::string, std::string, int>> all;
-        for (const FieldShape& part : op.results()) all.push_back(field_of(part));
-        return all;
-      });
+      .def_prop_ro("results", [](const Op& op) { return fields_of(op.results()); });
 
   nb::class_<BoundUnit> unit(m, "BoundUnit");
   bind_evaluation(unit);

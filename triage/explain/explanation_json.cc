@@ -4,18 +4,12 @@
 
 #include <cmath>
 
-#include "core/json_version.h"
+#include "core/json_text.h"
 
 namespace mmafuzz {
 namespace {
 
 using Json = nlohmann::json;
-
-Json values_json(const std::vector<ExplainedNumber>& values) {
-  Json list = Json::array();
-  for (const ExplainedNumber& x : values) list.push_back(value_json(x));
-  return list;
-}
 
 Json addend_json(const ExplainedAddend& t, bool grid) {
   Json out = {{"source", t.source}};
@@ -40,8 +34,7 @@ Json addend_json(const ExplainedAddend& t, bool grid) {
 }
 
 Json step_json(const ExplainedStep& step) {
-  Json addends = Json::array();
-  for (const ExplainedAddend& t : step.addends) addends.push_back(addend_json(t, step.grid));
+  const Json addends = json_list(step.addends, [&](const auto& t) { return addend_json(t, step.grid); });
   Json out = {{"kind", step.kind},    {"instruction", step.instruction},     {"block", step.block},
               {"addends", addends},   {"zero_products", step.zero_products}, {"result", value_json(step.result)},
               {"folded", step.folded}};
@@ -65,12 +58,10 @@ Json step_json(const ExplainedStep& step) {
 }
 
 Json unit_json(const ExplainedUnit& unit) {
-  Json steps = Json::array();
-  for (const ExplainedStep& step : unit.steps) steps.push_back(step_json(step));
   Json out = {{"name", unit.name},
               {"parameters", unit.parameters},
-              {"steps", steps},
-              {"results", values_json(unit.results)},
+              {"steps", json_list(unit.steps, step_json)},
+              {"results", json_list(unit.results, value_json)},
               {"no_answer", unit.no_answer}};
   if (unit.ulps && std::isfinite(*unit.ulps)) out["ulps"] = *unit.ulps;
   if (unit.flags) out["flags"] = fmt::format("{:02x}", *unit.flags);
@@ -79,7 +70,7 @@ Json unit_json(const ExplainedUnit& unit) {
 }
 
 Json rounding_json(const ExplainedRounding& r) {
-  Json out = {{"operands", values_json(r.operands)}, {"decision", r.decision}, {"reference", r.reference}};
+  Json out = {{"operands", json_list(r.operands, value_json)}, {"decision", r.decision}, {"reference", r.reference}};
   if (r.exact) {
     out["exact"] = value_json(*r.exact);
   } else {
@@ -90,9 +81,11 @@ Json rounding_json(const ExplainedRounding& r) {
 }
 
 Json case_json(const ExplainedCase& one) {
-  Json units = Json::array();
-  for (const ExplainedUnit& unit : one.units) units.push_back(unit_json(unit));
-  Json out = {{"op", one.op}, {"case", one.fields}, {"units", units}, {"before", one.before}, {"after", one.after}};
+  Json out = {{"op", one.op},
+              {"case", one.fields},
+              {"units", json_list(one.units, unit_json)},
+              {"before", one.before},
+              {"after", one.after}};
   if (!one.exact_value.empty()) out["exact"] = one.exact_value;
   if (one.rounding) out["rounding"] = rounding_json(*one.rounding);
   if (one.verdict) {
@@ -109,9 +102,8 @@ Json value_json(const ExplainedNumber& x) {
 }
 
 Json explanation_json(const Explanation& explanation) {
-  Json cases = Json::array();
-  for (const ExplainedCase& one : explanation.cases) cases.push_back(case_json(one));
-  return {{"json_version", json_version}, {"notes", explanation.notes}, {"cases", cases}};
+  return {
+      {"json_version", json_version}, {"notes", explanation.notes}, {"cases", json_list(explanation.cases, case_json)}};
 }
 
 }  // namespace mmafuzz

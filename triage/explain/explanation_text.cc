@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/words.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/models/parameters.h"
 #include "triage/facts/fact_name.h"
 #include "triage/replacements.h"

@@ -5,11 +5,9 @@
 #include <set>
 #include <tuple>
 
-#include "core/counted.h"
 #include "core/fnv1a.h"
 #include "core/program.h"
-#include "core/shell.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "triage/facts/fact_name.h"
 #include "triage/facts/smallest_case.h"
 
@@ -103,7 +101,7 @@ std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& sty
       "\nExpected but not seen (" + std::to_string(all.unseen.size()) + "): the rows imply it, the search missed it\n";
   std::set<std::string> names;
   for (const auto& [name, example] : all.unseen) names.insert(name);
-  return text + wrapped(first_of(names, 8), style.width, 2);
+  return text + wrapped(joined(names, ", ", 8), style.width, 2);
 }
 
 }  // namespace mmafuzz

@@ -1,10 +1,10 @@
 #include "triage/facts/fact_name.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "core/unit_name.h"
+#include "core/text.h"
 #include "oracles/models/parameters.h"
 
 namespace mmafuzz {
@@ -15,8 +15,7 @@ constexpr std::string_view ieee_prefix = "ieee";
 
 std::optional<int64_t> number(const std::string& text) {
   int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  return parse_number(text, value) ? std::optional(value) : std::nullopt;
 }
 
 bool stands_before(const std::string& x, const std::string& y) {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "core/unit_name.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
@@ -79,7 +79,7 @@ std::string families(const std::set<std::string>& units) {
   constexpr size_t shown = 6;
   std::set<std::string> names;
   for (const std::string& unit : units) names.insert(family_of(unit));
-  return first_of(names, shown);
+  return joined(names, ", ", shown);
 }
 
 /// Those units that are instructions of this CPU.
@@ -264,16 +264,6 @@ std::string sentence(const Fact& fact) {
   std::string text;
   for (const std::string& part : words_of(fact.name, combined[0]))
     text += (text.empty() ? "" : ", and ") + sentence_of_one(part, fact.units, fact.best);
-  return text;
-}
-
-std::string first_of(const std::set<std::string>& names, size_t most) {
-  std::string text;
-  size_t shown = 0;
-  for (const std::string& name : names) {
-    if (shown++ == most) return text + " and " + std::to_string(names.size() - most) + " more";
-    text += (text.empty() ? "" : ", ") + name;
-  }
   return text;
 }
 

@@ -54,9 +54,6 @@ std::string sentence(const Fact& fact);
 /// that has no words here.
 std::string what_arithmetic_does(const std::string& arithmetic);
 
-/// "a, b and 3 more": at most so many by name.
-std::string first_of(const std::set<std::string>& names, size_t most);
-
 /// "61 pairs of units, 5 ops, 2 addends in the smallest witness; in structured cases it changes 0.4 % alone, by up to 1
 /// ulp"
 std::string evidence(const Fact& fact);

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "core/case_text.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "oracles/models/gpu_names.h"
 #include "triage/explain/number_text.h"
 #include "triage/operands.h"

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/case_text.h"
+#include "core/text.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_svg.h"
 #include "triage/explain/markup.h"
@@ -108,8 +109,8 @@ PageData fact_data(const Fact& fact, const Registry& registry, const PageOfBits&
                                {"severity", name_of(fact.severity)},
                                {"sentence", sentence(fact)},
                                {"evidence", evidence(fact) + "; " + counts},
-                               {"units", first_of(fact.units, units_shown)},
-                               {"ops", fmt::format("{}", fmt::join(fact.ops, ", "))}});
+                               {"units", joined(fact.units, ", ", units_shown)},
+                               {"ops", joined(fact.ops, ", ")}});
   if (!fact.best.note.empty()) data.set("note", fact.best.note);
   if (fact.best.first_seen)
     data.set("when", fmt::format("its witness: first seen {}, last {}, seed {}", date_text(fact.best.first_seen),

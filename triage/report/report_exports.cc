@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/json_text.h"
-#include "core/json_version.h"
+#include "core/text.h"
 #include "triage/bucket_json.h"
 #include "triage/explain/markup.h"
 #include "triage/facts/conclusions.h"
@@ -44,8 +44,7 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
     test.differing += pair.differing;
   }
   for (const Bucket& bucket : data.buckets)
-    tests[{bucket.key.op, fmt::format("{} {}", bucket.key.property, fmt::join(bucket.key.units, " "))}]
-        .buckets.push_back(&bucket);
+    tests[{bucket.key.op, bucket.key.property + " " + joined(bucket.key.units, " ")}].buckets.push_back(&bucket);
   size_t failures = 0, inconclusive = 0;
   std::string cases;
   for (const CampaignRecord& campaign : data.campaigns) {
@@ -85,8 +84,8 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
 
 std::string json_report(const ReportData& data) {
   using nlohmann::json;
-  json buckets = json::array(), pairs = json::array();
-  for (const Bucket& b : data.buckets) buckets.push_back(bucket_json(b));
+  const json buckets = json_list(data.buckets, bucket_json);
+  json pairs = json::array();
   for (const ReportPair& p : data.pairs)
     pairs.push_back({{"property", p.property},
                      {"op", p.op},

@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/utc_text.h"
+#include "core/text.h"
 #include "triage/report/line_chart.h"
 
 namespace mmafuzz {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json_text.h"
+#include "core/text.h"
 #include "triage/facts/conclusions.h"
 #include "triage/report/report.h"
 
@@ -89,7 +90,7 @@ class SarifRun {
   static std::string uri_of(const Bucket& bucket) { return "witnesses/" + bucket.id() + ".cases"; }
 
   static std::string message_of(const Fact& fact) {
-    return fact.name + ": " + sentence(fact) + "; " + evidence(fact) + ". Units: " + first_of(fact.units, 6) + ".";
+    return fact.name + ": " + sentence(fact) + "; " + evidence(fact) + ". Units: " + joined(fact.units, ", ", 6) + ".";
   }
 
   size_t rule_of(const std::string& property) {

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "core/replace_file.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "triage/store/store_schema.h"
 
 namespace mmafuzz {

@@ -1,81 +1,11 @@
 #include "triage/store/store_schema.h"
 
 #include <algorithm>
+#include <store_sql.h>
 #include <string>
 
 namespace mmafuzz {
 namespace {
-
-// Names and texts that rows repeat have numbers, a bin is a bit: a year of nights stays small. Views have the names.
-constexpr const char version_1[] = R"sql(
-CREATE TABLE campaigns(
-  uuid TEXT PRIMARY KEY, started INTEGER NOT NULL, seconds REAL NOT NULL, cases INTEGER NOT NULL, inputs INTEGER NOT NULL,
-  seed INTEGER NOT NULL, command TEXT NOT NULL, machine TEXT NOT NULL, version TEXT NOT NULL,
-  inconclusive TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
-CREATE TABLE texts(number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
-CREATE TABLE bucket_rows(
-  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
-  property INTEGER NOT NULL REFERENCES texts(number), op INTEGER NOT NULL REFERENCES texts(number),
-  first_unit INTEGER NOT NULL REFERENCES texts(number), second_unit INTEGER NOT NULL REFERENCES texts(number),
-  value_class INTEGER NOT NULL REFERENCES texts(number), cause INTEGER NOT NULL REFERENCES texts(number),
-  detail INTEGER NOT NULL REFERENCES texts(number), facts INTEGER NOT NULL REFERENCES texts(number),
-  severity TEXT NOT NULL CHECK(severity IN ('contract', 'accuracy', 'semantic')),
-  first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL, seed INTEGER NOT NULL,
-  witness TEXT NOT NULL, addends INTEGER NOT NULL,
-  status TEXT NOT NULL DEFAULT 'new' CHECK(status IN ('new', 'known', 'expected', 'fixed')),
-  note TEXT NOT NULL DEFAULT '', status_set INTEGER NOT NULL DEFAULT 0);
-CREATE VIEW buckets AS
-  SELECT r.id AS id, p.text AS property, o.text AS op, u.text AS first_unit, v.text AS second_unit,
-         k.text AS value_class, c.text AS cause, d.text AS detail, r.severity AS severity, r.first_seen AS first_seen,
-         r.last_seen AS last_seen, r.seed AS seed, r.witness AS witness, r.addends AS addends, r.status AS status,
-         r.note AS note, r.status_set AS status_set, f.text AS facts, r.number AS number
-  FROM bucket_rows r JOIN texts p ON p.number = r.property JOIN texts o ON o.number = r.op
-  JOIN texts u ON u.number = r.first_unit JOIN texts v ON v.number = r.second_unit
-  JOIN texts k ON k.number = r.value_class JOIN texts c ON c.number = r.cause
-  JOIN texts d ON d.number = r.detail JOIN texts f ON f.number = r.facts;
-CREATE TABLE campaign_numbers(number INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE REFERENCES campaigns(uuid));
-CREATE TABLE bucket_counts(
-  bucket INTEGER NOT NULL REFERENCES bucket_rows(number), campaign INTEGER NOT NULL REFERENCES campaign_numbers(number),
-  count INTEGER NOT NULL, PRIMARY KEY(bucket, campaign)) WITHOUT ROWID;
-CREATE VIEW counts AS
-  SELECT b.id AS bucket, c.uuid AS campaign, n.count AS count
-  FROM bucket_counts n JOIN bucket_rows b ON b.number = n.bucket JOIN campaign_numbers c ON c.number = n.campaign;
-CREATE TABLE campaign_samples(
-  campaign INTEGER NOT NULL REFERENCES campaign_numbers(number), second INTEGER NOT NULL, cases INTEGER NOT NULL,
-  bins INTEGER NOT NULL, buckets INTEGER NOT NULL, PRIMARY KEY(campaign, second)) WITHOUT ROWID;
-CREATE VIEW samples AS
-  SELECT c.uuid AS campaign, s.second AS second, s.cases AS cases, s.bins AS bins, s.buckets AS buckets
-  FROM campaign_samples s JOIN campaign_numbers c ON c.number = s.campaign;
-CREATE TABLE bins(bin TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE subjects(
-  number INTEGER PRIMARY KEY, field TEXT NOT NULL, op TEXT NOT NULL, possible BLOB NOT NULL DEFAULT x'', UNIQUE(field, op));
-CREATE TABLE reached(
-  campaign INTEGER NOT NULL REFERENCES campaign_numbers(number), subject INTEGER NOT NULL REFERENCES subjects(number),
-  bins BLOB NOT NULL, PRIMARY KEY(campaign, subject)) WITHOUT ROWID;
-CREATE VIEW coverage AS
-  SELECT campaign, field, op, bin_group, bin, hits FROM (
-    SELECT c.uuid AS campaign, s.field AS field, s.op AS op, substr(b.bin, 1, instr(b.bin, '.') - 1) AS bin_group,
-           b.bin AS bin, length(s.possible) = 0 AS unknown,
-           max(0, instr('0123456789ABCDEF',
-                        substr(hex(substr(r.bins, b.number / 8 + 1, 1)), 2 - (b.number >> 2 & 1), 1)) - 1)
-             >> (b.number & 3) & 1 AS hits,
-           max(0, instr('0123456789ABCDEF',
-                        substr(hex(substr(s.possible, b.number / 8 + 1, 1)), 2 - (b.number >> 2 & 1), 1)) - 1)
-             >> (b.number & 3) & 1 AS possible
-    FROM reached r JOIN campaign_numbers c ON c.number = r.campaign JOIN subjects s ON s.number = r.subject
-    CROSS JOIN bins b)
-  WHERE hits OR possible OR unknown;
-CREATE TABLE pair_numbers(
-  number INTEGER PRIMARY KEY, op TEXT NOT NULL, first_unit TEXT NOT NULL, second_unit TEXT NOT NULL, property TEXT NOT NULL,
-  UNIQUE(op, first_unit, second_unit, property));
-CREATE TABLE pair_counts(
-  campaign INTEGER NOT NULL REFERENCES campaign_numbers(number), pair INTEGER NOT NULL REFERENCES pair_numbers(number),
-  compared INTEGER NOT NULL, differing INTEGER NOT NULL, PRIMARY KEY(campaign, pair)) WITHOUT ROWID;
-CREATE VIEW pairs AS
-  SELECT c.uuid AS campaign, p.op AS op, p.first_unit AS first_unit, p.second_unit AS second_unit,
-         p.property AS property, n.compared AS compared, n.differing AS differing
-  FROM pair_counts n JOIN campaign_numbers c ON c.number = n.campaign JOIN pair_numbers p ON p.number = n.pair;
-)sql";
 
 // ---- functions of the store's statements ----
 
@@ -128,7 +58,8 @@ void set_bit(std::string& bytes, size_t bit) {
 bool has_bit(const std::string& bytes, size_t bit) { return bit / 8 < bytes.size() && bytes[bit / 8] >> bit % 8 & 1; }
 
 const DatabaseKind& store_kind() {
-  static const char* const upgrades[] = {version_1};
+  // docs/store.sql is version 1; with a version 2 its text of today stands here, before the script that changes it.
+  static const char* const upgrades[] = {store_sql};
   static const DatabaseKind kind{"mmafuzz store", 0x6d6d6166, upgrades, add_store_functions};
   return kind;
 }

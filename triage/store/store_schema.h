@@ -1,4 +1,4 @@
-// The tables of a store, version by version (docs/store.sql has every column).
+// The tables of a store, version by version: docs/store.sql, which the build makes a text of the program.
 #pragma once
 
 #include "triage/store/database.h"

@@ -1,4 +1,4 @@
-#include "cli/run_line.h"
+#include "cli/command.h"
 
 #include <fmt/core.h>
 
@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "campaign/interrupt.h"
-#include "plan/request.h"
+#include "plan/named_rows.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -66,6 +66,13 @@ int run_line(CommandLine& line, int argc, char** argv, const int& status) {
     return exit_bad_input;
   }
   return status;
+}
+
+void add_rows_option(Arguments& command) {
+  command
+      .add_taken_option("--rows", take_rows,
+                        "file of rows of one's own, as `identify --save` writes it: their names stand for units")
+      ->allow_extra_args(false);
 }
 
 }  // namespace mmafuzz::cli

@@ -1,0 +1,113 @@
+// Texts: words and numbers in them, and how quotes, counts and times are written.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mmafuzz {
+
+/// Splits a text at a separator. An empty part between two separators is not a word.
+inline std::vector<std::string> words_of(std::string_view text, char separator = ' ') {
+  std::vector<std::string> words;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(separator, at), text.size());
+    if (end > at) words.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+/// The words with a separator between each two; of more than `most` the first ones "and 3 more".
+template <class Words>
+std::string joined(const Words& words, std::string_view separator, size_t most = SIZE_MAX) {
+  std::string text;
+  size_t count = 0;
+  for (const auto& word : words) {
+    if (count++ == most) return text + " and " + std::to_string(std::size(words) - most) + " more";
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+/// Whether all of the text is a number of that type, which `value` then is.
+template <class Number>
+bool parse_number(std::string_view text, Number& value, int base = 10) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+inline std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char ch) { return std::tolower(ch); });
+  return text;
+}
+
+/// Text from a file or a command line as it stands in messages: short, one line, printable.
+inline std::string in_quotes(std::string_view text) {
+  constexpr size_t longest = 60;
+  std::string shown;
+  for (const char ch : text.substr(0, longest)) shown += ch >= ' ' && ch < 127 ? ch : '?';
+  return "'" + shown + (text.size() > longest ? "...'" : "'");
+}
+
+/// A count with its noun, which takes an s or an es where it is not one.
+inline std::string counted(uint64_t count, const std::string& noun) {
+  const bool hisses = noun.ends_with("ch") || noun.ends_with("sh") || noun.ends_with("ss");
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : hisses ? "es" : "s");
+}
+
+/// The word, in single quotes where the shell would see more in it than a word.
+inline std::string shell_word(std::string_view text) {
+  const bool plain = !text.empty() && text.find_first_of(" \t\n*?'\"$&;|<>()[]{}\\`!#~") == std::string_view::npos;
+  if (plain) return std::string(text);
+  std::string word = "'";
+  for (const char ch : text) word += ch == '\'' ? "'\\''" : std::string(1, ch);
+  return word + "'";
+}
+
+/// The file of a program that is in a folder of PATH; empty where none has it.
+inline std::string find_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const std::string file = folder + "/" + program; access(file.c_str(), X_OK) == 0) return file;
+  return "";
+}
+
+/// Seconds of "90", "90s", "15m", "8h", "1.5h", "7d"; nothing for what is no positive length, or of more than 30 years.
+inline std::optional<double> parse_duration(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const double factor = unit.empty() || unit == "s" ? 1
+                        : unit == "m"               ? 60
+                        : unit == "h"               ? 3600
+                        : unit == "d"               ? 86400
+                                                    : 0;
+  const double seconds = value * factor;
+  return end != text.c_str() && seconds > 0 && seconds <= 1e9 ? std::optional(seconds) : std::nullopt;
+}
+
+inline constexpr char day_format[] = "%Y-%m-%d", second_format[] = "%Y-%m-%d %H:%M:%S";
+
+/// Seconds since 1970 in a format of strftime, in UTC whatever the zone of the machine.
+inline std::string utc_text(int64_t seconds, const char* format) {
+  const std::time_t time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  char text[40] = "";
+  if (gmtime_r(&time, &parts)) std::strftime(text, sizeof text, format, &parts);
+  return text;
+}
+
+}  // namespace mmafuzz
