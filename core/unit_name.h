@@ -45,6 +45,14 @@ auto row_named(const Rows& rows, std::string_view name) -> decltype(&*std::begin
   return nullptr;
 }
 
+/// The names of a table, in its order.
+template <class Rows>
+std::string names_of(const Rows& rows, const char* between) {
+  std::string names;
+  for (const auto& row : rows) names += std::string(names.empty() ? "" : between) + row.name;
+  return names;
+}
+
 /// Unit names from arguments that may hold several, separated by commas. The commas between the settings of one unit
 /// stay: "a,b?x=1,y=2" is a and b?x=1,y=2.
 std::vector<std::string> split_units(const std::vector<std::string>& arguments);

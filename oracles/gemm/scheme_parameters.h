@@ -81,14 +81,9 @@ Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std
         named.on = text;
         continue;
       }
-    const SchemeParameter<Plan>* found = nullptr;
-    std::string known;
-    for (const SchemeParameter<Plan>& p : table) {
-      known += std::string(p.name) + " ";
-      if (name == p.name) found = &p;
-    }
+    const SchemeParameter<Plan>* const found = row_named(table, name);
     if (!found)
-      return invalid("unknown parameter " + mmafuzz::in_quotes(name) + "; known: " + known +
+      return invalid("unknown parameter " + mmafuzz::in_quotes(name) + "; known: " + names_of(table, " ") + " " +
                      (over_unit ? "and last, on=<dot unit>" : ""));
     int value = 0;
     if (found->set_text && text.find_first_not_of("0123456789") != std::string_view::npos) {

@@ -324,11 +324,7 @@ Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
   std::vector<const Parameter*> named;
   for (const auto& [name, text] : settings_of(overrides)) {
     const Parameter* p = find_parameter(name);
-    if (!p) {
-      std::string known;
-      for (const Parameter& each : parameters()) known += std::string(known.empty() ? "" : " ") + each.name;
-      return invalid("unknown parameter '" + name + "'; known: " + known);
-    }
+    if (!p) return invalid("unknown parameter '" + name + "'; known: " + names_of(parameters(), " "));
     int64_t value = 0;
     if (!parse_value(*p, text, value))
       return invalid("parameter " + name + " takes " + allowed(*p) + ", not '" + text + "'");

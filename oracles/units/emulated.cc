@@ -3,7 +3,6 @@
 // first asked for. What is compared with a row is QEMU's arithmetic, which nobody here wrote.
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -116,13 +115,9 @@ Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words
   if (words.empty()) return invalid("fpcr= needs a word");
   Fpcr fpcr;
   for (const std::string& word : words_of(words, '+')) {
-    const auto found = std::find_if(std::begin(fpcr_words), std::end(fpcr_words),
-                                    [&](const FpcrWord& each) { return word == each.name; });
-    if (found == std::end(fpcr_words)) {
-      std::string known;
-      for (const FpcrWord& each : fpcr_words) known += std::string(known.empty() ? "" : ", ") + each.name;
-      return invalid("fpcr= takes " + known + ", joined by +, not " + mmafuzz::in_quotes(word));
-    }
+    const FpcrWord* const found = row_named(fpcr_words, word);
+    if (!found)
+      return invalid("fpcr= takes " + names_of(fpcr_words, ", ") + ", joined by +, not " + mmafuzz::in_quotes(word));
     const char* overrides = of_fp16 ? found->of_fp16 : found->overrides;
     if (custom_name(*with_overrides(row, overrides), op) == custom_name(row, op))
       return declined("fpcr=" + word + " changes nothing in " + one.name);
@@ -245,12 +240,9 @@ class EmulatedFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {
     const UnitName name(text);
     const EmulatedInstruction* one = row_named(emulated_instructions, name.path);
-    if (!one) {
-      std::string known;
-      for (const EmulatedInstruction& each : emulated_instructions)
-        known += std::string(known.empty() ? "" : ", ") + each.name;
-      return unknown("unknown unit " + mmafuzz::in_quotes(text) + "; emulated: has " + known);
-    }
+    if (!one)
+      return unknown("unknown unit " + mmafuzz::in_quotes(text) + "; emulated: has " +
+                     names_of(emulated_instructions, ", "));
     uint64_t share = 1;
     Fpcr fpcr;
     for (const auto& [setting, value] : name.each_setting()) {
