@@ -93,21 +93,16 @@ class TreeArithmetic {
   }
   /// Several addends at once: their exact sum, rounded once.
   TreeValue add_all(const DotOperands& in, const std::vector<TreeValue>& stack, size_t first) const {
-    SpecialTerms specials;
-    ProductAccumulator sum;
-    bool all_negative = true, all_positive = true;
+    OneExactDot<NoTrace>::Sum sum;
     for (size_t i = first; i < stack.size(); ++i) {
       const int p = stack[i].product;
       const Exact x = p >= 0 ? exact_product(to_exact(decode(a_, in.a[p])), to_exact(decode(b_, in.b[p])))
                              : to_exact(number(in, stack[i]));
-      specials.add(x.cls, x.negative);
-      (x.negative ? all_positive : all_negative) = false;
-      if (x.cls == NumberClass::finite && x.significand)
-        sum.add_shifted(x.negative, static_cast<uint64_t>(x.significand), x.exponent - product_accumulator_unit);
+      sum.add(x.cls, x.negative, static_cast<uint64_t>(x.significand), x.exponent);
     }
-    if (specials.any()) return {specials.result(accumulator_, accumulator_.encode_nan()), -1};
-    const bool negative = zero_sum_sign(all_negative, all_positive, Rounding::nearest_even);
-    return {round_wide(accumulator_, sum, product_accumulator_unit, negative, {}).encoding, -1};
+    if (sum.specials.any()) return {sum.specials.result(accumulator_, accumulator_.encode_nan()), -1};
+    const bool negative = zero_sum_sign(sum.all_negative, sum.all_positive, Rounding::nearest_even);
+    return {round_wide(accumulator_, sum.finite, product_accumulator_unit, negative, {}).encoding, -1};
   }
 
   FormatFields a_, b_, c_, d_, accumulator_;
