@@ -1,12 +1,11 @@
 // The family `hypothesis:`: arithmetic that a matrix unit might follow, but does not; Valpey et al. test it ("An SMT
 // formalization of mixed-precision matrix multiplication", section 4): sums of IEEE additions in some order and format.
 // `mmafuzz bench discriminate` finds the inputs that refute them.
-#include <algorithm>
-
 #include "arithmetic/ieee_operations.h"
-#include "core/text.h"
-#include "oracles/families.h"
 #include "core/function_unit.h"
+#include "core/text.h"
+#include "core/unit_name.h"
+#include "oracles/families.h"
 
 namespace mmafuzz {
 namespace {
@@ -24,22 +23,17 @@ struct Hypothesis {
 };
 
 constexpr Hypothesis hypotheses[] = {
-    {"left-to-right", "((p0 + p1) + ...) + c in fp32", "4.3, properties 3 and 4; modes: 4.2", Order::left_to_right,
-     false, false},
-    {"right-to-left", "p0 + (p1 + (... + c)) in fp32", "4.3, property 3", Order::right_to_left, false, false},
-    {"from-c", "((c + p0) + p1) + ... in fp32", "6, the example of Fasi et al. that adds to c", Order::from_c, false,
+    {"hypothesis:left-to-right", "((p0 + p1) + ...) + c in fp32", "4.3, properties 3 and 4; modes: 4.2",
+     Order::left_to_right, false, false},
+    {"hypothesis:right-to-left", "p0 + (p1 + (... + c)) in fp32", "4.3, property 3", Order::right_to_left, false,
      false},
-    {"narrow-products", "products in the operands' format, left-to-right", "4.1, listing 1", Order::left_to_right, true,
-     false},
-    {"narrow-sums", "products and sums in the operands' format, left-to-right", "4.1, property 1", Order::left_to_right,
-     true, true},
+    {"hypothesis:from-c", "((c + p0) + p1) + ... in fp32", "6, the example of Fasi et al. that adds to c",
+     Order::from_c, false, false},
+    {"hypothesis:narrow-products", "products in the operands' format, left-to-right", "4.1, listing 1",
+     Order::left_to_right, true, false},
+    {"hypothesis:narrow-sums", "products and sums in the operands' format, left-to-right", "4.1, property 1",
+     Order::left_to_right, true, true},
 };
-
-const Hypothesis* find_hypothesis(std::string_view name) {
-  for (const Hypothesis& h : hypotheses)
-    if (name == std::string("hypothesis:") + h.name) return &h;
-  return nullptr;
-}
 
 /// Every operation rounds once in the given mode; the last sum is converted to d's format to nearest even (4.2,
 /// property 2).
@@ -112,14 +106,14 @@ Result<Rounding> parse_rounding(const std::string& name, std::string_view overri
 
 class HypothesisFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override { return find_hypothesis(name) != nullptr; }
+  bool owns(std::string_view name) const override { return row_named(hypotheses, name) != nullptr; }
 
   Role role(const std::string&) const override { return Role::hypothesis; }
 
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const Hypothesis& h : hypotheses)
-      all.push_back({std::string("hypothesis:") + h.name,
+      all.push_back({h.name,
                      std::string("dot: ") + h.summary + "; ?rounding=, " + name_of(default_rounding) + " by default",
                      std::string("Valpey et al., ") + h.source,
                      {},
@@ -140,7 +134,7 @@ class HypothesisFamily final : public Family {
     if (!narrow || (op.d != format("fp32") && op.d != format("fp16")))
       return declined(
           "hypotheses are dots of one format of at most 16 bits, without scales, with fp32 or fp16 results");
-    return named(make_dot_unit(OrderedSum(op, *find_hypothesis(parts.plain()), *rounding)), name);
+    return named(make_dot_unit(OrderedSum(op, *row_named(hypotheses, parts.plain()), *rounding)), name);
   }
 };
 
