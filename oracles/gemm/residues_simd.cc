@@ -1,10 +1,8 @@
 // Every step is exact or one fused operation of IEEE 754, so that all targets give the same bits.
 #include "oracles/gemm/residues_simd.h"
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "oracles/gemm/residues_simd.cc"

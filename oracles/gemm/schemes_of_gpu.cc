@@ -1,6 +1,5 @@
 #include "oracles/gemm/schemes_of_gpu.h"
 
-#include <algorithm>
 #include <array>
 
 #include "oracles/gemm/ozaki_unit.h"

@@ -1,7 +1,6 @@
 #include "oracles/gemm/slice_dots.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <utility>

@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <functional>
-#include <memory>
 #include <span>
 
 #include "core/unit.h"

@@ -1,8 +1,6 @@
 // One vector lane is one dot. Compiled without contraction: a multiplication and an addition stay two roundings.
 #include "oracles/ieee/ieee_dot_simd.h"
 
-#include <bit>
-
 #include "oracles/lanes/host_float.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,7 +1,6 @@
 // The domains of arithmetic/kernels/ in which one vector lane is one dot and its numbers are the host's. Included once
 // per Highway target, after exact_lanes-inl.h and integer_dots-inl.h; compiled without contraction.
 #include <bit>
-#include <limits>
 #include <type_traits>
 
 #if defined(MMAFUZZ_ORACLES_LANES_HOST_DOTS_INL_H) == defined(HWY_TARGET_TOGGLE)

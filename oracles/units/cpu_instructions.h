@@ -2,7 +2,6 @@
 // rounding and flushing as an op asks, flags as case text has them.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "core/unit.h"
