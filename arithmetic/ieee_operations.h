@@ -238,6 +238,16 @@ MMAFUZZ_HD_CALL inline Rounded ieee_divide(const FormatFields& f, const Number& 
   return r;
 }
 
+/// The greatest integer whose square is at most x.
+MMAFUZZ_HD inline uint64_t integer_root(uint128 x) {
+  uint64_t root = 0;
+  for (int bit = 63; bit >= 0; --bit) {
+    const uint64_t trial = root | (uint64_t{1} << bit);
+    if (uint128{trial} * trial <= x) root = trial;
+  }
+  return root;
+}
+
 /// Square root rounded once (IEEE 754-2019, 5.4.1 squareRoot); sqrt(-0) = -0.
 MMAFUZZ_HD_CALL inline Rounded ieee_square_root(const FormatFields& f, const Number& x, const RoundingRule& rule) {
   Rounded r;
@@ -253,11 +263,7 @@ MMAFUZZ_HD_CALL inline Rounded ieee_square_root(const FormatFields& f, const Num
     int shift = 126 - bit_length128(x.significand);  // radicand in [2^125, 2^126): a root of 63 bits
     if ((x.exponent - shift) % 2 != 0) --shift;
     const uint128 radicand = uint128{x.significand} << shift;
-    uint64_t root = 0;
-    for (int bit = 63; bit >= 0; --bit) {
-      const uint64_t trial = root | (uint64_t{1} << bit);
-      if (uint128{trial} * trial <= radicand) root = trial;
-    }
+    const uint64_t root = integer_root(radicand);
     r = round_once(f, false, root, (x.exponent - shift) / 2, uint128{root} * root != radicand, rule);
   }
   r.flags = merged_flags(f, operand_flags(x), r.flags, x.cls == NumberClass::nan);

@@ -49,16 +49,6 @@ MMAFUZZ_HD inline ScaleStep scale_step_at(uint64_t significand, int exponent, Sc
   return {at, significand << up, exponent - up};
 }
 
-/// The square root of x, rounded up; no x is a square here.
-MMAFUZZ_HD inline uint64_t root_above(uint128 x) {
-  uint64_t root = 0;
-  for (int bit = 63; bit >= 0; --bit) {
-    const uint64_t with = root | uint64_t{1} << bit;
-    if (uint128{with} * with < x) root = with;
-  }
-  return root + 1;
-}
-
 }  // namespace detail
 
 MMAFUZZ_HD inline ScaleStep scale_step(ScaleRule rule, const FormatFields& element) {
@@ -77,7 +67,8 @@ MMAFUZZ_HD inline ScaleStep scale_step(ScaleRule rule, const FormatFields& eleme
     case ScaleRule::nearest_log2: {  // greatest / sqrt(2), no number of any format
       const int up = 64 - length;    // of 2 greatest^2, with a root of 64 bits
       const uint128 square = uint128{greatest.significand << up} * (greatest.significand << up) / 2;
-      return detail::scale_step_at(detail::root_above(square), greatest.exponent - up, At::included);
+      const uint64_t root = integer_root(square - 1) + 1;  // rounded up
+      return detail::scale_step_at(root, greatest.exponent - up, At::included);
     }
     case ScaleRule::rceil: return detail::scale_step_at(greatest.significand, greatest.exponent - 1, At::excluded);
     case ScaleRule::nearest: return detail::scale_step_at(3 * greatest.significand, greatest.exponent - 2, At::to_even);
