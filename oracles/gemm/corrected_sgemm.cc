@@ -210,9 +210,7 @@ class CorrectedSgemm final : public Unit {
 
 }  // namespace
 
-Op correction_dot(const CorrectionPlan& plan) {
-  return dot_op(plan.narrow.name(), "fp32", "fp32", plan.unit_k);
-}
+Op correction_dot(const CorrectionPlan& plan) { return dot_op(plan.narrow.name(), "fp32", "fp32", plan.unit_k); }
 
 std::unique_ptr<Unit> make_corrected_sgemm(const CorrectionPlan& plan, std::unique_ptr<Unit> dot, const Op& op) {
   return std::make_unique<CorrectedSgemm>(plan, std::move(dot), op);
