@@ -10,14 +10,15 @@
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
 #include "triage/unexplained/case_numbers.h"
-#include "triage/unexplained/operand_changes.h"
 
 namespace mmafuzz {
 namespace {
 
 using Results = EffectResults;
 
-constexpr int most_scales = 31;  ///< powers of two by which a result may be too large or too small
+constexpr int most_scales = 31;    ///< powers of two by which a result may be too large or too small
+constexpr int most_shifts = 12;    ///< the same of an addend
+constexpr size_t most_wires = 32;  ///< lanes that may be read in place of any other; of more lanes only the neighbours
 constexpr size_t most_in_pairs = 17;
 constexpr int most_cuts = 4;  ///< addends that lose bits
 constexpr int widest_sum = 48;
@@ -36,6 +37,82 @@ std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const std::vect
   for (size_t i = 0; i < results.size(); ++i)
     if (outcomes.has_answer(i)) results[i] = outcomes.results.get(i);
   return results;
+}
+
+void negate(Operands& c, size_t at) {
+  const FormatFields& f = c.format(at);
+  if (f.integer) c[at] = (0 - c[at]) & f.container_mask();
+  else flip_sign(c, at);
+}
+
+void set_bit_to(Operands& c, size_t at, int bit, bool one) {
+  const uint64_t mask = c.format(at).in_container(uint64_t{1} << bit);
+  c[at] = one ? c[at] | mask : c[at] & ~mask;
+}
+
+/// Changes of operands that a flaw of a lane, of what two lanes share, or of scales could make; the simplest first.
+/// `block`: products of a step; `lanes`: of addends that are there in all cases, k for c.
+void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, size_t block,
+                  const std::vector<int>& lanes) {
+  const auto add = [&](const std::string& text, const std::function<void(Operands&)>& change) {
+    all.push_back({Stage::operands, text, [change, op, &unit](const Sample& sample) {
+                     std::vector<Operands> changed = sample.cases;
+                     for (Operands& c : changed) change(c);
+                     return Results{results_of(unit, op, changed, sample.claimed)};
+                   }});
+  };
+  const size_t k = static_cast<size_t>(op.k);
+  for (int i = 0; i <= op.k; ++i) {
+    const std::string addend = addend_name(op, i);
+    add(addend + " were left out", [=](Operands& c) { clear_addend(c, i); });
+    add(addend + " had the other sign", [=](Operands& c) { negate(c, c.operands_of(i)[0]); });
+    for (int by = 1; by <= most_shifts; ++by)
+      for (const int shift : {by, -by})
+        add(fmt::format("{} were 2^{} times as large", addend, shift), [=](Operands& c) { scale_addend(c, i, shift); });
+    add(addend + " lost its sign", [=](Operands& c) {
+      for (const size_t at : c.operands_of(i))
+        if (decode(c.format(at), c[at]).negative) negate(c, at);
+    });
+  }
+  for (size_t at = 0; at <= 2 * k; ++at)
+    add(operand_name(op, at) + " were zero where it is subnormal", [=](Operands& c) {
+      if (decode(c.format(at), c[at]).subnormal) c.clear(at);
+    });
+  for (size_t at = 0; at < 2 * k; ++at)
+    for (size_t row = at < k ? 0 : k, from = row; from < row + k; ++from)
+      if (from != at && (k <= most_wires || from + 1 == at || at + 1 == from))
+        add(operand_name(op, at) + " were read from " + operand_name(op, from), [=](Operands& c) { c[at] = c[from]; });
+  for (size_t end = block; end < k; end += block)
+    add(fmt::format("c and the first {} products were left out", end), [=](Operands& c) {
+      for (size_t i = 0; i < end; ++i) clear_addend(c, static_cast<int>(i));
+      c.clear(2 * k);
+    });
+  const size_t scales = static_cast<size_t>(op.has_scales() ? op.scales() : 0);
+  for (size_t at = 2 * k + 1; at <= 2 * k + 2 * scales; ++at)
+    for (size_t from = 2 * k + 1; from <= 2 * k + 2 * scales; ++from)
+      if (from != at && ((from <= 2 * k + scales) == (at <= 2 * k + scales) || op.scale_a == op.scale_b))
+        add(operand_name(op, at) + " were read from " + operand_name(op, from), [=](Operands& c) { c[at] = c[from]; });
+  for (size_t at = 0; at <= 2 * k + 2 * scales; ++at) {
+    const FormatFields& f = (at < k                 ? op.a
+                             : at < 2 * k           ? op.b
+                             : at == 2 * k          ? op.c
+                             : at <= 2 * k + scales ? op.scale_a
+                                                    : op.scale_b)
+                                .fields();
+    for (int bit = 0; bit < f.width - f.ignored_low_bits; ++bit)
+      for (const bool one : {false, true})
+        add("bit " + std::to_string(bit) + " of " + operand_name(op, at) + " were " + (one ? "1" : "0"),
+            [=](Operands& c) { set_bit_to(c, at, bit, one); });
+  }
+  // What compares or shares between lanes may lose two addends.
+  if (lanes.size() > most_in_pairs) return;
+  for (size_t i = 0; i < lanes.size(); ++i)
+    for (size_t j = i + 1; j < lanes.size(); ++j)
+      add(addend_name(op, lanes[i]) + " and " + addend_name(op, lanes[j]) + " were left out",
+          [first = lanes[i], second = lanes[j]](Operands& c) {
+            clear_addend(c, first);
+            clear_addend(c, second);
+          });
 }
 
 /// The last step of a case's arithmetic, if that is a sum on a grid which is rounded once.
@@ -325,21 +402,12 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit, c
                                                const Sample& sample) {
   const DotModel* model = unit.model();
   std::vector<EffectCandidate> all;
-  std::vector<OperandChange> of_operands =
-      operand_changes(op, static_cast<size_t>(model ? products_per_step(*model) : op.k));
   std::vector<int> lanes;  // of addends that are there in all cases
   for (int lane = 0; lane <= op.k; ++lane)
     if (std::none_of(sample.cases.begin(), sample.cases.end(),
                      [&](const Operands& c) { return c.is_zero_addend(lane); }))
       lanes.push_back(lane);
-  if (lanes.size() <= most_in_pairs)
-    for (OperandChange& change : pair_changes(op, lanes)) of_operands.push_back(std::move(change));
-  for (const OperandChange& change : of_operands)
-    all.push_back({Stage::operands, change.text, [change, op, &unit](const Sample& of) {
-                     std::vector<Operands> changed = of.cases;
-                     for (Operands& c : changed) change.apply(c);
-                     return Results{results_of(unit, op, changed, of.claimed)};
-                   }});
+  add_operands(all, op, unit, static_cast<size_t>(model ? products_per_step(*model) : op.k), lanes);
   for (const Variant& v : variants)
     if (v.parameter != "kernel")  // another arithmetic fits much by chance
       all.push_back(
