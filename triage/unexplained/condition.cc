@@ -1,7 +1,10 @@
 #include "triage/unexplained/condition.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
+
+#include <fmt/format.h>
 
 namespace mmafuzz {
 namespace {
@@ -16,6 +19,116 @@ constexpr double least_gain_result = 0.2;  ///< the same of what is said of the 
 constexpr double least_gain_unseen = 0.5;  ///< the same of cases on which nothing would be seen in any case
 constexpr size_t few_left = 200;           ///< one in that many cases that agree may meet the condition
 constexpr size_t least_share = 100;        ///< a part leaves out one in that many of all that agree, or is not told
+
+constexpr int64_t no_least = INT64_MIN + 1, no_most = INT64_MAX;  // but for a number that a case lacks
+
+/// The number that a limit of a part is about; of several members the first one's.
+const CaseNumber& number_of(const Numbers& numbers, const Part& part, const Limit& limit) {
+  return numbers[part.members ? (*part.members)[0][limit.number] : limit.number];
+}
+
+/// `value_of`: of a number.
+template <class ValueOf>
+bool holds(const Part& part, const Numbers& numbers, const ValueOf& value_of) {
+  const auto all_hold = [&](const std::vector<size_t>* member) {
+    return std::all_of(part.limits.begin(), part.limits.end(), [&](const Limit& limit) {
+      const size_t number = member ? (*member)[limit.number] : limit.number;
+      return limit.holds(numbers[number].kind, value_of(number));
+    });
+  };
+  if (!part.members) return all_hold(nullptr);
+  return std::any_of(part.members->begin(), part.members->end(), [&](const auto& member) { return all_hold(&member); });
+}
+
+/// Bits from the highest on, runs of four and more shortened: "1010{20}"; x stands for either.
+std::string binary(uint64_t value, uint64_t mask, int width) {
+  std::string bits;
+  for (int bit = width - 1; bit >= 0; --bit) bits += mask >> bit & 1 ? (value >> bit & 1 ? '1' : '0') : 'x';
+  while (!bits.empty() && bits.back() == 'x') bits.pop_back();
+  std::string text;
+  for (size_t i = 0, end = 0; i < bits.size(); i = end) {
+    while (end < bits.size() && bits[end] == bits[i]) ++end;
+    constexpr size_t long_run = 4;
+    text += end - i >= long_run ? fmt::format("{}{{{}}}", bits[i], end - i) : bits.substr(i, end - i);
+  }
+  return text;
+}
+
+/// With its bits in words where they are few runs: "0x1ffc000 = 1{11}0{14}".
+std::string hexadecimal(uint64_t x) {
+  constexpr int least = 12, most_runs = 4;  // below it the digits are read easily
+  std::string text = fmt::format("{:#x}", x);
+  if (x >> least != 0 && std::popcount(x ^ (x >> 1)) <= most_runs)
+    text += " = " + binary(x, ~uint64_t{0}, 64 - std::countl_zero(x));
+  return text;
+}
+
+std::string value_text(const CaseNumber& number, const Limit& limit) {
+  const auto digits = [&](int64_t x) {
+    return number.kind == Kind::field ? hexadecimal(static_cast<uint64_t>(x)) : std::to_string(x);
+  };
+  switch (number.kind) {
+    case Kind::choice: {
+      std::string text;
+      for (uint64_t rest = limit.mask; rest; rest &= rest - 1)
+        text += (text.empty() ? "" : " or ") + std::string(number.names[std::countr_zero(rest)]);
+      return text + number.behind;
+    }
+    case Kind::bits:
+      if (limit.mask == ~uint64_t{0}) return fmt::format("{:#x}", limit.value);
+      return fmt::format("{} (the first of {} bits; x: either)", binary(limit.value, limit.mask, number.width),
+                         number.width);
+    case Kind::leading: return binary(limit.value, limit.mask, 64) + " (binary)";
+    default: break;
+  }
+  if (limit.least == limit.most) return digits(limit.least);
+  if (limit.most == no_most) return "at least " + digits(limit.least);
+  if (limit.least == no_least) return "at most " + digits(limit.most);
+  return digits(limit.least) + " to " + digits(limit.most);
+}
+
+/// "a0, a2 and a3".
+std::string enumerated(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return text;
+}
+
+/// For people: "the exponent field of a3 is 0x55, in some lane the fraction of a is 0x2b5 and ...". Limits that say the
+/// same of several numbers are one.
+std::string text_of(const Numbers& numbers, const std::vector<Part>& parts) {
+  struct Saying {
+    std::string what, value;
+    std::vector<std::string> of;
+  };
+  std::vector<Saying> said;
+  for (const Part& part : parts) {
+    if (part.members) {
+      std::string text;
+      for (const Limit& limit : part.limits) {
+        const CaseNumber& number = number_of(numbers, part, limit);
+        text += (text.empty() ? "" : ", ") + number.what + number.of_any + " is " + value_text(number, limit);
+      }
+      const bool lane = number_of(numbers, part, part.limits[0]).group == CaseNumber::Group::lane;
+      said.push_back({fmt::format("{} [{}]", lane ? "in some lane" : "in some step", text), "", {}});
+      continue;
+    }
+    const CaseNumber& number = number_of(numbers, part, part.limits[0]);
+    const std::string value = value_text(number, part.limits[0]);
+    const auto same = std::find_if(said.begin(), said.end(), [&](const Saying& s) {
+      return !s.of.empty() && s.what == number.what && s.value == value;
+    });
+    if (same == said.end()) said.push_back({number.what, value, {number.of}});
+    else same->of.push_back(number.of);
+  }
+  std::string text;
+  for (const Saying& s : said) {
+    const bool several = s.of.size() > 1;
+    text += (text.empty() ? "" : ", ") + s.what + (several && !s.what.empty() ? "each of " : "") + enumerated(s.of);
+    if (!s.of.empty()) text += (several && s.what.empty() ? " are " : " is ") + s.value;
+  }
+  return text;
+}
 
 /// The narrowest limit that all these cases meet; none where some lack the number.
 bool narrowest(Kind kind, const std::vector<int64_t>& values, const std::vector<size_t>& cases, Limit& limit) {

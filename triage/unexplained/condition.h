@@ -6,10 +6,33 @@
 #include <vector>
 
 #include "triage/operands.h"
-#include "triage/unexplained/condition_parts.h"
+#include "triage/unexplained/case_numbers.h"
 #include "triage/unexplained/surroundings.h"
 
 namespace mmafuzz {
+
+using Numbers = std::vector<CaseNumber>;
+
+/// What one number has to be. Its kind says which members count.
+struct Limit {
+  size_t number = 0;
+  int64_t least = INT64_MAX, most = INT64_MIN;
+  uint64_t mask = 0, value = 0;
+
+  bool holds(CaseNumber::Kind kind, int64_t x) const {
+    using Kind = CaseNumber::Kind;
+    if (x == CaseNumbers::none) return false;
+    if (kind == Kind::choice) return mask >> x & 1;
+    if (kind == Kind::bits || kind == Kind::leading) return (static_cast<uint64_t>(x) & mask) == value;
+    return x >= least && x <= most;
+  }
+};
+
+/// A limit; or several that hold together for the numbers of some lane or of some step, of which theirs are the first.
+struct Part {
+  std::vector<Limit> limits;
+  const std::vector<std::vector<size_t>>* members = nullptr;  ///< the numbers of each lane, of each step
+};
 
 /// The numbers of a case, and those of the case before it.
 class AllNumbers {
