@@ -3,13 +3,48 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "triage/operands.h"
 #include "triage/unexplained/case_numbers.h"
-#include "triage/unexplained/effect_candidates.h"
 #include "triage/unexplained/surroundings.h"
 
 namespace mmafuzz {
+
+/// Cases with what the unit and the model gave.
+struct Sample {
+  std::vector<Operands> cases;
+  std::vector<Operands> before;  ///< of each the case before it, or none
+  std::vector<uint64_t> own, claimed;
+};
+
+/// The model with another value of one parameter.
+struct Variant {
+  std::string parameter, meaning, claimed, value;
+  std::shared_ptr<const Unit> unit;
+};
+
+/// What it changes.
+enum class Stage { operands, row, sum, result };
+
+/// By form that an effect may have, then by case.
+using EffectResults = std::vector<std::vector<uint64_t>>;
+
+/// One that may be it, with the number of cases that it explains.
+struct EffectCandidate {
+  Stage stage;
+  std::string text;
+  std::function<EffectResults(const Sample&)> results;
+  size_t fits = 0;
+};
+
+/// What a unit could do otherwise than the model that it claims: to an operand, by one parameter, in the last sum, to
+/// the result, by what it remembers. Of dots of the unit's op with a single result; `sample`: some that differ. The
+/// unit must outlive them. Defined in effect_candidates.cc.
+std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit, const std::vector<Variant>& variants,
+                                               const Sample& sample);
 
 struct Effect {
   std::string text;            ///< "a5*b5 were left out"; empty: none is known

@@ -1,5 +1,4 @@
-#include "triage/unexplained/effect_candidates.h"
-
+// What a unit could do otherwise. Each candidate gives the results that the unit would then have.
 #include <algorithm>
 #include <optional>
 
@@ -9,7 +8,7 @@
 #include "arithmetic/evaluate_dot.h"
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
-#include "triage/unexplained/case_numbers.h"
+#include "triage/unexplained/effect.h"
 
 namespace mmafuzz {
 namespace {
