@@ -10,7 +10,7 @@
 #include "core/replace_file.h"
 #include "core/program.h"
 #include "core/text.h"
-#include "identify/identification_text.h"
+#include "identify/identify.h"
 #include "identify/order.h"
 #include "identify/quantizer.h"
 #include "identify/questionnaire.h"

@@ -1,5 +1,4 @@
-#include "identify/identification_text.h"
-
+// An identification as people read it, and for programs.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +6,7 @@
 
 #include "core/case_text.h"
 #include "core/json_text.h"
+#include "identify/identify.h"
 #include "triage/explain/number_text.h"
 
 namespace mmafuzz {

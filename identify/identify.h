@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 
 #include "identify/asker.h"
 #include "identify/evidence.h"
@@ -85,5 +86,9 @@ Identification identify(const Unit& unit, const Op& op, const IdentifySettings& 
 
 /// The same from answers that are there already (a recording, a questionnaire): nothing is asked.
 Identification identify_from(Evidence evidence, const IdentifySettings& settings);
+
+/// The steps, if wanted, then the answer. Defined in identification_text.cc, as is the next one, for programs.
+std::string identification_text(const Identification& id, bool steps);
+nlohmann::json identification_json(const Identification& id);
 
 }  // namespace mmafuzz
