@@ -1,11 +1,11 @@
-#include "triage/report/line_chart.h"
-
+// Line charts of the HTML report.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "triage/explain/markup.h"
+#include "triage/report/report_sections.h"
 
 namespace mmafuzz {
 namespace {

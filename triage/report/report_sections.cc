@@ -10,7 +10,6 @@
 #include <tuple>
 
 #include "core/text.h"
-#include "triage/report/line_chart.h"
 
 namespace mmafuzz {
 namespace {

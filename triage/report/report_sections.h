@@ -17,6 +17,20 @@ using PageData = kainjow::mustache::data;
 inline PageData page_list() { return PageData(PageData::type::list); }
 PageData page_object(std::initializer_list<std::pair<const char*, PageData>> fields);
 
+/// One line: points in order of x.
+struct ChartLine {
+  std::string name;
+  std::vector<std::pair<double, double>> points;
+};
+
+/// What x is: seconds, or the number of a campaign.
+enum class ChartAxis { seconds, numbers };
+
+/// A small line chart as inline SVG in the page's own colours, lines over x from 0; `title` says what y counts. At most
+/// 200 points of a line are drawn. Defined in line_chart.cc.
+std::string line_chart(const std::string& title, const std::vector<ChartLine>& lines,
+                       ChartAxis axis = ChartAxis::seconds);
+
 /// "1,234,567".
 std::string counted(uint64_t n);
 /// "2026-11-21 14:00 UTC".
