@@ -24,12 +24,6 @@ constexpr uint64_t bound_share = 16;
 constexpr size_t focus_slots = 8;
 int slot_of(size_t focus) { return static_cast<int>(focus % focus_slots); }
 
-std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
-  std::vector<Op> ops;
-  for (const std::string& line : lines) ops.push_back(op_from_text(line));
-  return ops;
-}
-
 }  // namespace
 
 Field::Field(const Op& op, const std::vector<std::string>& units, const Registry& registry,
@@ -50,7 +44,9 @@ Field::Field(const Op& op, const std::vector<std::string>& units, const Registry
 
 NumberTarget::NumberTarget(const TargetOptions& options, const FuzzTarget& row)
     : options_(options), row_(row), properties_(properties_of(row)), status_(options.status) {
-  for (const Op& op : options.ops.empty() ? ops_of(row) : parse_ops(options.ops)) {
+  std::vector<Op> ops;
+  for (const std::string& line : options.ops) ops.push_back(op_from_text(line));
+  for (const Op& op : ops.empty() ? ops_of(row) : ops) {
     const std::vector<std::string> units = units_of(row, options.units, op);
     if (units.empty()) continue;
     fields_.push_back(std::make_unique<Field>(op, units, registry(), properties_));

@@ -12,13 +12,9 @@
 
 namespace mmafuzz {
 
-/// Options of a target, from arguments that start with two dashes (libFuzzer leaves those alone) or the environment:
-/// --ops=LINE[;LINE...]  MMAFUZZ_OPS         ops, as op lines without `op` (default: the target's own)
-/// --units=A,B           MMAFUZZ_UNITS       names and globs (default: all units with their own arithmetic)
-/// --segment=FILE        MMAFUZZ_SEGMENT     append divergences that do not stop the search to this file
-/// --status=FILE         MMAFUZZ_STATUS      rewrite this file about every second with the counts so far, and of one op
-///                                           FILE.bins with the bins that were reached (search/reached_bins.h)
-/// --keep-going          MMAFUZZ_KEEP_GOING  contract divergences are recorded and do not stop the search
+/// Options of a target, from arguments that start with two dashes (libFuzzer leaves those alone) or the environment;
+/// --help tells them (options.cc). Beside the --status of one op is FILE.bins with the bins that were reached
+/// (search/reached_bins.h).
 struct TargetOptions {
   std::vector<std::string> ops, units;
   std::string segment, status;
