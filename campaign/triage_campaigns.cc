@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "campaign/conclusions_of.h"
 #include "campaign/corpus.h"
 #include "campaign/deepen.h"
+#include "campaign/expectations.h"
 #include "campaign/extents.h"
 #include "campaign/fill_holes.h"
 #include "campaign/interrupt.h"

@@ -22,7 +22,7 @@
 #include "campaign/summary.h"
 #include "campaign/triage_campaigns.h"
 #include "cli/terminal.h"
-#include "campaign/conclusions_of.h"
+#include "campaign/expectations.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"
 #include "cli/command.h"
@@ -160,8 +160,8 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
     std::set<std::string> seen_before;
     if (!options.store.empty())
       seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
-    Conclusions conclusions =
-        conclusions_of(outcome.buckets, options.knowledge, plan, progress, settings.units, seen_before);
+    Conclusions conclusions = conclude(outcome.buckets, Knowledge(options.knowledge),
+                                       expectations_of(plan, settings.units, progress), seen_before);
     conclusions.inconclusive = silent_unit(answers).empty() ? outcome.inconclusive : "a unit answered no case";
     say_left_out(outcome);
     const bool is_green = conclusions.is_green();

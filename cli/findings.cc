@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "campaign/conclusions_of.h"
 #include "campaign/summary.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
@@ -294,7 +293,7 @@ void add_findings(Arguments& app, int& status) {
     }
     if (options->buckets) return list_buckets(buckets, options->json);
     // Whether a part of a combination is a fact by itself depends on all buckets.
-    Conclusions all = conclusions_of(options->accept.empty() ? of_all : buckets, options->knowledge);
+    Conclusions all = conclude(options->accept.empty() ? of_all : buckets, Knowledge(options->knowledge), {});
     keep_since(all, options->since);
     all.inconclusive = why_nothing;
     if (!options->accept.empty()) return accept(all, options->accept, options->reason, options->knowledge);

@@ -1,5 +1,5 @@
 // What a campaign did not show by chance is searched on purpose.
-#include "campaign/conclusions_of.h"
+#include "campaign/expectations.h"
 #include "campaign/fill_holes.h"
 
 #include <gmock/gmock.h>

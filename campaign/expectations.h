@@ -1,4 +1,4 @@
-// What a store or a campaign means: its facts against what is known, and against what the campaign's units imply.
+// What a campaign's facts are held against: what its units imply, and what was found before.
 #pragma once
 
 #include <functional>
@@ -20,14 +20,6 @@ std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::
 /// The same for what a campaign has searched by now.
 std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::vector<std::string>& units,
                                                    const CampaignProgress& progress);
-
-/// Of a store alone: nothing is expected, so nothing is unseen.
-Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder);
-
-/// Of a campaign: its units, and those of its ops that were searched, say which facts must be there.
-Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder, const Plan& plan,
-                           const CampaignProgress& progress, const std::vector<std::string>& units,
-                           const std::set<std::string>& seen_before = {});
 
 /// Merges a campaign's store into one that outlives campaigns, which is created where there is none: what was found
 /// before is not new, and what people decided there holds here. The decisions of the long-lived store are set in the

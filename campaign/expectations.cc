@@ -1,4 +1,4 @@
-#include "campaign/conclusions_of.h"
+#include "campaign/expectations.h"
 
 #include <algorithm>
 
@@ -31,16 +31,6 @@ std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::
     expected.emplace(name, expectation);
   }
   return expected;
-}
-
-Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder) {
-  return conclude(buckets, Knowledge(knowledge_folder), {});
-}
-
-Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder, const Plan& plan,
-                           const CampaignProgress& progress, const std::vector<std::string>& units,
-                           const std::set<std::string>& seen_before) {
-  return conclude(buckets, Knowledge(knowledge_folder), expectations_of(plan, units, progress), seen_before);
 }
 
 std::set<std::string> merge_into_all_nights(const std::string& all_nights, const std::string& own,
