@@ -148,7 +148,7 @@ bool make_leading(SweepCase& s, int64_t target, int length) {
   for (int i = 1; i + 1 < lanes; i += 2) {
     const int below = s.rng.between(0, s.kept_bits / 2);
     s.draw_product(lane(i), i == 1 ? top : top - below);
-    s.set_a(lane(i + 1), s.a(lane(i)) ^ s.fa.in_container(s.fa.sign_bit()));
+    s.set_a(lane(i + 1), s.a(lane(i)) ^ travelling_sign(s.fa));
     s.set_b(lane(i + 1), s.b(lane(i)));
   }
   const int bits = std::min(s.fa.fraction_bits + 1, length);
@@ -369,7 +369,7 @@ void DatapathSweeps::add_block_parts() {
         clear(batch, index);
         const uint64_t step = scrambled(n % walk, walk);
         const auto lane = static_cast<int>((n / walk + step) % lanes);
-        const uint64_t sign = (rng.next() & 1) ? op.a.fields().in_container(op.a.fields().sign_bit()) : 0;
+        const uint64_t sign = (rng.next() & 1) ? travelling_sign(op.a.fields()) : 0;
         batch.inputs()[0].set(index, lane, steps->at(step / 3, static_cast<int>(step % 3) - 1) | sign);
       });
   if (lanes == 1) return;

@@ -104,7 +104,7 @@ void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int m
     }
     // No other number is greater than the one that the scale is of.
     encoding = std::min(encoding, amax);
-    source.set(index, lane, encoding | (negative ? from.in_container(from.sign_bit()) : 0));
+    source.set(index, lane, encoding | (negative ? travelling_sign(from) : 0));
   }
 }
 
@@ -140,7 +140,7 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
       amax = steps.at(any, moved, tensor_scale);
     }
   }
-  amax &= ~from.in_container(from.sign_bit());
+  amax &= ~travelling_sign(from);
   const int at = rng.between(0, op.k - 1);
   if (!is_special(from, amax)) {
     switch (rng.below(5)) {
@@ -155,7 +155,7 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
       case 3: {  // all of about the same size, none greater
         for (int lane = 0; lane < op.k; ++lane) {
           const uint64_t below = rng.next() & from.in_container(from.fraction_mask());
-          const uint64_t sign = (rng.next() & 1) ? from.in_container(from.sign_bit()) : 0;
+          const uint64_t sign = (rng.next() & 1) ? travelling_sign(from) : 0;
           source.set(index, lane, (amax > below ? amax - below : 0) | sign);
         }
         break;
@@ -166,14 +166,14 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
           const int exponent = top - rng.between(1, 24);
           const uint64_t fraction = draw_fraction(from, rng);
           const bool negative = rng.next() & 1;
-          source.set(index, lane,
-                     std::min(encode_near(from, false, exponent, fraction), amax) |
-                         (negative ? from.in_container(from.sign_bit()) : 0));
+          source.set(
+              index, lane,
+              std::min(encode_near(from, false, exponent, fraction), amax) | (negative ? travelling_sign(from) : 0));
         }
       }
     }
   }
-  source.set(index, at, amax | ((rng.next() & 1) ? from.in_container(from.sign_bit()) : 0));
+  source.set(index, at, amax | ((rng.next() & 1) ? travelling_sign(from) : 0));
   if (rng.one_in(24)) source.set(index, rng.between(0, op.k - 1), draw_special(from, rng));
 }
 

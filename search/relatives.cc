@@ -1,5 +1,6 @@
 #include "search/relatives.h"
 
+#include "arithmetic/corner_encodings.h"
 #include "arithmetic/evaluate_dot.h"
 #include "core/dot_case.h"
 #include "search/integer_dot.h"
@@ -27,10 +28,7 @@ void Relatives::turn_signs(Batch& batch, size_t index, CounterRng& rng) const {
   for (int i = 0; i < values.count(); ++i) {
     if (!all && i != one) continue;
     const uint64_t value = values.get(index, i);
-    values.set(index, i,
-               f.integer      ? (0 - value) & f.container_mask()
-               : f.has_sign() ? value ^ f.in_container(f.sign_bit())
-                              : value);
+    values.set(index, i, f.integer ? (0 - value) & f.container_mask() : value ^ travelling_sign(f));
   }
 }
 

@@ -228,7 +228,7 @@ class StateCase {
 
   /// Lanes of a block cancel in pairs, but one or two, or none. Whether all do.
   bool mirror_lanes() {
-    const uint64_t sign = s_.fa.in_container(s_.fa.sign_bit());
+    const uint64_t sign = travelling_sign(s_.fa);
     if (!sign) return false;
     const int spared = below(3);
     for (int first = 0; first < s_.k; first += s_.block) {

@@ -42,7 +42,7 @@ class DotDraw {
       }
       if (i > 0 && rng_.one_in(6)) {  // cancel or repeat an earlier product, perhaps one ulp off
         const int j = rng_.between(0, i - 1);
-        const uint64_t flip = rng_.one_in(4) ? 0 : a_.in_container(a_.sign_bit());
+        const uint64_t flip = rng_.one_in(4) ? 0 : travelling_sign(a_);
         const uint64_t ulp = rng_.one_in(3) ? a_.in_container(1) : 0;
         a.set(index, i, a.get(index, j) ^ flip ^ ulp);
         b.set(index, i, b.get(index, j));
@@ -98,7 +98,7 @@ class DotDraw {
     const bool negative = rng_.next() & 1;
     const uint64_t payload = rng_.next() & f.fraction_mask();
     const uint64_t code = f.has_infinity() ? f.encode_infinity(false) | f.in_container(payload) : f.encode_nan();
-    return code | (negative ? f.in_container(f.sign_bit()) : 0);
+    return code | (negative ? travelling_sign(f) : 0);
   }
 
   uint64_t draw_c(const Batch& batch, size_t index, int reference) {
@@ -186,7 +186,7 @@ void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   if (op.scalar == ScalarOperation::round_to_integral && !rng.one_in(4))
     x[0] = draw_near(f, rng.between(-3, p + 1), rng);
   if (compares(op.scalar) && rng.one_in(2)) {  // equal, a step apart, or of opposite signs
-    const uint64_t sign = rng.one_in(4) ? f.in_container(f.sign_bit()) : 0;
+    const uint64_t sign = rng.one_in(4) ? travelling_sign(f) : 0;
     x[1] = (x[0] ^ sign) + (static_cast<uint64_t>(int64_t{rng.between(-1, 1)}) << f.ignored_low_bits);
   }
   if (op.scalar == ScalarOperation::fma) {
