@@ -13,7 +13,7 @@ UNJUDGED = "unjudged"
 
 
 class Judgement(NamedTuple):
-    library: str  #: shell patterns
+    library: str  #: shell patterns, by | where several fit
     operation: str
     kind: str
     verdict: str
@@ -36,14 +36,11 @@ _ALL = [
     Judgement("ml_dtypes", "*float8_e8m0fnu", "rounded wrong low", STANDARD,
               "rounding to nearest, which the library uses elsewhere, gives 2^-127 (code 00 of OCP MX 1.0) for numbers just "
               "above it; 2^-126 is the farther one"),
-    Judgement("torch", "*float8_e8m0fnu", "rounded wrong low", STANDARD,
+    Judgement("torch|jax", "*float8_e8m0fnu", "rounded wrong low", STANDARD,
               "rounding to nearest gives 2^-127 (code 00 of OCP MX 1.0) for numbers just above it; 2^-126 is the farther one"),
     Judgement("jax", "*", "*flushed", DOCUMENTED,
               "JAX's page of sharp bits (pull request 26668): on CPUs XLA replaces subnormals by zero; also issue 38995"),
-    Judgement("jax", "*float64 to bfloat16", "rounded wrong", STANDARD,
-              "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, whose subnormals are flushed",
-              name="float64 to bfloat16"),
-    Judgement("tensorflow", "*float64 to bfloat16", "rounded wrong", STANDARD,
+    Judgement("jax|tensorflow", "*float64 to bfloat16", "rounded wrong", STANDARD,
               "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, whose subnormals are flushed",
               name="float64 to bfloat16"),
     Judgement("*", "*float64 to bfloat16", "not saturated", STANDARD,
@@ -52,9 +49,7 @@ _ALL = [
     Judgement("*", "*int32 to bfloat16", "rounded wrong", STANDARD,
               "IEEE 754-2019, 5.4.1: a conversion rounds once; here through fp32, where it becomes a tie",
               name="int32 to bfloat16"),
-    Judgement("jax", "*float8_e8m0fnu", "rounded wrong low", STANDARD,
-              "rounding to nearest gives 2^-127 (code 00 of OCP MX 1.0) for numbers just above it; 2^-126 is the farther one"),
-    Judgement("*", "*float64 * *float8_e8m0fnu", "not saturated", STANDARD,
+    Judgement("*", "*float64 * *float8_e8m0fnu", "not saturated|rounded wrong", STANDARD,
               "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, where it becomes a tie", name="to e8m0"),
     Judgement("*", "*float64 * *float8_e8m0fnu", "special made", STANDARD,
               "IEEE 754-2019, 5.4.2: a conversion rounds once; here it becomes a zero of fp32 first"),
@@ -63,8 +58,6 @@ _ALL = [
     Judgement("ml_dtypes", "np.float64 astype *", "rounded twice", STANDARD,
               "IEEE 754-2019, 5.4.2: a conversion rounds once",
               upstream="jax-ml/ml_dtypes#401"),
-    Judgement("*", "*float64 * *float8_e8m0fnu", "rounded wrong", STANDARD,
-              "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, where it becomes a tie", name="to e8m0"),
     Judgement("ml_dtypes", "np.int32 astype *", "rounded wrong", STANDARD,
               "IEEE 754-2019, 5.4.1: a conversion rounds once",
               name="from int32", upstream="jax-ml/ml_dtypes#401"),
@@ -80,10 +73,7 @@ _ALL = [
               "other operations on this type raise an exception of JAX"),
     # Matrix products.
     Judgement("*", "*", "threads", OPEN, "IEEE 754-2019, 9.4: a sum of many terms may be taken in any order"),
-    Judgement("*", "cblas_?gemv", "wrong integer", DOCUMENTED,
-              "the reference BLAS returns at once where a matrix has no columns, and leaves the result as it was", "k = 0*",
-              name="k 0"),
-    Judgement("*", "cblas_?gemv", "NaN made", DOCUMENTED,
+    Judgement("*", "cblas_?gemv", "wrong integer|NaN made", DOCUMENTED,
               "the reference BLAS returns at once where a matrix has no columns, and leaves the result as it was", "k = 0*",
               name="k 0"),
     Judgement("OpenBLAS*", "cblas_?gemm", "NaN made", CONTRADICTION,
@@ -94,19 +84,13 @@ _ALL = [
     Judgement("torch", "torch.addmm, *", "NaN made", CONTRADICTION,
               "with alpha = 0 float32 and float64 leave a and b out, the narrow types do not", "alpha = 0, * in [ab]*",
               name="alpha 0 in addmm"),
-    Judgement("torch", "torch.baddbmm, *", "NaN made", CONTRADICTION,
+    Judgement("torch", "torch.baddbmm, *|Tensor.addmv_, *", "NaN made", CONTRADICTION,
               "with alpha = 0 small products give NaN, larger ones leave a and b out", "alpha = 0, * in [ab]*",
               name="alpha 0 in small products"),
-    Judgement("torch", "Tensor.addmv_, *", "NaN made", CONTRADICTION,
-              "with alpha = 0 small products give NaN, larger ones leave a and b out", "alpha = 0, * in [ab]*",
-              name="alpha 0 in small products"),
-    Judgement("torch", "torch.baddbmm, *", "*", CONTRADICTION,
+    Judgement("torch", "torch.baddbmm, *|Tensor.addmv_, *", "*", CONTRADICTION,
               "with alpha = 0 beta is ignored, and with beta = 0 the result is what its memory held; float32 is right",
               "alpha = 0*", name="alpha 0 and beta"),
-    Judgement("torch", "Tensor.addmv_, *", "*", CONTRADICTION,
-              "with alpha = 0 beta is ignored, and with beta = 0 the result is what its memory held; float32 is right",
-              "alpha = 0*", name="alpha 0 and beta"),
-    Judgement("torch", "*, bfloat16", "NaN made", STANDARD,
+    Judgement("torch|tensorflow", "*, bfloat16", "NaN made", STANDARD,
               "IEEE 754-2019, 6.2: a row without NaN gives none; oneDNN reads beyond a row and multiplies by zero (its issue "
               "5717, fixed there by pull request 5723)", "* in [ab]*",
               name="behind a row", upstream="uxlfoundation/oneDNN#5723"),
@@ -114,14 +98,7 @@ _ALL = [
               "IEEE 754-2019, 6.2: operands without NaN give none; with two threads what lies behind the rows in memory is read "
               "and multiplied by zero, as in oneDNN's issue 5717", "* k=*[13579], * padded, *threads",
               name="behind the rows with two threads"),
-    Judgement("tensorflow", "*, bfloat16", "NaN made", STANDARD,
-              "IEEE 754-2019, 6.2: a row without NaN gives none; oneDNN reads beyond a row and multiplies by zero (its issue "
-              "5717, fixed there by pull request 5723)", "* in [ab]*",
-              name="behind a row", upstream="uxlfoundation/oneDNN#5723"),
-    Judgement("oneDNN*", "dnnl_*", "wrong integer", CONTRADICTION,
-              "dnnl.h: C := alpha * A * B + beta * C; without products C stays as it was, whatever beta is", "k = 0*",
-              name="k 0"),
-    Judgement("oneDNN*", "dnnl_*", "NaN made", CONTRADICTION,
+    Judgement("oneDNN*", "dnnl_*", "wrong integer|NaN made", CONTRADICTION,
               "dnnl.h: C := alpha * A * B + beta * C; without products C stays as it was, whatever beta is", "k = 0*",
               name="k 0"),
     Judgement("oneDNN*", "dnnl_*", "NaN made", CONTRADICTION,
@@ -140,16 +117,20 @@ _ALL = [
 ]  # fmt: skip
 
 
+def _fits(text: str, patterns: str) -> bool:
+    return any(fnmatch.fnmatchcase(text, one) for one in patterns.split("|"))
+
+
 def judgement_of(library: str, kind: str, verdict: str, reason: str) -> Judgement | None:
     """The row that gave a class and a reason."""
     fits = (one for one in _ALL if (one.verdict, one.reason) == (verdict, reason))
-    return next((one for one in fits if fnmatch.fnmatchcase(library, one.library) and fnmatch.fnmatchcase(kind, one.kind)), None)
+    return next((one for one in fits if _fits(library, one.library) and _fits(kind, one.kind)), None)
 
 
 def judged(library: str, operation: str, kind: str, features: str = "") -> tuple[str, str]:
     """The class of a divergence and the reason: the first row that fits."""
     for one in _ALL:
         patterns = ((library, one.library), (operation, one.operation), (kind, one.kind), (features, one.features))
-        if all(fnmatch.fnmatchcase(text, pattern) for text, pattern in patterns):
+        if all(_fits(text, pattern) for text, pattern in patterns):
             return one.verdict, one.reason
     return UNJUDGED, "nobody has read the library's documentation on this yet"
