@@ -72,8 +72,6 @@ void run_step(Context& context, const Step& step) {
   context.book.end(std::move(result));
 }
 
-}
-
 void look_at_device(Context& context, Json& result) {
   const Result<DeviceInfo> device = context.child->info();
   if (!device) throw std::runtime_error("no device: " + device.refusal().reason);

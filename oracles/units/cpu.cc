@@ -417,8 +417,7 @@ class CpuFamily final : public Family {
   static Result<std::unique_ptr<Unit>> bind_integers(const std::string& name, const Op& op,
                                                      std::vector<Claim>& claims) {
     const bool bytes = name == byte_dots;
-    if (op.kind != OpKind::dot || op.a.name() != (bytes ? "u8" : "s16") || op.b.name() != (bytes ? "s8" : "s16") ||
-        op.c.name() != "s32" || op.d.name() != "s32")
+    if (!takes_dots_of(op, bytes ? "u8" : "s16", bytes ? "s8" : "s16", "s32"))
       return declined(name + " takes 'op dot " + (bytes ? "a=u8 b=s8" : "a=s16 b=s16") + " c=s32 d=s32'");
     // The instructions clamp after every 32 bits of operands, `integer` once.
     if (op.saturate && op.k > (bytes ? 4 : 2)) claims.clear();
