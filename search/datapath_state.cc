@@ -90,7 +90,7 @@ std::string DatapathState::name_of(const Factor& factor) const {
   return factor.kind == Kind::a ? "c" : name + "[c]";
 }
 
-/// Takes the last step's sum and rounding.
+/// Notes the sum and the rounding of each step over those of the step before, so that the last step's remain.
 class DatapathState::Trace {
  public:
   static constexpr bool enabled = true;
@@ -161,6 +161,7 @@ void DatapathState::set(Kind kind, int level) {
   if (at != unused) now_[at] = static_cast<uint8_t>(level);
 }
 
+/// Writes by position: the factors of a lane are a, b, place, sign, cut, those of c are a, place, sign, cut.
 const std::vector<uint8_t>& DatapathState::look(const Batch& batch, size_t index) {
   const DotOperands& in = one_.load(batch, index);
   std::fill(now_.begin(), now_.end(), uint8_t{0});
@@ -207,7 +208,7 @@ const std::vector<uint8_t>& DatapathState::look(const Batch& batch, size_t index
   return now_;
 }
 
-/// The place, and behind the sign the cut.
+/// Writes the levels of an addend's `place` to of[0] and of its `cut` to of[2]; between them is its `sign`.
 void DatapathState::put(uint8_t* of, const Term& t, int greatest) const {
   if (!t.significand) return;
   of[0] = static_cast<uint8_t>(1 + bins::shift_class(greatest - t.exponent, kept_));

@@ -1,5 +1,7 @@
-// Levels of a datapath that cannot be, alone or together. Each rule is a proof from the formats' ranges or from one
-// level's meaning.
+// Levels of a datapath that are impossible, alone or in pairs. Each rule is a proof from the formats' ranges or from
+// the meaning of a level. Words of this file: the *shift* of an addend is how many exponents it lies below the greatest
+// of its block; an addend *leads* where no other one of its block has a greater exponent; it is *dead* where it takes
+// no part in alignment, being zero, infinite or NaN. In a pair f and g are the factors, x and y their levels.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +18,7 @@ constexpr int far = 1 << 20;
 
 bool is_finite_value(int level) { return level == 1 || level == 2; }
 
-/// The significands of a class, subnormal or normal: all, or of wide ones those that a class of cuts can ask for.
+/// Significands of subnormal or of normal numbers: all, or of over 10 fraction bits some for each level of `cut`.
 std::vector<uint64_t> significands(const FormatFields& f, bool normal) {
   std::vector<uint64_t> all;
   const uint64_t first = normal ? uint64_t{1} << f.fraction_bits : 1, end = uint64_t{1} << (f.fraction_bits + normal);
@@ -34,8 +36,9 @@ std::vector<uint64_t> significands(const FormatFields& f, bool normal) {
 
 }  // namespace
 
-/// Which levels there may be, and which of them together.
+/// Which levels are possible, and which pairs of levels.
 class DatapathState::Limits {
+  /// Both ends included; empty where `least` is the greater one.
   struct Range {
     int least = 1 << 20, most = -1;
   };
@@ -53,14 +56,16 @@ class DatapathState::Limits {
       of_product_.least += model.scale_a.emin() + model.scale_b.emin();
       of_product_.most += model.scale_a.emax() + model.scale_b.emax();
     }
-    // Beyond F + 9 all of an addend lies below half a unit.
-    using Classes = std::vector<uint8_t>;  // of cuts, as bits, by shift
+    // From a shift of F + 9 on, all of an addend lies below half a unit: the last entry stands for all greater shifts.
+    using Classes = std::vector<uint8_t>;  // by shift: bit n says that level n of `cut` occurs
     constexpr uint8_t all_classes = 0x3f;
+    // Adds the levels of `cut` of a significand with `own_bits` fraction bits to those of each shift.
     const auto add_classes = [&](Classes& at, uint128 significand, int own_bits) {
       for (int shift = 0; shift < static_cast<int>(at.size()); ++shift)
         if (at[size_t(shift)] != all_classes)
           at[size_t(shift)] |= static_cast<uint8_t>(1u << bins::lost_class(significand, -own_bits, shift - kept_));
     };
+    // Notes the possible cuts of each level of `place`, and the shifts of each cut, up to `most_shift`.
     const auto cut_at = [&](uint8_t(&cuts)[13], Range(&at)[6], const Classes& classes, int most_shift) {
       const int last = static_cast<int>(classes.size()) - 1;
       for (int place = 1; place < 13; ++place) {
@@ -74,7 +79,7 @@ class DatapathState::Limits {
       }
     };
     const Classes none(size_t(kept_ + 10));
-    // Scales of fractions take part in what falls off.
+    // The fraction bits of scales change which bits of a product are cut off.
     std::vector<uint64_t> of_scales = {1};
     int scale_bits = 0;
     if (model.scale_block && model.scale_a.fraction_bits + model.scale_b.fraction_bits > 0) {
@@ -132,7 +137,7 @@ class DatapathState::Limits {
       case Kind::greatest: return x != 4 || block_ > 1;
       case Kind::lost: return x == 0 || traits_of(model_).aligns();
       case Kind::rest: {
-        return traits_of(model_).aligns() || x < 2 || x == 3 || x == 5 || x == 7;  // guard and sticky tell no more
+        return traits_of(model_).aligns() || x < 2 || x == 3 || x == 5 || x == 7;  // all that guard and sticky say
       }
       case Kind::result:
         if (x == 8) return model_.d.has_infinity();
@@ -160,7 +165,7 @@ class DatapathState::Limits {
   }
 
  private:
-  /// Least and greatest shift of a place; an empty range where F leaves none.
+  /// Least and greatest shift of a level of `place` from 1 on; an empty range where F leaves none.
   Range shifts(int place) const {
     if (place == 12) return {kept_ + 3, far};
     if (place >= 8) return {std::max(kept_ - 9 + place, 0), kept_ - 9 + place};
@@ -171,10 +176,10 @@ class DatapathState::Limits {
 
   int end_of_block(int lane) const { return std::min((lane / block_ + 1) * block_, op_.k); }
 
-  /// Of a product with its scales, and of c.
+  /// The exponents of a lane's product with its scales, or of c (lane k).
   const Range& exponents(int lane) const { return lane == op_.k ? of_c_ : of_product_; }
 
-  /// How far one addend can stand below another of its block.
+  /// The maximum shift of `lane` below `other`, an addend of the same block.
   int spread(int lane, int other) const {
     const bool shares_scales =
         lane < op_.k && other < op_.k && model_.scale_block && lane / model_.scale_block == other / model_.scale_block;
@@ -182,7 +187,8 @@ class DatapathState::Limits {
     return exponents(other).most - exponents(lane).least;
   }
 
-  /// How far an addend can stand below one that is neither it nor `besides`; -1 where there is none.
+  /// The maximum shift of `lane` below an addend of its block other than itself and `besides` (-1: none); -1: there is
+  /// none.
   int highest_above(int lane, int besides) const {
     const int first = lane == op_.k ? 0 : lane / block_ * block_;
     const int farthest = of_product_.most - exponents(lane).least, end = end_of_block(first);
@@ -193,7 +199,7 @@ class DatapathState::Limits {
     return most;
   }
 
-  /// Whether a level says how far below the greatest exponent an addend stands, and how far that is.
+  /// Whether a level implies that the addend is not dead and has a shift; standing() is the range of that shift.
   static bool stands(const Factor& f, int x) { return (f.kind == Kind::place || f.kind == Kind::cut) && x > 0; }
   Range standing(const Factor& f, int x) const {
     return f.kind == Kind::place ? shifts(x) : cut_shifts_[f.lane == op_.k ? 2 : f.lane >= block_][x];
@@ -204,18 +210,19 @@ class DatapathState::Limits {
     return of[0][0][place] | of[0][1][place] | of[1][0][place] | of[1][1][place];
   }
 
-  /// Whether a level says that an addend is none.
+  /// Whether a level implies that an addend is dead.
   bool is_dead(const Factor& f, int x) const {
     return (f.kind <= Kind::b && !is_finite_value(x)) || (f.kind == Kind::place && x == 0);
   }
 
-  /// c's exponent and that of a product above it.
+  /// Whether c, normal or subnormal, can have a shift of this level of `place`, given the exponents of products.
   bool c_may_stand(bool normal, int place) const {
     const Range range = shifts(place), products = exponents(0);
     const int low = model_.c.emin(), high = normal ? model_.c.emax() : low;
     return place == 1 || (low + range.least <= products.most && high + range.most >= products.least);
   }
 
+  /// Levels of two factors of one lane, or of c.
   bool in_one_lane(const Factor& f, int x, const Factor& g, int y) const {
     const bool is_c = f.lane == op_.k;
     if (is_dead(f, x)) return (g.kind != Kind::place && g.kind != Kind::cut) || y == 0;
@@ -244,12 +251,12 @@ class DatapathState::Limits {
     return cuts >> y & 1;
   }
 
-  /// Levels of two lanes, or of a lane and c.
+  /// Levels of factors of two lanes, or of a lane and c, which is then g's.
   bool beside_each_other(const Factor& f, int x, const Factor& g, int y) const {
     const bool with_c = g.lane == op_.k;
     const bool together = with_c ? f.lane < block_ : f.lane / block_ == g.lane / block_;
     if (!together) return true;
-    if (with_c && end_of_block(0) == 1 && is_dead(f, x))  // leaves c the greatest
+    if (with_c && end_of_block(0) == 1 && is_dead(f, x))  // c leads then
       return !stands(g, y) || (g.kind == Kind::place ? y == 1 : (cuts_of_c_[0][1] | cuts_of_c_[1][1]) >> y & 1);
     if (with_c && only_c_leads(f, x)) {
       if (g.kind == Kind::a)
@@ -257,7 +264,7 @@ class DatapathState::Limits {
       if (g.kind == Kind::cut) return (cuts_of_c_[0][1] | cuts_of_c_[1][1]) >> y & 1;
       return g.kind != Kind::place || y == 1;
     }
-    // Where c is subnormal, a product is as low or stands below another one.
+    // Where c is subnormal, the product's exponent is as low as c's, or another product leads it.
     if (with_c && g.kind == Kind::a && y == 1 && stands(f, x)) {
       const int shift = standing(f, x).least;
       return shift == 0 || shift <= highest_above(f.lane, op_.k) || exponents(f.lane).least <= model_.c.emin() - shift;
@@ -273,6 +280,7 @@ class DatapathState::Limits {
     return p.least <= highest_above(f.lane, g.lane) && q.least <= highest_above(g.lane, f.lane);
   }
 
+  /// A level of a lane or of c, and a level of `greatest`.
   bool with_greatest(const Factor& f, int x, int greatest) const {
     const bool c_has = greatest == 1 || greatest == 3;
     if (f.kind > Kind::cut || f.kind == Kind::sign || f.lane >= block_ + (f.lane == op_.k ? op_.k : 0)) return true;
@@ -296,10 +304,11 @@ class DatapathState::Limits {
     return !only_c_leads(f, x);
   }
 
-  /// How many bits a sum's leading one stands above the greatest exponent at most, where a lane and c take a part of
-  /// what they could.
+  /// The maximum number of bits from the greatest exponent up to the sum's leading one, where one lane contributes at
+  /// most `part_of_lane` of a product's greatest magnitude and c `part_of_c` of c's (0 to 1); `far`: no known limit.
   int most_above(double part_of_lane, double part_of_c) const {
-    // Where a subnormal c is aligned lower than its exponent is, it leads no addend that its place says it does.
+    // Where the row aligns a subnormal c at a lower exponent than DatapathState reads, other addends can be greater
+    // than the greatest exponent says.
     const bool c_as_it_stands = least_exponent_of_c(model_, model_.c) >= model_.c.emin() && model_.c_guard_bits == 0;
     if (!is_aligned() || model_.scale_block || !c_as_it_stands) return far;
     const auto greatest = [](const FormatFields& f) { return 2 - std::ldexp(1, -f.fraction_bits); };
@@ -308,6 +317,7 @@ class DatapathState::Limits {
     return std::ilogb(product * (block_ - 1 + part_of_lane) + c * part_of_c);
   }
 
+  /// Bits from the greatest exponent up to the sum's leading one at a level of `size` from 2 on; negative: down.
   Range above(int size) const {
     if (size >= 11) return {size - 11, size == 16 ? far : size - 11};
     static constexpr Range depth[] = {{1, 1}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {17, far}};
@@ -317,7 +327,7 @@ class DatapathState::Limits {
     return {-std::min(depth[size - 2].most, f - 2), -depth[size - 2].least};
   }
 
-  /// Whether a sum of this size can leave such a rest.
+  /// Whether a sum at this level of `size` can have this level of `rest`.
   bool can_leave(int size, int rest) const {
     if (size == 1) return rest == 1 || !is_aligned();
     if (!is_aligned() || rest == 1 || exponents(0).least - kept_ <= model_.d.emin()) return true;
@@ -332,45 +342,45 @@ class DatapathState::Limits {
   /// Whether each step is one sum, cut in integers kept_ bits below its greatest exponent.
   bool is_aligned() const { return traits_of(model_).is_fused_sum(); }
 
-  /// Whether c, too, is cut below the greatest exponent of products.
+  /// Whether c is aligned with the products, not added after them.
   bool cuts_all() const {
     const KernelTraits traits = traits_of(model_);
     return traits.aligns() && traits.c != KernelTraits::Joining::last;
   }
 
-  /// Whether only c can be above a lane that stands so far below the greatest exponent.
+  /// Whether the shift that this level implies is so great that only c can lead.
   bool only_c_leads(const Factor& f, int x) const {
     if (!stands(f, x) || f.lane >= block_ || standing(f, x).least == 0) return false;
     return standing(f, x).least > highest_above(f.lane, op_.k);
   }
 
-  /// The weight of the last bit of a result.
+  /// The weight of the lowest one-bit that such a result (levels 2 to 5) has at most, as an exponent of two.
   int bit_of_result(int result) const {
     return result == 2 || result == 4 ? model_.d.least_bit() : model_.d.emin() - (result == 3);
   }
 
-  /// Whether a level cannot be beside a result because c's format holds products as they are, far from both of its
-  /// ends.
+  /// Whether a level excludes a result because products lie far from both ends of the range of c's format, which is
+  /// d's.
   bool of_exact_products(const Factor& f, int x, int result) const {
     const FormatFields& d = model_.d;
     const int least = exponents(0).least, most = exponents(0).most;
     if (model_.scale_block || !(model_.c == d) || model_.form != Form::s_plus_c) return false;
-    // Rounded up, the greatest number and a little are infinity; rounded down, x - x is -0.
+    // Rounded up, the sum of the greatest number and a tiny one is infinity; rounded down, x - x is -0.
     if (model_.output_rounding == Rounding::up || model_.output_rounding == Rounding::down) return false;
     const bool is_c = f.lane == op_.k, of_c = is_c && f.kind != Kind::sign;
     const int last_bit = least - model_.a.fraction_bits - model_.b.fraction_bits;
-    // Such a sum is -0 where all addends are, and no other one is rounded to zero.
+    // Such a sum is -0 only where all addends are -0: no other sum rounds to zero.
     if (result == 1 && !traits_of(model_).aligns() && last_bit >= d.emin()) {
       if (f.kind == Kind::sign) return x == 0;
       return of_c && f.kind == Kind::a && (x == 2 || (x == 1 && !flushes(model_)));
     }
-    // What is left of c and products is no less than 2^-26 of a product's last bit. Numbers below that are c alone.
+    // A nonzero sum with a nonzero product is at least 2^-26 of the product's last bit: a smaller result is c alone.
     if (of_c && result >= 2 && result <= 5 && last_bit - 40 > d.emin()) {
       if (f.kind == Kind::a) return x != (result == 5 ? 2 : 1);
       return stands(f, x) ? standing(f, x).least > 0 && standing(f, x).most < least - d.emin() - 1
                           : f.kind == Kind::place;
     }
-    // Products do not move the greatest numbers: c leads, and is infinity where the result is.
+    // Products are too small to change the greatest numbers: c leads, and is infinite where the result is.
     if (most + 3 + std::ilogb(op_.k) >= d.emax() - 40) return false;
     if (result == 7) {
       if (of_c && f.kind == Kind::a) return x != 2;
@@ -383,22 +393,23 @@ class DatapathState::Limits {
     return false;
   }
 
+  /// Any level, and a level of `result`.
   bool with_result(const Factor& f, int x, int result) const {
     const bool of_c = f.kind == Kind::place || f.kind == Kind::cut || f.kind == Kind::a ? f.lane == op_.k : false;
     const int least = exponents(0).least, most = exponents(0).most;
-    // All that is added after a live product is cut at most so many bits below its exponent, and so is what is handed
-    // on.
+    // Where a product is not dead, its step cuts every addend, and so the sum that it hands on, at most `below` bits
+    // below the product's exponent.
     const int below = kept_ + (is_aligned() ? 0 : 8);
     if (result >= 2 && result <= 5 && cuts_all() && stands(f, x) && (f.lane < op_.k || standing(f, x).least > 0) &&
         least - below > bit_of_result(result))
       return false;
     if (of_exact_products(f, x, result)) return false;
     if (!is_aligned()) return true;
-    // A sum is a multiple of 2^(greatest exponent - F): results below that are c's alone.
+    // A sum is a multiple of 2^(greatest exponent - F): smaller results come from c alone.
     const bool small = result >= 1 && result <= 5,
                low = result >= 2 && result <= 5 && least - kept_ > bit_of_result(result);
     const bool minus = result == 1 && least - kept_ > model_.d.least_bit() - 2;  // all addends are zeros
-    // c leads where products do not reach the greatest number; far below its last bit they do not count.
+    // `leads`: products do not reach the greatest number, so c leads. `alone`: they even lie below c's last kept bit.
     const bool high = result == 7 || result == 8;
     const bool leads = high && most + 3 + std::ilogb(op_.k) < model_.d.emax();
     const bool alone = high && most + 3 + std::ilogb(op_.k) < model_.d.emax() - kept_;
@@ -428,6 +439,7 @@ class DatapathState::Limits {
     }
   }
 
+  /// Any level, and a level of a factor behind `greatest`.
   bool with_sum(const Factor& f, int x, const Factor& g, int y) const {
     const bool of_c = f.kind <= Kind::cut && f.lane == op_.k;
     if (of_c && model_.form == Form::s_alone) return true;
@@ -462,7 +474,7 @@ class DatapathState::Limits {
                                                         : 1;
       if (above(y).least > most_above(of_c ? 1 : part, of_c ? part : 1)) return false;
     }
-    // What is that far away is lost whole.
+    // An addend of such a shift is lost whole.
     if (f.kind == Kind::place && x >= (of_c ? 10 : 11) && in_last_step && is_aligned() && g.kind == Kind::lost)
       return y != 1;
     if (of_c && f.kind == Kind::a && x == 1 && g.kind == Kind::lost && y == 1 && is_single() && is_aligned() &&
@@ -486,14 +498,14 @@ class DatapathState::Limits {
            (model_.scale_block && (model_.scale_a.has_nan() || model_.scale_b.has_nan()));
   }
 
-  /// Of what c leads: the greatest magnitude of all products, in units of c's exponent.
+  /// A bound of the magnitude of the first block's products together, in units of 2^(c's exponent), where c leads.
   double products_below_c(const Factor& f, int x) const {
     return 4.0 * block_ * std::exp2(others_above(f.lane) - std::min(standing(f, x).least, 60));
   }
-  /// How far another product of the first block can stand above one of it.
+  /// How many exponents another product of the first block can lie above this one.
   int others_above(int lane) const { return std::max(highest_above(lane, op_.k), 0); }
 
-  /// What c leaves open where a product stands so far below it that no other one leads.
+  /// Whether level y of a factor of the sum is possible where the shift that level x implies lets only c lead.
   bool is_other_result(const Factor& f, int x, const Factor& g, int y) const {
     const double products = products_below_c(f, x);
     const int last =
@@ -508,13 +520,13 @@ class DatapathState::Limits {
   }
 
   const Op op_;
-  DotModel model_;  ///< with a and b as the unit reads them
+  DotModel model_;  ///< the row, with a and b as the unit reads them
   const int kept_, block_;
-  Range of_factors_, of_product_, of_c_;  ///< of exponents: of a times b, the same with scales, of c
-  /// Cuts that there are, as bits: of a product in the first block or a later one by the classes of its factors, of c
-  /// by its class, and by the place.
+  Range of_factors_, of_product_, of_c_;  ///< exponents: of a product of normal numbers, of it with its scales, of c
+  /// Possible levels of `cut`, bit n for level n. cuts_: of a product, [0 in the first block, 1 in a later one][a is
+  /// normal, not subnormal][the same of b][level of `place`]. cuts_of_c_: of c, [c is normal][level of `place`].
   uint8_t cuts_[2][2][2][13] = {}, cuts_of_c_[2][13] = {};
-  /// Shifts of each cut: of products in the first block, in a later one, and of c.
+  /// Shifts that leave each level of `cut`: [0 products of the first block, 1 of later ones, 2 c][level of `cut`].
   Range cut_shifts_[3][6];
 };
 

@@ -10,7 +10,7 @@ using Factor = DatapathState::Factor;
 
 size_t size_of(const Factor& f) { return DatapathState::levels_of(f.kind).size(); }
 
-/// Calls each(i, j, l) for every three of n.
+/// Calls each(i, j, l) for all i < j < l below n, the last fastest.
 template <class Each>
 void each_three(size_t n, Each each) {
   for (size_t i = 0; i < n; ++i)
@@ -74,7 +74,7 @@ void StatePairs::each_pair(Each each) const {
       for (size_t x = 0; x < size_of(factors[i]); ++x) {
         const size_t level = static_cast<size_t>(factors[i].first) + x;
         if (!met(level)) continue;
-        // Where steps do not align, a place says little of the result.
+        // Where steps do not align, how far an addend lies below the greatest exponent says little about the result.
         if (factors[j].kind == Kind::result && factors[i].kind == Kind::place && !state_.aligns()) continue;
         for (size_t y = 0; y < size_of(factors[j]); ++y) {
           const size_t other = static_cast<size_t>(factors[j].first) + y;

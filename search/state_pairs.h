@@ -1,4 +1,6 @@
-// Which pairs and triples of a datapath's levels a search has met, of those that there may be.
+// Which pairs and triples of a datapath's levels a search has covered, out of those that are possible. A *factor* is
+// one observed quantity of the datapath, a *level* is one of its classes of values (search/datapath_state.h;
+// docs/search.md has the table). A level, pair or triple is *met* when one case has had all of its levels.
 #pragma once
 
 #include <cstdint>
@@ -13,43 +15,50 @@ class StatePairs {
  public:
   StatePairs(const Op& op, const DotModel& model);
 
+  /// Notes the levels of one case, and all of their pairs and triples.
   void add(const Batch& batch, size_t index);
 
   struct Count {
     uint64_t met = 0, possible = 0;
   };
-  /// Levels alone. What was not met alone counts in no pair and no triple.
+  /// How many single levels were met, of those that DatapathState::possible does not exclude. A level that was never
+  /// met counts in no pair and no triple, not even as possible.
   Count levels() const;
+  /// The possible levels that were not met, as "cut[0]=half".
   std::vector<std::string> unmet_levels() const;
-  /// Of factors of these two kinds, one at least of a lane, c or scales: what is of the sum alone are bins
-  /// (docs/coverage.md).
+  /// Pairs of a factor of one kind with a factor of the other kind. At least one of the two is of a lane, c or a scale:
+  /// pairs of the sum's own factors are bins (docs/coverage.md).
   Count pairs(DatapathState::Kind first, DatapathState::Kind second) const;
+  /// Pairs of all kinds.
   Count pairs() const;
-  /// Of the factors of each lane and of c, and of what the sum is.
+  /// Triples of factors of one lane, of c, or of the sum's greatest, size, lost and rest.
   Count triples() const;
-  /// Pairs that may be and were not met, as "a[3]=zero and cut[0]=half"; at most so many.
+  /// Possible pairs that were not met, as "a[3]=zero and cut[0]=half"; at most `most`.
   std::vector<std::string> unmet(size_t most) const;
-  /// Pairs that were met and may not be: the rules of what may be are wrong then.
+  /// Pairs that were met though DatapathState::possible excludes them: a rule of search/possible_states.cc is wrong.
   std::vector<std::string> contradictions() const;
   uint64_t cases() const { return cases_; }
 
  private:
   bool met(size_t level, size_t other) const { return rows_[level * words_ + other / 64] >> (other % 64) & 1; }
   bool met(size_t level) const { return met(level, level); }
-  /// Calls each(first factor, level, second factor, level, whether it was met) for all pairs of levels that were met.
+  /// Calls each(first factor, its level, second factor, its level, whether a case had both) for all pairs of levels of
+  /// which each was met.
   template <class Each>
   void each_pair(Each each) const;
-  /// Of the pairs of factors for which counts(first, second).
+  /// Counts the possible pairs of those factors for which counts(first, second).
   template <class Counts>
   Count count_pairs(Counts counts) const;
   std::string text(const DatapathState::Factor& f, int level) const;
 
   DatapathState state_;
-  size_t words_;
-  std::vector<uint64_t> rows_;               ///< by level, those met beside it
-  std::vector<std::vector<size_t>> groups_;  ///< factors whose triples count
-  std::vector<std::vector<bool>> triples_;   ///< by group, three factors of it and their levels
-  std::vector<uint64_t> now_;
+  size_t words_;                ///< 64-bit words of a set of levels
+  std::vector<uint64_t> rows_;  ///< bit matrix, words_ words a row: bit y of row x says that a case had levels x and y,
+                                ///< both numbered as Factor::first does
+  std::vector<std::vector<size_t>> groups_;  ///< by group: numbers of the factors whose triples count
+  std::vector<std::vector<bool>> triples_;   ///< by group: for each three of its factors in the order of each_three, a
+                                             ///< bit for each combination of their levels, last factor fastest
+  std::vector<uint64_t> now_;                ///< bit set of the levels of the case that add() notes
   uint64_t cases_ = 0;
 };
 

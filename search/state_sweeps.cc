@@ -1,6 +1,6 @@
-// The walk of states: every level of each factor of the datapath (search/datapath_state.h) beside every level of each
-// other one. Lanes, c, scales and the sum each have a column of an orthogonal array (Bush 1952), whose digit says what
-// they shall be; operands are solved for that.
+// The walk of states: every level of each factor of the datapath (search/datapath_state.h) together with every level of
+// each other factor. Lanes, c, scales and the sum each have a column of an orthogonal array (Bush 1952), whose digit
+// says which levels they shall have; operands are solved for that.
 #include <array>
 #include <bit>
 #include <vector>
@@ -12,19 +12,21 @@
 namespace mmafuzz {
 namespace {
 
-/// What a lane or c shall be: classes of bins::value_kind, and of finite numbers the place below the greatest exponent.
+/// The levels that a lane or c shall have: classes of bins::value_kind, and of finite numbers the level of `place`. Of
+/// c, b does not count.
 struct Wanted {
   uint8_t a, b;
-  int8_t place;  ///< of DatapathState's levels, 0: none
+  int8_t place;  ///< as DatapathState's levels of `place`; 0: the addend is zero or special
 };
 
-constexpr int sizes = 16, big = 12;  ///< of sums; from `big` on two bits and more above the greatest exponent
+constexpr int sizes = 16, big = 12;  ///< number of sizes of a sum; from `big` on its leading bit is two bits and more
+                                     ///< above the greatest exponent
 constexpr int places = 12, zero = 0, subnormal = 1, normal = 2, infinity = 3, nan = 4;
 
 bool is_live(const Wanted& w) { return w.place > 0; }
 bool is_special(const Wanted& w) { return w.a >= infinity || w.b >= infinity; }
 
-/// Of lanes; without infinities and NaNs those that sums can be made of.
+/// All states of a lane; without `specials`, those without infinities and NaNs, of which sums can be made.
 std::vector<Wanted> lane_states(bool specials) {
   std::vector<Wanted> all;
   for (uint8_t a = 0; a <= nan; ++a)
@@ -37,32 +39,35 @@ std::vector<Wanted> lane_states(bool specials) {
   return all;
 }
 
+/// Makes one case of the walk. A lane is live where its product is finite and not zero, and great where its exponent is
+/// the greatest or one below.
 class StateCase {
  public:
   StateCase(const Op& op, SweepCase& s) : op_(op), s_(s) {}
 
-  /// Digits of lanes, then of c, of the sum, and two of each block of scales.
+  /// digit(i) is the array's digit of column i: the lanes, then c, the sum, and two for each block of scales. `states`:
+  /// what a lane's digit means. `solved`: c is solved for a sum of the size that its digit says.
   template <class Digit>
   void make(const std::vector<Wanted>& states, bool specials, bool solved, Digit digit) {
-    // A sum is solved for in the last step or the first one, and all other lanes are zero. Steps before a great one may
-    // leave it what they will: then, as where nothing is solved for, the whole dot is as the digits say.
+    // A sum is solved for in the last step or in the first one, and all lanes of other steps are zero. Steps before a
+    // big sum may leave it what they will: then, as where nothing is solved for, the whole dot is as the digits say.
     const int last_block = (s_.k - 1) / s_.block * s_.block, size = digit(s_.k + 1) % sizes;
     const bool whole = !solved || (size >= big && s_.coin());
     const int first = solved && (whole || s_.coin()) ? last_block : 0,
               end = whole ? s_.k : std::min(first + s_.block, s_.k);
     wanted_.resize(static_cast<size_t>(s_.k) + 1);
-    // Of many lanes one would always be special: in half of the cases at most two are.
+    // Of many lanes at least one would nearly always be special: in half of the cases at most two are.
     const int may_be_special = specials && s_.coin() ? below(3) : s_.k, from = s_.any_lane();
     for (int lane = 0; lane < s_.k; ++lane) {
       const auto d = static_cast<size_t>(digit(lane));
       Wanted& w = wanted_[static_cast<size_t>(lane)];
       if (d < states.size()) w = states[d];
-      // What is left of the digits is normal numbers, as most are.
+      // Digits beyond the states stand for normal numbers, as most operands are.
       if (d >= states.size() || (is_special(w) && (lane + from) % s_.k >= may_be_special))
         w = {normal, normal, static_cast<int8_t>(1 + below(places))};
     }
     wanted_.back() = c_state(digit(s_.k), specials);
-    const bool alone = !solved && s_.rng.one_in(16);  // c, where it is not zero itself
+    const bool alone = !solved && s_.rng.one_in(16);  // no lane is live, only c
     const bool few = solved ? size < big && s_.coin() : s_.rng.one_in(8);
     const int live = alone ? 0 : few ? 1 + below(3) : s_.k, turn = s_.any_lane();
     for (int lane = 0; lane < s_.k && (!whole || alone || few); ++lane) {
@@ -113,10 +118,10 @@ class StateCase {
     }
   }
 
-  /// As many lanes are greatest as a sum of so many bits above the greatest exponent takes.
+  /// Makes as many of the lanes first..end-1 greatest as a sum takes that is `above` bits above the greatest exponent.
   void make_big(int above, int first, int end) {
     const int lanes = end - first, turn = below(lanes);
-    // At times one of them is greatest, or c, and the others follow: as many again.
+    // At times only one of these lanes, or c, is greatest, and twice as many lanes are one exponent below.
     const bool follow = s_.rng.one_in(3), c_leads = s_.coin();
     const int needed = ((1 << above) / 4 + 1 + below(2)) * (follow ? 2 : 1);
     for (int i = 0; i < std::min(lanes, needed); ++i)
@@ -125,8 +130,8 @@ class StateCase {
     if (follow && c_leads) wanted_.back() = {normal, normal, 1};
   }
 
-  /// Someone is greatest: where nobody is, a lane of normal numbers, or c. So it is in most blocks of several, whose
-  /// greatest exponents may be lower ones: where the last step is great, those of the others.
+  /// Makes an addend the greatest where none is: a live lane, or c. The same in most blocks of a dot of several blocks,
+  /// whose greatest exponents may lie lower; where the last step is big, those of the other blocks do.
   void make_greatest(bool c_is_open, bool last_is_great) {
     lower_.assign(static_cast<size_t>(s_.k) + 1, 0);
     const bool by_blocks = s_.block > 1 && s_.block < s_.k && c_is_open;
@@ -157,10 +162,10 @@ class StateCase {
 
   int top_of(int lane) const { return top_ - lower_[static_cast<size_t>(lane)]; }
 
-  /// The greatest exponent. Subnormal factors, or a subnormal c, are as great as they are.
+  /// Chooses the greatest exponent. Subnormal factors, or a subnormal c, have a fixed one, which decides at times.
   int choose_top(bool solved) {
     const int turn = below(s_.k + 1);
-    const int scale = scale_of(s_.any_lane());  // a draw of its own: operands of + have no order
+    const int scale = scale_of(s_.any_lane());  // a statement of its own: the operands of + are evaluated in no order
     if (s_.rng.one_in(solved ? 8 : 3)) {
       for (int i = 0; i <= s_.k; ++i) {
         const int lane = (i + turn) % (s_.k + 1);
@@ -172,7 +177,7 @@ class StateCase {
                scale_of(lane);
       }
     }
-    // Where products have few exponents, c leads them on its way up.
+    // Where products have few exponents, c is far above them in some cases.
     const int few = s_.greatest_exponent() - s_.least_exponent();
     if (all_alike_ && few < s_.kept_bits && s_.coin()) return s_.greatest_exponent() + below(2);
     if (!solved && few < s_.kept_bits && is_live(wanted_.back()) && !s_.rng.one_in(4)) {
@@ -226,7 +231,7 @@ class StateCase {
     if (is_live(w) && (!all_alike_ || w.place > 2)) solve_cut(lane, below(6));
   }
 
-  /// Lanes of a block cancel in pairs, but one or two, or none. Whether all do.
+  /// Makes lanes of each block cancel in pairs, except for none, one or two of them; returns whether none is spared.
   bool mirror_lanes() {
     const uint64_t sign = travelling_sign(s_.fa);
     if (!sign) return false;
@@ -243,7 +248,7 @@ class StateCase {
     return spared == 0;
   }
 
-  /// Fractions for which what falls off has a level of its own. The exponents and signs stay.
+  /// Chooses fractions of a lane's factors so that its `cut` has level `level`. The exponents and signs stay.
   void solve_cut(int lane, int level) {
     const Number x = decode(s_.fa, s_.a(lane)), y = decode(s_.fb, s_.b(lane));
     if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) return;
@@ -259,11 +264,11 @@ class StateCase {
     };
     for (int tries = 0; tries < 64; ++tries) {
       uint64_t p = s_.rng.next(), q = s_.rng.next();
-      if (level == 0 || level == 3) {  // so many zeros at the end of the product
+      if (level == 0 || level == 3) {  // the product ends with this many zeros
         const int zeros = level == 0 ? dropped : dropped - 1, of_p = std::min(bits_a, below(zeros + 1));
         p = (p | 1) << of_p;
         q = (q | 1) << std::min(bits_b, zeros - of_p);
-      } else if (level == 1 || level == 5) {  // the inverse, modulo 2^dropped
+      } else if (level == 1 || level == 5) {  // the product is 1 or -1 modulo 2^dropped
         p = of(bits_a, x.subnormal, p | 1);
         uint64_t inverse = p;
         for (int i = 0; i < 5; ++i) inverse *= 2 - p * inverse;
@@ -306,7 +311,8 @@ class StateCase {
     s_.set_c(f.in_container(ends[below(5)] | (negative_ ? f.sign_bit() : 0)));
   }
 
-  /// In units of the adder's last bit: zero, or a number of wanted length, last bit and remainder.
+  /// A sum of a size, in units of the adder's last bit: zero, or of the wanted length with a drawn last bit and
+  /// remainder.
   int64_t sum_for(int size) {
     const int kept = std::min(s_.kept_bits, most_aligned_bits - 8);
     if (size == 0) return 0;
@@ -341,8 +347,8 @@ class StateCase {
     return (by_lanes ? negative_ : s_.coin()) ? -sum : sum;
   }
 
-  /// The least or greatest subnormal result, the least normal one, the greatest, or beside it; 0 where the units of the
-  /// sum do not hold it.
+  /// A sum that makes the least or greatest subnormal result, the least normal or the greatest one, or one beside it; 0
+  /// where the units of the sum do not hold it.
   int64_t end_of_range() {
     const FormatFields& fd = s_.fd;
     const int unit = top_ - s_.kept_bits;
@@ -358,7 +364,7 @@ class StateCase {
            (left > 0 && s_.coin() ? s_.rng.between(-1, 1) << std::max(0, left - 2) : 0);
   }
 
-  /// What lanes that are great alike make, or where that is less a sum of so many bits.
+  /// The magnitude of the sum that the great lanes make, but at least 2^top.
   int64_t great_sum(int top) {
     const int64_t sum = s_.aligned_sum(0, s_.k, top_), least = int64_t{1} << top;
     return std::max(negative_ ? -sum : sum, least);
@@ -395,7 +401,7 @@ class StateCase {
       const int block = (reference + i) % op_.scales();
       const uint64_t first = code(fs, digit(s_.k + 2 + 2 * block) % 6);
       uint64_t second = code(ft, digit(s_.k + 3 + 2 * block) % 6);
-      // So that lanes of other blocks meet those of this one.
+      // So that lanes of different blocks of scales have about the same exponent.
       if (i > 0 && alike)
         second = encode_near(ft, false, std::clamp(total - exponent(fs, first), ft.emin(), ft.emax()), 0);
       s_.set_scale(3, block, first);
@@ -407,12 +413,12 @@ class StateCase {
 
   const Op& op_;
   SweepCase& s_;
-  std::vector<Wanted> wanted_;
-  std::vector<int> scale_;
-  std::vector<int> lower_;  ///< how far below top_ a lane's block begins, and c's at the end
+  std::vector<Wanted> wanted_;  ///< by lane; c's at the end
+  std::vector<int> scale_;      ///< by block of scales: exponent of both sides' scales together; empty: all 0
+  std::vector<int> lower_;      ///< by lane, c's at the end: exponents from top_ down to the greatest of its block
   int top_ = 0;
-  bool negative_ = false, all_alike_ = false;  ///< lanes have one sign, and most are great
-  bool all_ones_ = false;                      ///< fractions, of those that are
+  bool negative_ = false, all_alike_ = false;  ///< all_alike_: products have one sign, negative_, and most are great
+  bool all_ones_ = false;                      ///< factor() makes most fractions all ones
 };
 
 }  // namespace
@@ -422,7 +428,7 @@ void DatapathSweeps::add_states() {
   const auto all = std::make_shared<std::vector<Wanted>>(lane_states(true));
   const int columns = op_.k + 2 + 2 * (op_.has_scales() ? op_.scales() : 0);
   const auto base = static_cast<uint64_t>(prime_from(std::max(columns, static_cast<int>(all->size()))));
-  // In turn, so that a walk that ends early has seen something of each.
+  // The kinds take turns, so that a walk that ends early has seen something of each.
   static constexpr struct { bool specials, solved; } kinds[] = {{false, false}, {false, true}, {true, false}};
   const uint64_t kinds_of_cases = std::size(kinds), pass = base * base * kinds_of_cases;
   const uint64_t passes = op_.has_scales() ? 4 : 2;  // scales have levels of their own

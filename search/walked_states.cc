@@ -10,7 +10,7 @@
 namespace mmafuzz {
 namespace {
 
-/// Calls f(focus, how many cases of its walk of states a search has made).
+/// Calls f(focus, how many cases of the focus unit's walk of states are among the first `cases` cases of a search).
 template <class F>
 void for_each_walk(const Comparison& field, const GuidedSearch& search, uint64_t cases, const F& f) {
   if (field.op().kind != OpKind::dot || field.op().a.fields().integer) return;
@@ -20,7 +20,7 @@ void for_each_walk(const Comparison& field, const GuidedSearch& search, uint64_t
   }
 }
 
-/// The walks of a search, each once: units whose steps are alike share one.
+/// The walks of a search, each once: units of equal hints share one.
 std::vector<MadeWalk> made_walks(const Comparison& field, const GuidedSearch& search, uint64_t cases) {
   std::vector<MadeWalk> walks;
   for_each_walk(field, search, cases, [&](size_t focus, uint64_t made) {

@@ -1,4 +1,5 @@
-// What the walk of states has met, as far as a search went along it.
+// Which states of the datapath the walk of states has covered, as far as a search went along it. A walk makes cases in
+// an order that leaves out no pair of levels (search/datapath_state.h; docs/search.md).
 #pragma once
 
 #include <string>
@@ -11,19 +12,19 @@ namespace mmafuzz {
 
 class DatapathSweeps;
 
-/// The first cases of a walk through an op's states; all of them where there are no more.
+/// The first `cases` cases of the walk of states in `sweeps`; all where the walk has fewer.
 struct MadeWalk {
   const DatapathSweeps* sweeps;
   uint64_t cases;
 };
-/// What of a row's states such walks have met. Every unit sees the cases of all walks of an op.
+/// The states of a row that the cases of all these walks have covered: every unit runs the cases of all walks of an op.
 StatePairs walked_states(const Op& op, const DotModel& model, const std::vector<MadeWalk>& walks);
 
-/// How far search_in_parallel has gone along the walk of states of a unit that is a row of floating-point numbers, or
-/// claims to equal one.
+/// How far search_in_parallel goes in `cases` cases along the walk of states of a unit that is a row of floating-point
+/// numbers, or claims to equal one.
 struct WalkOfStates {
   std::string unit;
-  uint64_t walked, whole, seen;  ///< cases: its own walk's, all of that, and of the walks of all units of the op
+  uint64_t walked, whole, seen;  ///< cases: made of the unit's own walk, the length of that walk, made of all walks
 };
 std::vector<WalkOfStates> walks_of_states(const Comparison& field, uint64_t cases);
 
@@ -31,8 +32,8 @@ struct StatesOfUnit {
   std::string unit;
   StatePairs states;
 };
-/// Of each such unit after that many cases of search_in_parallel from this seed. The walks are made again: they are a
-/// function of their seed.
+/// The states that each such unit has covered after `cases` cases of search_in_parallel from this seed. The walks are
+/// made again, because they are a function of their seed.
 std::vector<StatesOfUnit> states_of_search(const Comparison& field, uint64_t seed, uint64_t cases, unsigned threads);
 
 }  // namespace mmafuzz
