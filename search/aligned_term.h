@@ -1,4 +1,5 @@
-// What an aligning adder keeps of an addend, for those who choose operands by the sum that they make.
+// What an aligning adder (one that shifts all addends to the greatest exponent and truncates them) keeps of an addend.
+// Generators use it to choose operands by the sum that they make.
 #pragma once
 
 #include <algorithm>
@@ -7,19 +8,20 @@
 
 namespace mmafuzz {
 
-inline constexpr int most_aligned_bits = 60;  ///< of a sum that is chosen
+inline constexpr int most_aligned_bits = 60;  ///< width of a chosen sum in bits, at most
 
-/// A finite value in units of 2^last, truncated; 0 where it is far too large.
+/// A finite value in units of 2^last, truncated toward zero; 0 where its magnitude is 2^52 units or more.
 inline int64_t aligned_term(const Exact& p, int last) {
   const int left = p.exponent - last;
   const auto magnitude = static_cast<unsigned __int128>(p.significand);
   if (left > 0 && (left >= most_aligned_bits || magnitude >> (most_aligned_bits - left))) return 0;
   const unsigned __int128 kept = left >= 0 ? magnitude << left : left > -128 ? magnitude >> -left : 0;
-  if (kept >> 52) return 0;  // a thousand of them still fit
+  if (kept >> 52) return 0;  // a thousand such terms still add up without overflow
   return p.negative ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);
 }
 
-/// The encoding of `units` times 2^last, truncated to what the format holds: the inverse. Zero is positive.
+/// The inverse: the encoding of `units` times 2^last, truncated toward zero to the format and saturated at its greatest
+/// number. Zero is positive.
 inline uint64_t encode_units(const FormatFields& f, int64_t units, int last) {
   if (units == 0) return f.encode_zero(false);
   Exact value;

@@ -6,7 +6,8 @@ namespace mmafuzz {
 
 size_t cases_of_input(const Op& op) {
   if (op.kind != OpKind::gemm) return 256;
-  // A case of these costs more than an engine's step: few neighbours, so that an engine learns from every other case.
+  // A case of a matrix product costs more than an engine's own work between two inputs. Few neighbours let an engine
+  // learn from every other case.
   constexpr size_t most = 16, least = 2, products = 1024;
   return std::clamp(products / (static_cast<size_t>(op.m) * static_cast<size_t>(op.n) * static_cast<size_t>(op.k)),
                     least, most);

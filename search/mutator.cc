@@ -11,13 +11,14 @@
 namespace mmafuzz {
 namespace {
 
-/// The exponents of one case's addends, and where the greatest is: what most moves ask for.
+/// The exponents of one case's addends by position (products 0..k-1, then c), and the position of the greatest one.
 struct AddendExponents {
   std::vector<int> exponent;
   int greatest = -1;
 };
 
-/// The moves of a dot. An addend is a product 0..k-1, or c at position k. `known` may hold the case's exponents.
+/// The moves of a dot of floating-point numbers. Addends are counted from 0: the k products, then c at position k.
+/// `known` may hold the exponents of the case, so that they are not computed again; nullptr: it does not.
 class DotMoves {
  public:
   DotMoves(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng,
@@ -90,7 +91,7 @@ class DotMoves {
   void set_c(uint64_t v) { c_.set(index_, 0, v); }
 
   static constexpr int no_exponent = INT32_MIN / 4;
-  /// The exponent that an aligning adder uses, scales aside; no_exponent for zeros and specials.
+  /// The exponent that an aligning adder reads, without the scales; no_exponent for zeros, infinities and NaNs.
   int exponent_or_none(int i) const {
     if (known_) return known_->exponent[static_cast<size_t>(i)];
     if (i == op_.k) return exponent_of(fc_, c());
@@ -105,12 +106,12 @@ class DotMoves {
     return field == f.top_exponent_field() && is_special(f, encoding) ? no_exponent : field - f.bias;
   }
   bool is_zero(int i) const { return exponent_or_none(i) == no_exponent; }
-  /// The same where it matters little; 0 for zeros and specials.
+  /// The same, but 0 for zeros, infinities and NaNs.
   int exponent(int i) const {
     const int e = exponent_or_none(i);
     return e == no_exponent ? 0 : e;
   }
-  /// Moves an addend so that its exponent is about e; zeros become powers of two or patterns.
+  /// Gives an addend an exponent of about e; zeros, infinities and NaNs become numbers with patterned fractions.
   void set_exponent(int i, int e) {
     if (i == op_.k) {
       set_c(is_zero(i) ? draw_near(fc_, e, rng_) : with_exponent(fc_, c(), e));
@@ -128,13 +129,13 @@ class DotMoves {
       set_b(i, with_exponent(fb_, b(i), e - ea));
     }
   }
-  /// A power of two as a product.
+  /// Makes product i plus or minus 2^e.
   void set_power(int i, bool negative, int e) {
     const int ea = FactorShare(fa_, fb_, e, true).nearest(e / 2);
     set_a(i, encode_near(fa_, negative, ea, 0));
     set_b(i, encode_near(fb_, false, e - ea, 0));
   }
-  /// Position of the addend with the greatest exponent; k (c) if all are zero.
+  /// Position of the addend with the greatest exponent; k (c) if no addend has one.
   int greatest() const {
     if (known_) return known_->greatest;
     int best = op_.k, greatest = exponent_or_none(op_.k);
@@ -164,7 +165,7 @@ class DotMoves {
     }
     tame(i);
   }
-  /// Setting fraction bits must not have made a NaN.
+  /// Replaces the infinities and NaNs that the new fraction bits have made by the greatest number.
   void tame(int i) {
     const auto finite = [](const FormatFields& f, uint64_t v) {
       return is_special(f, v) ? f.encode_greatest(decode(f, v).negative) : v;
@@ -177,7 +178,7 @@ class DotMoves {
     const int i = any_addend();
     set_exponent(i, exponent(i) + rng_.between(-3, 3));
   }
-  /// Another addend becomes minus this one, exactly or off by one low bit.
+  /// c or another product becomes minus a product, exactly or but for one bit of the fraction.
   void cancel() {
     const int i = any_product();
     if (rng_.one_in(2)) {
@@ -196,7 +197,7 @@ class DotMoves {
       if (rng_.one_in(2)) set_a(j, a(j) ^ fa_.in_container(uint64_t{1} << rng_.below(uint32_t(fa_.fraction_bits) + 1)));
     }
   }
-  /// c or one factor of a product becomes what `changed` makes of it.
+  /// Replaces c, or one factor of a product, by changed(format, encoding).
   template <class Changed>
   void change_operand(const Changed& changed) {
     const int i = any_addend();
@@ -220,7 +221,7 @@ class DotMoves {
                                  : v;
     });
   }
-  /// An addend of half an ulp of the result as the greatest addend suggests it, and perhaps a tiny one beside it.
+  /// One product becomes half an ulp of the result, estimated from the greatest addend; a tiny one may join it.
   void tie_output() {
     const int top = greatest();
     if (is_zero(top)) return;
@@ -238,8 +239,8 @@ class DotMoves {
       set_power(j, negative_power, power);
     }
   }
-  /// Two addends alone: one is the least result, or half of it, and the other is about what a floor still keeps. So a
-  /// result's last bit tells where the floor is.
+  /// All addends become zero but two products: one is the least result or half of it, the other is about the last bit
+  /// that is kept above the alignment floor. So the last bit of the result shows where the floor is.
   void edge_of_least_result() {
     clear_products([](int) { return true; });
     set_c(fc_.encode_zero(false));
@@ -249,7 +250,8 @@ class DotMoves {
     set_power(first, negative, fd_.least_bit() - rng_.between(0, 1));
     if (second != first) set_power(second, negative_rest, rest);
   }
-  /// Moves all addends together, so that the greatest exponent becomes e; or one block, or one addend.
+  /// Moves all addends by the same number of exponents, so that the greatest becomes e; or those of one block; or gives
+  /// one addend the exponent e.
   void to_exponent(int e) {
     if (op_.has_scales() && rng_.one_in(2)) return scales_to_exponent(e);
     const int top = greatest();
@@ -305,7 +307,8 @@ class DotMoves {
     }
     batch_.inputs()[column].set(index_, i, s & f.container_mask());
   }
-  /// Both sides' scales together weigh about 2^e, alone or with the greatest product; all of them or one block's.
+  /// The product of both sides' scales becomes about 2^e, alone or together with the greatest product's elements; in
+  /// all blocks of scales or in one.
   void scales_to_exponent(int e) {
     const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
     const int top = greatest();
@@ -338,7 +341,7 @@ class DotMoves {
     set_a(j, x);
     set_b(j, y);
   }
-  /// Both factors of the products that are chosen.
+  /// Zeroes both factors of the products i for which chosen(i).
   template <class Chosen>
   void clear_products(const Chosen& chosen) {
     for (int i = 0; i < op_.k; ++i)
@@ -347,7 +350,7 @@ class DotMoves {
         set_b(i, fb_.encode_zero(false));
       }
   }
-  /// Zeroes one addend, c, or all but two.
+  /// Zeroes a product, c, or all products but two.
   void clear() {
     const int keep = any_product(), other = any_product();
     switch (rng_.below(4)) {
@@ -358,7 +361,7 @@ class DotMoves {
         if (rng_.one_in(2)) set_b(keep, fb_.encode_zero(false));
     }
   }
-  /// Products of one sign at the greatest exponent: the longest carries. All ones or the copied product.
+  /// Products of one sign at the greatest exponent, for the longest carries; all ones or with patterned fractions.
   void fill_block() {
     const int top = greatest();
     const int e = is_zero(top) ? rng_.between(-4, 4) : exponent(top);
@@ -386,7 +389,7 @@ class DotMoves {
       return (rng_.one_in(2) ? v ^ (uint64_t{1} << rng_.below(f.width)) : rng_.next()) & f.container_mask();
     });
   }
-  /// A zero product whose other factor is huge, everything else tiny or as it is.
+  /// A zero product, mostly with a huge other factor.
   void zero_beside_huge() {
     const int i = any_product();
     set_a(i, fa_.encode_zero(rng_.next() & 1));
@@ -397,7 +400,7 @@ class DotMoves {
     set_b(i, encode_near(fb_, negative, exponent, fraction));
   }
 
-  /// c becomes what takes the sum of a block, as an aligning adder makes it, to a power of two or beside one.
+  /// c takes the sum of the first block, as an aligning adder makes it, to a power of two or one unit beside it.
   void solve_sum() {
     const int block = std::max(1, std::min(hints_.block, op_.k)), f = hints_.fraction_bits;
     int top = no_exponent;
@@ -414,7 +417,7 @@ class DotMoves {
     if (rng_.one_in(2)) target = -target;
     set_c(encode_units(fc_, target - sum, top - f));
   }
-  /// Exponents that rise or fall from lane to lane.
+  /// Exponents that rise or fall by one or two from lane to lane.
   void ramp() {
     const int step = rng_.between(1, 2), first = exponent(any_product());
     const bool up = rng_.one_in(2);
@@ -432,7 +435,7 @@ class DotMoves {
       tame(i);
     }
   }
-  /// The same product of a large and a small factor.
+  /// One product, or each, gets one factor with a large and one with a small exponent; the product's exponent stays.
   void unbalance() {
     const bool all = rng_.one_in(2), a_large = rng_.one_in(2);
     const int one = any_product();
@@ -458,7 +461,8 @@ class DotMoves {
   const FormatFields &fa_, &fb_, &fc_, &fd_;
 };
 
-/// Operands of what is no dot: one element, one step; of matrix products also lines.
+/// One move on a case of an op other than a dot of floating-point numbers: matrix products of such numbers and dots of
+/// integers have moves of their own, in the others one element changes.
 void move_elements(const Op& op, const CornerHints& hints, const std::vector<FormatFields>& formats, Batch& batch,
                    size_t index, CounterRng& rng) {
   if (op.kind == OpKind::gemm && !op.a.fields().integer)

@@ -1,6 +1,6 @@
-// Moves from one case to a neighbour that an adder would tell apart: an exponent onto an alignment limit, a
-// cancellation to a chosen depth, dropped bits, ties of the output, range ends, specials, scales. One implementation
-// serves every front end.
+// Moves from one case to a neighbour on which an adder takes another path: an exponent at an alignment limit, a
+// cancellation to a chosen depth, dropped bits, ties of the output, range ends, specials, scales. The search, the
+// engines and `minimize` use the same moves.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,25 @@
 
 namespace mmafuzz {
 
-/// Where the corners of the unit under test are thought to be. Without a model: typical values.
+/// The parameters of the unit under test at whose limits its arithmetic changes. The defaults, for units without a row,
+/// are those of Ampere's mma with fp16 factors.
 struct CornerHints {
-  int fraction_bits = 24;                         ///< F
-  int block = 8;                                  ///< products per fused step
-  int floor = -132;                               ///< exponent that zero terms read
-  std::optional<Slicing> slicing = std::nullopt;  ///< of a matrix product
+  int fraction_bits = 24;  ///< F: fraction bits that an adder keeps below the greatest exponent
+  int block = 8;           ///< products that are summed in one step
+  int floor = -132;        ///< the alignment floor: unbiased exponent of a zero term (docs/semantics.md, 1.3)
+  std::optional<Slicing> slicing = std::nullopt;  ///< how the unit cuts matrices; nullopt: as the reference does
   friend bool operator==(const CornerHints&, const CornerHints&) = default;
 };
+/// Hints from a row and a slicing; either may be nullptr. A parameter that the row leaves at 0 keeps its default.
 CornerHints corner_hints(const DotModel* model, const Slicing* slicing = nullptr);
 
-/// Moves that can be left out, to measure what they are worth (mmafuzz bench search).
+/// Moves of a dot that can be left out, to measure what they are worth (mmafuzz bench search). mutate() and move() then
+/// step an operand by an ulp instead; neighbours() leaves nothing out. solve_sum: c takes a block's sum to a power of
+/// two or one unit beside it. ramp: exponents rise or fall from lane to lane. redraw_fractions: random fractions at the
+/// same exponents. unbalance: products of the same exponents from a large and a small factor.
 enum class DotMove : uint8_t { none, solve_sum, ramp, redraw_fractions, unbalance };
 
-/// Formats of the columns of a batch.
+/// The formats of a batch's columns, in the order of Op::inputs(): of a dot a, b, c, scale_a, scale_b.
 std::vector<FormatFields> input_formats(const Op& op);
 
 class Mutator {
@@ -37,11 +42,11 @@ class Mutator {
   void mutate(Batch& batch, size_t index, CounterRng& rng) const;
   /// Exactly one move.
   void move(Batch& batch, size_t index, CounterRng& rng) const;
-  /// Cases 1 and following of the batch become neighbours of case 0, each by one move; the selector picks which.
+  /// Cases 1, 2, ... of the batch become neighbours of case 0, each by one move; `selector` seeds the random draws.
   void neighbours(Batch& batch, uint64_t selector) const;
-  /// Case `index` becomes its own neighbour `number`, as neighbours() would make it.
+  /// Case `index` becomes the neighbour that neighbours() would write as case `number` (from 1) if it were case 0.
   void neighbour(Batch& batch, size_t index, uint64_t selector, size_t number) const;
-  /// Takes part of the operands of another case of the same op.
+  /// Replaces some operands of a case by those of another case of the op. Of a dot, factors of a product stay together.
   void cross(Batch& batch, size_t index, const Batch& other, size_t other_index, CounterRng& rng) const;
 
  private:
@@ -51,7 +56,7 @@ class Mutator {
   std::vector<FormatFields> formats_;
 };
 
-/// Copies case `from` of a batch over case `to` of another of the same op.
+/// Copies case `from` of one batch over case `to` of another batch of the same op, or of the same batch.
 void copy_case(const Batch& source, size_t from, Batch& target, size_t to);
 
 }  // namespace mmafuzz

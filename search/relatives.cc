@@ -18,7 +18,7 @@ void Relatives::hand_on_result(Batch& batch, size_t index, CounterRng& rng) cons
                                             : evaluate_dot(*model_, DotCase(op_).load(batch, index - 1)));
 }
 
-/// Of one element, or of all of a column.
+/// Negates one element, or all elements of a column.
 void Relatives::turn_signs(Batch& batch, size_t index, CounterRng& rng) const {
   const size_t column = rng.below(static_cast<uint32_t>(formats_.size()));
   const FormatFields& f = formats_[column];
@@ -39,7 +39,7 @@ void Relatives::turn_bit(Batch& batch, size_t index, CounterRng& rng) const {
   values.set(index, i, values.get(index, i) ^ uint64_t{1} << rng.below(static_cast<uint32_t>(formats_[column].width)));
 }
 
-/// The same sum in another order: products stay whole.
+/// Exchanges the products of two lanes: the same sum in another order.
 void Relatives::swap_lanes(Batch& batch, size_t index, CounterRng& rng) const {
   const int k = batch.inputs()[0].count();
   const int x = rng.between(0, k - 1);
@@ -55,7 +55,7 @@ void Relatives::swap_lanes(Batch& batch, size_t index, CounterRng& rng) const {
 void Relatives::make(Batch& batch, size_t index, const StructuredGenerator& generator, uint64_t number,
                      const Mutator& mutator, CounterRng& rng) const {
   const uint32_t kind = rng.below(8);
-  // Operands of its own: with the result of the case before as c, or with some lanes of the case before.
+  // Operands of its own, with c or some lanes from the case before.
   if (kind == 0 && can_hand_on_result()) {
     generator.draw(number, batch, index);
     return hand_on_result(batch, index, rng);
@@ -66,7 +66,7 @@ void Relatives::make(Batch& batch, size_t index, const StructuredGenerator& gene
   }
   copy_case(batch, index - 1, batch, index);
   switch (kind) {
-    case 0: break;  // the same again
+    case 0: break;  // the same case again
     case 2:
       if (can_hand_on_result()) hand_on_result(batch, index, rng);
       break;

@@ -1,5 +1,5 @@
-// A case that follows from the one before it, as a loop over k, a repeated call or a switched mode makes them: flaws of
-// what a unit remembers (a stale accumulator, a gated operand, a mode that leaks) show on such pairs alone.
+// A relative: a case made from the case before it, as a loop over k, a repeated call or a switched mode makes them.
+// Flaws of what a unit remembers (a stale accumulator, a gated operand, a mode that leaks) show on such pairs alone.
 #pragma once
 
 #include "core/batch.h"
@@ -10,11 +10,12 @@ namespace mmafuzz {
 
 class Relatives {
  public:
-  /// The model tells a dot's result, which a loop over k hands on as the next c; nullptr: it is not handed on. Must
-  /// outlive this.
+  /// `model` computes a dot's result, which a loop over k hands on as the next c; it must outlive this. nullptr:
+  /// results of floating-point dots are not handed on.
   Relatives(const Op& op, const DotModel* model) : op_(op), model_(model), formats_(input_formats(op)) {}
 
-  /// Case `index` becomes a relative of the case before it. Operands of its own are case `number` of the generator.
+  /// Makes case `index`, which is not 0, a relative of the case before it. A relative that needs operands of its own
+  /// takes those of case `number` of the generator.
   void make(Batch& batch, size_t index, const StructuredGenerator& generator, uint64_t number, const Mutator& mutator,
             CounterRng& rng) const;
 

@@ -33,7 +33,7 @@ class DotDraw {
     const int spread = draw_spread();
     const bool sparse = rng_.one_in(3), one_sign = rng_.one_in(6), patterned = rng_.one_in(2);
     const bool allow_specials = rng_.one_in(12);
-    const bool many = allow_specials && rng_.one_in(3);  // infinities and NaNs, so that each is met
+    const bool many = allow_specials && rng_.one_in(3);  // infinities and NaNs, so that each occurs
     for (int i = 0; i < op_.k; ++i) {
       if (sparse && !rng_.one_in(3)) {
         a.set(index, i, a_.encode_zero(rng_.one_in(8)));
@@ -91,7 +91,7 @@ class DotDraw {
     return encoding | (rng_.one_in(2) ? ignored : rng_.next() & ignored);
   }
 
-  /// Infinity or any NaN: a unit may care for sign and payload. Where -0 is the NaN, it has neither.
+  /// Infinity or any NaN: a unit may depend on its sign and payload. Where -0 is the NaN, it has neither.
   uint64_t draw_not_finite(const FormatFields& f) {
     if (f.minus_zero_is_nan())
       return f.has_infinity() && rng_.one_in(2) ? f.encode_infinity(rng_.one_in(2)) : f.encode_nan();
@@ -116,7 +116,7 @@ class DotDraw {
         const uint64_t c = round_exact(c_, p, {.overflow = Overflow::saturate}).encoding;
         return rng_.one_in(2) ? c : c ^ c_.in_container(1);
       }
-      case 10: return rng_.next() & c_.container_mask();  // far from the products, too
+      case 10: return rng_.next() & c_.container_mask();  // often far from the products
       default: {
         static constexpr int shifts[] = {0, 1, 2, 11, 12, 13, 14, 22, 23, 24, 25, 26, 27, 32};
         const int shift = shifts[rng_.below(sizeof shifts / sizeof *shifts)];
@@ -130,8 +130,8 @@ class DotDraw {
 
   void draw_scales(Batch& batch, size_t index) {
     const bool extreme = rng_.one_in(6);
-    // Both sides far from one, so that every exponent of a scale is met; together they weigh little, or bring products
-    // to d's ends, where those of narrow formats are by their scales alone.
+    // The scales of one side are far from one and those of the other compensate, so that every exponent of a scale
+    // occurs; or both together bring products to an end of d's range, which narrow formats reach by their scales alone.
     const FormatFields& fs = op_.scale_a.fields();
     const int far = rng_.one_in(3) ? rng_.between(fs.emin(), fs.emax()) : 0;
     int together = 0;
@@ -219,7 +219,7 @@ uint64_t draw_integer(const FormatFields& f, CounterRng& rng) {
   const int length = rng.between(0, f.width);
   const int kept = rng.between(1, 54);
   uint64_t x = length == 0 ? 0 : low_mask(length) ^ (rng.next() & low_mask(length - 1));
-  if (length > kept) {  // one bit, all bits or none below `kept` leading ones
+  if (length > kept) {  // below the `kept` leading bits: none, the highest, all or the lowest
     const uint64_t below = low_mask(length - kept);
     const uint32_t tail = rng.below(4);
     x &= ~below;

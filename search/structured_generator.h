@@ -1,5 +1,5 @@
-// Draws operands where close models differ (alignment limits, cancellation, range ends, specials), not uniform bits:
-// uniform fp16 bits give an infinity or NaN in 64 % of k=16 dots.
+// Draws operands on which similar models differ (alignment limits, cancellation, range ends, specials), not uniform
+// bits: uniform fp16 bits give an infinity or NaN in 64 % of k=16 dots.
 #pragma once
 
 #include "core/batch.h"
@@ -13,7 +13,7 @@ class StructuredGenerator {
   /// Writes cases first .. first+count-1 of the stream into batch (resized). Case i depends on op, seed and i alone.
   void fill(uint64_t first, size_t count, Batch& batch) const;
 
-  /// Writes case `number` of the stream over case `index` of a batch of the op.
+  /// Writes case `number` of the stream over case `index` of a batch, which already has it.
   void draw(uint64_t number, Batch& batch, size_t index) const;
 
  private:
