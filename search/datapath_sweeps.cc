@@ -15,7 +15,7 @@
 namespace mmafuzz {
 namespace {
 
-/// Values that decide a result by themselves or sit at a range's end: picks of special_encoding, and whether negative.
+/// Values that decide a result by themselves or are an end of the range: picks of special_encoding, and the sign.
 constexpr std::pair<int, bool> specials[] = {{0, false}, {0, true},  {1, false}, {1, true}, {2, false},
                                              {3, false}, {4, false}, {6, false}, {7, false}};
 constexpr int special_kinds = std::size(specials);
@@ -23,8 +23,8 @@ uint64_t special(const FormatFields& f, int kind) {
   return special_encoding(f, specials[kind].first, specials[kind].second);
 }
 
-/// Patterns of a fraction, for parts to keep: each bit alone, each bit missing, ones from the top, ones from the
-/// bottom.
+/// Patterns of a fraction, shared by the parts that use them: each bit alone, each bit missing, ones from the top, ones
+/// from the bottom.
 using Patterns = std::shared_ptr<const std::vector<uint64_t>>;
 Patterns patterns_of(int bits) {
   const uint64_t all = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
@@ -38,14 +38,14 @@ Patterns patterns_of(int bits) {
   return std::make_shared<const std::vector<uint64_t>>(std::move(patterns));
 }
 
-/// n scrambled within 0..size-1, so that the beginning of a long part is spread over all of it.
+/// A permutation of 0..size-1, so that the beginning of a long part is spread over all of it.
 uint64_t scrambled(uint64_t n, uint64_t size) {
   uint64_t step = size * 5 / 8 | 1;
   while (std::gcd(step, size) != 1) step += 2;
   return n * step % size;
 }
 
-/// The last digit of n in a base; n keeps the others.
+/// Returns the last digit of n in a base and removes it from n.
 template <class Base>
 Base take_digit(uint64_t& n, Base base) {
   const auto digit = static_cast<Base>(n % static_cast<uint64_t>(base));
@@ -53,14 +53,15 @@ Base take_digit(uint64_t& n, Base base) {
   return digit;
 }
 
-/// What belongs into lanes together: things of about the same weight, a group at a time, so that none hides another. In
-/// rotation r of a group its member i stands in lane i+r; all groups come once before the second rotation begins.
+/// Divides items into groups of equal weight, each of which goes into the lanes of one case, so that no item is shifted
+/// out by another. In rotation r of a group its member i is in lane i+r; all groups come once before the second
+/// rotation begins.
 struct Groups {
-  std::vector<uint32_t> first;  ///< position of each group's first member; the end of the last one behind them
+  std::vector<uint32_t> first;  ///< position of each group's first member; the end of the last group behind them
   uint64_t count() const { return first.size() - 1; }
   uint64_t length(int lanes) const { return count() * static_cast<uint64_t>(lanes); }
 };
-/// Divides a sorted list of weights: at most `lanes` a group, equal weights only.
+/// Divides a sorted list of weights into groups of equal weights, at most `lanes` members each.
 Groups groups_of(const std::vector<int>& weights, int lanes) {
   Groups groups;
   for (uint32_t i = 0; i < weights.size(); ++i)
@@ -79,12 +80,13 @@ void place_group(const Groups& groups, int lanes, uint64_t n, Place place) {
     place(static_cast<int>((i - groups.first[group] + rotation) % static_cast<uint32_t>(lanes)), i);
 }
 
-/// Pairs of codes, by the sum of what a function says of each.
+/// Pairs of codes in ascending order of their weight, and their groups.
 struct WeighedPairs {
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
   Groups groups;
 };
-/// They take milliseconds and are the same for every unit of an op: kept by their name.
+/// All pairs of codes below the two limits, weighed by weight(first, second). They take milliseconds and are the same
+/// for every unit of an op, so they are kept for the life of the process under `name` and `lanes`.
 template <class Weight>
 std::shared_ptr<const WeighedPairs> weighed_pairs(const std::string& name, uint32_t first_codes, uint32_t second_codes,
                                                   int lanes, Weight weight) {
@@ -107,8 +109,8 @@ std::shared_ptr<const WeighedPairs> weighed_pairs(const std::string& name, uint3
   return pairs = sorted;
 }
 
-/// Products and c whose sum, in units of the adder's last bit, is a chosen number. All are in one block; c passes
-/// through the others as it is. False as SweepCase::solve_c.
+/// Makes about `live` products and c whose sum, in units of the adder's last bit, is `target`. All products are in one
+/// block; c passes through the others as it is. False as SweepCase::solve_c.
 bool make_sum(SweepCase& s, int64_t target, int live) {
   const int top = s.middle_exponent(s.kept_bits / 2);
   const double wanted = std::ldexp(static_cast<double>(target), -s.kept_bits);  // in units of 2^top
@@ -125,7 +127,7 @@ bool make_sum(SweepCase& s, int64_t target, int live) {
       s.draw_product(lane, i == 0 ? top : top - below);
       continue;
     }
-    // Each near an equal part of the sum: x between 1 and 2, y what is left of it.
+    // Each product is near an equal part of the sum: x is between 1 and 2, and y the quotient.
     const double part = std::fabs(wanted) / live;
     const double least = std::max(1.0, part / 1.99), most = std::min(1.99, part);
     const double x = least + (most - least) * static_cast<double>(s.rng.below(1 << 20)) / (1 << 20);
@@ -137,8 +139,9 @@ bool make_sum(SweepCase& s, int64_t target, int live) {
   return s.solve_c(target, first, lanes, top);
 }
 
-/// A sum whose leading bits are those of the target, `length` bits long: one product has as many of them as its factor
-/// holds, c the rest, and the block's other products cancel in pairs, the first of which is greatest.
+/// Makes a sum of `length` bits whose leading bits are those of `target`: one product has as many of them as its factor
+/// holds, c has the rest, and the block's other products cancel in pairs, of which the first has the greatest exponent.
+/// False as SweepCase::solve_c, or where the block or the format does not allow it.
 bool make_leading(SweepCase& s, int64_t target, int length) {
   const int first = s.any_block(), lanes = std::min(s.block, s.k - first), turn = s.any_lane();
   if (lanes < 3 || length > s.kept_bits + 1 || !s.fa.has_sign()) return false;
@@ -158,7 +161,7 @@ bool make_leading(SweepCase& s, int64_t target, int length) {
   return s.solve_c(target, first, lanes, top);
 }
 
-/// Lanes 0.. whose exponents are a tuple of alignments below c or below the greatest lane.
+/// Gives lane i a product whose exponent is shifts[i] below the greatest; beyond F + 3 the lane is zero.
 void make_shifts(SweepCase& s, const std::vector<int>& shifts) {
   const int top = s.middle_exponent(s.kept_bits + 2);
   bool is_greatest = false;
@@ -168,11 +171,12 @@ void make_shifts(SweepCase& s, const std::vector<int>& shifts) {
     if (shift > s.kept_bits + 3) s.zero_lane(lane);
     else s.draw_product(lane, top - shift);
   }
-  // Without c, a lane must be what the others are shifted against.
+  // c is left out only where a lane has the greatest exponent.
   if (is_greatest && s.rng.one_in(4)) s.zero_c();
   else s.draw_c(top);
 }
 
+/// Products that cancel, in one of four ways by n modulo 4.
 void make_cancellation(SweepCase& s, uint64_t n) {
   s.zero_lanes();
   const int i = s.any_lane();
@@ -205,7 +209,7 @@ void make_cancellation(SweepCase& s, uint64_t n) {
       s.set_b(last, encode_near(s.fb, false, eb + 1, ((y + z) >> 1) & (fb_one - 1)));
       break;
     }
-    case 2: {  // the same product with the factors exchanged, or one unit off
+    case 2: {  // the same product, exactly or with one factor one unit off
       const uint64_t y = s.fraction_of(s.fb);
       set(i, negative, x, y);
       set(j, !negative, s.coin() ? x : (x + 1) & (one - 1), y);
@@ -226,12 +230,12 @@ void make_cancellation(SweepCase& s, uint64_t n) {
   else s.draw_c(ea + eb - s.rng.between(0, s.kept_bits + 2));
 }
 
-/// Who is greatest, and by how much: one lane or two tie while all others stand `apart` below them, or one lane is next
-/// in that distance and all others are lower still.
+/// Which lane is greatest, and by how much. With `tie`, lanes `first` and `second` tie and all others are `apart`
+/// exponents below; without, `second` is `apart` below `first` and all others are lower still.
 void make_two_levels(SweepCase& s, int first, int second, int apart, bool tie) {
   const int e = s.middle_exponent(apart);
   const bool empty = s.coin();
-  // Either each product is drawn, or those of one weight cancel in pairs, so that what is cut off of c is the result's.
+  // Either each product is drawn, or products of equal exponent cancel in pairs, so that the result shows c's cut bits.
   const bool cancel = s.coin();
   const uint64_t x = s.fraction_of(s.fa), y = s.fraction_of(s.fb);
   std::map<int, bool> negative;
@@ -254,7 +258,7 @@ void make_two_levels(SweepCase& s, int first, int second, int apart, bool tie) {
   }
 }
 
-/// Lanes of about the same exponent, all live.
+/// Gives every lane a nonzero product, of exponents at most `spread` apart.
 void fill_evenly(SweepCase& s, int spread) {
   const int e = s.middle_exponent(spread);
   for (int lane = 0; lane < s.k; ++lane) {
@@ -265,7 +269,8 @@ void fill_evenly(SweepCase& s, int spread) {
   else s.draw_c(e - s.rng.between(-1, 3));
 }
 
-/// Of a product of finite numbers, or of scales, its exponent. What is not finite decides alone: a weight of its own.
+/// The weight of a pair of numbers: of finite ones the exponent of their product. A NaN or an infinity decides the
+/// result by itself, so each such pair has a weight of its own, and a case of its own.
 int weight_of(const Number& x, const Number& y, uint32_t x_code, uint32_t y_code) {
   if (x.cls != NumberClass::finite || y.cls != NumberClass::finite)
     return static_cast<int>((1u << 20) + (x_code << 8) + y_code);
@@ -328,8 +333,8 @@ void DatapathSweeps::add_conversion_parts() {
   if (from.width <= 16)
     add("every input", uint64_t{1} << from.width,
         [](Batch& batch, size_t index, CounterRng&, uint64_t n) { batch.inputs()[0].set(index, 0, n); });
-  // Every number of the target and every middle between two, met exactly and missed by one unit of the source. Of wide
-  // targets: every exponent with patterned fractions.
+  // Every number of the target format and every middle between two, met exactly and missed by one unit of the source.
+  // Of targets wider than 16 bits: every exponent with patterned fractions.
   const bool all = to.width - to.ignored_low_bits <= 16;
   const Patterns patterns = patterns_of(all ? 0 : to.fraction_bits);
   const uint64_t codes = all ? uint64_t{1} << (to.width - to.ignored_low_bits)
@@ -344,7 +349,7 @@ void DatapathSweeps::add_conversion_parts() {
       return batch.inputs()[0].set(index, 0, source & from.container_mask());
     }
     Exact value = to_exact(at);
-    if (n % 2) {  // the middle above; of zero, half the least number
+    if (n % 2) {  // the middle above the number; above zero, half the least number
       if (value.cls == NumberClass::zero) value.exponent = to.emin() - to.fraction_bits;
       value.cls = NumberClass::finite;
       value.significand = 2 * value.significand + 1;
@@ -429,7 +434,7 @@ void DatapathSweeps::add_dot_parts() {
   const Patterns in_a = patterns_of(fa.fraction_bits), in_b = patterns_of(fb.fraction_bits),
                  in_c = patterns_of(fc.fraction_bits);
 
-  // Exponents that rise or fall from lane to lane: a search for the greatest one that changes its mind every time.
+  // Exponents that rise or fall from lane to lane: a search for the greatest one changes its mind in every lane.
   add_dot("ramps", 2 * 3 * 4 * 32, [](SweepCase& s, uint64_t n) {
     const int step = 1 + static_cast<int>(n / 2 % 3);
     const bool up = n % 2;
@@ -492,9 +497,9 @@ void DatapathSweeps::add_dot_parts() {
     }
   });
 
-  // Sums of less than a zero counts for: two products of every two such exponents, all else zero. Scales take what
-  // elements leave; the products stand in two blocks of scales, or the second one replaces the first where there is
-  // one.
+  // Sums below the alignment floor: products of every two such exponents, all else zero. Scales supply what elements
+  // cannot. With scales, the products are in two blocks of scales, or the second replaces the first where there is one
+  // block.
   const bool is_scaled = op_.has_scales();
   const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
   const int of_elements = fa.least_bit() + fb.least_bit();
@@ -601,7 +606,7 @@ void DatapathSweeps::add_dot_parts() {
     });
   }
 
-  // Every set of lanes that are live, the others zero; of long dots as many sets at random.
+  // Every set of nonzero lanes, the others zero; of more than 16 lanes 2^16 random sets.
   add_dot("live lanes", uint64_t{1} << std::min(k, 16), [](SweepCase& s, uint64_t n) {
     fill_evenly(s, 6);
     const uint64_t live = s.k <= 16 ? n : s.rng.next();
@@ -609,7 +614,7 @@ void DatapathSweeps::add_dot_parts() {
       if (!(live >> (lane & 63) & 1)) s.zero_lane(lane);
   });
 
-  // Special values, two at a time in all places; then with every kind of c.
+  // Special values in every two factors; then with every kind of c.
   const uint64_t slots = 2 * lanes, pairs_of_specials = slots * slots / 2 * special_kinds * special_kinds;
   const auto put_two = [slots](SweepCase& s, uint64_t n) {
     const int first_kind = take_digit(n, special_kinds);
@@ -633,7 +638,7 @@ void DatapathSweeps::add_dot_parts() {
     put_two(s, n);
   });
 
-  // c bit by bit at its exponents, beside products that it meets or not.
+  // c bit by bit at each of its exponents, with products that overlap it, with ones that do not, and alone.
   const int fields = std::min(fc.top_exponent_field() + 1, 256);
   add_dot("bits of c", static_cast<uint64_t>(fields) * in_c->size() * 2, [in_c, fields](SweepCase& s, uint64_t n) {
     const uint64_t pattern = (*in_c)[take_digit(n, in_c->size())];
@@ -656,7 +661,7 @@ void DatapathSweeps::add_dot_parts() {
     s.set_c(s.fc.in_container(uint64_t(field) << s.fc.fraction_bits | pattern | (negative ? s.fc.sign_bit() : 0)));
   });
 
-  // An operand's subnormals and NaNs bit by bit, in every place.
+  // Subnormals and NaNs bit by bit, in each factor of each lane.
   const uint64_t each = std::max(in_a->size(), in_b->size());
   add_dot("bits of operands", each * 4 * slots, [in_a, in_b, slots](SweepCase& s, uint64_t n) {
     fill_evenly(s, 3);
@@ -692,7 +697,7 @@ void DatapathSweeps::add_dot_parts() {
   } else {
     const bool all = fa.fraction_bits + fb.fraction_bits <= 20;
     const uint64_t count = all ? uint64_t{1} << (fa.fraction_bits + fb.fraction_bits) : in_a->size() * in_b->size();
-    // Case n: k of the pairs, in lanes that change from pass to pass; a pass is count / k cases.
+    // Case n holds k of the pairs; their lanes change from pass to pass, and a pass is count / k cases.
     const uint64_t pass = (count + lanes - 1) / lanes;
     add_dot("fraction pairs", {pass * lanes, pass}, [in_a, in_b, all, count, lanes, pass](SweepCase& s, uint64_t n) {
       const uint64_t rotation = n / pass;

@@ -1,8 +1,10 @@
-// Systematic walks through a datapath, in the manner of TestFloat. Of a dot: every pair of significands through each
-// multiplier, every pair of exponents through each adder of exponents, all tuples of alignments, each bit of the sum,
-// every pair of special values. Of a conversion: every boundary of its rounding. Of a scalar operation: pairs of
-// exponents and of fractions. Random search reaches single events; what waits for a conjunction of two, three or four
-// is on such a walk. Each part has a stated length, and its case number n is a function of n.
+// Systematic walks through a datapath, in the manner of TestFloat. A walk is a sequence of cases that leaves nothing of
+// one part of the datapath out; all walks of an op, one after the other, are its whole walk. Of a dot: every pair of
+// significands through each multiplier, every pair of exponents through each adder of exponents, all tuples of
+// alignments, each bit of the sum, every pair of special values. Of a conversion: every boundary of its rounding. Of a
+// scalar operation: pairs of exponents and of fractions. Random search reaches single events; what waits for a
+// conjunction of two, three or four is on such a walk. Each part has a stated length, and its case number n (from 0) is
+// a function of n and the seed.
 #pragma once
 
 #include <functional>
@@ -18,43 +20,44 @@ namespace mmafuzz {
 class DatapathSweeps {
  public:
   using Make = std::function<void(Batch&, size_t, CounterRng&, uint64_t)>;
-  /// One part of the datapath and the number of cases that walk through all of it.
+  /// One walk: a part of the datapath, and the number of cases that leave nothing of it out.
   struct Part {
-    std::string name;  ///< docs/search.md
+    std::string name;  ///< as in docs/search.md
     uint64_t length;
-    uint64_t pass;       ///< after as many everything has been tried in some lane; then it moves to other lanes
-    Make make = {};      ///< its case n
-    uint64_t first = 0;  ///< position of its first case in the whole walk
+    uint64_t pass;  ///< cases after which everything has been tried in some lane; the next pass tries it in other lanes
+    Make make = {};      ///< writes case n of the part
+    uint64_t first = 0;  ///< position of its first case in the whole walk, from 0
   };
 
-  /// Of integers dots have parts. Matrix products have none.
+  /// Integer formats: only dots have parts. Matrix products and dequantize have none.
   DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t seed);
 
-  /// The shortest first.
+  /// In ascending order of length.
   const std::vector<Part>& parts() const { return parts_; }
   uint64_t length() const { return length_; }
-  /// The walk through the states of dots; of no length elsewhere.
+  /// The walk of states of a dot (search/state_sweeps.cc); its length is 0 for other ops.
   const Part& states() const { return states_; }
 
-  /// The position of case n of a search: every second one is of states, the others are the other parts, the shortest
-  /// first. So a short search, too, sees most pairs of states.
+  /// The position in the whole walk of a search's walk case n, counted from 0: in turn one of the walk of states and
+  /// one of the other parts, until either is used up. So a short search, too, meets most pairs of states.
   uint64_t searched(uint64_t n) const;
-  /// How many of a search's first n cases are of states.
+  /// How many of a search's first n walk cases belong to the walk of states.
   uint64_t states_among(uint64_t n) const;
 
-  /// Writes case `position` of the walk over `index`. After the end it begins again, and draws anew what the walk
-  /// leaves open: signs, fractions, what the other lanes hold.
+  /// Writes case `position` of the whole walk over case `index`. From length() on, which must not be 0, the walk begins
+  /// again and draws anew what it leaves open: signs, fractions, what the other lanes hold.
   void make(uint64_t position, Batch& batch, size_t index) const;
 
  private:
-  static constexpr uint64_t longest_part = uint64_t{1} << 21;  ///< longer ones are left out
-  /// Of a part; without a pass of its own, that is all of it.
+  static constexpr uint64_t longest_part = uint64_t{1} << 21;  ///< longer parts are left out
+  /// The cases of a part, and of a pass of it; without a pass of its own, all of it is one pass.
   struct Length {
     uint64_t all, pass;
     Length(uint64_t all, uint64_t pass) : all(all), pass(pass) {}
     Length(uint64_t all) : Length(all, all) {}
   };
   using MakeDot = std::function<void(class SweepCase&, uint64_t)>;
+  /// Adds a part, unless it is too long.
   void add(const char* name, Length length, Make make);
   void add_dot(const char* name, Length length, MakeDot make);
   void add_dot_parts();
@@ -71,7 +74,7 @@ class DatapathSweeps {
   std::vector<Part> parts_;
 };
 
-/// The sweeps of one op for units of different hints, made once for each.
+/// The walks of one op, made once for each set of hints: units of equal hints share them.
 class SweepsOfUnits {
  public:
   SweepsOfUnits(const Op& op, uint64_t seed) : op_(op), seed_(seed) {}

@@ -1,5 +1,5 @@
-// What a search learns from a case: features that it reached. Functional coverage is one source of them; the mutant
-// bench has others, to compare with.
+// What a search learns from a case: the features that the case reaches, each a number from 0 to features() - 1.
+// Functional coverage is one source of features (a bin is a feature); the mutant bench compares it with others.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,12 @@
 
 namespace mmafuzz {
 
-/// Counts features of one chunk of cases, and remembers the first case of each.
+/// Counts the hits of each feature in one chunk of cases, and remembers the first case that reached it.
 class FeatureCounts {
  public:
   explicit FeatureCounts(int features) : count_(static_cast<size_t>(features)), first_(static_cast<size_t>(features)) {}
 
+  /// The hits that follow belong to case `index` of the chunk.
   void start_case(size_t index) { index_ = static_cast<uint32_t>(index); }
   void hit(int feature) {
     uint32_t& n = count_[static_cast<size_t>(feature)];
@@ -23,6 +24,7 @@ class FeatureCounts {
     }
     ++n;
   }
+  /// Ends the process: `what` names the invariant that a kernel broke.
   [[noreturn]] void impossible(const char* what);
 
   const std::vector<int>& reached() const { return reached_; }  ///< in order of their first case
@@ -39,16 +41,17 @@ class Feedback {
  public:
   virtual ~Feedback() = default;
   virtual int features() const = 0;
-  /// Adds the features of every case. May be called from many threads at once.
+  /// Adds the features of every case. Thread-safe.
   virtual void observe(const Batch& batch, FeatureCounts& counts) const = 0;
 };
 
-/// The bins of arithmetic/bins.h on one model, or of an op without one; of a matrix product as a slicing cuts it, or
-/// as the reference does.
+/// The bins of arithmetic/bins.h on a row; of a matrix product as `slicing` cuts it (nullptr: as the reference does).
+/// Without a row, ops such as conversions have bins, a dot has none.
 std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model,
                                                    const Slicing* slicing = nullptr);
 
-/// Features of a source, and behind them those that a unit tells of itself (Unit::observe); the unit must outlive it.
+/// The features of `source`, followed by those that the unit itself reports (Unit::observe), which are numbered from
+/// source->features() on. The unit must outlive the result.
 std::unique_ptr<Feedback> make_feedback_with_unit(std::unique_ptr<Feedback> source, const Unit& unit);
 
 /// Edges of evaluate_dot on `model` with eight classes of how often each was taken, as libFuzzer counts them: what an

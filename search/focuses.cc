@@ -11,7 +11,8 @@ std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
     if (const DotModel* model = comparison.model_of(i); model && !comparison.units()[i]->keeps_to_its_claim())
       focuses.push_back({comparison.units()[i]->name(), corner_hints(model),
                          make_functional_feedback(comparison.op(), model), model});
-  // Of matrix products: every unit that slices, as it slices, and the first that does not, as the reference would.
+  // Of matrix products: every unit that cuts its operands into slices, with its own slicing, and the first unit that
+  // does not, with the reference's.
   bool unsliced = false;
   for (size_t i = 0; comparison.op().kind == OpKind::gemm && i < comparison.units().size(); ++i) {
     const Unit& unit = *comparison.units()[i];
@@ -21,7 +22,7 @@ std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
   }
   if (focuses.empty())
     focuses.push_back({"", corner_hints(nullptr), make_functional_feedback(comparison.op(), nullptr)});
-  // What a unit tells of itself belongs to its focus; that of a black box to the first one.
+  // A unit's own features belong to its focus; those of a unit that is no focus belong to the first one.
   for (const std::unique_ptr<Unit>& unit : comparison.units()) {
     if (unit->features() == 0) continue;
     auto own = std::find_if(focuses.begin(), focuses.end(), [&](const auto& f) { return f.unit == unit->name(); });

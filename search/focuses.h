@@ -1,4 +1,4 @@
-// The units of a comparison through which a search looks at its cases.
+// The focus units of a comparison: those on whose arithmetic a search observes its cases.
 #pragma once
 
 #include "search/comparison.h"
@@ -6,9 +6,10 @@
 
 namespace mmafuzz {
 
-/// One focus with functional coverage for each unit that is a model or claims to equal one (then that model is traced).
-/// Of a matrix product each unit that slices its operands, and one that does not. If there is none, one focus without a
-/// unit. Units that tell features of themselves add them to their focus. In the order of comparison.units().
+/// One focus with functional coverage for each unit that is a model or claims to equal one (then that model is traced);
+/// of a matrix product, one for each unit that slices its operands, and one for the first that does not. If there is
+/// none, one focus without a unit. Features that a unit reports itself are added to its focus, or to the first one
+/// where it has none. In the order of comparison.units().
 std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison);
 
 }  // namespace mmafuzz

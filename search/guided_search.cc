@@ -27,7 +27,7 @@ GuidedSearch::GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t se
   }
 }
 
-/// A kept case, rare features first.
+/// The position in the corpus of a kept case: of `rarest_of` features drawn, the one with the fewest hits decides.
 size_t GuidedSearch::pick(const Known& known, CounterRng& rng) const {
   int best = known.reached[rng.below(static_cast<uint32_t>(known.reached.size()))];
   for (int i = 1; i < rarest_of; ++i) {
@@ -74,7 +74,7 @@ GuidedSearch::Origin GuidedSearch::origin(uint64_t chunk, size_t index, CounterR
   return kind == 14 ? Origin::kept_crossed : kind == 15 ? Origin::kept_crossed_moved : Origin::kept_moved;
 }
 
-/// Factors as workloads have them; c and scales of every exponent. What is zero or subnormal becomes a normal number.
+/// Factors as workloads have them; c and scales of every exponent. Zeros and subnormal numbers become normal numbers.
 void GuidedSearch::fill_quietly(uint64_t first, size_t count, Batch& batch) const {
   quiet_.fill(first, count, batch);
   if (op_.kind == OpKind::dot) {
@@ -89,7 +89,7 @@ void GuidedSearch::fill_quietly(uint64_t first, size_t count, Batch& batch) cons
     for (size_t i = 0; i < count && !f.integer; ++i)
       for (int e = 0; e < values.count(); ++e) {
         const Number n = decode(f, values.get(i, e));
-        const int exponent = larger(f.emin(), -(e % 4));  // neighbours differ
+        const int exponent = larger(f.emin(), -(e % 4));  // neighbouring elements differ
         if (n.cls == NumberClass::zero || n.subnormal) values.set(i, e, encode_near(f, n.negative, exponent, 0));
       }
   }
@@ -104,11 +104,11 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
   batch.resize(count);
   const DatapathSweeps& sweeps = *sweeps_[focus];
   Batch plain(op_);
-  // Focus units of the same hints share one walk; each takes its turn in a round of chunks.
+  // Focus units of the same hints share one walk; each takes its part of the walk in every round.
   const uint64_t sharers = sharers_of(focus),
                  turn = static_cast<uint64_t>(
                      std::count(sweeps_.begin(), sweeps_.begin() + static_cast<ptrdiff_t>(focus), sweeps_[focus]));
-  const uint64_t length = chunk ? first / chunk : count;  // of every chunk but the last
+  const uint64_t length = chunk ? first / chunk : count;  // cases of a chunk; the last chunk may be shorter
   const uint64_t round =
       mixed_rounds(settings_.earlier) + mixed_rounds(chunk / focuses_.size()) * focuses_.size() * length;
   const uint64_t sweep = round * sharers / (focuses_.size() * sweep_share) + turn * length / sweep_share;

@@ -8,12 +8,12 @@
 namespace mmafuzz {
 namespace {
 
-constexpr uint64_t greatest_epoch = 64;  ///< chunks between two lessons; the first epochs are shorter
+constexpr uint64_t greatest_epoch = 64;  ///< chunks, at most
 
 struct Chunk {
   Findings findings;
   GuidedSearch::Observation observation;
-  bool done = false;
+  bool done = false;  ///< false: the deadline passed before the chunk began
 };
 
 }  // namespace
@@ -36,6 +36,7 @@ void search_in_parallel(const Comparison& field, const SearchLimits& limits, con
       results[i].done = true;
     });
     for (Chunk& chunk : results) {
+      // Chunks are learned in order and without gaps, so that the results are those of a prefix of the search.
       if (!chunk.done) break;
       guided.learn(chunk.observation);
       merge(std::move(chunk.findings));

@@ -1,4 +1,5 @@
-// A guided search on several threads. What it finds depends on seed and number of cases alone, not on the threads.
+// A guided search on several threads. What it finds depends on the seed and the number of cases that were done, not on
+// the number of threads.
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@
 
 namespace mmafuzz {
 
-/// Cases of a chunk; the last one of a search may have fewer.
+/// Cases of a chunk; the last chunk of a search may have fewer.
 inline constexpr size_t chunk_cases = 1024;
 
 struct SearchLimits {
@@ -17,9 +18,9 @@ struct SearchLimits {
   unsigned threads = 1;
 };
 
-/// Searches one op until the cases are done or the deadline has passed. Every chunk of an epoch sees what was learned
-/// before the epoch; `merge` gets findings in the order of the chunks, `after_epoch` is called between epochs, both on
-/// the calling thread.
+/// Searches the op of `field`, an op with its units, until all cases are done or the deadline has passed. Chunks run in
+/// epochs of 4, 8, ... up to 64: every chunk of an epoch sees what was learned before the epoch. `merge` gets the
+/// findings of each chunk in order, `after_epoch` is called after each epoch, both on the calling thread.
 void search_in_parallel(const Comparison& field, const SearchLimits& limits, const std::function<void(Findings)>& merge,
                         const std::function<void()>& after_epoch);
 

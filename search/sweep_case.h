@@ -1,5 +1,5 @@
-// One case of a sweep while it is built: lanes, c and scales set by what a datapath sees of them, exponents and
-// fractions. What a sweep leaves open is drawn.
+// One case of a walk while it is built: lanes, c and scales are set by what a datapath sees of them, exponents and
+// fractions. A lane is a product's position 0..k-1. What a walk leaves open is drawn.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class SweepCase {
         index_(index) {}
 
   CounterRng& rng;
-  const int k, block, kept_bits;
+  const int k, block, kept_bits;  ///< products of a step; F: fraction bits below the greatest exponent
   const FormatFields &fa, &fb, &fc, &fd;
 
   uint64_t a(int lane) const { return batch_.inputs()[0].get(index_, lane); }
@@ -38,7 +38,7 @@ class SweepCase {
   void set_c(uint64_t encoding) { batch_.inputs()[2].set(index_, 0, encoding); }
 
   int any_lane() { return rng.between(0, k - 1); }
-  /// The first lane of a block.
+  /// The first lane of a random block.
   int any_block() { return rng.between(0, (k + block - 1) / block - 1) * block; }
   bool coin() { return rng.next() & 1; }
   uint64_t fraction_of(const FormatFields& f) { return rng.next() & f.fraction_mask(); }
@@ -55,8 +55,8 @@ class SweepCase {
   int least_exponent() const { return fa.emin() + fb.emin(); }
   int greatest_exponent() const { return fa.emax() + fb.emax(); }
 
-  /// A product of exponent `e` (of its factors' fields, so that it weighs 1 to 4 times 2^e): the factors share it at
-  /// random, as far as their formats hold it.
+  /// Makes a lane's product of exponent `e`, the sum of its factors' exponents, so that it weighs 1 to 4 times 2^e. The
+  /// factors share the exponent at random, as far as their formats hold it.
   void set_product(int lane, bool negative, int e, uint64_t fraction_a, uint64_t fraction_b) {
     const int ea = FactorShare(fa, fb, e).any(rng);
     const bool negative_b = fa.has_sign() && fb.has_sign() && coin();
@@ -75,7 +75,8 @@ class SweepCase {
     set_c(encode_near(fc, negative, e, fraction));
   }
 
-  /// An exponent at which sums of this op's products and c stay within all formats.
+  /// A random exponent at which sums of this op's products and c stay within all formats, with at least `below`
+  /// exponents of normal numbers below it where the formats allow that.
   int middle_exponent(int below = 0) {
     const int low = std::max({least_exponent() + below, fc.emin() + below, fd.emin() + below});
     const int high = std::min({greatest_exponent(), fc.emax() - 8, fd.emax() - 8});
@@ -83,7 +84,7 @@ class SweepCase {
                       : std::clamp(0, least_exponent(), greatest_exponent());
   }
 
-  /// Scales of one, where the op has any.
+  /// Sets all scales to 1, where the op has any.
   void unit_scales(const Op& op) {
     if (!op.has_scales()) return;
     for (const size_t column : {size_t{3}, size_t{4}}) {
@@ -91,7 +92,8 @@ class SweepCase {
       for (int i = 0; i < op.scales(); ++i) set_scale(column, i, encode_near(f, false, 0, 0));
     }
   }
-  /// Scales that take the part of exponent `e` that elements can leave to them; returns that part.
+  /// Draws both sides' scale number `i`, so that elements can bring a product to exponent `e`. Returns the sum of the
+  /// scales' exponents.
   int draw_scales(const Op& op, int i, int e) {
     const FormatFields &fs = op.scale_a.fields(), &ft = op.scale_b.fields();
     const int of_elements = rng.between(fa.least_bit() + fb.least_bit(), fa.emax() + fb.emax());
@@ -104,11 +106,11 @@ class SweepCase {
   uint64_t scale(size_t column, int i) const { return batch_.inputs()[column].get(index_, i); }
   void set_scale(size_t column, int i, uint64_t encoding) { batch_.inputs()[column].set(index_, i, encoding); }
 
-  /// The exact product of a lane, and c, as terms.
+  /// The exact product of a lane, without scales.
   Exact product(int lane) const { return exact_product(to_exact(decode(fa, a(lane))), to_exact(decode(fb, b(lane)))); }
 
-  /// The sum of lanes first..end-1 as an aligning adder of `kept_bits` makes it without c, in units of
-  /// 2^(top - kept_bits).
+  /// The sum of lanes first..end-1 as an aligning adder makes it without c, in units of 2^(top - kept_bits), where
+  /// `top` is the greatest exponent.
   int64_t aligned_sum(int first, int end, int top) const {
     int64_t sum = 0;
     for (int lane = first; lane < end; ++lane) {
@@ -117,8 +119,8 @@ class SweepCase {
     }
     return sum;
   }
-  /// c is what lanes from `first` on lack to a sum, in units of the adder's last bit. False where it does not hold
-  /// that, or moves the last bit.
+  /// Sets c to `target` less the aligned sum of `lanes` lanes from `first` on, in units of 2^(top - kept_bits). False
+  /// where c's format does not hold that, or where c would be above `top` and so move the adder's last bit.
   bool solve_c(int64_t target, int first, int lanes, int top) {
     const int64_t rest = target - aligned_sum(first, first + lanes, top);
     set_c(encode_units(fc, rest, top - kept_bits));
@@ -132,7 +134,7 @@ class SweepCase {
   size_t index_;
 };
 
-/// The least prime number from n on: the size of an orthogonal array.
+/// The least prime number that is at least n: the base of an orthogonal array.
 inline int prime_from(int n) {
   const auto is_prime = [](int x) {
     for (int d = 2; d * d <= x; ++d)
