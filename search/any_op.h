@@ -16,14 +16,14 @@ class AnyOp {
   AnyOp(const Registry& registry, Accepting accepting, Comparison::Properties properties)
       : registry_(registry), accepting_(std::move(accepting)), properties_(std::move(properties)) {}
 
-  /// The claims that units break on these cases of one op. Empty if no unit accepts the op.
+  /// The claims that units break on these cases. Empty if no unit accepts the op.
   Findings examine(const Batch& cases) const {
     const std::vector<std::string> units = accepting_(cases.op());
     if (units.empty()) return {};
     return Comparison(cases.op(), units, registry_, properties_).examine_claims(cases);
   }
 
-  /// The same on `count` structured cases of an op.
+  /// The same on the first `count` cases of the structured generator.
   Findings examine(const Op& op, uint64_t seed, size_t count) const {
     Batch cases;
     StructuredGenerator(op, seed).fill(0, count, cases);

@@ -6,8 +6,9 @@ namespace {
 
 constexpr size_t map_size = 1 << 13;
 
-/// Edges of one case, on this thread: a pair of blocks, hashed. No constructor and no destructor: sanitizers' start and
-/// end of the instrumented file report blocks too, before the one and after the other.
+/// Edges of the control flow that one case took on this thread; an edge is a hashed pair of basic blocks. No
+/// constructor and no destructor: the sanitizers' start-up and exit code in the instrumented file reports blocks, too,
+/// before a constructor would run and after a destructor has.
 struct EdgeMap {
   uint8_t taken[map_size];
   uint32_t touched[map_size];

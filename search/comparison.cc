@@ -12,13 +12,13 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t property_share = 8;  ///< one case in this many is also checked for the properties of one unit
-constexpr size_t slow_share = 256;    ///< one case in this many also goes to the slow twins and the MPFR referee
+constexpr size_t property_share = 8;  ///< one case in this many is checked for the properties of each unit
+constexpr size_t slow_share = 256;    ///< one case in this many goes to the slow twins and the referee
 
-/// Who agrees with the focus unit, as a bit of the coverage bin.
+/// The bit of a role in the coverage bin that says who agrees with the focus unit.
 int bit_of(Role role) { return role == Role::exact ? 1 : role == Role::ieee ? 2 : role == Role::model ? 4 : 8; }
 
-/// What MPFR or another slow reference computes sees a sample of the cases.
+/// Whether a reference is so slow that it gets only a sample of the cases.
 bool is_slow(const Unit& unit) { return unit.role() == Role::twin || unit.role() == Role::referee; }
 
 /// The outcomes of some cases of a batch.
@@ -92,7 +92,7 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
     for (const Claim& claim : claims) {
       if (claim.property != "equals_model") continue;
       Result<std::unique_ptr<Unit>> reference = registry.bind(claim.detail, op);
-      // A claim of the user's own unit is a promise: one that nobody can check must not look kept.
+      // A claim of a user's own unit is a promise: a claim that cannot be checked must not look kept.
       if (!reference && units_[i]->role() == Role::plugin)
         throw std::runtime_error(units_[i]->name() + " claims to equal '" + claim.detail +
                                  "': " + reference.refusal().reason);
@@ -139,7 +139,7 @@ void Comparison::run(const Batch& batch, std::vector<Outcomes>& outcomes, uint64
       units_[i]->run(batch, outcomes[i]);
     } else {
       outcomes[i] = {};
-      outcomes[i].answered.resize(batch.size());  // with none
+      outcomes[i].answered.resize(batch.size());  // all marked as not answered
     }
   }
 }
@@ -220,6 +220,7 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
   for (size_t i = 0; i < units_.size(); ++i)
     for (const BoundProperty& property : properties_[i])
       if (property.is_free()) compared += property.check(batch, outcomes[i], report);
+  // Reports what is due of a pair: number first * n + second of two of n units, n * n + i of contract i.
   const auto tell = [&](const char* property, Severity severity, const Batch& cases, SpecialOperands& operands,
                         size_t pair, const std::string& first_name, const Outcomes& first,
                         const std::string& second_name, const Outcomes& second,
@@ -239,11 +240,11 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
   const size_t n = units_.size();
   for (size_t i = 0; i < contracts_.size(); ++i) {
     const Contract& contract = contracts_[i];
-    if (outcomes[contract.unit].results.cases() == 0) continue;  // not asked
+    if (outcomes[contract.unit].results.cases() == 0) continue;  // did not run in this round
     const std::string &first = units_[contract.unit]->name(), &second = contract.reference->name();
     Outcomes computed;
     if (contract.slow && round * batch.size() >= refereed_cases) {
-      // One case of a batch now and then, so that one in slow_share is looked at over all units.
+      // One case of some batches, picked by a hash, so that over all contracts about one case in slow_share is checked.
       if ((round + i) % (slow_share * contracts_.size() / batch.size() + 1) != 0) continue;
       const Batch one = every_nth(batch, batch.size(), static_cast<size_t>(round * 2654435761u % batch.size()));
       Outcomes given;
@@ -273,7 +274,7 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
   const auto row = rows_.find(focus);
   if (row == rows_.end()) {
     compare_with_others(focus, {});
-  } else {  // what its row tells is told on the same batch
+  } else {  // the row's own differences are reported from the same batch
     compare_with_others(row->second, {});
     if (!is_told_by_contract(focus)) compare_with_others(focus, row->second);
   }

@@ -1,6 +1,6 @@
 // One op with its units, and every check that a search makes on a batch of cases: units against what they claim,
-// claimed and unclaimed properties, units against each other. `fuzz`, campaigns and the fuzz targets all look at cases
-// through this.
+// claimed and unclaimed properties, units against each other. `fuzz`, campaigns and the fuzz targets check cases with
+// this.
 #pragma once
 
 #include <array>
@@ -13,31 +13,33 @@
 
 namespace mmafuzz {
 
-/// A bucket's count, severity and first divergence.
+/// What was found of one kind of divergence, a bucket: how grave it is, how many cases show it, and the first one.
 struct Finding {
   Severity severity = Severity::semantic;
   uint64_t count = 0;
   Divergence first;
 };
 
-/// Buckets by key, as found in some cases.
+/// The buckets of divergences that a check of some cases found, and what it counted.
 struct Findings {
   std::map<BucketKey, Finding> buckets;
+  /// Cases checked; comparisons made, each of one case.
   uint64_t cases = 0, compared = 0;
-  std::map<std::pair<std::string, std::string>, uint64_t> differing;  ///< cases by unit pair
+  std::map<std::pair<std::string, std::string>, uint64_t> differing;  ///< cases, by pair of unit names
   AnswerCounts answers;                                               ///< of the units, and of what they claim to equal
 
   void add(Divergence d, uint64_t count);
-  /// Adds what was found in other cases. `fresh` sees each bucket that was not here.
+  /// Adds what was found in other cases. `fresh` is called with each finding whose bucket is new here.
   void add(const Findings& more, const std::function<void(const Finding&)>& fresh);
 };
 
-/// Counts what pairs of units have shown in each value class, and says which occurrences are worth a report.
+/// Counts divergences of pairs of units by value class, and decides which ones are reported (core/thinning.h).
 class SeenClasses {
  public:
   AnswerCounts answers;  ///< of the units, and of what they claim to equal
 
-  /// Counts `count` more cases of a pair. If a report is due, returns the cases since the last report, otherwise 0.
+  /// Counts `count` more cases of a pair. Returns the cases since the pair's last report if a report is due, otherwise
+  /// 0.
   uint64_t add(size_t pair, ValueClass cls, uint64_t count) {
     if (pair >= seen_.size()) seen_.resize(pair + 1);
     Seen& seen = seen_[pair][static_cast<size_t>(cls)];
@@ -59,82 +61,86 @@ class Comparison {
  public:
   using Properties = std::vector<const Property*>;
 
-  /// Binds the units, the references that they claim to equal (of a model also its slow twin) and the properties to
-  /// each. A unit that does not bind throws std::runtime_error with the reason.
+  /// Binds the units, the references that they claim to equal (of a model also its slow twin), and the properties to
+  /// each unit. Throws std::runtime_error with the reason if a unit does not bind, or if a plugin claims to equal a
+  /// unit that does not; other claims to equal such a unit are not checked.
   Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry,
              const Properties& properties);
 
   const Op& op() const { return op_; }
   const std::vector<std::unique_ptr<Unit>>& units() const { return units_; }
 
-  /// The row through which a unit's arithmetic is looked at: its own, or that of a model which it claims to equal;
-  /// nullptr for black boxes without one.
+  /// The row by which a unit's arithmetic is traced: its own, or that of a model that it claims to equal; nullptr for a
+  /// unit without either. `unit` is a position in units().
   const DotModel* model_of(size_t unit) const;
 
-  /// Every unit's outcomes on the batch. One of a share above 1 takes part in one round of so many; in the others it
-  /// has neither answers nor results.
+  /// Every unit's outcomes on the batch, in the order of units(). A unit with a share above 1 runs only in rounds that
+  /// are multiples of its share; in the others it has no results, and all of its cases are marked as not answered.
   void run(const Batch& batch, std::vector<Outcomes>& outcomes, uint64_t round = 0) const;
 
-  /// The slow twins, the referee and the properties see all of the first cases of an op, and a share of the later ones.
+  /// The first cases of an op, which slow twins, referee and properties all check; of later ones they check a share.
   static constexpr uint64_t refereed_cases = 1000;
 
-  /// All checks and all pairs of units, with counts, on a batch that starts at case `first` of the op. After the
-  /// refereed cases slow twins see one case in 256, properties one in 8.
+  /// All checks, and all pairs of units, on a batch whose first case is number `first` of the op. After the refereed
+  /// cases, slow twins and the referee check one case in 256, properties one in 8.
   Findings examine(const Batch& batch, uint64_t first = 0) const;
 
-  /// The search loop's form: the focus unit against every other one, reporting what `seen` finds due. Claims are
-  /// checked on every batch; `round` counts the op's batches and decides when the slow parties take part, after the
-  /// refereed cases. Where a unit has a row that is compared, too, the row tells what they share: as the focus it
-  /// brings its row along. If it claims to equal the row it is held to that alone, otherwise it is compared with the
-  /// others where it does not give what the row gives: a processor, say, that writes NaNs of its own. Returns the
+  /// The form of a search loop: compares the focus unit with every other one and reports the divergences that `seen`
+  /// finds due. Claims are checked on every batch; `round` counts the op's batches from 0 and decides when the slow
+  /// references take part after the refereed cases. A unit that is no model may have a row that is compared, too: then
+  /// what both do is reported of the row alone. With such a unit as the focus, its row is compared with the others. The
+  /// unit itself is compared with nothing more where it claims to equal the row; otherwise it is compared with the
+  /// others on the cases where it differs from the row (a processor, say, that writes NaNs of its own). Returns the
   /// number of comparisons.
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round,
                        SeenClasses& seen, const ReportDivergence& report) const;
 
-  /// The properties of one unit, the search loop's form. A matrix product takes long: of its properties those that cost
-  /// a run of their own take turns over the cases, so that each case is run once more; `turn`
-  /// says whose turn the first of them is. Without it, and on other ops, all properties see every case. `checked`,
-  /// where given, is told what came of each property.
+  /// The properties of one unit, in the form of a search loop; `base` holds the unit's outcomes. On matrix products,
+  /// which take long, the properties that cost a run of the unit take turns over the cases, so that each case is run
+  /// once more; `turn` says whose turn the first case is. Without `turn`, and on other ops, all properties check every
+  /// case. `checked`, where given, is called with what came of each property.
   using PropertyChecked = std::function<void(const Property& property, size_t compared, bool broken)>;
   void examine_properties(const Batch& batch, const Outcomes& base, size_t unit, std::optional<uint64_t> turn,
                           const ReportDivergence& report, const PropertyChecked& checked = {}) const;
 
-  /// Checks the claims of each unit on a batch (contract: the model that it claims to equal, the properties that it
-  /// claims), and the accuracy that is proven or expected. Units are not compared with each other.
+  /// Checks each unit on a batch against the model that it claims to equal and the properties that it claims, and the
+  /// accuracy that is proved by hand or expected. Units are not compared with each other.
   Findings examine_claims(const Batch& batch) const;
 
   /// The properties that make sense for a unit.
   const std::vector<BoundProperty>& properties_of(size_t unit) const { return properties_[unit]; }
 
-  /// Bin of the group `disagree` for one case: who agrees with the focus unit, and the gap to the farthest in ulp.
+  /// The bin of group `disagree` for case `index`: which roles agree with the focus unit, and the greatest gap in ulp.
   int disagreement_bin(const std::vector<Outcomes>& outcomes, size_t focus, size_t index) const;
 
-  /// Throws Contradiction if the MPFR referee gives another result on the case than the fast path of `exact`.
+  /// Throws Contradiction if the divergence holds a result of `exact` from which the MPFR referee differs.
   void confirm(const Divergence& divergence) const;
 
  private:
+  /// A claim of a unit to equal another one.
   struct Contract {
     size_t unit;
     std::unique_ptr<Unit> reference;
-    bool slow;
-    std::optional<size_t> among_units;  ///< where the reference is compared, too
+    bool slow;                          ///< the reference is a twin or the referee
+    std::optional<size_t> among_units;  ///< position of the reference in units_, where it is one of them
   };
 
-  /// Whether a unit claims to equal a row that is compared, too.
+  /// Whether all that is to be said of a unit is whether it keeps its claim: its share is above 1, or it claims to
+  /// equal its row and the row is one of units_.
   bool is_told_by_contract(size_t unit) const;
-  /// The cases on which one of two units gives what its row gives, which is compared with the other one, too; empty
-  /// where there is no such row.
+  /// A predicate: whether on a case unit x or y has the same outcome as its row, so that the comparison with the row
+  /// reports the difference. Empty where neither has a row among the other units_.
   std::function<bool(size_t)> told_by_rows(const std::vector<Outcomes>& outcomes, size_t x, size_t y) const;
 
   void count_answers(const std::vector<Outcomes>& outcomes, AnswerCounts& answers) const;
-  /// `sample` and `sampled`: the cases for slow references and the units' outcomes on them.
+  /// `sample` holds the cases for slow references, `sampled` the units' outcomes on them.
   void check_contracts(const Batch& batch, const std::vector<Outcomes>& outcomes, const Batch& sample,
                        const std::vector<Outcomes>& sampled, Findings& findings) const;
 
   Op op_;
   std::vector<std::unique_ptr<Unit>> units_;
   std::vector<Contract> contracts_;
-  std::map<size_t, size_t> rows_;  ///< of units that are none, where the row is compared, too
+  std::map<size_t, size_t> rows_;  ///< from a unit that is no model to its row; positions in units_
   std::unique_ptr<Unit> referee_;
   std::vector<std::vector<BoundProperty>> properties_;  ///< of each unit
 };

@@ -1,5 +1,4 @@
-// Observes what happens in the arithmetic of a case, as bins, on one focus unit: the model that the case is looked at
-// through.
+// Observes what happens in the arithmetic of a case, as bins. A *focus unit* is the model whose arithmetic is traced.
 #pragma once
 
 #include <optional>
@@ -14,11 +13,12 @@
 
 namespace mmafuzz {
 
-/// "align.product.shift=F+1.lost=half.negative": group, then one label for each class. Source of the groups:
-/// docs/coverage.md.
+/// The bin's group, then one label for each of its classes: "align.product.shift=F+1.lost=half.negative". Throws
+/// std::out_of_range if there is no such bin. docs/coverage.md has the groups and their source.
 std::string bin_name(int bin);
 
-/// A cross of classes, whose cells are bins: each class by its labels, in the order of its numbers.
+/// A cross of classes, whose cells are the bins first .. first+count-1: each class by its labels, in the order of its
+/// numbers.
 struct BinGroup {
   const char* name;
   int first, count;
@@ -26,13 +26,13 @@ struct BinGroup {
 };
 const std::vector<BinGroup>& bin_groups();
 
-/// The rounding of one scalar operation or conversion under IEEE 754, in the op's mode.
+/// The rounding of case `index` of a scalar operation or conversion under IEEE 754, in the op's mode.
 Rounded round_scalar_case(const Op& op, const Batch& batch, size_t index);
 
 class Coverage {
  public:
-  /// `model` is the focus unit's row (of a dot; copied), or nullptr for other ops; `slicing` how it cuts the matrices
-  /// of a product, or nullptr where it does not.
+  /// `model` is the focus unit's row, which is copied: of a dot, otherwise nullptr. `slicing` says how the focus unit
+  /// cuts the matrices of a product; nullptr: as the reference does.
   Coverage(const Op& op, const DotModel* model, const Slicing* slicing = nullptr)
       : op_(op), has_model_(model != nullptr), model_(model ? *model : DotModel{}), one_(op) {
     if (GemmCoverage::observes(op)) gemm_.emplace(op, slicing ? *slicing : reference_slicing(op.k));
@@ -44,7 +44,8 @@ class Coverage {
     return gemm_ || op_.kind == OpKind::convert || op_.kind == OpKind::scalar || op_.kind == OpKind::quantize;
   }
 
-  /// Reports each bin of one case to sink.hit(bin), some more than once.
+  /// Reports each bin of one case to sink.hit(bin), some more than once, and broken invariants to
+  /// sink.impossible(text). Only where observes().
   template <class Sink>
   void observe(const Batch& batch, size_t index, Sink& sink) {
     if (op_.kind == OpKind::dot) {

@@ -8,7 +8,7 @@
 namespace mmafuzz {
 namespace {
 
-/// The encoding of a positive value moved by so many encodings, kept finite and nonnegative.
+/// The encoding of significand * 2^exponent, moved up by `moved` encodings; kept finite and nonnegative.
 uint64_t encoding_near(const FormatFields& f, uint64_t significand, int exponent, int moved) {
   const RoundingRule rule = {.rounding = Rounding::toward_zero, .overflow = Overflow::saturate};
   const uint64_t code = round_once(f, false, significand, exponent, false, rule).encoding >> f.ignored_low_bits;
@@ -16,7 +16,7 @@ uint64_t encoding_near(const FormatFields& f, uint64_t significand, int exponent
   return f.in_container(static_cast<uint64_t>(std::clamp<int64_t>(there, 0, int64_t(f.greatest_magnitude()))));
 }
 
-/// Number `boundary` / 2 of a format's magnitudes, or half a step above it.
+/// Magnitude number `boundary` / 2 of a format, or for odd numbers the middle above it.
 Number boundary_of(const FormatFields& element, uint64_t boundary) {
   Number n;
   n.cls = NumberClass::finite;
@@ -93,7 +93,7 @@ void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int m
     if (lane == kept) continue;
     const Number at = boundary_of(element, (first + static_cast<uint64_t>(n)) % boundaries);
     const bool negative = (n++ & 1) != 0;
-    // The product may be longer than a word: what is cut only moves the neighbour.
+    // Where the product is longer than a word, its lower bits are lost, which moves the result by at most one encoding.
     const Exact product = exact_product(exact_product(to_exact(at), to_exact(scale)), to_exact(tensor));
     uint64_t encoding = 0;
     if (product.cls == NumberClass::finite) {
@@ -102,7 +102,7 @@ void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int m
       const int64_t there = static_cast<int64_t>(code) + moved;
       encoding = from.in_container(static_cast<uint64_t>(std::max<int64_t>(there, 0)));
     }
-    // No other number is greater than the one that the scale is of.
+    // amax stays the greatest magnitude.
     encoding = std::min(encoding, amax);
     source.set(index, lane, encoding | (negative ? travelling_sign(from) : 0));
   }
@@ -152,7 +152,7 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
         set_boundaries(op, amax, at, first, moved, batch, index);
         break;
       }
-      case 3: {  // all of about the same size, none greater
+      case 3: {  // all of about the size of amax, none greater
         for (int lane = 0; lane < op.k; ++lane) {
           const uint64_t below = rng.next() & from.in_container(from.fraction_mask());
           const uint64_t sign = (rng.next() & 1) ? travelling_sign(from) : 0;

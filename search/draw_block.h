@@ -1,4 +1,6 @@
-// Blocks where quantizers differ: the greatest magnitude on a step of the scale, the others between two codes.
+// Blocks on which quantizers differ. A quantizer scales a block of k elements by a scale that it derives from amax, the
+// block's greatest magnitude, and rounds each element to a code. Here amax is at a step, a value where the scale
+// changes, and the other elements are at boundaries, codes or middles between two codes.
 #pragma once
 
 #include <vector>
@@ -8,15 +10,16 @@
 
 namespace mmafuzz {
 
-/// Where the scale of an op steps for the rules that give scales of its format, as values of amax.
+/// The steps of an op's scale, as values of amax, for all rules that make scales of its format.
 class BlockSteps {
  public:
   explicit BlockSteps(const Op& op);
 
-  /// How many steps there are: of each rule every power of two, or of a format with a fraction every number and every
-  /// middle between two.
+  /// The number of steps: one for each rule and power of two; where the scale's format has fraction bits, one for each
+  /// number of it and each middle between two, or of a format wider than 16 bits one for each power of two.
   uint64_t count() const { return count_; }
-  /// amax at step `n` under a tensor's scale, moved by so many encodings of the source; within the source's range.
+  /// The encoding of amax at step `n` modulo count() under a tensor's scale, moved up by `moved` encodings of the
+  /// source format; within its range.
   uint64_t at(uint64_t n, int moved, const Number& tensor = detail::one_as_number()) const;
 
  private:
@@ -33,11 +36,11 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index);
 /// Draws codes and scales over case `index` of a dequantize op.
 void draw_codes(const Op& op, CounterRng& rng, Batch& batch, size_t index);
 
-/// Writes to lanes other than `kept` numbers between two codes of a block of that greatest magnitude: boundary `first`
-/// and following of the element's format, moved by so many encodings.
+/// Writes boundaries to the lanes other than `kept`, for a block whose greatest magnitude is `amax`: boundary number
+/// `first` and following of the element's format, each moved up by `moved` encodings of the source format.
 void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int moved, Batch& batch, size_t index);
 
-/// How many boundaries the element's format has: its numbers and the middles between two.
+/// The number of boundaries of the element's format: its magnitudes and the middles between two.
 uint64_t boundaries_of(const FormatFields& element);
 
 }  // namespace mmafuzz

@@ -8,7 +8,7 @@
 namespace mmafuzz {
 namespace {
 
-/// How wide the exponents of a case spread: what decides the number of slices.
+/// How many exponents apart the numbers of a matrix are, at most: this decides the number of slices.
 int draw_spread(const FormatFields& f, CounterRng& rng) {
   switch (rng.below(6)) {
     case 0: return 0;
@@ -20,7 +20,7 @@ int draw_spread(const FormatFields& f, CounterRng& rng) {
   }
 }
 
-/// Where the exponents of a matrix lie: mostly near 1, else at an end of the range.
+/// The greatest exponent of a matrix: mostly near 0, else at an end of the range.
 int draw_center(const FormatFields& f, CounterRng& rng) {
   switch (rng.below(8)) {
     case 0: return f.emax();
@@ -30,7 +30,7 @@ int draw_center(const FormatFields& f, CounterRng& rng) {
   }
 }
 
-/// One case of a batch: its matrices by side, 0 and 1 of the factors and 2 of c, and by place.
+/// One case of a batch. Its matrices are counted by `side`: 0 is a, 1 is b, 2 is c.
 class ProductCase {
  protected:
   ProductCase(const Op& op, CounterRng& rng, Batch& batch, size_t index)
@@ -40,15 +40,16 @@ class ProductCase {
   const FormatFields& format(size_t side) const {
     return side == 0 ? op_.a.fields() : side == 1 ? op_.b.fields() : op_.c.fields();
   }
-  /// Rows of a, columns of b.
+  /// Number of rows of a, of columns of b.
   int lines(size_t side) const { return side == 0 ? op_.m : op_.n; }
+  /// Position of element `l` along k of a row of a or a column of b.
   int place(size_t side, int line, int l) const { return side == 0 ? line * op_.k + l : l * op_.n + line; }
   int count(size_t side) const { return batch_.inputs()[side].count(); }
   uint64_t get(size_t side, int element) const { return batch_.inputs()[side].get(index_, element); }
   void set(size_t side, int element, uint64_t value) {
     batch_.inputs()[side].set(index_, element, value & format(side).container_mask());
   }
-  /// The products at one place along k become the negative ones of those at another.
+  /// The products at position `to` along k become those at position `from`, negated.
   void oppose(int from, int to) {
     for (int i = 0; i < op_.m; ++i) set(0, place(0, i, to), get(0, place(0, i, from)) ^ travelling_sign(format(0)));
     for (int j = 0; j < op_.n; ++j) set(1, place(1, j, to), get(1, place(1, j, from)));
@@ -68,7 +69,8 @@ class GemmDraw : ProductCase {
     for (size_t side : {size_t{0}, size_t{1}}) {
       const FormatFields& f = format(side);
       const int spread = draw_spread(f, rng_), center = draw_center(f, rng_);
-      // A wide spread in one line mostly: the others show that lines do not disturb each other, and cost less.
+      // A wide spread is mostly in one line (a row of a or a column of b): the others show that lines do not disturb
+      // each other, and cost less.
       const int wide = spread > 30 && !rng_.one_in(8) ? draw(lines(side)) : -1;
       const bool ones = rng_.one_in(4), one_sign = rng_.one_in(3), sparse = rng_.one_in(4);
       for (int e = 0; e < count(side); ++e) {
@@ -121,7 +123,7 @@ class GemmDraw : ProductCase {
     return encode_near(f, negative, exponent, fraction);
   }
 
-  /// Zero, special, or near the products' exponents and up to two precisions below.
+  /// Draws element `e` of c: zero, or with an exponent from three above a product's to two precisions below it.
   void draw_c(int e) {
     const FormatFields& f = op_.c.fields();
     if (rng_.one_in(3)) return set(2, e, f.encode_zero(rng_.one_in(3)));
@@ -140,7 +142,8 @@ class GemmDraw : ProductCase {
     set(side, draw(count(side)), value);
   }
 
-  /// Two places along k whose products in row i cancel, exactly or off by one low bit.
+  /// The products at two positions along k cancel in every element of the result; half of the time one low bit of a
+  /// random element of a or b is flipped then.
   void cancel() {
     if (op_.k < 2) return;
     const int from = rng_.between(0, op_.k - 1), to = (from + rng_.between(1, op_.k - 1)) % op_.k;
@@ -155,7 +158,7 @@ class GemmDraw : ProductCase {
     set(side, e, change(format(side), get(side, e)));
   }
 
-  /// A row of a or a column of b.
+  /// Changes each element of a row of a or of a column of b.
   template <class Change>
   void line(const Change& change) {
     const size_t side = rng_.below(2);
@@ -167,9 +170,10 @@ class GemmDraw : ProductCase {
   }
 };
 
-/// Moves that know how a scheme cuts the matrices into slices: a row's span just beyond the slices, a number at the
-/// edge of a slice or in what is left below the last one, full digits, cancellation between slices, lines copied and
-/// permuted, one special number among plain ones.
+/// Moves that depend on how a scheme cuts the matrices into slices of digits (docs/ozaki.md). A line is a row of a or a
+/// column of b. The moves: a line's last bit just beyond the slices, a number at the edge of a slice or in what is left
+/// below the last one, full digits, cancellation between slices, lines copied and permuted, one special number among
+/// plain ones.
 class SliceMoves : ProductCase {
  public:
   SliceMoves(const Op& op, const Slicing& slicing, CounterRng& rng, Batch& batch, size_t index)
@@ -200,7 +204,7 @@ class SliceMoves : ProductCase {
   }
 
  private:
-  /// A row of a (side 0) or a column of b.
+  /// Chooses the line that the move changes: a row of a (side 0) or a column of b (side 1).
   void choose_line() {
     side_ = rng_.below(2);
     line_ = draw(lines(side_));
@@ -225,7 +229,7 @@ class SliceMoves : ProductCase {
     }
     return best;
   }
-  /// Every |x| of the line is below 2^top; a line without numbers gets one.
+  /// The least t for which every |x| of the line is below 2^t. A line without nonzero finite numbers gets one.
   int top() {
     int at = greatest();
     if (at < 0) {
@@ -235,7 +239,7 @@ class SliceMoves : ProductCase {
     }
     return leading_exponent(format(), get(at)) + 1;
   }
-  /// A place other than that of a greatest number, if there is one: to move it leaves the top.
+  /// A random position along k, mostly not that of greatest(), so that a change there leaves top() as it is.
   int other_place() {
     const int at = draw(op_.k);
     return at == greatest() ? (at + 1) % op_.k : at;
@@ -246,7 +250,7 @@ class SliceMoves : ProductCase {
     for (int l = 0; l < op_.k; ++l)
       if (counts(l)) set(l, with_exponent(format(), get(l), leading_exponent(format(), get(l)) + by));
   }
-  /// A number's leading bit, or its last one, next to the edge of a slice.
+  /// Puts a number's leading bit, or its last one, next to the edge of a slice.
   void to_boundary() {
     const int high = top(), slice = rng_.between(1, slices() + 1);
     const int near = high - slice * width() + rng_.between(-1, 1);
@@ -255,7 +259,7 @@ class SliceMoves : ProductCase {
     const bool by_last = rng_.one_in(2);
     put_bits(other_place(), negative, by_last ? near + bits - 1 : near, bits);
   }
-  /// A number of `bits` bits, the first and the last of them ones, whose leading bit weighs 2^exponent.
+  /// Writes a number of `bits` bits, the first and the last of them ones, whose leading bit weighs 2^exponent.
   void put_bits(int l, bool negative, int exponent, int bits) {
     const int p = format().precision();
     uint64_t fraction = rng_.one_in(3) ? low_mask(p - 1) : rng_.one_in(2) ? 0 : rng_.next() & low_mask(p - 1);
@@ -263,7 +267,7 @@ class SliceMoves : ProductCase {
     if (bits > 1) fraction |= uint64_t{1} << (p - bits);
     set(l, encode_near(format(), negative, exponent, fraction));
   }
-  /// The last bit of the line one or two beyond the last slice, at its end, or a whole slice beyond.
+  /// Puts the last bit of a number at the end of the last slice, one bit to either side, or up to a slice beyond.
   void exceed_slices() {
     const int end = top() - slices() * width();
     const int last = end - (rng_.one_in(4) ? rng_.between(2, width() + 1) : rng_.between(-1, 1));
@@ -271,7 +275,7 @@ class SliceMoves : ProductCase {
     const bool negative = rng_.one_in(2);
     put_bits(other_place(), negative, last + bits - 1, bits);
   }
-  /// A number becomes what the slices leave of it, or of another one.
+  /// A number becomes what another number, or itself, has below the last slice.
   void to_residue() {
     const int end = top() - slices() * width(), from = draw(op_.k), to = other_place();
     const Number x = decode(format(), get(from));
@@ -286,7 +290,7 @@ class SliceMoves : ProductCase {
     const int length = static_cast<int>(std::bit_width(left)), p = format().precision();
     set(to, encode_near(format(), x.negative, x.exponent + length - 1, (left << (p - length)) & low_mask(p - 1)));
   }
-  /// Nothing of the line is left below some slice.
+  /// Clears all bits of the line below some slice.
   void drop_below() {
     const int high = top();
     const int end = high - rng_.between(1, slices()) * width();
@@ -299,8 +303,8 @@ class SliceMoves : ProductCase {
       else set(l, get(l) & ~format().in_container(low_mask(std::min(cut, static_cast<int>(format().fraction_bits)))));
     }
   }
-  /// Two places along k whose products cancel, or all places in pairs, down to a bit in a chosen slice: the slices
-  /// before it sum to zero.
+  /// The products at two positions along k cancel, or at all positions in pairs, down to a bit in a chosen slice: the
+  /// slices before it sum to zero.
   void cancel_slices() {
     if (op_.k < 2) return;
     const int from = draw(op_.k), to = (from + 1 + draw(op_.k - 1)) % op_.k;
@@ -319,7 +323,7 @@ class SliceMoves : ProductCase {
     const int bit = high - slice * width() + draw(width()) - x.exponent;
     if (bit >= 0 && bit < format().fraction_bits) set(to, get(to) ^ format().in_container(uint64_t{1} << bit));
   }
-  /// Another line becomes this one, its negative, or trades places with it.
+  /// Another line becomes a copy of this one, its negative, or the two are exchanged.
   void copy_line() {
     const int all = lines(side_);
     if (all < 2) return turn_greatest();
@@ -331,7 +335,7 @@ class SliceMoves : ProductCase {
       set(side_, place(side_, other, l), negate ? own ^ travelling_sign(format()) : own);
     }
   }
-  /// A line of the other side becomes this one, or its negative: their product is as great as the lines' norms allow.
+  /// A line of the other matrix becomes this one, or its negative: their product is as great as the lines' norms allow.
   void match_line() {
     if (!(op_.a == op_.b)) return copy_line();
     const size_t beside = 1 - side_;
@@ -339,7 +343,7 @@ class SliceMoves : ProductCase {
     const uint64_t turned = rng_.one_in(3) ? travelling_sign(format()) : 0;
     for (int l = 0; l < op_.k; ++l) set(beside, place(beside, other, l), get(l) ^ turned);
   }
-  /// Two products of every element trade places, mostly of different blocks where there are any.
+  /// Exchanges two positions along k in every element, often of different blocks where there are any.
   void permute_products() {
     if (op_.k < 2) return;
     const int from = draw(op_.k), block = std::max(1, slicing_.block);
@@ -353,7 +357,7 @@ class SliceMoves : ProductCase {
       }
     }
   }
-  /// One special number, all others finite but at times one of c.
+  /// One special number; all others are finite, but for one of c at times.
   void one_special() {
     for (size_t side = 0; side < 3; ++side)
       for (int e = 0; e < count(side); ++e)
@@ -364,7 +368,7 @@ class SliceMoves : ProductCase {
     const uint64_t addend = draw_special(format(2), rng_);
     set(2, draw(count(2)), addend);
   }
-  /// One block along k of the line becomes zeros, or all but one: what padding and skipped work look like.
+  /// One block along k of the line becomes zeros, or all blocks but one: as padding and skipped work look.
   void clear_blocks() {
     const int block = std::clamp(slicing_.block, 1, std::max(op_.k / 2, 1)),
               first = draw((op_.k + block - 1) / block) * block;
@@ -372,7 +376,8 @@ class SliceMoves : ProductCase {
     for (int l = 0; l < op_.k; ++l)
       if ((l >= first && l < first + block) != others) set(l, format().encode_zero(negative));
   }
-  /// Digits as great as they can be, of one sign, in the whole row and column: what the accumulator holds at most.
+  /// The greatest digits, of one sign, in the whole line and at times in one of the other matrix: the greatest sums
+  /// that the accumulator must hold.
   void fill_digits() {
     const int high = top(), first = rng_.between(1, slices());
     const bool all_slices = rng_.one_in(2), both = rng_.one_in(2), negative = rng_.one_in(2);
@@ -392,7 +397,7 @@ class SliceMoves : ProductCase {
       }
     }
   }
-  /// The sign of the line's greatest number, or of all of them.
+  /// Negates the line's greatest number, or gives all of its numbers one sign.
   void turn_greatest() {
     const int at = greatest();
     if (at < 0) return;
@@ -401,7 +406,7 @@ class SliceMoves : ProductCase {
     for (int l = 0; l < op_.k; ++l)
       set(l, (get(l) & ~travelling_sign(format())) | (negative ? travelling_sign(format()) : 0));
   }
-  /// The last or another bit of a digit.
+  /// Flips the last or another bit of a digit.
   void step_digit() {
     const int l = draw(op_.k);
     const Number x = decode(format(), get(l));
@@ -410,7 +415,7 @@ class SliceMoves : ProductCase {
     const int bit = high - rng_.between(1, slices()) * width() + within - x.exponent;
     if (bit >= 0 && bit < format().fraction_bits) set(l, get(l) ^ format().in_container(uint64_t{1} << bit));
   }
-  /// All numbers of the line at its greatest exponent, or a slice apart from each other.
+  /// Puts all numbers of the line at its greatest exponent, or a slice apart from each other.
   void align_line() {
     const int high = top(), apart = rng_.one_in(2) ? 0 : width();
     for (int l = 0; l < op_.k; ++l)

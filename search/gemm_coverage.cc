@@ -14,8 +14,8 @@ int slices_class(int slices) {
   return slices <= 4 ? 3 : slices <= 8 ? 4 : slices <= 16 ? 5 : slices <= 64 ? 6 : 7;
 }
 
-/// zeros, one slice, within the slices, S-1, S, S+1, within one slice more, within the next 64 bits, beyond; S being
-/// the bits that the slices hold.
+/// Classes of a line's span in bits: zeros, one slice, below S-1, S-1, S, S+1, up to one slice more than S, up to 64
+/// bits more, beyond; S being the bits that the slices hold.
 int span_class(const bool filled, int span, int width, int held) {
   if (!filled) return 0;
   if (span >= held - 1 && span <= held + 1) return 4 + span - held;
@@ -23,7 +23,7 @@ int span_class(const bool filled, int span, int width, int held) {
   return span <= held + width ? 6 : span <= held + 64 ? 7 : 8;
 }
 
-/// Over the limit, bits left 0, 1, 2, 3-4, 5-8, 9+; a zero sum.
+/// Classes of the bits that a sum leaves free below 2^bits: over the limit, 0, 1, 2, 3-4, 5-8, 9+; a zero sum.
 int slack_class(uint64_t magnitude, int bits) {
   if (magnitude == 0) return 7;
   // 2^bits itself is still exact.
@@ -46,7 +46,7 @@ int top_of(const Number& x) { return x.exponent + static_cast<int>(std::bit_widt
 
 bool counts(const Number& x) { return x.cls == NumberClass::finite && x.significand != 0; }
 
-/// The digit of slice p.
+/// The signed digit of slice p, counted from 1.
 int digit_of(const Number& x, int top, int width, int p) {
   const int shift = x.exponent - (top - p * width);
   if (!counts(x) || shift >= width || shift <= -64) return 0;
@@ -55,7 +55,7 @@ int digit_of(const Number& x, int top, int width, int p) {
   return x.negative ? -digit : digit;
 }
 
-/// remainder_class of a wide magnitude with a sticky bit below it.
+/// bins::remainder_class of a wide magnitude; `sticky`: nonzero bits lie below its last one.
 int wide_remainder_class(uint128 magnitude, int dropped, bool sticky) {
   if (dropped <= 0) return sticky ? 2 : 0;
   const uint128 all = (uint128{1} << dropped) - 1, half = uint128{1} << (dropped - 1), rest = magnitude & all;
@@ -170,8 +170,7 @@ void GemmCoverage::note_element(const Line& row, const Line& column, const Numbe
     note_sum(row, column, c, first_sign);
 }
 
-/// The sum of an element in 128 bits below the row's and the column's tops, so that only what lies 108 bits lower is
-/// merely known to be there.
+/// The sum of an element in 128 bits, in units of 2^(row's top + column's top - 108); `sticky`: more lies below.
 void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c, int first_sign) {
   const int top = row.top + column.top, unit = top - 108;
   const size_t block = size_t(std::max(slicing_.block, 1)), k = row.number.size();
@@ -228,7 +227,7 @@ void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c
   if (magnitude == 0 || of_c == 3) return;
   const FormatFields& d = op_.d.fields();
   const int quantum = std::max(leading - d.fraction_bits, d.least_bit());
-  if (quantum - unit > 126) return;  // far below the range
+  if (quantum - unit > 126) return;  // the sum lies far below the range
   const int dropped = quantum - unit;
   const bool last = dropped >= 0 && (magnitude >> dropped & 1) != 0;
   hit(bins::GemmRound::at(sum < 0, last, wide_remainder_class(magnitude, dropped, sticky)));

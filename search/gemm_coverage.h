@@ -1,5 +1,6 @@
-// The bins of a matrix product (arithmetic/bins.h, groups gemm_*): how a scheme of slices would cut it, how near its
-// slice products come to the accumulator's limit, what cancels, where it rounds. They follow from the operands alone.
+// The bins of a matrix product (arithmetic/bins.h, groups gemm_*): how a scheme would cut it into slices of digits
+// (docs/ozaki.md), how near the slices' products come to the accumulator's limit, what cancels, where it rounds. They
+// follow from the operands alone.
 #pragma once
 
 #include <vector>
@@ -14,7 +15,7 @@ class GemmCoverage {
  public:
   GemmCoverage(const Op& op, const Slicing& slicing);
 
-  /// Whether an op's matrices are floating-point numbers.
+  /// Whether an op is a product of matrices of floating-point numbers; only these have such bins.
   static bool observes(const Op& op) { return op.kind == OpKind::gemm && !op.a.fields().integer; }
 
   /// The bins of one case, some more than once; valid until the next call.
@@ -25,13 +26,13 @@ class GemmCoverage {
   struct Line {
     bool filled = false;     ///< some number of it is finite and not zero
     int top = 0, least = 0;  ///< every |x| is below 2^top; the last bit weighs 2^least
-    int kind = 0;            ///< as value_kind, the gravest of it
-    bool negative = false;   ///< sign of a greatest number
-    int needed = 0;          ///< slices
-    bool cut = false;        ///< has more than the slicing takes
-    int left = 0;            ///< lost_class of what is below the slices, the greatest class of its numbers
+    int kind = 0;            ///< the greatest bins::value_kind of its numbers
+    bool negative = false;   ///< sign of a number of greatest exponent
+    int needed = 0;          ///< slices that hold all bits from top to least
+    bool cut = false;        ///< it needs more slices than the slicing takes
+    int left = 0;            ///< bins::lost_class of what is below the slices: the greatest of its numbers'
     std::vector<Number> number;
-    std::vector<int> digit[2];  ///< of the first two slices
+    std::vector<int> digit[2];  ///< by slice, of the first two: the digit of each number
   };
   void read(const Batch& batch, size_t index);
   void describe(Line& line, int width) const;

@@ -81,11 +81,11 @@ void IntegerDot::draw_lanes() {
         if (rng_.one_in(3)) set_lane(lane, corner_a, corner_b);
         else set_lane(lane, coin ? corner_a : 0, 0);
         break;
-      case 4:  // neighbours alike
+      case 4:  // some neighbouring lanes are equal
         if (lane > 0 && coin) set_lane(lane, a(lane - 1), b(lane - 1));
         else set_lane(lane, corner_a, corner_b);
         break;
-      default: {  // minus an earlier product, or beside it
+      default: {  // minus an earlier product, or nearly so
         const int from = rng_.between(0, lane);
         const bool cancels = lane > 0 && coin && fa_.has_sign();
         if (cancels) set_lane(lane, stepped(fa_, 0 - a(from), rng_.one_in(4) ? 1 : 0), b(from));
@@ -109,7 +109,7 @@ uint64_t IntegerDot::sum() const {
   return static_cast<uint64_t>(integer_value(fc_, batch_.c().get(index_)) + products(op_.k)) & fc_.container_mask();
 }
 
-/// The adder at an end of d, or of an accumulator of any width, after some of the products or after all.
+/// Chooses c so that the adder is at an end of d, or of an accumulator of any width, after some products or all.
 void IntegerDot::draw_end_for_c() {
   const int lanes = rng_.one_in(2) ? op_.k : any_lane();
   const int width = op_.d.fields().integer ? op_.d.fields().width : 32;

@@ -1,5 +1,5 @@
-// Dots of integers: lanes and c where multipliers, adders and saturation of integers have corners. What draws, moves
-// and walks them shares the same few pieces.
+// Dots of integers: lanes and c at which multipliers, adders and saturation of integers are most likely to be wrong.
+// The generator, the mutator and the walks of integer dots share these pieces.
 #pragma once
 
 #include "core/batch.h"
@@ -11,10 +11,11 @@ inline bool is_integer_dot(const Op& op) {
   return op.kind == OpKind::dot && op.a.fields().integer && op.b.fields().integer;
 }
 
-/// An end of the format or beside it, around zero, around a power of two of either sign, or any.
+/// Draws an end of the format, one within 2 of it, of zero, or of plus or minus a power of two, or any integer.
 uint64_t draw_integer_corner(const FormatFields& f, CounterRng& rng);
 
-/// The ends, their neighbours, -1, 0, 1 and half the range, each once: for walks.
+/// The ends of the format, their neighbours, -1, 0, 1 and half the range, each once and in ascending order of
+/// encodings: for walks.
 std::vector<uint64_t> integer_corners(const FormatFields& f);
 
 class IntegerDot {
@@ -22,22 +23,23 @@ class IntegerDot {
   IntegerDot(const Op& op, Batch& batch, size_t index, CounterRng& rng)
       : op_(op), fa_(op.a.fields()), fb_(op.b.fields()), fc_(op.c.fields()), batch_(batch), index_(index), rng_(rng) {}
 
-  /// A case of its own.
+  /// Draws the whole case.
   void draw();
-  /// One step from a case.
+  /// Changes a few operands of the case.
   void move();
 
   void set_lane(int lane, uint64_t a, uint64_t b);
   void draw_lanes();
-  /// c becomes `target` less the first `lanes` products, modulo c's width: the adder stands at `target` there.
+  /// Sets c to `target` less the first `lanes` products, modulo c's width: adding in order of lanes reaches `target`
+  /// there.
   void aim_c(int lanes, __int128 target);
-  /// c and all products, modulo c's width.
+  /// The sum of c and all products, modulo c's width: an encoding.
   uint64_t sum() const;
 
  private:
   uint64_t a(int lane) const { return batch_.a().get(index_, lane); }
   uint64_t b(int lane) const { return batch_.b().get(index_, lane); }
-  __int128 products(int lanes) const;  ///< the sum of the first
+  __int128 products(int lanes) const;  ///< the sum of the first `lanes` products
   int any_lane() { return rng_.between(0, op_.k - 1); }
   void draw_c();
   void draw_end_for_c();

@@ -1,5 +1,5 @@
-// The walks of integer dots: every product of narrow operands in every lane, corners in lanes that meet, and the adder
-// beside every power of two.
+// The walks of integer dots: every product of narrow operands in every lane, integer_corners() in lanes near each
+// other, and sums next to every power of two.
 #include <memory>
 
 #include "search/datapath_sweeps.h"
@@ -10,7 +10,7 @@ namespace mmafuzz {
 void DatapathSweeps::add_integer_parts() {
   const FormatFields fa = op_.a.fields(), fb = op_.b.fields();
   const uint64_t k = static_cast<uint64_t>(op_.k);
-  // A walk lasts as long as its op, which each case asks for anew.
+  // The parts keep a copy of the op: they outlive this call.
   const Op op = op_;
   if (fa.width + fb.width <= 16) {
     const uint64_t pairs = uint64_t{1} << (fa.width + fb.width);
@@ -22,7 +22,7 @@ void DatapathSweeps::add_integer_parts() {
           dot.set_lane(lane, n % pairs & fa.container_mask(), n % pairs >> fa.width);
         });
   }
-  // What a pair, a triple or four of neighbours add may be narrower than the whole sum.
+  // An adder of two, three or four neighbouring products may be narrower than that of the whole sum.
   const auto of_a = std::make_shared<std::vector<uint64_t>>(integer_corners(fa));
   const auto of_b = std::make_shared<std::vector<uint64_t>>(integer_corners(fb));
   const uint64_t products = of_a->size() * of_b->size(), tuples = products * products;

@@ -9,15 +9,14 @@
 namespace mmafuzz {
 namespace {
 
-/// Biases of the suite: none, the OCP formats' neighbourhood, the middle, the greatest.
+/// Exponent biases of the suite: the least, two of common formats, the greatest.
 constexpr int suite_biases[] = {0, 7, 15, greatest_bias};
 constexpr int switched_bias = 7;
 
-/// Kinds of op that take turns, each once from the suite and once at random; then a known op.
+/// Kinds of op that take turns: first each from the suite, then each at random, then a known op.
 enum Turn : uint64_t { converts, scalars, dots, scaled_dots, gemms, own_turns };
 
-/// Where the values of an op's features come from: a feature of n values has one of 0..n-1. Asked once for each
-/// feature.
+/// The source of the values of an op's features: each call decides the next feature, which has values 0..n-1.
 using Choices = std::function<uint32_t(uint32_t n)>;
 
 /// A row of an orthogonal array of strength two over a prime p: column c of row (i, j) is i + c*j mod p. In its p*p
@@ -41,7 +40,7 @@ struct Extents {
   int m, n, k;
 };
 constexpr Extents shapes[] = {{1, 1, 1}, {1, 1, 3}, {2, 3, 4}, {3, 1, 7}, {1, 2, 17}, {2, 2, 2}};
-/// Stochastic rounding's own features, of which the suite takes a few together.
+/// The attributes of stochastic rounding, of which the suite takes a few combinations.
 struct Draws {
   uint64_t seed;
   int bits;
@@ -73,7 +72,7 @@ std::vector<Format> suite_formats() {
   return all;
 }
 
-/// A third each: the widest formats, whose products need the most bits; any without switches; any at all.
+/// A third each: one of the widest formats, whose products need the most bits; any format without switches; any format.
 Format weighted_format(CounterRng& rng) {
   static const std::vector<Format> wide = {format("fp64"), format("fp64"), format("fp32"), format("s32"),
                                            format("u64")};
@@ -83,7 +82,7 @@ Format weighted_format(CounterRng& rng) {
   return third == 1 ? format(any.name().substr(0, any.name().find('?'))) : any;
 }
 
-/// alpha or beta: none, zero, one value near 1, a special, the greatest, any.
+/// A value of alpha or beta: none, zero, one value near -2, a special, the greatest, any.
 std::optional<uint64_t> scalar_factor(const FormatFields& f, uint32_t choice, CounterRng& rng) {
   switch (choice) {
     case 0: return std::nullopt;
@@ -96,7 +95,7 @@ std::optional<uint64_t> scalar_factor(const FormatFields& f, uint32_t choice, Co
 }
 constexpr uint32_t scalar_factors = 6;
 
-/// Fills an op of a kind from choices; `next_format` makes its formats. Each feature is one choice, in a fixed order.
+/// Makes an op of a kind; `next_format` returns its formats. Each other feature is one choice, in a fixed order.
 template <class NextFormat>
 Op make_op(Turn turn, const Choices& choices, CounterRng& rng, NextFormat next_format) {
   Op op;

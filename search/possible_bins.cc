@@ -6,7 +6,7 @@
 namespace mmafuzz {
 namespace {
 
-/// A bin's place in a cross, class by class; nothing where it is not in the cross.
+/// Writes a bin's class in each dimension of a cross to `place`; false where the bin is not of the cross.
 template <class Cross>
 bool place_in(int bin, std::array<int, 5>& place) {
   if (bin < Cross::first || bin >= Cross::end) return false;
@@ -32,7 +32,7 @@ bool lacks(const FormatFields& f, int kind) {
 
 namespace {
 
-/// Factor kinds of the pair number `pair` of bins::Special: first <= second.
+/// The classes of the two factors of pair number `pair` of bins::Special: first <= second.
 std::pair<int, int> kinds_of(int pair) {
   for (int first = 0; first < 5; ++first)
     for (int second = first; second < 5; ++second)
@@ -49,13 +49,13 @@ std::pair<int, int> shifts_of(int shift_class, int f) {
   return {shift_class <= 2 ? shift_class : (1 << (shift_class - 2)) + 1, 1 << (shift_class - 1)};
 }
 
-/// What only an alignment to a greatest exponent can show, on kernels whose steps have none (bins.h: operation() and
-/// unaligned_sum()).
+/// Whether only an alignment to a greatest exponent can reach a bin, on kernels whose steps have none (bins.h:
+/// operation() and unaligned_sum()).
 bool steps_rule_out(const KernelTraits& kernel, int bin) {
   using namespace bins;
   if (kernel.aligns()) return false;
   const bool in_ieee_steps = kernel.in_operations();
-  const bool adds_to_c = in_ieee_steps || kernel.c == KernelTraits::Joining::last;  // by an operation
+  const bool adds_to_c = in_ieee_steps || kernel.c == KernelTraits::Joining::last;  // c is added by an IEEE operation
   std::array<int, 5> at = {};
   if (place_in<Floor>(bin, at) || place_in<Loss>(bin, at)) return true;
   if (place_in<Block>(bin, at) || place_in<Lane>(bin, at)) return in_ieee_steps;

@@ -11,7 +11,7 @@
 namespace mmafuzz {
 namespace {
 
-/// Eight bytes of packed elements at once: the rows of a column are as uniform as their elements.
+/// Fills eight bytes of packed elements with one draw: uniform bits are uniform elements.
 void fill_uniform(const FormatFields& f, Column& column, size_t index, CounterRng& rng) {
   uint64_t mask = 0;
   for (int shift = 0; shift < 64; shift += 8 * column.element_bytes()) mask |= f.container_mask() << shift;

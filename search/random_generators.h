@@ -1,4 +1,4 @@
-// Plain random operands: what the structured generator and guided search are measured against. Three kinds, because
+// Plain random operands: the baseline of the structured generator and of guided search. There are three kinds, because
 // each misses something else: uniform encodings hold an infinity or a NaN in most dots, normal values never leave the
 // middle of the range, spread exponents rarely cancel.
 #pragma once

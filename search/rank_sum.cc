@@ -6,7 +6,7 @@
 namespace mmafuzz {
 
 void RankSumTest::add(const std::vector<double>& x, const std::vector<double>& y) {
-  std::vector<std::pair<double, bool>> all;  // value, from x
+  std::vector<std::pair<double, bool>> all;  // value, whether it is of x
   for (const double v : x) all.emplace_back(v, true);
   for (const double v : y) all.emplace_back(v, false);
   std::sort(all.begin(), all.end());
@@ -20,7 +20,7 @@ void RankSumTest::add(const std::vector<double>& x, const std::vector<double>& y
     ties += count * count * count - count;
     begin = end;
   }
-  const double u = rank_sum - n * (n + 1) / 2;  // pairs with x > y, ties half
+  const double u = rank_sum - n * (n + 1) / 2;  // number of pairs with x > y, ties counted half
   const double weight = 1 / (total + 1);
   excess_ += weight * (u - n * m / 2);
   variance_ += weight * weight * n * m / 12 * (total + 1 - ties / (total * (total - 1)));

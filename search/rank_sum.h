@@ -1,5 +1,5 @@
-// Compares two searches by the times that they took: the two-sided rank-sum test of Wilcoxon, Mann and Whitney in its
-// normal approximation, with ties and strata. Are the values of one sample smaller than those of the other?
+// Compares two searches by their times: the two-sided rank-sum test of Wilcoxon, Mann and Whitney in its normal
+// approximation, with ties and strata. It asks whether the values of one sample are smaller than those of the other.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@ namespace mmafuzz {
 /// Collects strata (one mutant each); values of different strata are never compared.
 class RankSumTest {
  public:
-  /// Both samples nonempty. Censored values are entered as equal and greater than all others.
+  /// Adds a stratum; both samples are nonempty. Censored values are entered as equal and greater than all others.
   void add(const std::vector<double>& x, const std::vector<double>& y);
 
-  /// Standard normal under the hypothesis that x and y have one distribution; negative where x is smaller. One stratum:
-  /// Mann and Whitney's test without continuity correction; several: van Elteren's weights 1 / (n + m + 1). 0 if all
-  /// values are equal.
+  /// Standard normal under the hypothesis that x and y have one distribution; negative where x is smaller. With one
+  /// stratum it is Mann and Whitney's test without continuity correction; several have van Elteren's weights 1 / (n + m
+  /// + 1). 0 if all values are equal.
   double z() const;
 
-  /// Two-sided.
+  /// Two-sided, of z().
   double p_value() const;
 
   /// Share of pairs with x < y, ties counted half (Vargha and Delaney's A), over all strata; 0.5: no difference.

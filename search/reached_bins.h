@@ -1,4 +1,4 @@
-// Which bins a search has reached, on each of its focus units: what workers of one op tell each other, so that a
+// Which bins a search has reached, on each of its focus units. Workers of one op exchange these sets, so that a
 // campaign counts their union.
 #pragma once
 
@@ -14,7 +14,7 @@ class ReachedBins {
  public:
   explicit ReachedBins(size_t focuses = 0) : taken_(focuses * bins_of_a_focus / 8) {}
 
-  /// Whether it is new.
+  /// Adds a bin of focus unit number `focus`; returns whether it is new.
   bool add(size_t focus, int bin) {
     const size_t place = focus * bins_of_a_focus + static_cast<size_t>(bin);
     if (taken_[place / 8] >> (place % 8) & 1) return false;
@@ -24,9 +24,9 @@ class ReachedBins {
   }
   size_t count() const { return count_; }
 
-  /// A bit for each focus unit and bin, for a file.
+  /// One bit for each focus unit and bin, the lowest bit of a byte first, for a file.
   std::string bytes() const { return {taken_.begin(), taken_.end()}; }
-  /// Takes in what another search of the same units reached; returns whether there was anything new.
+  /// Adds what another search of the same units reached; returns whether anything of it was new.
   bool unite(const std::string& bytes) {
     if (taken_.size() < bytes.size()) taken_.resize(bytes.size());
     const size_t before = count_;
@@ -39,7 +39,7 @@ class ReachedBins {
   }
 
  private:
-  static constexpr size_t bins_of_a_focus = (static_cast<size_t>(bins::count) + 7) / 8 * 8;
+  static constexpr size_t bins_of_a_focus = (static_cast<size_t>(bins::count) + 7) / 8 * 8;  ///< whole bytes
   std::vector<uint8_t> taken_;
   size_t count_ = 0;
 };
