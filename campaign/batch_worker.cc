@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t chunk_cases = 1024;
-constexpr double status_interval = 0.5, import_interval = 2;
+constexpr double status_interval = 0.5, import_interval = 2;  ///< seconds
 
 volatile std::sig_atomic_t stop_requested = 0;
 
@@ -88,7 +88,7 @@ class BatchWorker {
       comparison_.examine_focus(batch, outcomes_, unit, chunk, seen_, report);
       if (chunk % property_share == 0) check_properties(batch, unit, chunk, report);
     } else {
-      // Every second round checks all units in turn, because a unit without a model is never the focus.
+      // Every second round of chunks checks all units in turn, because a unit without a model is never the focus unit.
       const uint64_t focuses = guided_.focus_count(), round = chunk / focuses;
       const uint64_t turn = (round / 2 * focuses + chunk % focuses) % comparison_.units().size();
       check_properties(batch, round % 2 ? static_cast<size_t>(turn) : unit, round, report);
@@ -103,7 +103,7 @@ class BatchWorker {
     comparison_.examine_properties(batch, base, unit, round, report);
   }
 
-  /// Shares the first case of each feature with other workers. Further cases of a feature are kept here only.
+  /// Writes the first case of each feature to the shared corpus. Further cases of a feature stay in this process.
   void export_new(const GuidedSearch::Observation& observation) {
     for (const auto& [feature, index] : observation.kept)
       if (guided_.hits(observation.focus, feature) == 0) corpus_.add(observation.cases, index, observation.focus);
@@ -125,7 +125,7 @@ class BatchWorker {
     ReachedBins reached(guided_.focus_count());
     for (size_t focus = 0; focus < guided_.focus_count(); ++focus)
       for (const int feature : guided_.features_reached(focus))
-        if (feature < bins::count) reached.add(focus, feature);  // others are a unit's own
+        if (feature < bins::count) reached.add(focus, feature);  // others are features of a unit's own
     replace_file(options_.status + ".bins", reached.bytes());
     const auto [focus, feature] = guided_.newest();
     replace_file(
@@ -137,7 +137,7 @@ class BatchWorker {
                                             : "a feature of " + guided_.focus_unit(static_cast<size_t>(focus))));
   }
 
-  static constexpr uint64_t property_share = 8;
+  static constexpr uint64_t property_share = 8;  ///< one chunk in this many is checked for properties
 
   const WorkerOptions& options_;
   const FuzzTarget& target_;
@@ -146,7 +146,7 @@ class BatchWorker {
   GuidedSearch guided_;
   DivergenceLog log_;
   SharedCorpus corpus_;
-  std::vector<size_t> focus_units_;
+  std::vector<size_t> focus_units_;  ///< by focus unit: position in comparison_.units()
   std::vector<Outcomes> outcomes_;
   SeenClasses seen_;
   uint64_t cases_ = 0;

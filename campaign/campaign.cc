@@ -24,13 +24,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double step_seconds = 0.1, look_interval = 0.5, save_interval = 2;
-constexpr double look_seconds = 0.05;      ///< for the facts of findings, at each look
-constexpr double exchange_interval = 2;    ///< of shards, at least
-constexpr double exchange_share = 0.02;    ///< of a shard's time goes into exchange, at most
-constexpr double least_interval = 0.25;    ///< seconds in which a rate is measured
-constexpr double least_run = 0.5;          ///< seconds; less is not worth a start
-constexpr double grace_seconds = 5;        ///< between asking a worker to end and killing it
-constexpr double early_death = 2;          ///< a worker that dies sooner did not get to work
+constexpr double look_seconds = 0.05;      ///< seconds at each look for finding the facts of new findings
+constexpr double exchange_interval = 2;    ///< seconds between exchanges with other shards, at least
+constexpr double exchange_share = 0.02;    ///< share of a shard's time for exchange, at most
+constexpr double least_interval = 0.25;    ///< seconds over which a rate is measured, at least
+constexpr double least_run = 0.5;          ///< seconds; with less time left no worker is started
+constexpr double grace_seconds = 5;        ///< seconds between asking a worker to end and killing it
+constexpr double early_death = 2;          ///< seconds; a worker that dies sooner did not begin to work
 constexpr unsigned most_early_deaths = 5;  ///< in a row, until its assignment is left out
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -46,13 +46,14 @@ sigset_t watched_signals() {
   return set;
 }
 
-/// Somebody else's doing, the out-of-memory killer's for example: no finding. libFuzzer turns an interrupt into 72.
+/// Whether a worker was killed from outside, by the out-of-memory killer for example: that is no finding. libFuzzer
+/// turns an interrupt into exit code 72.
 bool killed_from_outside(const ProcessEnd& end) {
   return end.signaled ? end.code == SIGKILL || end.code == SIGTERM || end.code == SIGINT || end.code == SIGHUP
                       : end.code == 72;
 }
 
-/// All of them wrote the same from the same beginning: the longest has what the others have.
+/// All earlier segments have the same beginning, because the workers did the same: the longest contains the others.
 void take_over_segments(const WorkerRun& run) {
   const fs::path own = run.segment();
   std::vector<fs::path> others;
@@ -65,10 +66,10 @@ void take_over_segments(const WorkerRun& run) {
   for (const fs::path& other : others) fs::remove(other);
 }
 
-/// An assignment with --cases gives what its seed says, however often it is killed: its worker begins where the first
-/// one began. What that one left in the segment stays, and is not written twice (core/divergence_log.h). Notes where an
-/// assignment begins; later takes its corpus, its cases and its answers back to there. The findings of this shard's
-/// earlier processes come into the file of this one.
+/// At the first call for an assignment with --cases, notes in `progress` where it begins; at later calls, sets its
+/// corpus, cases and answers back to that, so that it has the result that its seed determines, however often its worker
+/// is killed. Segments of earlier processes of this shard become the segment of this process, whose records are not
+/// written twice (core/divergence_log.h).
 void begin_again(const WorkerRun& run, ShareProgress& progress) {
   const std::string inputs = run.corpus() + ".inputs";
   const bool there = fs::exists(inputs);
@@ -104,13 +105,13 @@ Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, Cam
     if (!entry.crash) facts_.take(entry.divergence);
 }
 
-/// Corpora begin with the target's seeds; what an earlier run of this campaign reached is reached.
+/// Fills empty corpora with the target's seeds, and reads the bins that an earlier run of this campaign reached.
 void Campaign::begin_fields() {
   for (const Assignment& assignment : plan_.assignments) {
     const std::string field = assignment.field();
     if (reached_.contains(field)) continue;
     const std::string corpus = folder_ + "/corpus/" + field;
-    // A campaign that was killed here has a folder and no inputs.
+    // An empty folder is what a campaign leaves that was killed at this point.
     if (!fs::exists(corpus + ".inputs") && (!fs::exists(corpus) || fs::is_empty(corpus))) {
       const std::string seeds = default_corpus_folder() + "/" + assignment.target->name + "/seeds";
       if (assignment.op) seed_corpus(corpus, *assignment.op, seeds, plan_.with_engine(field));
@@ -124,6 +125,7 @@ double Campaign::elapsed() const { return base_elapsed_ + now() - start_; }
 
 bool Campaign::over() const { return stop_ || (progress_.time > 0 && elapsed() >= progress_.time); }
 
+/// Whether an assignment may get another worker.
 bool Campaign::open(size_t share) const {
   if (shares_[share].set_aside) return false;
   if (!settings_.cases) return true;
@@ -132,7 +134,7 @@ bool Campaign::open(size_t share) const {
          (known == progress_.shares.end() || !known->second.has_all(plan_.assignments[share].cases));
 }
 
-/// Free slots take the next open assignment in turn, those that nobody works on first.
+/// Gives each free worker slot the next open assignment in turn, first those with the fewest workers.
 void Campaign::fill_slots() {
   while (workers_.size() < settings_.jobs && !over() &&
          (progress_.time <= 0 || progress_.time - elapsed() > least_run)) {
@@ -174,7 +176,7 @@ void Campaign::start(size_t share, double seconds) {
   }
   fs::remove(run.status());
   const ProcessSpec spec = worker_process(run, settings_);
-  const double deadline = settings_.cases ? 1e18 : at + seconds + grace_seconds;
+  const double deadline = settings_.cases ? 1e18 : at + seconds + grace_seconds;  // 1e18: none
   workers_.push_back({share, run, command_text(spec), Process(spec), at, deadline});
   ++shares_[share].running;
 }
@@ -189,7 +191,7 @@ void Campaign::add_worker(CampaignProgress& to, const Running& worker) {
   mmafuzz::add(progress.answers, worker.status.answers);
 }
 
-/// Its start and what it waits for are no part of its speed.
+/// Measures a worker's rates; intervals in which it did nothing, its start for one, do not count.
 void Campaign::measure(Running& worker, const WorkerStatus& status) {
   const WorkerStatus& from = worker.measured;
   const double seconds = status.seconds - from.seconds;
@@ -218,10 +220,10 @@ void Campaign::note_bins(Running& worker) {
   newest_at_ = elapsed();
 }
 
-/// A worker that ended by itself: the end of its slice, a crash, or somebody's kill.
+/// Books a worker's end (of its slice, a crash, or a kill from outside), and may start it again.
 void Campaign::ended(Running& worker, const ProcessEnd& end) {
   note_bins(worker);
-  if (cases_per_second_ == 0) cases_per_second_ = worker.cases_per_second;  // it ended before anybody looked
+  if (cases_per_second_ == 0) cases_per_second_ = worker.cases_per_second;  // it ended before the first look
   add_worker(progress_, worker);
   Share& share = shares_[worker.share];
   --share.running;
@@ -232,7 +234,7 @@ void Campaign::ended(Running& worker, const ProcessEnd& end) {
             findings_.add_crash(assignment.name(), "in an input of AFL++", worker.command, worker.run.log()))
       tell(*entry);
   if (worker.stopping) return;
-  const bool cut_short = assignment.engine == Engine::batch && !worker.status.done;  // a unit may have ended it with 0
+  const bool cut_short = assignment.engine == Engine::batch && !worker.status.done;  // a unit may have called exit(0)
   if (!end.signaled && end.code == 0 && !cut_short) {
     share.early_deaths = 0;
     return;
@@ -270,7 +272,7 @@ void Campaign::reap() {
   }
 }
 
-/// Workers end their slices themselves; one that hangs is asked, then killed.
+/// Workers end their slices themselves; a worker that hangs is asked to end, then killed.
 void Campaign::end_overdue() {
   for (Running& worker : workers_) {
     const double late = elapsed() - worker.deadline;
@@ -281,9 +283,11 @@ void Campaign::end_overdue() {
   }
 }
 
+/// Reports a finding that is grave, or any with --verbose, unless another shard has; ends the run where --stop-on asks
+/// for it.
 void Campaign::tell(const CampaignFindings::Entry& entry) {
   const bool grave = entry.crash || entry.divergence.severity == Severity::contract;
-  const bool first = !exchange_ || exchange_->claim(entry.line);  // of all shards
+  const bool first = !exchange_ || exchange_->claim(entry.line);  // the first of all shards to report it
   if (first && (grave || verbose_)) {
     panel_.clear();
     FILE* to = lines_to_stderr_ ? stderr : stdout;
@@ -293,6 +297,7 @@ void Campaign::tell(const CampaignFindings::Entry& entry) {
   if (settings_.stop_on == "new" || (settings_.stop_on == "contract" && grave)) stop_ = true;
 }
 
+/// Takes in what workers have found since the last call.
 void Campaign::follow() {
   for (const CampaignFindings::Entry* entry : findings_.follow()) {
     facts_.take(entry->divergence);
@@ -311,7 +316,7 @@ void Campaign::wait(double seconds) {
   }
 }
 
-/// Asks all workers to end, kills those that do not, at once on a second Ctrl-C.
+/// Asks all workers to end and kills those that do not end in time; a second signal kills all at once.
 void Campaign::stop_all() {
   for (Running& worker : workers_) {
     worker.stopping = true;
@@ -327,6 +332,7 @@ void Campaign::stop_all() {
   }
 }
 
+/// progress_ with what the running workers have done so far.
 CampaignProgress Campaign::snapshot() const {
   CampaignProgress all = progress_;
   all.elapsed = elapsed();
@@ -380,7 +386,7 @@ void Campaign::share(const std::string& out, const Shard& shard, std::unique_ptr
   exchange_.emplace(out + "/exchange", folder_, shard.name(), std::move(fields), fresh);
 }
 
-/// Whether the shard is still this process's.
+/// Gives a sign of life; stops the run where another process has taken over the shard.
 void Campaign::show_life() {
   if (!lease_ || lost_ || lease_->beat()) return;
   lost_ = stop_ = true;
@@ -388,7 +394,7 @@ void Campaign::show_life() {
   fmt::print(stderr, "mmafuzz: another process took {} over: this one ends, what it found is kept\n", folder_);
 }
 
-/// Exchanges with other shards, so seldom that it costs little of the time. What fails is said once and tried again.
+/// Exchanges with other shards, so seldom that it costs little of the time. A failure is reported once and tried again.
 void Campaign::exchange() {
   const double begin = now();
   try {
@@ -397,7 +403,7 @@ void Campaign::exchange() {
   } catch (const std::runtime_error& error) {
     const auto* system = dynamic_cast<const std::system_error*>(&error);
     if (system && (system->code() == std::errc::no_space_on_device || system->code().value() == EDQUOT))
-      throw;  // nothing else can be written there either: the shard ends
+      throw;  // a full disk takes no other file either: the shard ends
     if (!exchange_fails_) {
       panel_.clear();
       fmt::print(stderr, "mmafuzz: no exchange with other shards for now: {}\n", error.what());
@@ -446,7 +452,7 @@ void Campaign::run() {
   stop_all();
   follow();
   progress_.elapsed = elapsed();
-  if (!lost_) {  // otherwise another process has the folder now
+  if (!lost_) {  // otherwise another process owns the folder
     if (exchange_) exchange();
     sample();
     save(progress_, folder_ + "/progress.json");

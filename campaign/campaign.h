@@ -1,5 +1,6 @@
-// The campaign itself: workers over assignments until the time is over, findings told as they come, all of it
-// resumable.
+// The campaign itself: runs workers on assignments until its time is over, reports findings as they come, and can be
+// resumed. An *assignment* is one target on one op by one engine (campaign/plan.h); a worker runs it for a *slice* of
+// time. Assignments of one target and op are a *field*: they share a corpus.
 #pragma once
 
 #include <list>
@@ -18,19 +19,19 @@ namespace mmafuzz {
 
 class Campaign {
  public:
-  /// `folder` exists and is this process's alone; progress is what an earlier run left there. What is
-  /// in `knowledge` or `seen_before` is no new fact.
+  /// `folder` exists and no other process uses it; `progress` is what an earlier run left there. Facts in `knowledge`
+  /// or `seen_before` are not new. `verbose`: also reports findings that are no contract divergences or crashes.
+  /// `lines_to_stderr`: reports there instead of on standard output.
   Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress, Knowledge knowledge,
            std::set<std::string> seen_before, bool verbose, bool lines_to_stderr);
 
-  /// Makes it a shard of the campaign in the folder above: `lease` is its right to the folder.
+  /// Makes the campaign a shard of the one in folder `out`; `lease` is its right to its own folder. Call before run().
   void share(const std::string& out, const Shard& shard, std::unique_ptr<ShardLease> lease);
 
-  /// Runs to the end of the time, of the cases, to --stop-on, or to SIGINT, SIGTERM or SIGHUP; no worker is left when
-  /// it returns.
+  /// Runs to the end of the time or of the cases, to --stop-on, SIGINT, SIGTERM or SIGHUP. No worker is left then.
   void run();
 
-  /// Whether a signal ended it, or another process that took its shard over.
+  /// Whether a signal ended the run, or another process took over its shard.
   bool was_stopped() const { return signals_ > 0 || lost_; }
 
   const CampaignProgress& progress() const { return progress_; }
@@ -39,16 +40,17 @@ class Campaign {
 
  private:
   struct Running {
-    size_t share;  ///< of plan_.assignments
+    size_t share;  ///< position in plan_.assignments, and in shares_
     WorkerRun run;
     std::string command;
     Process process;
-    double started, deadline;  ///< elapsed seconds
-    bool stopping = false;
-    WorkerStatus status = {}, measured = {};             ///< the newest, and where its rates end
-    double cases_per_second = 0, inputs_per_second = 0;  ///< in its last interval that worked
+    double started, deadline;                 ///< by elapsed()
+    bool stopping = false;                    ///< was asked to end
+    WorkerStatus status = {}, measured = {};  ///< the newest, and the one up to which its rates were measured
+    double cases_per_second = 0, inputs_per_second = 0;  ///< in the last interval in which it worked
   };
-  /// What this run, unlike progress_, knows of an assignment.
+  /// The state of an assignment that is not kept in progress_: its workers, those in a row that died at once, and
+  /// whether it is left out.
   struct Share {
     unsigned running = 0, early_deaths = 0;
     bool set_aside = false;
@@ -86,18 +88,18 @@ class Campaign {
   CampaignPanel panel_;
   std::vector<Share> shares_;
   std::list<Running> workers_;
-  size_t next_ = 0;  ///< of the rotation
+  size_t next_ = 0;  ///< position of the next assignment in turn
   double start_, base_elapsed_;
   bool stop_ = false;
-  std::map<std::string, ReachedBins> reached_;  ///< by Assignment::field(): the union of its workers'
+  std::map<std::string, ReachedBins> reached_;  ///< by Assignment::field(): bins that its workers have reached together
   int signals_ = 0;
   std::unique_ptr<ShardLease> lease_;  ///< of a shard
   std::optional<Exchange> exchange_;   ///< of a shard
   double next_exchange_ = 0;
-  bool exchange_fails_ = false, lost_ = false;
+  bool exchange_fails_ = false, lost_ = false;  ///< lost_: another process owns the shard
   std::string newest_bin_, newest_where_;
   double newest_at_ = 0;
-  double cases_per_second_ = 0;  ///< of all workers, when some last worked
+  double cases_per_second_ = 0;  ///< of all workers together, when any of them last worked
 };
 
 }  // namespace mmafuzz

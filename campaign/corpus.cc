@@ -33,7 +33,7 @@ void append_input(Batch& batch, std::string_view bytes) {
 
 }  // namespace
 
-/// FNV-1a and a hash like it with another factor: 128 bits.
+/// FNV-1a and a hash like it with another factor: 128 bits in hexadecimal.
 std::string content_name(std::string_view bytes) {
   uint64_t second = 0x84222325cbf29ce4u;
   for (const char byte : bytes) second = (second ^ static_cast<uint8_t>(byte)) * 0x9e3779b97f4a7c15u;
@@ -44,13 +44,13 @@ void write_input_file(const std::string& folder, const std::string& bytes) {
   write_once(folder + "/" + content_name(bytes), bytes, O_EXCL);
 }
 
-/// One call, so that a reader or a kill hardly ever sees half of it; half an input is an input too.
+/// One call, so that a reader, or a kill, hardly ever sees half of an input; half an input is an input, too.
 void write_once(const std::string& file, const std::string& bytes, int flags) {
   const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
   if (out < 0 && errno == EEXIST) return;
   const ssize_t written = out < 0 ? -1 : write(out, bytes.data(), bytes.size());
   bool good = written == static_cast<ssize_t>(bytes.size());
-  int error = written < 0 ? errno : ENOSPC;  // a part of it: there is no room for the rest
+  int error = written < 0 ? errno : ENOSPC;  // only a part was written: the disk is full
   if (out >= 0 && close(out) != 0 && good) {
     good = false;
     error = errno;

@@ -1,6 +1,6 @@
-// The corpus that workers of one target and op share. Batch searches append to one file of packed inputs, because a
-// file system takes longer to make a file than they to find its content; engines have a folder with a file for each
-// input.
+// The corpus of a field, which workers of one target and op share. Batch searches append to one file of packed inputs
+// (inputs of search/byte_codec.h, one after the other), because making a file takes a file system longer than finding
+// an input takes a search; engines have a folder with a file for each input.
 #pragma once
 
 #include <set>
@@ -17,46 +17,46 @@ class SharedCorpus {
   /// The packed inputs are in `folder`.inputs. With `files`, every packed input also becomes a file of the folder.
   SharedCorpus(std::string folder, const Op& op, bool files);
 
-  /// Inputs that this object has neither read nor written yet: packed ones, then files in the order of their names.
+  /// Returns the inputs that this object has not read or written yet: packed ones, then files in order of their names.
   Batch read_new();
 
-  /// Takes one case as an input for a focus unit, if it is new.
+  /// Adds one case as an input for focus unit number `focus`, if it is new; flush() writes it.
   void add(const Batch& batch, size_t index, size_t focus);
-  /// Writes what was added. Throws std::runtime_error if it cannot. Killed in the middle it leaves a part of an input
-  /// at the end, which the next writer cuts off.
+  /// Writes what was added. Throws std::runtime_error if it cannot. A process killed in the middle leaves part of an
+  /// input at the end, which the next SharedCorpus cuts off.
   void flush();
 
  private:
   std::string folder_;
   Op op_;
   bool files_;
-  size_t record_bytes_, offset_ = 0;
+  size_t record_bytes_, offset_ = 0;  ///< bytes of a packed input; bytes of the pack that were read
   std::string pending_;
-  std::set<std::string> names_;  ///< of contents and of files
+  std::set<std::string> names_;  ///< content_name() of packed inputs, and names of files
 };
 
-/// The cases of an op in the files of case text of a folder, each for a focus unit of its own, as the first inputs of a
-/// corpus. Throws std::runtime_error on a file that is no case text.
+/// Makes the cases of an op in a folder's files of case text the first inputs of a corpus, for focus units in turn.
+/// Throws std::runtime_error on a file that is no case text.
 void seed_corpus(const std::string& folder, const Op& op, const std::string& seeds, bool files);
-/// The files of a folder as inputs of a target that reads text.
+/// Copies the files of folder `seeds` to a corpus of a target without ops, whose inputs are texts.
 void seed_text_corpus(const std::string& folder, const std::string& seeds);
 
-/// Names an input by what it holds.
+/// The name of an input: a hash of its bytes.
 std::string content_name(std::string_view bytes);
-/// Writes with one call to a file, which is created where there is none; with O_APPEND behind what is there, with
-/// O_EXCL only to a new one. Opened and closed for each use: a network file system then shows other hosts what was
-/// written. Throws std::system_error.
+/// Writes with one call to a file, which is created where there is none. `flags`: O_APPEND appends to what is there,
+/// O_EXCL leaves a file that exists as it is. The file is opened and closed for each use: a network file system then
+/// shows other hosts what was written. Throws std::system_error.
 void write_once(const std::string& file, const std::string& bytes, int flags);
 /// Writes an input as a file of a corpus folder, under its name. Throws std::runtime_error.
 void write_input_file(const std::string& folder, const std::string& bytes);
 
-/// The files of a folder whose names end so, by name; none where it cannot be read.
+/// The paths of a folder's files whose names end with `ending`, sorted; none where the folder cannot be read.
 std::vector<std::string> sorted_files(const std::string& folder, std::string_view ending = "");
 
-/// What a file holds; nothing where it cannot be read.
+/// The bytes of a file from `offset` on; empty where it cannot be read.
 std::string content_of_file(const std::string& file, size_t offset = 0);
 
-/// Writes one case as a file of a corpus folder. Throws std::runtime_error.
+/// Writes one case, for focus unit number `focus`, as a file of a corpus folder. Throws std::runtime_error.
 void write_input(const std::string& folder, const Batch& batch, size_t index, size_t focus);
 
 }  // namespace mmafuzz

@@ -11,7 +11,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_found = 32;  ///< divergences of one round of a pair
+constexpr size_t most_found = 32;  ///< divergences of one round of a pair, at most
 
 struct Pair {
   Op op;
@@ -19,7 +19,7 @@ struct Pair {
   std::set<std::string> causes;
 };
 
-/// Pairs of two models, with the parameters that their causes name.
+/// Pairs of two models on an op, with the parameters that their causes name.
 std::vector<Pair> pairs_of(const std::vector<Bucket>& buckets) {
   std::map<std::string, Pair> pairs;
   for (const Bucket& b : buckets) {
@@ -70,7 +70,7 @@ class Deepening {
     return first && second ? replacements(*first, *second) : std::vector<Replacement>{};
   }
 
-  /// Searches behind what is explained; returns the number of divergences that have another cause.
+  /// Searches with the explained parameters replaced; returns the number of divergences added.
   size_t round() {
     std::string overrides;
     size_t open = 0;
@@ -89,7 +89,8 @@ class Deepening {
     return found;
   }
 
-  /// Cases on which the pair differs, what is explained set aside and as it is.
+  /// Takes cases on which the pair differs with the explained parameters replaced. Those on which it also differs
+  /// unchanged go to the triage, from the first one on that has a new cause. Returns their number.
   size_t take(const Batch& differing) {
     const std::vector<Verdict> verdicts = judge_.judge(differing);
     size_t found = 0;

@@ -1,4 +1,4 @@
-// Cases on which two units differ, found round by round in a guided search, and what one of them says to triage.
+// Cases on which two units differ, found round by round in a guided search, and their form as records for triage.
 #pragma once
 
 #include "core/divergence_log.h"
@@ -16,7 +16,7 @@ class DifferingCases {
   /// Units that do not bind throw std::runtime_error.
   DifferingCases(const Op& op, const std::vector<std::string>& units, uint64_t seed);
 
-  /// Those of the next round.
+  /// The differing ones of the next round_cases cases.
   Batch next();
 
  private:
@@ -26,15 +26,17 @@ class DifferingCases {
   uint64_t round_ = 0;
 };
 
-/// Somebody's code or a device may crash or hang: only workers run it on cases that nobody has tried.
+/// Whether a unit may run on untried cases in this process: false for plugins, processes and devices, which may crash
+/// or hang and are run by workers only, and for recordings.
 bool is_safe_here(const std::string& unit);
 
-/// The op of a bucket's witness; nothing where it has none.
+/// The op of a bucket's witness; nullopt where the bucket has none.
 std::optional<Op> op_of_witness(const Bucket& bucket);
 
+/// A divergence as a record of a segment.
 LoggedDivergence logged(const Divergence& divergence);
 
-/// One case on which the two units of a judge differ.
+/// The record of one case on which the two units of a judge differ; `verdict` is the judge's.
 LoggedDivergence logged_difference(const Judge& judge, const Batch& one, const Verdict& verdict);
 
 }  // namespace mmafuzz

@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double walk_of_all_shards = 1e12;  ///< cases; each shard's sweeps begin at another of them
+constexpr double walk_of_all_shards = 1e12;  ///< cases; shards begin their walks at different ones of them
 
-/// What every engine's build of a target understands (fuzz_targets/target.h).
+/// The environment variables that every engine's build of a target reads (fuzz_targets/target.h).
 std::vector<std::pair<std::string, std::string>> target_environment(const WorkerRun& run,
                                                                     const CampaignSettings& settings) {
   std::vector<std::pair<std::string, std::string>> environment = {
@@ -34,6 +34,7 @@ void append(std::vector<std::string>& command, std::initializer_list<std::string
   command.insert(command.end(), words);
 }
 
+/// Greatest length of an engine's input; of texts 4096.
 size_t input_bytes(const Assignment& assignment) { return assignment.op ? encoded_bytes(*assignment.op) : 4096; }
 
 void seed_empty_corpus(const WorkerRun& run) {
@@ -85,7 +86,7 @@ ProcessSpec libfuzzer_process(const WorkerRun& run, const CampaignSettings& sett
                   fmt::format("-artifact_prefix={}/artifacts/{}-", run.folder, run.id)};
   if (const std::string words = dictionary_of(run.assignment->target->name); !words.empty())
     spec.command.push_back("-dict=" + words);
-  // It counts whole seconds and ends when one more has gone.
+  // libFuzzer counts whole seconds and ends when one more than asked for has passed.
   if (run.seconds > 0)
     spec.command.push_back(fmt::format("-max_total_time={:.0f}", std::max(1.0, std::ceil(run.seconds) - 1)));
   spec.environment = target_environment(run, settings);
@@ -111,7 +112,7 @@ ProcessSpec afl_process(const WorkerRun& run, const CampaignSettings& settings) 
   return spec;
 }
 
-/// Copies files that are not there yet; returns how many.
+/// Copies files of AFL++'s own finds that are not there yet; returns how many.
 size_t copy_new(const std::string& from, const fs::path& to, const std::string& prefix) {
   size_t copied = 0;
   for (const std::string& file : sorted_files(from)) {

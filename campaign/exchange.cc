@@ -58,7 +58,7 @@ std::vector<std::string> inputs_of_records(std::string_view text, size_t& done) 
       inputs.emplace_back(input);
       done = at + head_bytes + length;
       at = text.find(std::string_view(mark, sizeof mark), done);
-    } else {  // cut off, or still on its way: what comes behind may be whole
+    } else {  // cut off, or not written to its end yet: a later record may be whole
       at = text.find(std::string_view(mark, sizeof mark), at + 1);
     }
   }
@@ -79,7 +79,7 @@ Exchange::Exchange(std::string folder, std::string own, std::string shard, std::
   }
 }
 
-/// What this shard's workers added since the last look.
+/// The inputs that this shard's workers added since the last call.
 std::vector<std::string> Exchange::gained(const ExchangedField& field, FieldState& state) const {
   std::vector<std::string> inputs;
   const std::string corpus = own_ + "/corpus/" + field.field;
@@ -110,7 +110,7 @@ void Exchange::send(const ExchangedField& field, FieldState& state, const std::v
     write_once(sent_file(field), records, O_APPEND);
   } catch (...) {
     for (const std::string& input : inputs) state.known.erase(content_name(input));
-    state.packed = 0;  // looked at again
+    state.packed = 0;  // they are read again
     state.listed.clear();
     throw;
   }
@@ -118,7 +118,7 @@ void Exchange::send(const ExchangedField& field, FieldState& state, const std::v
   counts_.bytes_sent += records.size();
 }
 
-/// Returns the names of what came, new or not.
+/// Adds what other shards sent to the own corpus. Returns the content_name() of each input, new or not.
 std::unordered_set<std::string> Exchange::receive(const ExchangedField& field, FieldState& state) {
   std::unordered_set<std::string> theirs;
   const std::string corpus = own_ + "/corpus/" + field.field;
@@ -169,7 +169,7 @@ bool Exchange::claim(const std::string& line) {
   const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (out < 0) return errno != EEXIST;
   const std::string text = line + "\n" + shard_ + "\n";
-  (void)!write(out, text.data(), text.size());  // the name is what counts
+  (void)!write(out, text.data(), text.size());  // only the name of the file matters
   close(out);
   return true;
 }

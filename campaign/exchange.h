@@ -1,9 +1,9 @@
-// What the shards of one campaign tell each other through a folder that all of them see: inputs that reached something
-// new, and which findings were told. Safe on network file systems, without locks: every file has one writer, who only
-// appends to it, or is created once by whoever comes first.
+// What the shards of one campaign exchange through a folder that all of them see: inputs that reached something new,
+// and which findings were reported. Safe on network file systems, without locks: each file either has one writer, who
+// only appends to it, or is created once by whichever shard is first.
 //
 //   FOLDER/corpus/<field>/<shard>.inputs   records of inputs, appended by that shard
-//   FOLDER/told/<hash>                     a finding's line, created by the shard that tells it
+//   FOLDER/told/<hash>                     the line of a finding, created by the shard that reports the finding
 #pragma once
 
 #include <map>
@@ -14,31 +14,33 @@
 
 namespace mmafuzz {
 
-/// Inputs as records with a mark and a checksum, so that a reader passes over what a killed writer or a network file
-/// system left half written.
+/// An input as a record with a mark, its length and a checksum, so that a reader skips what a killed writer or a
+/// network file system left half written.
 std::string input_record(std::string_view input);
-/// The whole records of `text`; `done` receives how many bytes of it need not be read again.
+/// The inputs of the whole records in `text`; `done` receives how many bytes of `text` need not be read again.
 std::vector<std::string> inputs_of_records(std::string_view text, size_t& done);
 
 /// A field whose corpus is exchanged.
 struct ExchangedField {
-  std::string field;        ///< names its corpus in the shard's folder
+  std::string field;        ///< Assignment::field()
   size_t record_bytes = 0;  ///< of a packed input; 0: the field has none, its inputs are texts
   bool with_files = false;  ///< engines read a file for each input
 };
 
 class Exchange {
  public:
-  /// `folder`: of the exchange; `own`: the shard's campaign folder; `shard`: its name. What the shard has sent before
-  /// is known. With `skip_present` what its corpora hold now is not sent: seeds, which every shard has.
+  /// `folder`: of the exchange; `own`: the shard's campaign folder; `shard`: its name. Inputs that the shard has sent
+  /// before are read from its own file. With `skip_present`, inputs that its corpora hold now are not sent: they are
+  /// seeds, which every shard has.
   Exchange(std::string folder, std::string own, std::string shard, std::vector<ExchangedField> fields,
            bool skip_present);
 
-  /// Sends what own corpora gained, and adds what other shards sent to them. Throws std::runtime_error where the folder
-  /// cannot be read or written; nothing is lost then, the next call does it.
+  /// Sends what the shard's corpora gained, and adds to them what other shards sent. Throws std::runtime_error where a
+  /// folder cannot be read or written; nothing is lost then, the next call repeats it.
   void run();
 
-  /// Whether this shard is the first to tell a finding. Where the folder cannot be written it may tell it, too.
+  /// Whether this shard is the first to report a finding, given as its line. Where the folder cannot be written, it is
+  /// true for every shard.
   bool claim(const std::string& line);
 
   struct Counts {
@@ -48,10 +50,10 @@ class Exchange {
 
  private:
   struct FieldState {
-    std::unordered_set<std::string> known;   ///< contents' names
-    std::unordered_set<std::string> listed;  ///< files of the own folder
-    size_t packed = 0;                       ///< bytes of the own corpus that were looked at
-    std::map<std::string, size_t> read;      ///< of other shards' files
+    std::unordered_set<std::string> known;   ///< content_name() of inputs that need not be sent or added
+    std::unordered_set<std::string> listed;  ///< names of files in the own corpus that were read
+    size_t packed = 0;                       ///< bytes of the own packed inputs that were read
+    std::map<std::string, size_t> read;      ///< by other shards' files: bytes that were read
   };
   std::vector<std::string> gained(const ExchangedField& field, FieldState& state) const;
   void send(const ExchangedField& field, FieldState& state, const std::vector<std::string>& inputs);

@@ -25,7 +25,7 @@ std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::
     const auto share = progress.shares.find(assignment.name());
     return share != progress.shares.end() && (share->second.cases || share->second.inputs);
   });
-  // fill_holes looks at ops for which the search had no time: what their rows imply is possible, too.
+  // fill_holes searches ops for which the campaign had no time: the facts that their rows imply are possible, too.
   for (auto& [name, expectation] : expectations_of(plan, units)) {
     expectation.must = false;
     expected.emplace(name, expectation);
@@ -38,7 +38,8 @@ std::set<std::string> merge_into_all_nights(const std::string& all_nights, const
   Store all(all_nights, Access::write), mine(own, Access::write);
   all.merge_from(mine);
   std::set<std::string> names, before;
-  for (const Fact& fact : facts_of(all.buckets())) names.insert(fact.name);  // combinations are divided alike
+  for (const Fact& fact : facts_of(all.buckets()))
+    names.insert(fact.name);  // so that combined facts are divided alike in both sets
   for (const Fact& fact : facts_of(all.buckets_beside(campaign), names)) before.insert(fact.name);
   all.write_witnesses();
   mine.atomically([&] {

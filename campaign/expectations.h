@@ -1,4 +1,4 @@
-// What a campaign's facts are held against: what its units imply, and what was found before.
+// What a campaign's facts are compared with: the facts that its units imply, and those that were found before.
 #pragma once
 
 #include <functional>
@@ -13,17 +13,19 @@
 
 namespace mmafuzz {
 
-/// What the rows of the units imply on the ops on which a plan compares them; `counts` may leave assignments out.
+/// The facts, by name, that the rows of the units (names and globs) imply on the ops on which a plan compares them;
+/// `counts` may leave assignments out.
 std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::vector<std::string>& units,
                                                    const std::function<bool(const Assignment&)>& counts = {});
 
-/// The same for what a campaign has searched by now.
+/// The same for what a campaign has searched so far. Facts of ops that it has not searched are possible, not required.
 std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::vector<std::string>& units,
                                                    const CampaignProgress& progress);
 
-/// Merges a campaign's store into one that outlives campaigns, which is created where there is none: what was found
-/// before is not new, and what people decided there holds here. The decisions of the long-lived store are set in the
-/// campaign's own and in `buckets`. Returns the facts that other campaigns had found before.
+/// Merges a campaign's store, the file `own`, into a store that outlives campaigns, the file `all_nights`, which is
+/// created where there is none: what earlier campaigns found is not new, and what people decided there applies here.
+/// The decisions of the long-lived store are set in the campaign's store and in `buckets`. Returns the names of the
+/// facts that campaigns other than `campaign`, a uuid, had found before.
 std::set<std::string> merge_into_all_nights(const std::string& all_nights, const std::string& own,
                                             const std::string& campaign, std::vector<Bucket>& buckets);
 

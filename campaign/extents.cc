@@ -20,16 +20,18 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t looked_at = 4096;  ///< structured cases of an op
+constexpr size_t looked_at = 4096;  ///< structured cases of an op that are compared
 
 /// Two units whose difference says how often and how far a fact shows.
 struct Pair {
   Op op;
   std::string first, second;
-  bool by_parameter;  ///< one row with the parameter changed; else the units of the witness, which may differ in more
-  std::string stranger = "";  ///< the one of them that claims nothing
+  bool by_parameter;  ///< `second` is `first` with the parameter changed; else they are the units of the witness, which
+                      ///< may differ in more
+  std::string stranger = "";  ///< which of the two claims nothing; empty: neither
 };
 
+/// The pair that measures a fact; nullopt where none may run here.
 std::optional<Pair> pair_for(const Fact& fact, const std::map<std::string, Expectation>& expected) {
   if (const auto at = expected.find(fact.name); at != expected.end()) {
     const std::vector<RowDifference>& shown_by = at->second.shown_by;
@@ -80,7 +82,7 @@ std::string measured(const Pair& pair) {
   return text + ", " + likeness(pair.stranger, pair.stranger == pair.first ? pair.second : pair.first, batch);
 }
 
-/// The detail stands in the witness, too.
+/// Appends to a bucket's detail, also where its witness repeats it.
 void append_to_detail(Bucket& bucket, const std::string& text) {
   const std::string old_line = "\n# " + bucket.detail + "\n";
   bucket.detail += text;

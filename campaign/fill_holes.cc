@@ -19,12 +19,13 @@
 namespace mmafuzz {
 namespace {
 
-constexpr uint64_t row_rounds = 16, rounds_of_possible = 4;  ///< for a parameter, on each pair of units
-constexpr size_t candidates = 64;                            ///< of them, at which triage looks
-constexpr size_t property_cases = 4096;                      ///< on each op
-constexpr int product_work = 1 << 18;                        ///< products of numbers, all cases of a matrix product
+constexpr uint64_t row_rounds = 16, rounds_of_possible = 4;  ///< rounds of a search for a parameter on each pair of
+                                                             ///< units: where it must show, where it is possible
+constexpr size_t candidates = 64;        ///< differing cases of such a search whose causes are sought, at most
+constexpr size_t property_cases = 4096;  ///< on each op
+constexpr int product_work = 1 << 18;    ///< multiplications in all cases of an op, at most
 
-/// The facts that buckets show, and of properties the kinds of arithmetic that break them.
+/// The names of the facts that buckets show, with combinations divided into their parts.
 std::set<std::string> shown_by(const std::vector<Bucket>& buckets) {
   std::set<std::string> shown;
   for (const Fact& fact : facts_of(buckets))
@@ -32,8 +33,8 @@ std::set<std::string> shown_by(const std::vector<Bucket>& buckets) {
   return shown;
 }
 
-/// A case on which two units differ because of one parameter. Its candidates are the cases on which rows differ that
-/// have no other difference: few other cases can show it.
+/// A case on which two units differ by a parameter. Candidates are cases on which rows differ that differ in it alone:
+/// few other cases can show it.
 std::optional<LoggedDivergence> find_difference(const std::string& name, const RowDifference& difference,
                                                 uint64_t rounds) {
   const Op& op = difference.op;
@@ -64,13 +65,13 @@ std::optional<LoggedDivergence> find_difference(const std::string& name, const R
   return {};
 }
 
-/// Of an op: kinds of arithmetic, each by one unit, with properties that nothing was seen to break.
+/// Of an op, by kind of arithmetic: one unit of that kind, and the properties that nothing was seen to break.
 struct OpenProperties {
   Op op;
   std::map<std::string, std::pair<std::string, Comparison::Properties>> of_kind;
 };
 
-/// Cases on which these units break properties that they do not claim, one of each.
+/// Cases on which these units break properties that they do not claim, one for each unit and property.
 std::vector<LoggedDivergence> find_breaks(const OpenProperties& open) {
   const Op& op = open.op;
   const int one = op.kind == OpKind::gemm ? op.m * op.n * op.k : 1;
@@ -83,7 +84,7 @@ std::vector<LoggedDivergence> find_breaks(const OpenProperties& open) {
     const Comparison comparison(op, {unit}, registry(), properties);
     std::vector<const BoundProperty*> looked_at;
     for (const BoundProperty& property : comparison.properties_of(0))
-      if (!property.is_free() && property.severity() != Severity::contract)  // searches look at claims always
+      if (!property.is_free() && property.severity() != Severity::contract)  // every search checks claims
         looked_at.push_back(&property);
     if (looked_at.empty()) continue;
     std::vector<Outcomes> outcomes;
@@ -99,9 +100,9 @@ std::vector<LoggedDivergence> find_breaks(const OpenProperties& open) {
   return found;
 }
 
-/// A parameter that the rows say must show, or may show, and that no bucket names.
+/// A divergence that shows a parameter which must or can show according to the rows and which no bucket names.
 std::vector<LoggedDivergence> find_difference(const std::string& name, const Expectation& expectation) {
-  const uint64_t rounds = expectation.must ? row_rounds : rounds_of_possible;  // beside a reference much hides it
+  const uint64_t rounds = expectation.must ? row_rounds : rounds_of_possible;  // references leave much hidden
   for (const RowDifference& difference : expectation.shown_by) {
     if (!is_safe_here(difference.unit) || !is_safe_here(difference.other)) continue;
     if (const std::optional<LoggedDivergence> found = find_difference(name, difference, rounds)) return {*found};
@@ -109,7 +110,7 @@ std::vector<LoggedDivergence> find_difference(const std::string& name, const Exp
   return {};
 }
 
-/// In which kind of arithmetic's name a unit's broken properties are counted; each setting of a scheme is its own.
+/// The kind of arithmetic under whose name a unit's broken properties are counted; each setting of a scheme is its own.
 std::string kind_of(const Unit& unit, const Op& op) {
   if (unit.role() == Role::scheme) return unit.name();
   if (op.kind != OpKind::dot && op.kind != OpKind::gemm) return operation_of(unit);

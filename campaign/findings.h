@@ -1,5 +1,5 @@
-// Follows what workers append to their segments: one entry per bucket across all workers, and crashes. What is told to
-// a person is in a file before.
+// Follows what workers append to their segments: one entry for each bucket across all workers, and one for each crash.
+// A finding is in a file before it is reported.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace mmafuzz {
 
-/// Findings of one kind. Crashes count as contract divergences where a campaign is judged.
+/// Numbers of findings by severity. Where a campaign is judged, crashes count as contract divergences.
 struct FindingCounts {
   size_t contract = 0, accuracy = 0, semantic = 0, crash = 0;
   size_t sum() const { return contract + accuracy + semantic + crash; }
@@ -21,27 +21,27 @@ class CampaignFindings {
  public:
   struct Entry {
     std::string line;     ///< "mmafuzz: divergence ..." or "mmafuzz: crash ..."
-    std::string segment;  ///< of the workers that found it the first by name, whoever was faster
+    std::string segment;  ///< of the workers that found it, the segment with the least name, whoever was faster
     LoggedDivergence divergence;
-    bool crash = false, known = false;
+    bool crash = false, known = false;  ///< known: an earlier run of the campaign found it
   };
 
-  /// Reads everything that is there, as known where a campaign goes on. `folder`: the campaign's.
+  /// Reads everything that is in the campaign's folder; `as_known`: marks it as known, because the campaign is resumed.
   explicit CampaignFindings(std::string folder, bool as_known = true);
 
-  /// New whole records of all segments; returns the entries that are new buckets.
+  /// Reads the new whole records of all segments; returns the entries that are new buckets, owned by this object.
   std::vector<const Entry*> follow();
 
-  /// Keeps a crash: `what` ("signal 11 (...)", "exit code 1"), who, and the tail of the worker's log are in a file when
-  /// this returns. Null if the same worker's assignment crashed that way before.
+  /// Keeps a crash of an assignment: `what` happened ("signal 11 (...)", "exit code 1"), the worker's command and the
+  /// tail of its log are in a file when this returns. nullptr if the assignment crashed that way before.
   const Entry* add_crash(const std::string& assignment, const std::string& what, const std::string& command,
                          const std::string& log);
 
-  /// Of those that were known, or were not; of all where that is not said.
+  /// Counts the findings that an earlier run found, or that none did; without `known`, all.
   FindingCounts count(std::optional<bool> known = {}) const;
   const std::map<std::string, Entry>& entries() const { return entries_; }
 
-  /// All divergences, one for each bucket, as one file of case text, in an order that depends on the buckets alone.
+  /// Writes one divergence for each bucket as a file of case text, in an order that depends on the buckets alone.
   void merge(const std::string& file) const;
 
  private:
@@ -49,9 +49,9 @@ class CampaignFindings {
   void read_crashes();
 
   std::string folder_;
-  std::map<std::string, size_t> offsets_;  ///< by segment
+  std::map<std::string, size_t> offsets_;  ///< by segment: bytes that were read
   std::map<std::string, Entry> entries_;   ///< by line
-  bool loading_;
+  bool loading_;                           ///< whether entries that are added are known
 };
 
 }  // namespace mmafuzz

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Under the shard's name; a link where the file system has links, because a segment may be large.
+/// Brings files of folder `from` to `to`, with the shard's name before theirs; as links where the file system has them,
+/// because a segment may be large.
 void bring(const std::string& from, const std::string& to, const std::string& shard) {
   fs::create_directories(to);
   for (const fs::directory_entry& entry : fs::directory_iterator(to)) {  // of an earlier gathering
@@ -37,7 +38,7 @@ void bring(const std::string& from, const std::string& to, const std::string& sh
   }
 }
 
-/// Every input once.
+/// Writes the corpus of an assignment's field with every input of all shards once.
 void bring_corpus(const std::vector<std::string>& folders, const std::string& out, const Assignment& assignment) {
   const std::string corpus = out + "/corpus/" + assignment.field();
   fs::create_directories(corpus);
@@ -70,7 +71,7 @@ void add(CampaignProgress& to, const CampaignProgress& shard) {
     all.inputs += part.inputs;
     all.seconds += part.seconds;
     add(all.answers, part.answers);
-    all.walked = std::max(all.walked, part.walked);  // shards begin at places of their own, and may meet
+    all.walked = std::max(all.walked, part.walked);  // shards begin at different places of the walk, and may overlap
   }
 }
 
@@ -102,7 +103,7 @@ GatheredShards gather_shards(const std::string& out, const CampaignSettings& set
   }
   for (const auto& [name, share] : gathered.progress.shares) cases += share.cases;
   save(gathered.progress, out + "/progress.json");
-  // How far all of them were at which time is not known; where they came to is.
+  // How far the shards had come at each time is not known, only how far at the end.
   replace_file(out + "/samples.tsv", fmt::format("{:.0f}\t{}\t{}\t0\n", gathered.progress.elapsed, cases, bins));
   return gathered;
 }

@@ -12,7 +12,7 @@ namespace mmafuzz {
 struct GatheredShards {
   CampaignProgress progress;           ///< of all together
   std::vector<std::string> not_begun;  ///< names of shards
-  std::vector<std::string> not_ended;  ///< which have time or cases left
+  std::vector<std::string> not_ended;  ///< names of shards that have time or cases left
 };
 
 /// Brings segments, artifacts, corpora and progress of all shards into `out`, which is then a campaign's folder like

@@ -1,4 +1,4 @@
-// Ctrl-C while something long runs: it is asked to end, and says what was kept.
+// Ctrl-C during long work: the work is asked to end, and the command says what was kept.
 #pragma once
 
 #include <csignal>
@@ -11,7 +11,7 @@ struct Interrupted : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Notes SIGINT, SIGTERM and SIGHUP while it lives. One at a time.
+/// Notes SIGINT, SIGTERM and SIGHUP during its lifetime, without ending the process. Only one object at a time.
 class InterruptWatch {
  public:
   InterruptWatch() {

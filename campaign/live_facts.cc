@@ -9,7 +9,7 @@
 namespace mmafuzz {
 namespace {
 
-/// "equal X Y" of a record.
+/// The words of a record's property line, "equal X Y": the property and its units.
 std::vector<std::string> statement_of(const LoggedDivergence& divergence) {
   constexpr std::string_view word = "property ";
   const std::string_view line = record_line(divergence.text, word);

@@ -1,5 +1,5 @@
-// Facts while a campaign runs: causes of its findings, looked for as they come in. Triage looks again at the end, at
-// every record, and makes the witnesses.
+// Facts while a campaign runs: the causes of its findings are sought as they come in. At the end, triage does the same
+// for every record, and makes the witnesses.
 #pragma once
 
 #include <deque>
@@ -12,20 +12,22 @@
 namespace mmafuzz {
 
 struct FactCounts {
+  /// Numbers of facts; fresh: not known.
   size_t contradictions = 0, fresh = 0, known = 0;
   size_t waiting = 0;  ///< findings whose causes are not known yet
 };
 
 class LiveFacts {
  public:
-  /// The registry must outlive it. `seen_before`: names of facts that are not new, though nobody wrote them down.
+  /// The registry must outlive it. `seen_before`: names of facts that earlier campaigns found: not new, though
+  /// `knowledge` lacks them.
   LiveFacts(const Registry& registry, Knowledge knowledge, std::set<std::string> seen_before);
 
-  /// Takes a finding. One of a broken claim is a contradiction, whatever its cause. What plugins, processes and devices
-  /// are part of waits for triage: nothing that may crash or hang runs in the campaign's own process.
+  /// Takes a finding. A broken claim is a contradiction, whatever its cause. Findings of plugins, processes and devices
+  /// wait for triage: nothing that may crash or hang runs in the campaign's own process.
   void take(const LoggedDivergence& divergence);
 
-  /// Looks for causes for about `seconds`.
+  /// Seeks causes for about `seconds`.
   void look(double seconds);
 
   const FactCounts& counts() const { return counts_; }
@@ -35,9 +37,9 @@ class LiveFacts {
   Knowledge knowledge_;
   std::set<std::string> seen_before_;
   Triage triage_;
-  std::deque<LoggedDivergence> open_;
+  std::deque<LoggedDivergence> open_;     ///< findings whose causes are still to be sought here
   std::set<std::string> contradictions_;  ///< names of facts
-  size_t left_to_triage_ = 0;
+  size_t left_to_triage_ = 0;             ///< findings of plugins, processes and devices
   FactCounts counts_;
 };
 

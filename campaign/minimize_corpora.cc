@@ -21,7 +21,7 @@ size_t files_in(const std::string& folder) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
 
-/// Returns the number of inputs that it chose from.
+/// Copies the first input for each bin of each focus unit; returns the number of inputs read.
 size_t keep_first_of_each_bin(const Op& op, const std::vector<std::string>& units, const std::string& from,
                               const std::string& to) {
   const Comparison comparison(op, units, registry(), {});

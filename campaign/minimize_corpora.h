@@ -1,4 +1,4 @@
-// A campaign's corpora with what one input adds to another left out: what is worth keeping for the next campaign.
+// A campaign's corpora without inputs that reach nothing new: what is worth keeping for the next campaign.
 #pragma once
 
 #include "campaign/plan.h"

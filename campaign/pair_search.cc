@@ -12,7 +12,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t counted_cases = 4096;  ///< on which units are counted against each other
+constexpr size_t counted_cases = 4096;  ///< structured cases on which differences are counted
 
 void count_differences(const PairSearch& search, const Unit& x, const Unit& y, PairAnswer& answer) {
   Batch batch(search.op);

@@ -1,5 +1,5 @@
-// What differs between two units on one op, found on the spot: a search, deepened until every difference of their rows
-// has shown itself or the cases are used up, and the facts of what was found.
+// What differs between two units on one op: a search, deepened until every difference of their rows has shown or the
+// cases are used up, and the facts of what was found.
 #pragma once
 
 #include <string>
@@ -19,12 +19,12 @@ struct PairSearch {
 };
 
 struct PairAnswer {
-  std::vector<std::string> units;        ///< as they were bound
-  uint64_t compared = 0, differing = 0;  ///< structured cases without guidance: how often they differ
-  AnswerCounts answers;                  ///< to them
+  std::vector<std::string> units;        ///< names, as they were bound
+  uint64_t compared = 0, differing = 0;  ///< unguided structured cases: both answered, and of them the answers differ
+  AnswerCounts answers;                  ///< of both units to these cases
   std::vector<Fact> facts;
   std::vector<std::string> unseen;  ///< facts that the rows imply and no case showed
-  std::vector<std::string> hidden;  ///< in which the rows differ, too, but no operands of the op can show it
+  std::vector<std::string> hidden;  ///< facts in which the rows differ, too, but which no operands of the op can show
 };
 
 /// Throws BadInput where a unit does not take the op.

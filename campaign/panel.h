@@ -1,5 +1,4 @@
-// What a person sees of a running campaign: a live panel on a terminal, a line a minute elsewhere. Everything on
-// standard error.
+// What a person sees of a running campaign on standard error: a live panel on a terminal, a line a minute elsewhere.
 #pragma once
 
 #include <string>
@@ -18,12 +17,12 @@ struct WorkerView {
 struct CampaignView {
   double elapsed = 0, time = 0;  ///< seconds; time 0: no bound
   std::vector<WorkerView> workers;
-  uint64_t cases = 0, inputs = 0, bins = 0, restarts = 0;
+  uint64_t cases = 0, inputs = 0, bins = 0, restarts = 0;  ///< of all workers
   double cases_per_second = 0;
   FactCounts facts;
   size_t crashes = 0;
-  std::string newest_bin, newest_where;
-  double newest_at = 0;
+  std::string newest_bin, newest_where;  ///< where: target and op
+  double newest_at = 0;                  ///< seconds, as elapsed
 };
 
 class CampaignPanel {
@@ -37,11 +36,11 @@ class CampaignPanel {
 
  private:
   bool live_;
-  size_t lines_ = 0;  ///< on the screen
+  size_t lines_ = 0;  ///< of the panel on the screen
   double last_line_ = -1e9;
 };
 
-/// The panel's lines for a terminal of that size, none longer than columns - 1 characters.
+/// The panel's lines for a terminal of `columns` by `rows` characters, none longer than columns - 1.
 std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, size_t rows);
 /// "1.23 M", "456 k", "12".
 std::string short_number(double value);

@@ -1,4 +1,4 @@
-// A share for people.
+// A share as text for people.
 #pragma once
 
 #include <fmt/core.h>

@@ -24,11 +24,11 @@ namespace fs = std::filesystem;
 
 constexpr Engine all_engines[] = {Engine::batch, Engine::libfuzzer, Engine::afl};
 
-constexpr double greatest_slice = 60;
-constexpr double weight_of_claim = 4;  ///< of a target that checks a claim, where others of the op have 1
-constexpr double busy = 0.9;           ///< the rest goes into starting workers; what is left begins the next round
+constexpr double greatest_slice = 60;  ///< seconds
+constexpr double weight_of_claim = 4;  ///< of a target that checks a claim; other targets on the op have 1
+constexpr double busy = 0.9;  ///< share of the time that is planned; the rest starts workers or begins the next round
 
-/// The program that an engine runs of a target (fuzz_targets/CMakeLists.txt).
+/// The program that an engine runs for a target (fuzz_targets/CMakeLists.txt); empty if it is in none of the folders.
 std::string find_build(const std::vector<std::string>& folders, const std::string& target, Engine engine) {
   for (const std::string& folder : folders) {
     const std::string binary = folder + "/" + target + "_" + name_of(engine);
@@ -37,7 +37,7 @@ std::string find_build(const std::vector<std::string>& folders, const std::strin
   return "";
 }
 
-/// Whether a row of one's own is asked for and none of them is for this op. Beside the default units they only join.
+/// Whether `units` names rows of the user's own and none is for this op. With the default units, such rows only join.
 bool lacks_row(const std::vector<std::string>& units, const Op& op) {
   bool lacks = false;
   for (const std::string& unit : units) {
@@ -48,7 +48,7 @@ bool lacks_row(const std::vector<std::string>& units, const Op& op) {
   return lacks;
 }
 
-/// Rows of one's own that no op would use are not left out in silence.
+/// Throws BadInput where the user's own rows are for none of the ops, so that they are not left out in silence.
 void check_rows(const std::vector<std::string>& units, const std::vector<Op>& ops) {
   std::string wanted;
   for (const std::string& unit : units) {
@@ -60,8 +60,8 @@ void check_rows(const std::vector<std::string>& units, const std::vector<Op>& op
   if (!wanted.empty()) throw BadInput("no row of --rows is for an op that is searched: give --ops '" + wanted + "'");
 }
 
-/// Whether the units can be searched on this op; otherwise why not. Also notes whether one of this machine is held to
-/// what it claims to equal, processes only where they were asked for.
+/// Why the units cannot be searched on this op; empty if they can. Sets `checks_claim` if a unit of this machine is
+/// compared with the unit that it claims to equal; of plugins and processes only where units `were_named`.
 std::string refusal(const FuzzTarget& target, const std::vector<std::string>& units, const Op& op, bool were_named,
                     bool& checks_claim) {
   if (units.empty()) return "no unit evaluates '" + to_text(op) + "'";
@@ -90,10 +90,9 @@ std::vector<Op> ops_of(const FuzzTarget& target, const PlanRequest& request) {
   return ops;
 }
 
-constexpr size_t most_own_ops = 6;  ///< of a unit that takes none of the default ops
+constexpr size_t most_own_ops = 6;  ///< ops for units that take none of the default ops, at most
 
-/// Ops of the models' rows that all named units take, where they take none of the targets' own: what a plugin is for
-/// is seldom among those.
+/// Where the named units, plugins say, take none of the targets' own ops: a few of the models' ops that all take.
 std::vector<std::string> ops_of_units(const std::vector<const FuzzTarget*>& targets, const PlanRequest& request) {
   std::vector<std::string> named, ops;
   for (const std::string& unit : request.units)
@@ -124,8 +123,8 @@ size_t targets_of(const std::vector<Assignment>& shares) {
   return targets.size();
 }
 
-/// Of the time: batch searches get as much as three engines, for in the same time they show more flaws
-/// (docs/fuzzing.md).
+/// The fraction of the time that an engine gets: batch searches get as much as three others, because they show more
+/// flaws in the same time (docs/fuzzing.md).
 double part_of(Engine engine, const std::vector<std::vector<Assignment>>& engines) {
   const auto parts = [](Engine of) { return of == Engine::batch ? 3.0 : 1.0; };
   double sum = 0;
@@ -133,7 +132,8 @@ double part_of(Engine engine, const std::vector<std::vector<Assignment>>& engine
   return parts(engine) / sum;
 }
 
-/// Divides an engine's time among its shares; of what it cannot begin, each target keeps about the same number.
+/// Divides an engine's time among its assignments. Where it cannot begin all of them, it drops some, so that each
+/// target keeps about the same number.
 void share_time(std::vector<Assignment>& shares, double seconds, uint64_t seed) {
   const double least = least_slice(shares.front().engine);
   if (seconds > 0 && shares.front().engine != Engine::batch) {
@@ -163,7 +163,7 @@ void share_time(std::vector<Assignment>& shares, double seconds, uint64_t seed) 
     ++op.targets;
     op.weight += weight(share);
   }
-  double greatest = 0;  // of the parts below; equal parts are 1
+  double greatest = 0;  // the greatest of the parts below, of which equal ones are 1
   for (Assignment& share : shares) {
     const OfOp& op = op_of(share);
     share.seconds = weight(share) * op.targets / op.weight;
@@ -219,11 +219,11 @@ Plan make_plan(const PlanRequest& asked) {
     }
     if (targets.size() == before) throw BadInput("no target matches '" + glob + "'; known:" + known);
   }
-  for (const std::string& unit : request.units)  // an unknown one is refused with the nearest known
+  for (const std::string& unit : request.units)  // an unknown name is refused with the nearest known one
     if (unit != default_word && !is_glob(unit) && !is_alias(unit) && !unit_on_formats(unit) && !registry().knows(unit))
       bind_or_fail(unit, default_ops(OpKind::dot).front());
   request.ops = ops_of_units(targets, request);
-  // Who names units or ops wants the time for them: a target of this program's own text is not run beside them.
+  // Whoever names units or ops wants the time for them: targets that test this program itself are left out.
   const bool asks_for_all =
       request.ops.empty() &&
       (request.units.empty() || std::count(request.units.begin(), request.units.end(), default_word));
@@ -300,7 +300,7 @@ Plan make_plan(const PlanRequest& asked) {
                                        shares.size(), all));
     plan.assignments.insert(plan.assignments.end(), shares.begin(), shares.end());
   }
-  std::map<std::string, size_t> place;  // what has no op first: no batch search would do its work
+  std::map<std::string, size_t> place;  // assignments without op come first: no batch search does their work
   for (size_t i = 0; i < fields.size(); ++i) place[fields[i].field()] = fields[i].op ? i + 1 : 0;
   std::stable_sort(plan.assignments.begin(), plan.assignments.end(),
                    [&](const Assignment& x, const Assignment& y) { return place[x.field()] < place[y.field()]; });

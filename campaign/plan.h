@@ -1,4 +1,4 @@
-// What a campaign runs: targets over ops by engines, and how the time is shared among them.
+// What a campaign runs: targets on ops by engines, and how the time is shared among them.
 #pragma once
 
 #include <optional>
@@ -11,55 +11,55 @@ namespace mmafuzz {
 
 enum class Engine { batch, libfuzzer, afl };
 const char* name_of(Engine engine);
-/// Seconds of a slice that an engine needs to get to work; in a shorter one it would only start and stop.
+/// The seconds that a slice needs: in a shorter one the engine would only start and stop.
 double least_slice(Engine engine);
 
-/// One share of the campaign.
+/// One target on one op by one engine, and its part of the campaign.
 struct Assignment {
   const FuzzTarget* target = nullptr;
-  std::optional<Op> op;  ///< none: the target has no ops
+  std::optional<Op> op;  ///< nullopt: the target has no ops
   Engine engine = Engine::batch;
-  std::string binary;         ///< of the engine; for AFL++ its mutator stands beside it
-  bool checks_claim = false;  ///< compares a unit of this machine with what it claims to equal
-  double seconds = 0;         ///< until its worker makes place for the next assignment
-  uint64_t cases = 0;         ///< of a campaign with --cases, how many
-  double place = 0;           ///< of a shard's part: where in the whole assignment it begins, from 0 to 1
+  std::string binary;         ///< the engine's build of the target, beside it AFL++'s mutator; empty for batch
+  bool checks_claim = false;  ///< compares a unit of this machine with the unit that it claims to equal
+  double seconds = 0;         ///< length of a slice: then its worker is replaced by the next assignment's
+  uint64_t cases = 0;         ///< cases to search with --cases; 0: no bound
+  double place = 0;           ///< of a shard's part: at which fraction of the whole assignment it begins, from 0 to 1
 
-  std::string field() const;  ///< "dot_models/dot_a=fp16_...": names the corpus that engines share
+  std::string field() const;  ///< "dot_models/dot_a=fp16_...": target and op, which name a corpus that engines share
   std::string name() const;   ///< "dot_models.dot_a=fp16_....batch"
-  std::string label() const;  ///< of the op, for people: "dot.f32.f16.f16.f32"
+  std::string label() const;  ///< the op, for people: "dot.f32.f16.f16.f32"
 };
 
 struct PlanRequest {
-  std::vector<std::string> targets;  ///< globs
+  std::vector<std::string> targets;  ///< globs of target names
   std::vector<std::string> ops;      ///< op lines; empty: each target's own
   std::vector<std::string> units;    ///< names and globs; empty: all units with their own arithmetic
   std::vector<std::string> with;     ///< names of engines; empty: all that are found
-  std::vector<std::string> folders;  ///< where engines' builds of the targets are
-  double worker_seconds = 0;         ///< time times jobs; 0: unlimited
+  std::vector<std::string> folders;  ///< folders in which engines' builds of the targets are sought
+  double worker_seconds = 0;         ///< time in seconds times number of workers; 0: unlimited
   uint64_t cases = 0;                ///< of each assignment; 0: no bound
   uint64_t seed = 1;                 ///< where there is no time for all, it picks the ops that engines run on
 };
 
 struct Plan {
-  std::vector<Assignment> assignments;  ///< by target and op: what shares a corpus runs at the same time
+  std::vector<Assignment> assignments;  ///< by target and op: those that share a corpus run at the same time
   std::vector<std::string> notes;       ///< for people: what is left out and why
 
-  /// Whether an engine, which keeps a file for each input, works on the field.
+  /// Whether an engine other than batch, which reads a file for each input, works on the field.
   bool with_engine(const std::string& field) const;
 };
 
-/// Batch searches get three parts of the time and each engine one; targets get equal parts; of an op that a unit of
-/// this machine claims to compute as another does, the target that holds it to that gets most. An engine needs some
-/// seconds to get to work: it runs on as many ops as its part has time for, at least one of each target, or not at all.
+/// Batch searches get three parts of the time and each other engine one. Targets get equal parts; but of an op on which
+/// a unit of this machine claims to equal another unit, the target that compares the two gets most. An engine other
+/// than batch runs on as many ops as its part has time for (least_slice), at least one of each target, or not at all.
 /// Throws BadInput: an unknown target, an op that no unit evaluates, nothing to do.
 Plan make_plan(const PlanRequest& request);
 
-/// An engine as this machine has it.
+/// What this machine has of an engine.
 struct EngineHere {
   std::string name;
-  size_t builds = 0;    ///< targets that are built for it, beside this executable
-  std::string missing;  ///< what the engine needs and is not here
+  size_t builds = 0;    ///< targets that are built for it in the default folders
+  std::string missing;  ///< what the engine needs and this machine lacks; empty: nothing
 };
 std::vector<EngineHere> engines_here();
 

@@ -17,7 +17,7 @@
 namespace mmafuzz {
 namespace {
 
-/// In the child. Everything that allocates was prepared before.
+/// Runs in the child. Everything that allocates was prepared before.
 [[noreturn]] void become(pid_t parent, int log, uint64_t memory_bytes, char* const* command, char* const* environment) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -74,7 +74,7 @@ Process::Process(const ProcessSpec& spec) {
   const int error = errno;
   close(log);
   if (pid_ < 0) throw std::runtime_error(std::string("cannot start a worker: ") + std::strerror(error));
-  setpgid(pid_, pid_);  // also here: the child may not have come to it when it is signaled
+  setpgid(pid_, pid_);  // in the parent, too: the child may not have reached its own call when it is signaled
 }
 
 Process::Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
@@ -90,7 +90,7 @@ std::optional<ProcessEnd> Process::poll() {
   int status = 0;
   const pid_t ended = waitpid(pid_, &status, WNOHANG);
   if (ended == 0 || (ended < 0 && errno == EINTR)) return std::nullopt;
-  signal(SIGKILL);  // what the child itself started
+  signal(SIGKILL);  // ends what the child itself started
   pid_ = -1;
   return WIFSIGNALED(status) ? ProcessEnd{true, WTERMSIG(status)} : ProcessEnd{false, WEXITSTATUS(status)};
 }

@@ -1,5 +1,5 @@
-// Child processes of a campaign: started with bounds, watched, ended. A child never outlives its campaign, however that
-// ends.
+// Child processes of a campaign: started with limits, watched, ended. No child outlives its campaign, even a killed
+// one.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,8 @@ namespace mmafuzz {
 struct ProcessSpec {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;  ///< on top of this process's own
-  std::string log;                                               ///< standard output and error go here; rewritten
-  uint64_t memory_bytes = 0;  ///< bound of the address space; 0: none (sanitizers and engines have bounds of their own)
+  std::string log;                                               ///< file for standard output and error; overwritten
+  uint64_t memory_bytes = 0;  ///< limit of the address space; 0: none (sanitizers and engines have limits of their own)
 };
 
 /// How a child ended.
@@ -37,7 +37,7 @@ class Process {
   Process& operator=(Process&&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// How it ended, once it has; does not wait.
+  /// How the child ended, or nullopt while it runs; does not wait. To be asked no more after an end.
   std::optional<ProcessEnd> poll();
   /// Signals the child's process group.
   void signal(int number) const;

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr unsigned most_shards = 9999;
 
-/// This process as others on this host know it: host, process namespace, process, its start.
+/// Identifies a process on this host: host, process namespace, process id, its start time ("gone": no such process).
 std::string identity(pid_t pid) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
@@ -100,7 +100,7 @@ Plan part_of(const Plan& plan, const Shard& shard) {
     if (assignment.cases && !mine.cases) continue;
     all.push_back(std::move(mine));
   }
-  // A sliver costs a start and finds nothing; its neighbour has the rest of the assignment.
+  // A part much shorter than least_slice would find nothing; a neighbouring shard has the rest of the assignment.
   for (Assignment& mine : all) {
     const double own = least_slice(mine.engine);
     if (!mine.cases && all.size() > 1 && mine.seconds < own / 2) continue;
@@ -137,7 +137,7 @@ void agree(CampaignSettings& settings, const std::string& out) {
   std::string plain = draft;
   std::replace(plain.begin() + static_cast<std::ptrdiff_t>(out.size()) + 1, plain.end(), ' ', '.');
   save(common, plain);
-  const bool first = link(plain.c_str(), file.c_str()) == 0;  // created whole, by one
+  const bool first = link(plain.c_str(), file.c_str()) == 0;  // atomic: one process creates it, and whole
   const int error = errno;
   unlink(plain.c_str());
   if (first) return;

@@ -44,7 +44,7 @@ T load(const std::string& file) {
   }
 }
 
-/// This process's command as a shell takes it; for people, so bytes that are no UTF-8 may be replaced.
+/// This process's command as a shell takes it. It is for people, so bytes that are not UTF-8 may be replaced.
 std::string own_command() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string text;
@@ -77,7 +77,7 @@ void set_identity(CampaignSettings& settings) {
 void save(const CampaignSettings& settings, const std::string& file) {
   std::string text;
   try {
-    text = nlohmann::json(settings).dump(2) + "\n";  // workers read it: nothing may be replaced
+    text = nlohmann::json(settings).dump(2) + "\n";  // workers read the names, so nothing may be replaced
   } catch (const nlohmann::json::type_error&) {
     throw BadInput("names of units, ops and folders of engines must be UTF-8");
   }
@@ -89,7 +89,7 @@ void save(const CampaignProgress& progress, const std::string& file) {
 CampaignSettings load_settings(const std::string& file) {
   CampaignSettings settings = load<CampaignSettings>(file);
   if (settings.uuid.empty())
-    settings.uuid = "campaign:" + std::filesystem::absolute(file).string();  // begun before campaigns had names
+    settings.uuid = "campaign:" + std::filesystem::absolute(file).string();  // files of early versions have no uuid
   return settings;
 }
 CampaignProgress load_progress(const std::string& file) {

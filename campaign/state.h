@@ -1,4 +1,4 @@
-// What a campaign remembers in its folder beside corpora and segments: its settings and how far each share of it came.
+// What a campaign keeps in its folder besides corpora and segments: its settings and how far each assignment has come.
 #pragma once
 
 #include <map>
@@ -13,30 +13,30 @@ namespace mmafuzz {
 struct CampaignSettings {
   double time = 60;  ///< seconds; 0: no bound
   unsigned jobs = 1;
-  std::vector<std::string> units, targets = {"*"}, ops, with, engine_folders;
-  uint64_t seed = 1, cases = 0, memory_mb = 2048;
+  std::vector<std::string> units, targets = {"*"}, ops, with, engine_folders;  ///< as in PlanRequest
+  uint64_t seed = 1, cases = 0, memory_mb = 2048;                              ///< cases 0: no bound; MiB of a worker
   std::string fail_on = "contract", stop_on = "never";
-  unsigned shard = 0, shards = 0;  ///< campaign/shard.h; shard 0 of some: the whole of them
-  std::string plan;                ///< of shards: what all of them divide, as a few words
-  // What names the campaign in stores; set when it begins.
+  unsigned shard = 0, shards = 0;  ///< campaign/shard.h; shard 0: all of them; shards 0: not divided
+  std::string plan;                ///< of shards: plan_words() of the whole plan
+  // What identifies the campaign in stores; set_identity() sets it when the campaign begins.
   std::string uuid, command, machine, version;
   int64_t started = 0;  ///< seconds since 1970, UTC
 };
 
-/// Gives a campaign that begins its name and its circumstances.
+/// Sets uuid, start, command, machine and version of a campaign that begins.
 void set_identity(CampaignSettings& settings);
 
-/// What one assignment did so far.
+/// What one assignment has done so far, over all of its slices.
 struct ShareProgress {
-  uint64_t slices = 0, cases = 0, inputs = 0;
+  uint64_t slices = 0, cases = 0, inputs = 0;  ///< slices begun; cases; inputs of engines
   double seconds = 0;
   AnswerCounts answers;
-  /// Cases of batch searches that went on along the walks, one behind the other. Searches that run at the same time
-  /// begin at the same step, and are counted once.
+  /// Cases of batch searches that continued the walks, one after the other. Searches that run at the same time begin at
+  /// the same position, and count once.
   uint64_t walked = 0;
-  // Of --cases: where the assignment began. One that did not come to its end begins there again and gives the same.
+  // With --cases: where the assignment began. If its worker is killed, it begins there again, with the same result.
   bool begun = false;
-  uint64_t cases_before = 0, corpus_before = 0;  ///< cases, and bytes of its packed inputs
+  uint64_t cases_before = 0, corpus_before = 0;  ///< cases so far, and bytes of the packed inputs
   AnswerCounts answers_before;
 
   bool has_all(uint64_t asked) const { return begun && cases >= cases_before + asked; }
@@ -44,25 +44,25 @@ struct ShareProgress {
 
 /// Kept in progress.json, rewritten every few seconds: a killed campaign with --time repeats at most those.
 struct CampaignProgress {
-  double elapsed = 0, time = 0;  ///< seconds so far, and in all
+  double elapsed = 0, time = 0;  ///< seconds that the campaign ran so far, and that it has in all; time 0: no bound
   uint64_t restarts = 0;
   std::map<std::string, ShareProgress> shares;  ///< by Assignment::name()
-  std::map<std::string, uint64_t> bins;         ///< greatest number reached, by Assignment::field()
+  std::map<std::string, uint64_t> bins;         ///< by Assignment::field(): bins that all workers have reached together
 };
 
-/// Each throws std::runtime_error naming the file.
+/// Each throws std::runtime_error with the file's name; save(settings) also BadInput for names that are not UTF-8.
 void save(const CampaignSettings& settings, const std::string& file);
 void save(const CampaignProgress& progress, const std::string& file);
 CampaignSettings load_settings(const std::string& file);
-/// A file that does not exist is a campaign's beginning.
+/// A file that does not exist means that the campaign has not begun: all is 0.
 CampaignProgress load_progress(const std::string& file);
 
 /// What a worker's status file says (fuzz_targets/target.h, --status).
 struct WorkerStatus {
   double seconds = 0;
   uint64_t inputs = 0, cases = 0, bins = 0, divergences = 0;
-  bool done = false;  ///< of a batch worker: it came to its end
-  std::string newest;
+  bool done = false;   ///< a batch worker has come to the end of its slice
+  std::string newest;  ///< name of the bin that was reached last
   AnswerCounts answers;
 };
 WorkerStatus read_status(const std::string& file);

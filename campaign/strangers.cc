@@ -42,8 +42,8 @@ std::string likeness(const std::string& unit, const std::string& other, const Ba
   std::vector<size_t> differing;
   for (size_t i = 0; i < cases.size(); ++i)
     if (own.has_answer(i) && theirs.has_answer(i) && !same(theirs, i)) differing.push_back(i);
-  std::vector<std::pair<size_t, std::string>> orders;  // how many of these cases each explains
-  std::pair<size_t, std::string> nearest;              // of rows, on all cases
+  std::vector<std::pair<size_t, std::string>> orders;  // on how many differing cases each agrees, and its name
+  std::pair<size_t, std::string> nearest;              // the row that agrees on most of all cases
   for (const std::string& name : registry().searched_by_default(cases.op())) {
     const Role role = registry().role_of(name);
     if (name == other || (role != Role::ieee && role != Role::exact && role != Role::model)) continue;

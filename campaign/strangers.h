@@ -1,4 +1,5 @@
-// Units that claim nothing, as somebody's first plugin does: what is known that resembles each.
+// Strangers: units without a row that claim to equal none, as a first plugin is. Says what is known that resembles
+// them.
 #pragma once
 
 #include <string>
@@ -8,17 +9,17 @@
 
 namespace mmafuzz {
 
-/// A unit without a row, and a dot of the plan that it takes.
+/// A stranger of this machine, and the first dot of the plan that it takes.
 struct Stranger {
   std::string unit;
   Op op;
 };
 
-/// Each such unit of a plan, once.
+/// The strangers of a plan, each once; `units`: names and globs.
 std::vector<Stranger> strangers_of(const Plan& plan, const std::vector<std::string>& units);
 
-/// On structured cases: which orders of IEEE steps and `exact` give the unit's result where it differs from another
-/// unit, and which row gives it most often.
+/// Compares a unit with others on cases, as text: which orders of IEEE steps, and whether `exact`, agree with it where
+/// it differs from unit `other`, and which row agrees with it most often.
 std::string likeness(const std::string& unit, const std::string& other, const Batch& cases);
 
 }  // namespace mmafuzz

@@ -88,7 +88,7 @@ AnswerCounts answers_of(const Plan& plan, const CampaignProgress& progress) {
 }
 
 StateWalks walks_of(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units) {
-  std::map<std::string, uint64_t> cases;  // the shares of an op walk each for itself
+  std::map<std::string, uint64_t> cases;  // by op: its assignments walk independently, the farthest counts
   for (const Assignment& assignment : plan.assignments) {
     const auto share = progress.shares.find(assignment.name());
     if (!assignment.op || !assignment.target->compares_units() || share == progress.shares.end()) continue;
@@ -114,7 +114,8 @@ nlohmann::json walks_json(const StateWalks& walks) {
 
 namespace {
 
-/// "The walk through the pairs of a row's states was whole on 30 of 38 units, least far on ..."
+/// "The walk through the pairs of states of a row (docs/search.md) is whole on 30 of 38 units; least of it, ..."; empty
+/// where no unit has one.
 std::string how_far(const StateWalks& walks) {
   size_t units = 0, whole = 0;
   double least = 2;

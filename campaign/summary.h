@@ -1,4 +1,4 @@
-// What a campaign says at its end: targets and ops with their cases, bins and findings, for people and for programs.
+// What a campaign reports at its end: targets and ops with their cases, bins and findings, for people and for programs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,23 +14,23 @@ namespace mmafuzz {
 
 nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progress, const CampaignFindings& findings);
 
-/// Of each unit on each op, over all workers.
+/// By "UNIT on 'OP'": how many cases each unit answered, over all workers.
 AnswerCounts answers_of(const Plan& plan, const CampaignProgress& progress);
 
-/// How far the search has gone through the states of each unit that is a row, by op.
+/// By op: how far the search has gone along the walk of states of each unit that is a row.
 using StateWalks = std::map<std::string, std::vector<WalkOfStates>>;
 StateWalks walks_of(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units);
 nlohmann::json walks_json(const StateWalks& walks);
 
-/// What a green end says and what it does not, for whoever reads it the first time: "Compared were 41 units on 27 ops".
+/// What an end without findings means and what it does not, for new users: "Compared were 41 units on 27 ops".
 std::string what_green_means(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units,
                              const StateWalks& walks);
 
 /// Targets and ops as a table.
 std::string fields_text(const nlohmann::json& summary);
 
-/// What was covered, what was not, and what to do next.
-/// `resumable`: whether --resume goes on in the folder.
+/// What was covered, what was not, and what to do next. `triaged`: the summary has the figures of triage; `width` is in
+/// characters. `resumable`: whether --resume continues in the folder.
 std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width,
                          bool resumable, const std::vector<Stranger>& strangers);
 

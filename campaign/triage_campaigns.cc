@@ -37,9 +37,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t sampled_cases = 4096;  ///< structured cases of an op on which units are counted against each other
-constexpr size_t most_samples = 256;    ///< of progress, in a store
-constexpr size_t claim_cases = 1024;    ///< of them, on which claims are looked at
+constexpr size_t sampled_cases = 4096;  ///< structured cases of an op on which differences of units are counted
+constexpr size_t most_samples = 256;    ///< samples of a campaign's progress in a store, at most
+constexpr size_t claim_cases = 1024;    ///< of the sampled cases, those on which claims are checked
 
 bool is_campaign(const std::string& path) { return fs::exists(path + "/campaign.json"); }
 
@@ -64,7 +64,7 @@ std::vector<std::string> segments_of(const std::string& path) {
   return files;
 }
 
-/// How many findings of each severity a campaign's summary lists and no segment of it holds any more: files were
+/// By severity: how many findings a campaign's summary lists that no segment of it holds any more, because files were
 /// damaged. `held` has the lines of those that were read.
 std::map<std::string, uint64_t> lost_findings(const std::string& folder, const std::set<std::string>& held) {
   std::map<std::string, uint64_t> lost;
@@ -101,7 +101,7 @@ std::vector<CampaignSample> samples_of(const std::string& folder, const std::str
     sample.campaign = uuid;
     if (samples.empty() || samples.back().second < sample.second) samples.push_back(sample);
   }
-  // A night has thousands; a chart shows some hundred. The last one always stays.
+  // A night has thousands of samples; a chart shows some hundred. The last one is always kept.
   std::vector<CampaignSample> kept;
   for (size_t i = 0; i < samples.size(); ++i)
     if (i + 1 == samples.size() || i * most_samples / samples.size() != (i + 1) * most_samples / samples.size() ||
@@ -110,7 +110,7 @@ std::vector<CampaignSample> samples_of(const std::string& folder, const std::str
   return kept;
 }
 
-/// Of the units of a plan's op: bins that the op's corpora reach, on each unit that has bins.
+/// The bins that the corpora of one op of the plan reach, on each unit that has bins.
 std::vector<CoverageRecord> coverage_of(const std::vector<const Assignment*>& assignments, const std::string& folder,
                                         const CampaignSettings& settings) {
   std::vector<CoverageRecord> records;
@@ -147,7 +147,7 @@ std::vector<CoverageRecord> coverage_of(const std::vector<const Assignment*>& as
   return records;
 }
 
-/// What a unit claims, looked at on given cases. A row is called what it is called among the units of the comparison.
+/// Checks what a unit claims on given cases. A row that it claims to equal is named as the comparison's units name it.
 void add_claims(const std::string& campaign, const Comparison& comparison, const Unit& unit, const Batch& batch,
                 std::vector<PairRecord>& records) {
   const Op& op = batch.op();
@@ -169,7 +169,7 @@ void add_claims(const std::string& campaign, const Comparison& comparison, const
   }
 }
 
-/// How often each two units differ on an op and which claims hold, on the same structured cases in every campaign.
+/// How often each two units differ on an op, and each claim fails, on structured cases, the same in every campaign.
 std::vector<PairRecord> pairs_of(const Op& op, const CampaignSettings& settings) {
   std::vector<PairRecord> records;
   const Comparison comparison(op, units_of(settings.units, op), registry(), {});
@@ -192,7 +192,7 @@ std::vector<PairRecord> pairs_of(const Op& op, const CampaignSettings& settings)
   return records;
 }
 
-/// What a campaign's store keeps beside buckets.
+/// Adds to the store what it keeps of a campaign besides buckets: samples, coverage, pairs of units and claims.
 void add_circumstances(Store& store, const std::string& folder, const CampaignSettings& settings, const Plan& plan,
                        unsigned jobs) {
   struct OpOfPlan {
@@ -219,7 +219,7 @@ void add_circumstances(Store& store, const std::string& folder, const CampaignSe
   }
 }
 
-/// A line on standard error that is written over on a terminal, and stands now and then elsewhere.
+/// Progress on standard error: a line that is overwritten on a terminal, a line every 30 seconds elsewhere.
 class TriageProgress {
  public:
   explicit TriageProgress(bool shown) : shown_(shown), terminal_(isatty(2) != 0) {}
@@ -292,7 +292,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       settings.uuid = "segments";
       for (const std::string& path : part.paths) settings.uuid += ":" + fs::absolute(path).string();
     }
-    if (store) {  // true until everything is in its bucket, whatever ends this process
+    if (store) {  // this holds until everything is in its bucket, however this process ends
       store->add_campaign(record_of(settings, progress));
       store->set_inconclusive(settings.uuid, not_triaged);
     }
@@ -306,7 +306,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
           held.insert(std::move(d.key));
         });
     outcome.divergences += triage.added();    // before triage adds cases of its own
-    std::map<std::string, Bucket> minimized;  // by line; what has a witness needs no second one
+    std::map<std::string, Bucket> minimized;  // by line: buckets with a witness, which need no second one
     const auto finish = [&] {
       std::vector<Bucket> buckets = triage.finish(has_witness, watch, request.minimize_all);
       if (interrupt.raised())
@@ -364,7 +364,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       outcome.buckets.push_back(std::move(bucket));
     }
   }
-  if (store) {  // which now holds all of them
+  if (store) {  // the store holds all of the buckets
     std::map<std::string, Bucket> in_store;
     for (Bucket& bucket : store->buckets()) in_store[bucket.id()] = std::move(bucket);
     for (Bucket& bucket : outcome.buckets) bucket = in_store.at(bucket.id());
