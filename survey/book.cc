@@ -76,7 +76,7 @@ void Book::save() {
     written_[file] = blocks.size();
   }
   replace_file_if_other(folder_ + "/note.md", note_of(document_));
-  replace_file_if_other(folder_ + "/survey.json", json_text(document_, 1));  // last: where it is, the rest is
+  replace_file_if_other(folder_ + "/survey.json", json_text(document_, 1));  // last: when it is there, so is the rest
 }
 
 }  // namespace mmafuzz::survey

@@ -1,5 +1,5 @@
 // What a survey has found so far, on disk after every step: survey.json, note.md and case files, each whole or not at
-// all, so that a survey that is killed at any second leaves what it had.
+// all, so that a survey that is killed at any second leaves what it had. Thread-safe, but for steps().
 #pragma once
 
 #include <map>
@@ -16,24 +16,25 @@ using Json = nlohmann::ordered_json;
 
 class Book {
  public:
-  /// `head` is what is known before the first step. The folder must be there.
+  /// `head` is what is known before the first step. The folder must exist.
   Book(std::string folder, Json head);
 
   const std::string& folder() const { return folder_; }
-  /// Facts of the whole survey, as the device.
+  /// Sets or gets a fact of the whole survey, such as the device, by key; a fact that was not set is null.
   void set(const std::string& key, Json value);
   Json get(const std::string& key) const;
-  /// A step begins, with its name, unit and limit; or ends, with what it found. Both are on disk when this returns.
+  /// Notes that a step begins, with its name, unit and limit, or that it ends, with what it found. Both are on disk
+  /// when the call returns.
   void begin(Json step);
   void end(Json step);
   const Json& steps() const { return document_["steps"]; }
-  /// Something that somebody must look at: kind is divergence, unstable, lost or failed.
+  /// Notes what a person must look at; `kind` is divergence, unstable, lost or failed. On disk with the step's end.
   void find(const std::string& kind, const std::string& step, const std::string& unit, const std::string& what);
   size_t findings(const std::string& kind) const;
 
-  /// Adds results of a unit to a case file of the folder; null outcomes: cases alone. Written at the end of the step.
+  /// Adds cases of a unit to a case file of the folder; nullptr: without results. On disk with the step's end.
   void keep(const std::string& file, const std::string& unit, const Batch& batch, const Outcomes* outcomes);
-  /// The survey is over; `why` says what cut it short, if anything did.
+  /// Ends the survey; `why` says what cut it short, empty if nothing did.
   void close(const std::string& why);
 
  private:
@@ -49,10 +50,10 @@ class Book {
     bool has_outcomes = false;
   };
   std::map<std::string, std::vector<Kept>> kept_;
-  std::map<std::string, size_t> written_;  ///< blocks of each file that are on disk
+  std::map<std::string, size_t> written_;  ///< by file: number of its blocks that are on disk
 };
 
-/// The note: the same as the document, to be read by people.
+/// The note: the document as Markdown for people.
 std::string note_of(const Json& document);
 
 }  // namespace mmafuzz::survey

@@ -1,4 +1,5 @@
-// Steps that put known cases to the device: recorded results, discriminators, published vectors.
+// Steps that run known cases on the device: recorded results, discriminators (cases on which published descriptions
+// disagree), published vectors.
 #include <fmt/ranges.h>
 
 #include <filesystem>
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Case files of a folder and the folders in it, in order.
+/// Case files of a folder and its subfolders, sorted.
 std::vector<std::string> case_files(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
@@ -35,7 +36,7 @@ void visit_blocks(const std::vector<std::string>& files, const std::function<voi
 
 std::string model_of(const Context& context, const Instruction& i) { return claimed_model(i, context.arch); }
 
-/// The instruction's unit on an op of other k; nullptr where it does not take it.
+/// The unit `name` of an instruction on an op with another k; nullptr where it does not take that.
 std::unique_ptr<Unit> bound(const Context& context, const std::string& name, Op op, const Instruction& i) {
   op.nan = i.op.nan;
   Result<std::unique_ptr<Unit>> unit = context.registry.bind(name, op);
@@ -44,7 +45,8 @@ std::unique_ptr<Unit> bound(const Context& context, const std::string& name, Op 
 
 std::string hex(const Op& op, const Column& column, size_t index) { return to_hex(op.d, column.get(index, 0)); }
 
-/// A batch on the device twice, at different places of the tiles; counts results that depend on the place or the time.
+/// Runs a batch on the device twice, at different positions in the tiles; counts results that depend on the position or
+/// the time. Returns the first run.
 Outcomes run_twice(Context& context, const std::string& name, const Batch& batch, const Instruction& i, Json& result,
                    const std::string& step) {
   const std::unique_ptr<Unit> unit = bound(context, name, batch.op(), i),
@@ -65,7 +67,7 @@ Outcomes run_twice(Context& context, const std::string& name, const Batch& batch
   return first;
 }
 
-/// Counts results that are not the expected ones under the op's NaN policy; `by` says whose those are.
+/// Counts results that differ from the expected ones under the op's NaN policy; `by` names the source of these.
 void note_differences(Context& context, Json& result, const std::string& step, const std::string& unit, const Op& op,
                       const Batch& batch, const Column& got, const Column& expected, const std::string& by) {
   for (size_t c = 0; c < batch.size(); ++c) {
@@ -80,7 +82,7 @@ void note_differences(Context& context, Json& result, const std::string& step, c
   }
 }
 
-/// Cases of one op without repetition.
+/// Cases of one op, each once.
 struct CaseSet {
   Batch batch;
   std::set<std::string> seen;
@@ -165,7 +167,7 @@ std::vector<Step> published_steps(Context& context) {
         result["differs"] = result.value("differs", uint64_t{0});
         Op op = set.batch.op();
         op.nan = i->op.nan;
-        // A k that is padded is not the same dot for a chain of operations: a last -0 becomes +0.
+        // A k that is padded makes another dot of a chain of operations: a last -0 becomes +0.
         if (op.k % i->op.k != 0 && i->op.nan == NanPolicy::any) continue;
         Outcomes expected;
         (*context.registry.bind(model, set.batch.op()))->run(set.batch, expected);
@@ -181,7 +183,7 @@ std::vector<Step> published_steps(Context& context) {
 
 namespace {
 
-/// One input on which published descriptions disagree, with what each predicts, for whatever GPU.
+/// One input on which published descriptions disagree, with the result that each predicts, for any GPU.
 struct Point {
   std::string name;  ///< "D3-H"; "N3, D10" where two open questions have the same input
   Batch batch;
@@ -200,7 +202,7 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
   std::vector<Point> points;
   std::map<std::string, size_t> index;
   for (const std::string& file : files) {
-    std::vector<std::string> label_of_line = {""};  // the last comment that names a point
+    std::vector<std::string> label_of_line = {""};  // by line: the last comment before it that names a point
     std::ifstream text(file);
     for (std::string line, last; std::getline(text, line); label_of_line.push_back(last))
       if (line.starts_with("# D") || line.starts_with("# N")) last = line.substr(2);
@@ -224,7 +226,7 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
   return points;
 }
 
-/// What one device gives on one point, and who predicted it.
+/// What the device returns on one point, and which readings predict that.
 Json judge(const Context& context, const Point& point, const std::string& model, uint64_t got) {
   const Op& op = point.batch.op();
   std::set<std::string> agree, disagree, own;

@@ -1,4 +1,5 @@
-// Units against references on drawn cases: CUDA cores, our conversions on the device, Ozaki products, cuBLAS.
+// Steps that compare units with references on drawn cases: CUDA cores, conversions on the device, Ozaki products,
+// cuBLAS.
 #include "core/case_text.h"
 #include "core/property.h"
 #include "gpu_bridge/instructions/core_instructions.h"
@@ -15,7 +16,7 @@ struct Comparison {
   uint64_t greatest = 100000;
 };
 
-/// Cases until the deadline or the greatest number; batches grow while they are quick.
+/// Compares drawn cases until the deadline or the greatest number; batches grow while they are quick.
 void compare(Context& context, const Comparison& c, const std::string& step, Json& result, Clock::time_point deadline) {
   Json row = {{"op", c.op}, {"reference", c.reference}, {"claimed", c.claimed}, {"cases", 0}, {"differs", 0}};
   size_t column = 0;
@@ -63,7 +64,7 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
       if (since(begin) < 0.05) size = std::min<size_t>(2 * size, 16384);
     }
   } catch (...) {
-    end("cut short");  // the step says by what
+    end("cut short");  // the step's own entry says why
     throw;
   }
   end(cases ? "done" : "out of time");

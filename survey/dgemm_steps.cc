@@ -1,5 +1,5 @@
-// FP64 products of large matrices: rates and errors of native, emulated and our own in one run, and whether ours are
-// the bits of the oracle's.
+// FP64 products of large matrices: rates and errors of native, emulated and our own arithmetic in one run, and whether
+// the bits of our own are the oracle's.
 #include <bit>
 #include <cmath>
 
@@ -23,9 +23,9 @@ Op dgemm_op() {
 
 /// One way to compute the product.
 struct Way {
-  std::string name, unit;  ///< the unit is cuBLAS's, whose glob asks for the way
+  std::string name, unit;  ///< unit: cuBLAS's, by which options.units select the way
   DgemmRequest request;
-  gemm::NamedPlan oracle;  ///< of the scheme: the same plan on an exact dot unit
+  gemm::NamedPlan oracle;  ///< of an Ozaki scheme: the same plan on an exact dot unit
 
   bool sliced() const { return request.slices.count > 0; }
   bool emulated() const {
@@ -33,7 +33,8 @@ struct Way {
   }
 };
 
-/// Slices that hold 53 bits, and one more: what lies below the first ones counts where magnitudes spread.
+/// All ways for an n. Ozaki schemes come with slices that hold 53 bits, and with one slice more: what lies below the
+/// first ones counts where magnitudes spread.
 std::vector<Way> ways_of(const DgemmRequest& common) {
   const auto of_row = [&](const char* row, Way way) {
     way.unit = std::string("cublas:") + row;
@@ -61,7 +62,7 @@ std::vector<Way> ways_of(const DgemmRequest& common) {
   return ways;
 }
 
-/// The sampled elements by the oracles.
+/// The sampled elements, computed by the oracles.
 class SampledElements {
  public:
   explicit SampledElements(const DgemmRequest& request) {
@@ -115,7 +116,7 @@ class SampledElements {
     return to_hex(fp64, d) + ", exact " + to_hex(fp64, std::bit_cast<uint64_t>(nearest)) + " after rounding";
   }
 
-  /// Greatest |d - exact| / |exact|; of infinities and NaNs infinite.
+  /// Greatest |d - exact| / |exact|; infinite where an element is infinite or NaN.
   double greatest_relative_error(const std::vector<uint64_t>& d) const {
     const Format fp64 = dgemm_op().d;
     exact::Mpfr value(64), error(gemm::element_precision);
@@ -130,7 +131,7 @@ class SampledElements {
     return greatest;
   }
 
-  /// How many differ from the plan's own elements, each computed as a product of one row and one column.
+  /// How many sampled elements differ from the plan's own, each computed as a product of one row and one column.
   uint64_t differ_from(const gemm::NamedPlan& plan, const Registry& registry, const std::vector<uint64_t>& d) const {
     const auto k = static_cast<int64_t>(rows_[0].size());
     const Result<gemm::OzakiGemm> engine = gemm::make_ozaki(plan, dgemm_op(), k, registry);
@@ -143,10 +144,10 @@ class SampledElements {
   }
 
  private:
-  /// What the error of an element is measured by.
+  /// The magnitudes by which the error bound of an element is computed.
   struct Scale {
     exact::Mpfr magnitude{gemm::element_precision};  ///< sum |a| |b|
-    int top = 0;
+    int top = 0;                                     ///< top of a's row plus top of b's column
   };
   static int greatest_top(const std::vector<uint64_t>& vector) {
     int32_t top = top_of_zero;
@@ -185,7 +186,7 @@ void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& re
     const double left = until(deadline);
     if (left <= 0) throw OutOfTime("before " + way.name);
     DgemmRequest request = way.request;
-    request.seconds = left / double(ways.size() - i) / 4;  // the first run, profile and check take their time, too
+    request.seconds = left / double(ways.size() - i) / 4;  // the first run, profile and check take time, too
     const Result<DgemmAnswer> answer = context.child->dgemm(request);
     Json row = {{"arithmetic", way.name}};
     if (!answer) {

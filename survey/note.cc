@@ -65,8 +65,8 @@ const std::vector<Table>& tables() {
   return all;
 }
 
-/// Steps hold rows where they did several things. How a step ended and how long it took is not said of each of them: a
-/// step that did not get through has one more row, which says why.
+/// The rows of a step for its table: a step that did several things holds a row for each. Status and seconds of the
+/// step are not repeated in them; a step that was not finished has one more row, which says why.
 std::vector<Json> rows_of(const Json& step) {
   if (!step.contains("rows")) return {step};
   Json common = step;

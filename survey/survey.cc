@@ -12,7 +12,7 @@
 namespace mmafuzz::survey {
 namespace {
 
-/// Ends the process when even the last limit has passed, whatever hangs; the results are on disk by then.
+/// Ends the process with exit code 2 when the last limit has passed, whatever hangs; the results are on disk by then.
 class LastResort {
  public:
   LastResort(Book& book, Clock::time_point at) : thread_([this, &book, at] { wait(book, at); }) {}

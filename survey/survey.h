@@ -1,5 +1,5 @@
-// A survey of the device at hand: a plan of steps in the order of what they decide per second, each with a time limit
-// of its own, none able to stop the rest.
+// A survey of the device at hand: a plan of steps in descending order of what they decide per second, each with a time
+// limit of its own, none able to stop the others.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 namespace mmafuzz::survey {
 
 using Clock = std::chrono::steady_clock;
-/// In seconds.
+/// Seconds since a time.
 inline double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 inline double until(Clock::time_point to) { return -since(to); }
 inline Clock::time_point after(Clock::time_point from, double seconds) {
@@ -22,15 +22,15 @@ inline Clock::time_point after(Clock::time_point from, double seconds) {
 }
 
 struct Options {
-  std::vector<std::string> units = {"*"};  ///< globs
-  std::vector<std::string> parts;          ///< kinds of steps to run; empty: all
-  double seconds = 480;                    ///< for everything
+  std::vector<std::string> units = {"*"};  ///< globs of unit names
+  std::vector<std::string> parts;          ///< globs of names of parts() to run; empty: all
+  double seconds = 480;                    ///< for the whole survey
   uint64_t seed = 1;
   double patience = 10;  ///< seconds that a call of the device may take beyond its step's limit
-  std::vector<uint64_t> sizes = {1024, 2048, 4096, 8192};  ///< of the products of the part dgemm
-  std::string corpus = "corpus", observations;
-  std::string output, recorded_by;
-  std::string program;  ///< this executable, for tools that run it
+  std::vector<uint64_t> sizes = {1024, 2048, 4096, 8192};  ///< n of the n x n x n products of the part dgemm
+  std::string corpus = "corpus", observations;             ///< folders of case files
+  std::string output, recorded_by;                         ///< folder; name for the files
+  std::string program;                                     ///< this executable, for tools that run it
 };
 
 /// What every step can use.
@@ -39,29 +39,29 @@ struct Context {
   const Registry& registry;
   std::shared_ptr<DeviceChild> child;
   Book& book;
-  Clock::time_point start, end;           ///< no step goes on beyond the end
-  Clock::time_point last_call;            ///< a call that is in flight at the end may take until then
+  Clock::time_point start, end;           ///< no step continues beyond the end
+  Clock::time_point last_call;            ///< by then, a call that is in flight at the end must return
   unsigned arch = 0;                      ///< bit of the device's architecture
   std::string family;                     ///< "hopper"
-  std::vector<const Instruction*> units;  ///< matrix units that the device has and the globs name
+  std::vector<const Instruction*> units;  ///< of matrix units that the device has and options.units name
 
-  /// Every share of the time shrinks with the whole.
+  /// Seconds of a survey of 480 seconds, scaled down with a shorter one.
   double scaled(double seconds) const { return seconds * std::min(1.0, options.seconds / 480); }
 };
 
 struct Step {
-  std::string name, kind, unit;
-  double limit = 0;  ///< seconds
-  /// Fills in the result; throws DeviceLost where the device was lost, anything else where the step failed.
+  std::string name, kind, unit;  ///< kind: of a table of the note; unit: "" for none
+  double limit = 0;              ///< seconds
+  /// Adds to `result`. Throws DeviceLost, OutOfTime at the deadline, or anything else where the step failed.
   std::function<void(Json& result, Clock::time_point deadline)> work;
 };
 
-/// A step did not get through in its time: what it has is kept, and nothing is wrong.
+/// A step was not finished in its time: its results so far are kept, and nothing is wrong.
 struct OutOfTime : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The parts of the plan, in order. Each looks at what is known by then.
+/// The parts of the plan, in order. Each makes its steps when it is its turn, from what is known by then.
 struct Part {
   const char* name;
   std::vector<Step> (*steps)(Context& context);
@@ -81,14 +81,14 @@ std::vector<Step> sanitizer_steps(Context& context);
 std::vector<Step> long_sweep_steps(Context& context);
 std::vector<Step> rate_steps(Context& context);
 
-/// Runs the plan. Returns the exit code: 1 for divergences, 2 where there is no device or something was lost or failed,
-/// else 0.
+/// Runs the plan. Returns the exit code: 1 for divergences and unstable results, 2 where there is no device, or where
+/// without these something was lost or failed, else 0.
 int run(const Options& options, const Registry& registry, const std::shared_ptr<DeviceChild>& child);
 
-/// Whether a glob names the unit.
+/// Whether one of options.units names the unit.
 bool selected(const Context& context, const std::string& unit);
 
-/// Runs a unit; throws DeviceLost where a case has no answer because the device was lost.
+/// Runs a unit; throws DeviceLost where a case has no answer.
 void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, Outcomes& outcomes);
 
 }  // namespace mmafuzz::survey

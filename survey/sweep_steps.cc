@@ -1,4 +1,4 @@
-// Sweeps of matrix units: short ones of all, long ones of those that disagreed first, rates.
+// Sweeps of matrix units: short ones of all, long ones of all with those that disagreed first, rates.
 #include "core/case_text.h"
 #include "gpu_bridge/families/device_sweep.h"
 #include "survey/survey.h"
@@ -6,7 +6,7 @@
 namespace mmafuzz::survey {
 namespace {
 
-/// What a sweep has found by now.
+/// Writes what a sweep has found so far to the result and the case files.
 void write_down(Context& context, const SweepRun& sweep, const SweepSubject& subject, Json& result) {
   result["dots"] = sweep.dots();
   result["vectors"] = sweep.vectors();
@@ -43,10 +43,10 @@ void write_down(Context& context, const SweepRun& sweep, const SweepSubject& sub
   context.book.keep("divergent.cases", subject.unit->name(), batch, &got);
 }
 
-/// Dots of the first epoch.
+/// Dots of the first epoch; an epoch is one run of many tiles on the device.
 constexpr uint64_t first_dots = 8192;
 
-/// Runs epochs until the deadline; the next one is as long as fits. `form`: what stands behind the unit's name.
+/// Runs epochs until the deadline; each is as long as fits. `form`: the settings behind the unit's name, "?scale_d=0".
 void sweep_unit(Context& context, const Instruction& i, const std::string& form, uint64_t seed, const std::string& step,
                 Json& result, Clock::time_point deadline) {
   const std::string unit = "cuda:" + i.name + form, model = claimed_model(i, context.arch);
@@ -108,7 +108,7 @@ std::vector<Step> sweeps(Context& context, const std::string& name, const std::v
   return steps;
 }
 
-/// Forms of wgmma: c left out, negations, and where its operands lie; together they take each once.
+/// Forms of wgmma: c left out, negations, and where its operands lie; together the forms have each of these once.
 std::vector<std::string> other_forms(const Instruction& i) {
   if (i.shape.family != TileFamily::wgmma) return {};
   if (i.op.a.fields().integer) return {"?scale_d=0,shared_a=1"};
@@ -116,7 +116,7 @@ std::vector<std::string> other_forms(const Instruction& i) {
   return {"?scale_d=0,negate_a=1,transpose_b=1", "?negate_b=1,shared_a=1", "?shared_a=1,transpose_a=1"};
 }
 
-/// Those that have a reference.
+/// The instructions that have a reference: a model, or the sum of integers.
 std::vector<const Instruction*> sweepable(const Context& context) {
   std::vector<const Instruction*> units;
   for (const Instruction* i : context.units)
@@ -124,7 +124,7 @@ std::vector<const Instruction*> sweepable(const Context& context) {
   return units;
 }
 
-/// Whether any step so far found the unit to differ.
+/// Whether any step so far has a finding about the unit.
 bool disagreed(const Context& context, const std::string& unit) {
   for (const Json& finding : context.book.get("findings"))
     if (finding["unit"] == unit) return true;

@@ -12,14 +12,15 @@
 namespace mmafuzz::survey {
 namespace {
 
-/// The tool's file: in the path, or in the toolkit.
+/// The tool's file in PATH or in the toolkit; empty where there is none.
 std::string sanitizer() {
   if (const std::string file = find_in_path("compute-sanitizer"); !file.empty()) return file;
   const std::string of_toolkit = "/usr/local/cuda/bin/compute-sanitizer";
   return access(of_toolkit.c_str(), X_OK) == 0 ? of_toolkit : "";
 }
 
-/// Runs a command with its output in a file; its exit code, or -1 where it was ended at the deadline.
+/// Runs a command with its output in a file. Returns its exit code, 128 plus the signal that ended it, or -1 where it
+/// was ended at the deadline.
 int run_until(std::vector<std::string> command, const std::string& output, Clock::time_point deadline) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
@@ -53,7 +54,7 @@ std::vector<Step> sanitizer_steps(Context& context) {
   const std::string tool = sanitizer();
   std::vector<Step> steps;
   for (const Instruction* i : context.units) {
-    // One of each family of kernels is enough: they are made of one template each.
+    // One unit of each family of kernels is enough: their kernels are instances of one template.
     const std::string unit = "cuda:" + i->name, family = unit.substr(0, unit.find(".m"));
     const bool known = std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
       return step.unit.substr(0, step.unit.find(".m")) == family;
