@@ -1,5 +1,5 @@
-// Error-corrected SGEMM as a formula (docs/ozaki.md, "Markidis against Ootomo-Yokota"): one element of the product,
-// from the dots of a row.
+// One element of error-corrected SGEMM as a formula (docs/ozaki.md, "Markidis against Ootomo-Yokota"): it consists of
+// dots of narrow numbers, which a row computes.
 #pragma once
 
 #include "oracles/gemm/corrected_sgemm.h"
@@ -7,20 +7,23 @@
 
 namespace mmafuzz::prove {
 
-/// The methods of that page; other combinations of their settings are declined.
+/// True for the methods of that page; other combinations of the settings are declined.
 Result<bool> corrected_product_covers(const gemm::CorrectionPlan& plan);
 
-/// fp32 factors as encodings of the narrow format: each main part, and what is left of it times 2^scale.
+/// fp32 factors, each split into two encodings of the narrow format: the main part is the factor rounded, the residual
+/// is the rest of the factor times 2^plan.scale. `residual` is empty where all residuals are zero: their dots, which
+/// would return their c, are then left out.
 struct SplitFactors {
-  std::vector<Expression> main, residual;  ///< no residual: dots with zeros are left out, for they give back their c
+  std::vector<Expression> main, residual;
 };
 SplitFactors split_factors(const gemm::CorrectionPlan& plan, const std::vector<Expression>& x);
 
-/// c + the sum of a[i] * b[i], as fp32. `dot` is the row of the unit that computes the dots.
+/// c + the sum of a[i] * b[i], as the method computes it in fp32.
 struct CorrectedProduct {
   Expression result;
-  Expression before_c;  ///< of a method that adds outside: result = before_c + c, rounded to nearest
+  Expression before_c;  ///< with plan.outside: result = before_c + c, rounded to nearest; else none
 };
+/// `dot` is the row that computes the dots.
 CorrectedProduct corrected_product(const gemm::CorrectionPlan& plan, const DotModel& dot, const SplitFactors& a,
                                    const SplitFactors& b, Expression c);
 

@@ -5,7 +5,7 @@
 namespace mmafuzz::prove {
 namespace {
 
-/// A nonzero magnitude * 2^unit.
+/// The encoding of magnitude * 2^unit, which is not zero.
 Expression rounded(const IeeeRules& rules, Expression negative, Expression magnitude, Expression unit) {
   const RoundTo to{rules.format,        rules.format.fraction_bits, rules.rounding, rules.overflow,
                    UnderflowSign::kept, rules.subnormals,           rules.tininess};
@@ -35,8 +35,8 @@ Expression ieee_sum(const IeeeRules& rules, const Number& x, const Number& y, st
   const auto add_stage = [&](const char* name, std::vector<Expression> points, std::vector<Expression> cases = {}) {
     if (stages) stages->push_back({name, std::move(points), {}, std::move(cases)});
   };
-  // Both with their leading bit at the top of as many bits, a zero below all others; but numbers of one format are so
-  // as they are: only those with the least exponent have a leading bit of 0.
+  // Both significands get n bits with the leading one at the top, and a zero gets an exponent below all others. Numbers
+  // of one format need no shift: their leading bit is 0 at the least exponent only.
   const int width = x.exponent.width(), lowest = -(1 << (width - 2));
   const int n = std::max({x.significand.width(), y.significand.width(), rules.format.precision()});
   const bool of_one_format = x.least && x.least == y.least && x.fraction_bits == y.fraction_bits;
@@ -57,8 +57,7 @@ Expression ieee_sum(const IeeeRules& rules, const Number& x, const Number& y, st
                               (equal(u.exponent, v.exponent) & unsigned_below(u.significand, v.significand));
   const auto of = [&](Expression first, Expression second) { return choose(exchange, second, first); };
   const Expression negative = of(u.negative, v.negative), exponent = of(u.exponent, v.exponent);
-  // Three more bits, the last of which holds whether anything is left below: where more than one place cancels, nothing
-  // is shifted out.
+  // Three more bits, the last of them sticky. Where more than one leading bit cancels, no bit has been shifted out.
   const int more = 3, wide = std::max(n + more + 1, width);
   const Expression large = zero_extend(append_zeros(of(u.significand, v.significand), more), wide);
   const Expression all = zero_extend(append_zeros(of(v.significand, u.significand), more), wide);

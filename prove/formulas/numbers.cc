@@ -162,7 +162,7 @@ Expression cut_below(const Number& x, Expression greatest, int kept_bits) {
 
 namespace {
 
-/// The magnitude that cut_below() keeps, with so many bits, and whether anything is lost.
+/// The magnitude that cut_below() returns, in `width` bits, and a bit that says whether the rounding changed it.
 std::pair<Expression, Expression> kept_and_lost(const Number& x, Expression greatest, int kept_bits, int width) {
   const int fraction_bits = std::max(kept_bits, x.fraction_bits);
   const Expression magnitude = append_zeros(x.significand, fraction_bits - x.fraction_bits);
@@ -280,7 +280,7 @@ Expression moves_away(Rounding rounding, Expression negative, Expression last, E
   }
 }
 
-/// Whether an overflow gives infinity; else the greatest number.
+/// 1: an overflow gives infinity; 0: it gives the greatest number.
 Expression overflow_is_infinite(const RoundTo& to, Expression negative) {
   const Expression yes = as_number(negative, 1), no = as_number(negative, 0);
   if (to.overflow == Overflow::infinity) return yes;
@@ -303,7 +303,7 @@ Expression round_to(const RoundTo& to, Expression negative, Expression magnitude
   // Room for the kept bits, a guard bit and one below.
   const int n = std::max(magnitude.width(), kept_bits + 2);
   const int added = n - magnitude.width();
-  // Exponents: of the leading bit, of the least number, and how far apart they can be.
+  // The width for the exponents of the leading bit and of the least number, and for their difference.
   int width = 1;
   while ((1 << width) < n) ++width;
   width = std::max(unit.width(), std::max(signed_width(f.emin(), f.emax() + 1), width)) + 2;

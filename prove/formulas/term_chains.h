@@ -11,13 +11,13 @@ class TermChains : public TermDomain {
  public:
   struct Real {
     Number number;
-    Expression encoding;         ///< of an operand where nan_from hands NaNs on: its NaN's, made quiet in d's format
-    Expression signalling = {};  ///< none: it is not
+    Expression encoding;         ///< for an operand of a row that hands NaNs on, NanTerm::quiet instead
+    Expression signalling = {};  ///< one bit: a signalling NaN; none: it is not
   };
-  /// What a tree knows of its operands when c joins.
+  /// The exact products of a tree, later also c; and for each product a bit that says whether it overflows.
   struct Seen {
     std::vector<Number> operands;
-    std::vector<Expression> overflows;  ///< of products
+    std::vector<Expression> overflows;
   };
 
   TermChains(const DotModel& m, const Operands& x, const FormatFields& c_format, std::vector<Stage>& stages);
@@ -37,9 +37,10 @@ class TermChains : public TermDomain {
   Real multiply(const Real& x, const Real& y) const;
   Real add(const Real& x, const Real& y) const;
 
-  /// Product i of a tree, under the row's rule for what overflows.
+  /// Product i of a tree, under product_overflow.
   Real product(int i, Seen& seen) const;
-  /// c and the products' sum; where an overflow yields to them, infinities and NaNs of operands decide.
+  /// c plus the sum of the products. With overflow_rank=below_operands, infinities and NaNs of operands decide the
+  /// result where a product overflows.
   Real joined(const Real& c, const Real& sum, Seen& seen) const;
 
   Code stored(const Real& x) const;
@@ -47,9 +48,10 @@ class TermChains : public TermDomain {
  private:
   bool is_wider() const { return traits_of(m_).of_fp32(); }
   Real operand(const FormatFields& f, Expression code) const;
-  /// Like a product of its factors, a sum is one expression whatever the order of its two addends.
+  /// x + y rounded once. x + y and y + x are the same expression, as products are.
   Expression sum_of(const Real& x, const Real& y) const;
-  /// The operations' result, whose NaN is what the row says of a, b and c; there may be less of them.
+  /// The result `encoding` of an operation, where it is a NaN replaced by the one that nan_from takes of the operands
+  /// a, b and c. nullptr: the operation has no such operand. `name` is that of the stage.
   Real result(const std::string& name, Expression encoding, const Real* a, const Real* b, const Real* c) const;
 
   IeeeRules rules_;

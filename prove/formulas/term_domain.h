@@ -8,7 +8,7 @@
 
 namespace mmafuzz::prove {
 
-// What texts of kernels say of masks and encodings. One that is not yet assigned is zero.
+// Functions of masks and encodings that the texts of kernels call. An expression that is none counts as zero.
 inline bool any(Expression mask) { return !mask.is_none() && !(mask == as_number(mask, 0)); }
 inline bool all(Expression mask) { return !mask.is_none() && mask == as_number(mask, 1); }
 inline Expression select(Expression mask, Expression yes, Expression no) {
@@ -36,17 +36,17 @@ class TermDomain {
   void begin_block(int block) const { block_ = m_.k > m_.block ? "block " + std::to_string(block) + ", " : ""; }
 
  protected:
-  /// A product or c as sums align it.
+  /// A product or c, with the exponent at which a sum aligns it: `exponent`, or `zero_reads` if the number is zero.
   struct Aligned {
     Number number;
-    Expression exponent, zero_reads;  ///< at which a number is aligned, and a zero
+    Expression exponent, zero_reads;
     Expression aligned_at() const { return choose(number.zero, zero_reads, exponent); }
   };
   /// The exponent of a factor under zero_rule=operand.
   Expression read_exponent(const Number& x) const {
     return choose(x.zero, exponent(operand_rule_zero_exponent), x.exponent);
   }
-  /// `zero_reads`: under other rules than that.
+  /// Product i. `zero_reads`: the exponent at which a zero product is aligned, except under zero_rule=operand.
   Aligned aligned_product(int i, Expression zero_reads) const {
     const Number x = a(i), y = b(i), product = product_of(x, y);
     const Number p = m_.product == ProductRule::normalized ? normalized(product) : product;
@@ -91,7 +91,7 @@ class TermDomain {
     note({"specials", {s.nan, s.up, s.down}});
     return s;
   }
-  /// A sum's result.
+  /// The result of a sum: what infinities and NaNs decide, or else `finite`.
   Expression noted_result(const SpecialTerms& s, Expression finite) const {
     const Expression result = choose(noted(s).any(), s.result(m_.d, m_.nan), finite);
     note({"result", {result}});

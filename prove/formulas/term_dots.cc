@@ -11,14 +11,14 @@ namespace {
 
 Expression at_most(Expression x, const Bits& most) { return ~unsigned_below(x.of().constant(x.width(), most), x); }
 
-/// Whether a number of two's complement is in -most..most.
+/// Whether a number in two's complement is in -most..most.
 Expression is_within(Expression x, const Bits& most) {
   const Expression greatest = x.of().constant(x.width(), most),
                    least = x.of().constant(x.width(), ones(x.width()) - most + 1);
   return ~signed_below(greatest, x) & ~signed_below(x, least);
 }
 
-/// The magnitude of a sum as an adder of the row's integer bits holds it.
+/// The magnitude of a sum, wrapped to the row's integer bits.
 Expression wrapped_magnitude(const DotModel& m, Expression sum) {
   const Expression magnitude = magnitude_of(sum);
   if (m.integer_bits <= 0 || m.fraction_bits + m.integer_bits >= sum.width()) return magnitude;
@@ -55,7 +55,7 @@ Expression encoded(const DotModel& m, Expression sum, Expression magnitude, Expr
   return choose(is_zero(magnitude), zero, round_output(m, bit(sum, sum.width() - 1), magnitude, unit));
 }
 
-/// A finite number in units of its format's least bit.
+/// The magnitude of a finite number in units of its format's least number.
 Expression in_least_units(const Number& x, const FormatFields& f) {
   const int width = x.significand.width() + f.emax() - f.subnormal_exponent();
   return moved_up(zero_extend(x.significand, width), x.exponent - as_number(x.exponent, f.subnormal_exponent()));

@@ -1,5 +1,5 @@
-// The domain of kernels/fused_sum-inl.h and grouped_sum-inl.h whose result is a formula: addends are cut at one place
-// below the greatest exponent, added as integers and rounded once (docs/semantics.md 1 to 4).
+// The domain of kernels/fused_sum-inl.h and grouped_sum-inl.h whose result is a formula: all addends are cut at the
+// same bit below the greatest exponent, added as integers and rounded once (docs/semantics.md 1 to 4).
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,11 @@
 
 namespace mmafuzz::prove {
 
-/// The encoding of a nonzero sum in units of 2^(greatest - fraction_bits), both of two's complement; of zero, +0.
+/// The encoding of a sum in units of 2^(greatest - fraction_bits), rounded as the row says; zero gives +0. `sum` and
+/// `greatest` are in two's complement.
 Expression encoded_sum(const DotModel& model, Expression sum, Expression greatest);
 
-/// Exponents whose greatest is not taken yet.
+/// The maximum of exponents, not computed yet: of `floor`, if it is set, and of all in `of`.
 struct Exponents {
   Exponents() = default;
   explicit Exponents(int least) : floor(least) {}
@@ -57,15 +58,15 @@ class TermDots : public TermDomain {
 
  private:
   static std::vector<Number> numbers(const Term* term, int n, const Number& c);
-  /// c comes first in the texts. Formulas take it last: what the products are together is then shared by formulas that
-  /// differ in c.
+  /// Moves the first element to the end. c comes first in the texts; if a formula takes it last, formulas that differ
+  /// in c share the nodes that depend on the products alone.
   template <class T>
   static std::vector<T> c_last(std::vector<T> all);
   Expression floor() const { return exponent(m_.zero_exponent); }
   Code rounded(const std::vector<Number>& all, const Sum& sum) const;
-  /// What infinities and NaNs of the products first..last-1 and of c decide where NaNs have ranks.
+  /// What infinities and NaNs of the products first..last-1 and of c decide in a floored sum (docs/semantics.md 13.6).
   Code ranked_result(int first, int last, bool is_own, Code code) const;
-  /// An addend in units of 2^(greatest - fraction_bits); of `opposed_complement`, in the frame of c's sign.
+  /// An addend in units of 2^(greatest - fraction_bits); with cut=opposed_complement, relative to c's sign.
   Expression cut_by_sign(const Number& x, const Number& c, bool is_c, Expression greatest, int width) const;
 };
 

@@ -153,7 +153,7 @@ TermTwoStageDots::Partial TermTwoStageDots::joined(const Partial& x, const Parti
 TermTwoStageDots::Addend TermTwoStageDots::addend(bool is_own, Code code, const Partial& products, Seen& seen) const {
   note({"sum of the products", {products.greatest, products.sum}});
   Number c = read(c_format(is_own), code);
-  if (m_.c_special == CSpecial::reads_minus_one) {  // and is dropped like any c that is too small
+  if (m_.c_special == CSpecial::reads_minus_one) {  // of an infinity or NaN, and drops it like any small c
     const Expression least = exponent(m_.fraction_bits), other = specials_of(in_, seen.specials).any();
     const Expression is_dropped = (c.infinite | c.nan) & ~other & signed_below(least, products.greatest);
     c.zero = c.zero | is_dropped;

@@ -1,5 +1,5 @@
-// The domains of sums of products whose result is a formula: exact (kernels/exact_sum-inl.h, sum_then_add-inl.h)
-// and in two stages (kernels/two_stage_sum-inl.h, 7).
+// The domains of sums of products whose result is a formula: exact sums (kernels/exact_sum-inl.h, sum_then_add-inl.h)
+// and sums in two stages (kernels/two_stage_sum-inl.h, docs/semantics.md 7).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace mmafuzz::prove {
 class TermExactDots : public TermDomain {
  public:
   using TermDomain::TermDomain;
-  using Sum = std::vector<Number>;  ///< of all that is added
+  using Sum = std::vector<Number>;  ///< the addends
 
   Sum nothing() const { return {}; }
   void add_product(Sum& sum, int i) const;
@@ -22,10 +22,10 @@ class TermExactDots : public TermDomain {
   Code added(bool is_own, Code c, Code sum) const;
 
  private:
-  /// Every term is a multiple of 2^least below 2^most.
+  /// The sum rounded once, of terms that are multiples of 2^least and below 2^most.
   Code rounded_between(const Sum& sum, int least, int most) const;
   Expression own_nan() const;
-  /// The NaN that a block of products gives where it gives one (OneExactDot::nan_of).
+  /// The NaN of the products first..first+n-1 where their sum is one (OneExactDot::nan_of).
   Expression nan_of(int first, int n) const;
 };
 
@@ -35,13 +35,13 @@ class TermTwoStageDots : public TermDomain {
   using Term = Aligned;
   using Addend = Aligned;
   struct Seen {
-    std::vector<Number> specials, operands;  ///< with and without products that overflow
+    std::vector<Number> specials, operands;  ///< a product that overflows is an infinity in `specials` only
   };
   struct Partial {
-    Expression sum, greatest;  ///< at fraction_bits below the greatest exponent
+    Expression sum, greatest;  ///< the sum is in units of 2^(greatest - fraction_bits)
   };
   struct Wide {
-    Expression value, unit;
+    Expression value, unit;  ///< value * 2^unit
   };
 
   using TermDomain::TermDomain;
@@ -64,8 +64,8 @@ class TermTwoStageDots : public TermDomain {
   }
 
  private:
-  Expression none() const { return exponent(-(1 << (width_ - 2))); }  ///< below every exponent of a row
-  /// Bits of a sum in the units of the first stage, or of c in its own: a sign, and 64 products below 4.
+  Expression none() const { return exponent(-(1 << (width_ - 2))); }  ///< an exponent below all of a row's
+  /// The width of a sum of 64 products below 4 and its sign, with the most fraction bits of the first stage, c and d.
   int sum_width() const {
     return std::max({m_.fraction_bits, int(c_format_.fraction_bits), int(m_.d.fraction_bits)}) + 11;
   }
