@@ -6,7 +6,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_failures = 8;  ///< cases on which a unit may break before it is given up
+constexpr size_t most_failures = 8;  ///< number of failed cases at which a unit is given up
 
 }  // namespace
 
@@ -56,7 +56,7 @@ bool Asker::ask(const Questions& questions, size_t first_question, Evidence& evi
   const size_t count = questions.cases.size();
   const FormatFields& d = evidence.op().d.fields();
   for (size_t done = 0; done < count;) {
-    // A slow unit gets what it answers in a second, so that the end of the time is seen.
+    // A batch of a slow unit takes about a second, so that the end of the time is noticed.
     const size_t n = std::min(count - done, at_once());
     Outcomes outcomes;
     const bool goes_on = answers(questions.cases.part(done, n), outcomes);

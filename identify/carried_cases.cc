@@ -10,10 +10,10 @@
 namespace mmafuzz {
 namespace {
 
-/// Remembers the last result of each block.
+/// A trace that keeps the last result of each block.
 struct SumsOfBlocks {
   static constexpr bool enabled = true;
-  bool by_instruction;
+  bool by_instruction;  ///< an instruction is one block
   std::vector<uint64_t> sums;
   int instruction = -1, block = -1;
 
@@ -37,19 +37,19 @@ class CarriedCases {
   CarriedCases(const Op& op, const DotModel& row, const DotModel& other)
       : op_(op), row_(row), other_(other), step_(products_per_step(row)) {}
 
-  /// Whether the two have blocks that correspond, more than one of them.
+  /// Whether the blocks of both rows take the same products, and a dot has several blocks.
   bool possible() const {
     const bool same_blocks = row_.kernel == other_.kernel && row_.k == other_.k && row_.order == other_.order &&
                              products_per_step(row_) == products_per_step(other_);
     return same_blocks && step_ < op_.k && !op_.has_scales() && !op_.a.fields().integer;
   }
 
-  /// How well a difference after a block can be carried: 0 if there is none, more where one of the two sums has another
-  /// exponent or sign than the other.
+  /// How likely a difference can be carried, by sums_after_blocks() of both rows: 0 if no sum but the last differs, 2
+  /// if two sums differ in class, sign or exponent, else 1.
   int worth(const std::vector<uint64_t>& sums, const std::vector<uint64_t>& of_other) const {
     const FormatFields f = step_format(row_);
     int most = 0;
-    // Nothing joins what the last block leaves.
+    // The sum after the last block is the result: no later product can change it.
     for (size_t i = 0; i + 1 < std::min(sums.size(), of_other.size()); ++i) {
       if (sums[i] == of_other[i]) continue;
       const Number x = decode(f, sums[i]), y = decode(f, of_other[i]);
@@ -59,7 +59,8 @@ class CarriedCases {
     return most;
   }
 
-  /// A case that begins like case `index` of `cases` and ends so that the results differ, if one is found in `tries`.
+  /// A case on which the results differ: case `index` of `cases` up to a block after which the sums differ, drawn
+  /// products in the next block, and zeros in the others. nullopt where none is found in `tries` draws.
   std::optional<Batch> carry(const DotCases& cases, size_t index, int tries, CounterRng& rng) const {
     const std::vector<uint64_t> sums = sums_after_blocks(row_, cases.operands(index)),
                                 of_other = sums_after_blocks(other_, cases.operands(index));
@@ -71,7 +72,7 @@ class CarriedCases {
     SweepCase s(op_, CornerHints{}, batch, 0, rng);
     DotCase one(op_);
     const auto count = static_cast<int>(differing.size());
-    for (int n = 0; n < tries; ++n) {  // from the last difference to the first: what it needs is still there
+    for (int n = 0; n < tries; ++n) {  // the last difference first: a try destroys later ones
       const size_t from = differing[static_cast<size_t>(count - 1 - n * count / tries)];
       for (size_t block = from + 1; block < sums.size(); ++block)
         for (const int lane : lanes_of(block)) s.zero_lane(lane);
@@ -83,7 +84,7 @@ class CarriedCases {
   }
 
  private:
-  /// The lanes whose products a block adds.
+  /// The lanes whose products a block adds. Blocks are numbered through all instructions.
   std::vector<int> lanes_of(size_t block) const {
     const int per_instruction = (row_.k + step_ - 1) / step_;
     const int first = static_cast<int>(block) / per_instruction * row_.k;
@@ -94,7 +95,8 @@ class CarriedCases {
     return lanes;
   }
 
-  /// One to three products about as far from the sum as the row keeps bits, or one that cancels its leading bits.
+  /// Draws one product that cancels the leading bits of `sum`, or one to three products whose exponents differ from
+  /// that of `sum` by about the number of bits that the row keeps.
   void draw_block(SweepCase& s, const std::vector<int>& lanes, uint64_t sum, CounterRng& rng) const {
     const Number n = decode(step_format(row_), sum);
     const int leading = n.significand ? n.exponent + fast_bit_length(n.significand) - 1 : 0;
@@ -134,14 +136,14 @@ std::optional<Batch> carried_case(const DotModel& row, const DotModel& other, co
                                   SumsAfterBlocks& sums, uint64_t seed, const std::function<bool()>& goes_on) {
   const CarriedCases carrying(cases.op(), row, other);
   if (!carrying.possible()) return std::nullopt;
-  constexpr size_t traced_cases = 1 << 11, most_carried = 16;
+  constexpr size_t traced_cases = 1 << 11, most_carried = 16;  // cases that are looked at; that are changed, by worth
   const size_t count = std::min(traced_cases, cases.size());
   while (sums.size() < count) sums.push_back(sums_after_blocks(row, cases.operands(sums.size())));
   std::vector<size_t> by_worth[3];
   for (size_t i = 0; i < count; ++i)
     by_worth[carrying.worth(sums[i], sums_after_blocks(other, cases.operands(i)))].push_back(i);
   CounterRng rng(seed, 0);
-  constexpr int tries[] = {0, 8, 96};
+  constexpr int tries[] = {0, 8, 96};  // draws for one case, by its worth
   for (const int worth : {2, 1})
     for (size_t n = 0; n < std::min(most_carried, by_worth[worth].size()) && goes_on(); ++n)
       if (std::optional<Batch> one = carrying.carry(cases, by_worth[worth][n], tries[worth], rng)) return one;

@@ -91,8 +91,8 @@ size_t Evidence::mismatches(const DotModel& model, size_t limit) const {
     work_ += static_cast<uint64_t>(op().k) + 8;
     const size_t index = order_[i];
     if (same_result(op(), results.at(i), answers_[index])) continue;
-    // Half-way to the front, among places whose results are no longer asked for: what tells many rows apart comes soon,
-    // and one row alone does not disturb the order much.
+    // Half-way to the front, among positions whose results are no longer asked for: a case that contradicts many rows
+    // comes to the front soon, and one row alone does not disturb the order much.
     std::swap(order_[i], order_[i / 2]);
     if (++count >= limit) break;
   }

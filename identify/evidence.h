@@ -16,31 +16,32 @@ class DotCases {
  public:
   explicit DotCases(const Op& op);
 
-  void add(const Batch& batch, size_t index);
+  void add(const Batch& batch, size_t index);  ///< appends case `index` of a batch of the op
   size_t size() const { return size_; }
   const Op& op() const { return op_; }
   /// Valid until the next add().
   DotOperands operands(size_t index) const;
   /// The case as a batch of one.
   Batch one(size_t index) const;
-  /// Puts the case into a batch of the op, as its case `to`.
+  /// Writes the case over case `to` of a batch of the op.
   void pack(size_t index, Batch& batch, size_t to) const;
 
  private:
   Op op_;
   size_t stride_, size_ = 0;
-  std::vector<uint64_t> encodings_;  ///< a, b, c, scales of a, scales of b of each case
+  std::vector<uint64_t> encodings_;  ///< of each case stride_ many: a, b, c, scales of a, scales of b
 };
 
-/// The results of a row on cases, asked for one after the other. Who stops at the first that differs, as most do, stops
-/// early: the first ones are computed one by one, then more and more at once where there is vector code.
+/// The results of a row on cases, computed as they are asked for. Most callers stop at a difference among the first
+/// few. So these are computed one by one, later ones in growing batches where the row has vector code.
 class ResultsOfRow {
  public:
-  /// On the cases in their order, or in that of `order`: what was asked for may change its places meanwhile.
+  /// `order` has the indices of the cases in the order in which they are asked for; nullptr: 0, 1, 2, ... The entries
+  /// up to the last one that was asked for may change meanwhile.
   ResultsOfRow(const DotModel& row, const DotCases& cases, const std::vector<uint32_t>* order = nullptr)
       : row_(row), cases_(cases), order_(order) {}
 
-  /// The result of the case at a place: the next one after that of the call before, or a later one.
+  /// The result of the case at position `place` of the order. Positions have to rise from call to call.
   uint64_t at(size_t place);
 
  private:
@@ -49,9 +50,9 @@ class ResultsOfRow {
   const DotModel& row_;
   const DotCases& cases_;
   const std::vector<uint32_t>* order_;
-  std::optional<ModelUnit> unit_;  ///< once the first ones are not enough
-  Batch batch_;                    ///< the cases at places from first_ on
-  Outcomes outcomes_;
+  std::optional<ModelUnit> unit_;  ///< made after the first results
+  Batch batch_;                    ///< the cases at the positions from first_ to first_ + computed_ - 1
+  Outcomes outcomes_;              ///< of the batch
   size_t first_ = 0, computed_ = 0;
 };
 
@@ -60,7 +61,8 @@ class Evidence {
  public:
   explicit Evidence(const Op& op) : cases_(op) {}
 
-  /// A case that was asked before is kept once; another answer to it is remembered as two_answers().
+  /// A case that was asked before is kept once; a different answer to it is kept as two_answers(). `question` is the
+  /// number of the question that the case is about.
   void add(const Batch& batch, size_t index, uint64_t answer, size_t question);
 
   size_t size() const { return answers_.size(); }
@@ -75,7 +77,8 @@ class Evidence {
   std::optional<size_t> first_mismatch(const DotModel& model) const;
   bool fits(const DotModel& model) const { return mismatches(model, 1) == 0; }
 
-  /// Products evaluated so far by all of these: what searches are limited by, so that a seed decides them.
+  /// The products that mismatches() and fits() have evaluated so far, and 8 more for each case. Searches are limited by
+  /// this number and not by time, so that the seed determines their results.
   uint64_t work() const { return work_; }
 
   struct TwoAnswers {
@@ -88,9 +91,9 @@ class Evidence {
   DotCases cases_;
   std::vector<uint64_t> answers_;
   std::vector<size_t> questions_;
-  mutable std::vector<uint32_t> order_;  ///< the cases that told rows apart lately come first
+  mutable std::vector<uint32_t> order_;  ///< indices of all cases; those that lately contradicted rows come first
   mutable uint64_t work_ = 0;
-  std::unordered_map<std::string, size_t> known_;
+  std::unordered_map<std::string, size_t> known_;  ///< the index of a case, by its encodings
   std::optional<TwoAnswers> two_answers_;
 };
 

@@ -163,7 +163,7 @@ Fit::Candidate Fit::best_of(Kernel kernel, uint64_t budget) {
 
 std::vector<Fit::Candidate> Fit::search(uint64_t budget) {
   const uint64_t end = evidence_.work() + budget;
-  // Each kernel by the best of its starts; what is nearest is searched first and longest.
+  // Kernels are ordered by the best of their starts: the nearest is searched first and longest.
   std::vector<Candidate> kernels;
   for (const Kernel kernel : space_.kernels()) {
     kernels.push_back(ranked_starts(kernel, evidence_.work() + budget / 40).front());

@@ -1,4 +1,5 @@
-// Looks for rows that give all of a black box's answers.
+// Looks for rows that give all of a black box's answers. A *mismatch* is an answer that a row contradicts. A *budget*
+// is an amount of Evidence::work() that a search may add, `end` a total of it at which a search ends.
 #pragma once
 
 #include "arithmetic/counter_rng.h"
@@ -17,33 +18,35 @@ class Fit {
     size_t mismatches = SIZE_MAX;
   };
 
-  /// The row that is reached from a start by the best change of one parameter, or of two that belong together, again
-  /// and again.
+  /// A local search from `start`: repeats the best change of one parameter, of those of improve_blocks(), or of two,
+  /// while that reduces the mismatches.
   Candidate descend(const DotModel& start, uint64_t budget);
 
-  /// The same for a kernel that is not expected to fit: two parameters are changed only where few answers are against
-  /// it.
+  /// The same for a kernel that is not expected to fit: without improve_blocks(), and two parameters are changed only
+  /// while at most an eighth of the answers are mismatches.
   Candidate near_miss(const DotModel& start, uint64_t budget);
 
-  /// A row with other values that contradict no more answers: parameters that only show together change one by one.
-  /// `end` is a total of Evidence::work.
+  /// A row with other values of several parameters and no more mismatches than `from`. It is reached by random changes
+  /// of one parameter, none of which adds a mismatch.
   DotModel drifted(Candidate from, uint64_t end = UINT64_MAX);
 
-  /// The best row of one kernel: from its starts, and then from random ones, until one fits or the budget is spent.
+  /// The best row found of one kernel: from its starts, then random ones, until one fits or the budget is spent.
   Candidate best_of(Kernel kernel, uint64_t budget);
 
-  /// The best row of each kernel, the best first. Ends early where one fits: the others get a short search only.
+  /// The best row found of each kernel, the one with the fewest mismatches first. Ends early where one fits: the other
+  /// kernels then get a short search only.
   std::vector<Candidate> search(uint64_t budget);
 
  private:
+  // Each returns whether it has reduced best.mismatches.
   bool improve_one(Candidate& best, uint64_t end);
   bool improve_two(Candidate& best, uint64_t end);
-  /// Which products are added together, all at once: length, blocks and order of an instruction show together only.
+  /// Changes which products are added together: k, block, group and order at once, since one alone seldom helps.
   bool improve_blocks(Candidate& best, uint64_t end);
   bool over(uint64_t end) const { return evidence_.work() >= end; }
-  std::optional<DotModel> with_drawn_value(const DotModel& model);  ///< of one parameter
-  DotModel shaken(DotModel model);
-  /// The starts of a kernel and random rows of it, the best first.
+  std::optional<DotModel> with_drawn_value(const DotModel& model);  ///< with one parameter set to a random value
+  DotModel shaken(DotModel model);                                  ///< with two to four
+  /// The starts of a kernel and random rows of it, the one with the fewest mismatches first.
   std::vector<Candidate> ranked_starts(Kernel kernel, uint64_t end);
 
   const HypothesisSpace& space_;

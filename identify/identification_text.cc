@@ -29,7 +29,7 @@ std::string answer_text(const Op& op, uint64_t encoding) {
   return to_hex(op.d, encoding) + " (" + number(op.d, encoding) + ")";
 }
 
-/// A case in a few words: "c = 0x1p+15; products 0: 0x1p+8 * 0x1p+7, 1..15: 0x1p-7 * 0x1p-7".
+/// A case in a few words: "c = 0x1p+15, products 0: 0x1p+8 * 0x1p+7, 1-15: 0x1p-7 * 0x1p-7".
 std::string short_case(const Op& op, const Batch& one) {
   const auto product = [&](int i) { return number(op.a, one.a().get(0, i)) + " * " + number(op.b, one.b().get(0, i)); };
   std::string products;
@@ -107,7 +107,7 @@ std::string open_text(const Identification& id) {
   return text;
 }
 
-/// What a verification covered, by what is complete of it.
+/// The cases of a verification, and which of its walks are whole, which in part.
 std::string verified_text(const Verified& verified) {
   if (verified.cases == 0) return "";
   std::string whole, one_lane, part, none;

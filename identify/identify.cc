@@ -19,14 +19,13 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t most_rounds = 60;            ///< of questions between rows that fit
-constexpr uint64_t least_verified = 256;      ///< cases on which a row must hold before it is a name
-constexpr size_t structured_count = 4096;     ///< on which units without parameters are told apart
-constexpr uint64_t fit_budget = 200'000'000;  ///< products evaluated in search of another row that fits: 5 to 20 s
-constexpr double verification_share = 0.25;   ///< of --time; cases that tell rows apart are searched in the rest
-constexpr double fit_seconds = 20;            ///< of --time; with less the search is shorter
+constexpr uint64_t least_verified = 256;      ///< cases on which a row must hold to be identified
+constexpr size_t structured_count = 4096;     ///< cases on which units without parameters are compared
+constexpr uint64_t fit_budget = 200'000'000;  ///< Evidence::work() of one search for a row: 5 to 20 s
+constexpr double verification_share = 0.25;   ///< part of --time in which no cases between rows are searched any more
+constexpr double fit_seconds = 20;            ///< a shorter --time gets a smaller part of fit_budget
 
-/// Cases of the verification where no number is given: 4,194,304, of more than 16 products so many fewer that it takes
-/// no longer.
+/// Cases of the verification where no number is given: 4,194,304; for k above 16, 2^26 / k, so that it takes no longer.
 uint64_t default_verification(const Op& op) {
   constexpr uint64_t most = 1 << 22, products = 1 << 26;
   return std::min(most, products / static_cast<uint64_t>(op.k));
@@ -35,7 +34,7 @@ uint64_t default_verification(const Op& op) {
 /// A unit without parameters that may be the answer: `exact`, `ieee:pairwise`.
 struct PlainHypothesis {
   std::unique_ptr<Unit> unit;
-  size_t mismatches = 0;
+  size_t mismatches = 0;  ///< answers that it contradicts
 };
 
 std::vector<PlainHypothesis> plain_hypotheses(const Op& op) {
@@ -56,11 +55,11 @@ struct HiddenPair {
   std::string changes;  ///< "output_rounding=up with overflow=infinity"
 };
 
-/// A row that fits like the one that was found, and where it differs from that.
+/// Another row that fits, and the parameter in which it differs from the row that was found.
 struct Alternative {
   DotModel model;
   const Parameter* parameter;  ///< nullptr: another kernel
-  int64_t value = 0;
+  int64_t value = 0;           ///< of the parameter or kernel, in `model`
 };
 
 class Identifier {
@@ -133,7 +132,7 @@ class Identifier {
   static constexpr uint64_t but_for_nans_verified = 1 << 17;
   static constexpr size_t round_limit() { return 2 * most_rounds; }
 
-  /// Answers that were given: the name stands where no further case would tell more.
+  /// Ends an identification from given answers, which row_ fits.
   void finish_given() {
     id_.dots = evidence_.size();
     Questions next = questions_between(alternatives());
@@ -142,14 +141,14 @@ class Identifier {
     finish_with(next.cases);
   }
 
-  /// Named where no case is left that would tell more.
+  /// Ends an identification from given answers: identified where no further cases would tell more.
   void finish_with(const Batch& next) {
     if (next.size() == 0) return finish(IdentifyVerdict::identified);
     id_.next = next;
     finish(IdentifyVerdict::too_few, std::to_string(next.size()) + " further cases would tell more");
   }
 
-  /// What held is named, unless the time was over too soon.
+  /// Ends after a verification in which no answer differed: identified, unless the time ended after too few cases.
   void finish_held(const std::string& what) {
     if (id_.verified.cases >= std::min(verification_cases(), least_verified))
       return finish(IdentifyVerdict::identified);
@@ -164,8 +163,8 @@ class Identifier {
     finish(IdentifyVerdict::too_few);
   }
 
-  /// Where searches for rows start. Rows of the catalogue that take these operands come first: two kernels can be one
-  /// function of them.
+  /// The rows with which searches start. Rows of the catalogue that take these operands come first, for two kernels can
+  /// compute the same on them.
   std::vector<DotModel> known_rows() const {
     std::vector<DotModel> known;
     for (const Kernel kernel : space_.kernels())
@@ -179,7 +178,7 @@ class Identifier {
     return known;
   }
 
-  /// Those of the catalogue that take operands of these formats.
+  /// The rows of the catalogue that take operands of these formats.
   std::vector<const ModelRow*> rows_of_operands() const {
     std::vector<const ModelRow*> rows;
     for (const ModelRow& row : model_rows())
@@ -189,7 +188,8 @@ class Identifier {
     return rows;
   }
 
-  /// A row that gives all answers: the one that stands, a row of the catalogue, or what a search finds.
+  /// Makes row_ a row that gives all answers: row_ itself, an earlier alternative, a row of the catalogue, or one that
+  /// a search finds. False where none is found.
   bool find_row() {
     if (space_.kernels().empty()) return false;
     if (row_ && evidence_.fits(*row_)) return true;
@@ -221,6 +221,7 @@ class Identifier {
     return true;
   }
 
+  /// Makes a row that fits row_, and forgets what was found out about the one before.
   void take(const DotModel& model) {
     row_ = toward_catalogue(model);
     told_nothing_.clear();
@@ -265,7 +266,7 @@ class Identifier {
     return model;
   }
 
-  /// Other rows that fit, and are not the same by the formats alone.
+  /// Other rows that fit, and that the formats alone do not make equal to row_.
   std::vector<Alternative> alternatives() {
     std::vector<Alternative> all;
     for (const Parameter* p : space_.parameters_of(row_->kernel))
@@ -284,8 +285,8 @@ class Identifier {
     return all;
   }
 
-  /// A floor and the bits kept below it, moved together: the last bit of a sum at the floor stays where it is, so that
-  /// neither of the two shows alone.
+  /// Adds rows whose alignment floor and fraction_bits are changed by the same amount. The last bit of a sum at the
+  /// floor then keeps its weight, so that this may fit though neither change alone does.
   void add_moved_floors(std::vector<Alternative>& all) const {
     if (!has_floor()) return;
     const Parameter& bits = *find_parameter("fraction_bits");
@@ -308,7 +309,8 @@ class Identifier {
     return Separator(*row_, evidence_, settings_.seed + stream, [this] { return time_to_search(); }).separate(rows);
   }
 
-  /// Cases that tell the row from the others. What is told apart by none is remembered: it is not tried again.
+  /// Cases on which row_ differs from the others. Alternatives for which none is found are remembered in told_nothing_,
+  /// and not tried again.
   Questions questions_between(const std::vector<Alternative>& others) {
     Questions questions(op());
     if (others.empty()) return questions;
@@ -350,8 +352,8 @@ class Identifier {
     return change;
   }
 
-  /// The floor moved with the bits kept below it; of words every other one, of numbers the next above and below. Each
-  /// is a row by itself.
+  /// Changes of row_, each of which gives a row: moved_floor() by 1 or -1; of each parameter every other word, or the
+  /// numbers next above and below.
   std::vector<Change> near_changes() const {
     std::vector<Change> all;
     const auto in_space = [&](const auto& one) {
@@ -371,7 +373,7 @@ class Identifier {
     return all;
   }
 
-  /// Rows that fit with two of the near changes, though not with each of the two alone.
+  /// Up to 24 rows that fit with two of the near changes, though not with each of the two alone.
   std::vector<HiddenPair> hidden_pairs() const {
     const std::vector<Change> changes = near_changes();
     std::vector<bool> fits;
@@ -402,9 +404,8 @@ class Identifier {
     return pairs;
   }
 
-  /// Cases that tell the row from others that differ from it in several parameters at once (of two that show together
-  /// only, each alone is no rival), and from rows of other kernels that fit what was answered since. Until it finds
-  /// none.
+  /// Cases on which row_ differs from rows with several other values that fit (two changes may fit though neither alone
+  /// does), and from rows of other kernels that fit the answers so far. Once there are none, it is not asked again.
   Questions questions_to_joint_rivals() {
     Questions questions(op());
     if (challenged_ || !time_to_search()) return questions;
@@ -438,8 +439,8 @@ class Identifier {
     return questions;
   }
 
-  /// A word, another kernel, and of the numbers that fit the next above and below the row's, the least and the
-  /// greatest.
+  /// Whether an alternative gets a deep comparison (separate.h): another kernel, a word, a NaN; and of the numbers that
+  /// fit above the row's the least and the greatest, likewise below.
   bool is_worth_more(const std::vector<Alternative>& others, size_t o) const {
     const Parameter* p = others[o].parameter;
     if (!p || !p->words.empty() || p->hexadecimal) return true;
@@ -453,12 +454,12 @@ class Identifier {
     return next || last;
   }
 
-  /// `held`: no answer contradicted the row. False where the unit stopped.
+  /// Verifies row_. `held`: no answer contradicted it. False where the unit stopped.
   bool verify(bool& held) { return verify(*row_unit(), &*row_, held); }
 
   std::unique_ptr<Unit> row_unit() const { return bind_or_fail(custom_name(*row_, op()), op()); }
 
-  /// Contradictions join the evidence.
+  /// The same for any hypothesis; `model` is its row or nullptr. Contradictions join the evidence.
   bool verify(const Unit& hypothesis, const DotModel* model, bool& held) {
     id_.dots = asker_->dots();
     id_.rounds = asker_->rounds();
@@ -479,7 +480,8 @@ class Identifier {
 
   uint64_t verification_cases() const { return settings_.verify.value_or(default_verification(op())); }
 
-  /// Of a search for a row: by the seconds that are given, not by those that have gone, so that a seed decides it.
+  /// The budget of a search for a row (fit.h). It depends on the seconds that are given and not on those that have
+  /// passed, so that the seed determines the result.
   uint64_t budget() const {
     const double share = asker_ ? std::clamp(settings_.seconds / fit_seconds, 0.0, 1.0) : 1;
     return static_cast<uint64_t>(share * static_cast<double>(fit_budget));
@@ -489,7 +491,8 @@ class Identifier {
 
   bool timed_out() const { return asker_->seconds_left() <= 0; }
 
-  /// No row fits: a unit without parameters may. True where one did, and further answers are there to judge it by.
+  /// Called where no row fits: looks for a unit without parameters that does. True where new answers joined the
+  /// evidence, so that the search goes on; false where the identification has ended.
   bool give_up_rows() {
     const std::vector<const Unit*> fitting = fitting_plain();
     if (!fitting.empty()) {
@@ -497,7 +500,7 @@ class Identifier {
       const std::span<const Unit* const> others = std::span(fitting).subspan(1);
       Questions next(op());
       ask_between(plain, others, next);
-      // Each answer refutes one of two; a unit may leave them out.
+      // Each answer refutes one of two units, so that the number of rounds is limited; the unit may not answer.
       if (asker_ && next.cases.size() && ++plain_rounds_ <= plain_.size()) {
         if (ask(next)) return true;
         end_early();
@@ -526,7 +529,7 @@ class Identifier {
 
   static bool is_exact_or_rounded(const DotModel& m) { return !traits_of(m).aligns(); }
 
-  /// One of these rows that gives all answers under a rule for NaNs becomes the row.
+  /// Takes the first of these rows that gives all answers with some value of nan_from and nan. False: there is none.
   bool take_with_nan_rule(const std::vector<DotModel>& rows) {
     const Parameter &rule = *find_parameter("nan_from"), &own = *find_parameter("nan");
     for (const DotModel& m : rows) {
@@ -543,14 +546,14 @@ class Identifier {
     return false;
   }
 
-  /// Whether the row that stands, or one of the catalogue, gives all answers with the NaNs of operands.
+  /// Whether row_, or a row of the catalogue with some rule for NaNs, gives all answers.
   bool hands_nans_on() {
     if (row_ && evidence_.fits(*row_)) return true;
     return take_with_nan_rule(known_rows());
   }
 
-  /// Rows of most kernels give one NaN; where the answers hold several, what is the unit if any NaN is as good as any
-  /// other?
+  /// Rows of most kernels give one NaN. Where the answers have several, identifies the unit under nan=any, and looks
+  /// for a rule of its NaNs. True: this has ended the identification, with the name and the rule as its reason.
   bool name_but_for_nans() {
     if (tried_without_nans_ || op().nan == NanPolicy::any) return false;
     tried_without_nans_ = true;
@@ -558,7 +561,7 @@ class Identifier {
     Op any = op();
     any.nan = NanPolicy::any;
     Identification numbers(any);
-    IdentifySettings settings = settings_;  // of a name that is none, half a minute of verification is too much
+    IdentifySettings settings = settings_;  // its name is no result: the verification may be short
     settings.verify = std::min<uint64_t>(settings.verify.value_or(but_for_nans_verified), but_for_nans_verified);
     if (asker_) {
       Identifier(numbers, asker_, settings).run();
@@ -570,7 +573,7 @@ class Identifier {
     if (numbers.verdict != IdentifyVerdict::identified) return false;
     if (numbers.model && find_parameter("invalid_nan")->used_by(numbers.model->kernel)) return false;
     if (numbers.model) {
-      // Kernels that are one function but for the NaNs.
+      // Kernels that compute the same except for NaNs.
       std::vector<DotModel> rows = {*numbers.model};
       const HypothesisSpace of_any(any);
       Fit fit(of_any, numbers.evidence, settings_.seed);
@@ -587,7 +590,7 @@ class Identifier {
     return true;
   }
 
-  /// Units without parameters that give all answers; counts the answers that are against each of the others.
+  /// The units without parameters that give all answers. Counts the mismatches of every unit of plain_.
   std::vector<const Unit*> fitting_plain() {
     std::vector<const Unit*> fitting;
     for (PlainHypothesis& plain : plain_) {
@@ -625,8 +628,8 @@ class Identifier {
     return batch;
   }
 
-  /// Answers that were given fit a unit without parameters: few of them say little, as it has no neighbours that they
-  /// would rule out.
+  /// Ends an identification from given answers, which fit a unit without parameters. There are no neighbours that the
+  /// answers could rule out: at least least_verified different cases have to be answered.
   void finish_given_plain(Batch next) {
     id_.dots = evidence_.size();
     std::set<std::string> known;
@@ -661,12 +664,12 @@ class Identifier {
     argue();
   }
 
-  /// Those in which the row differs from another of its kernel, but for what is proven to change nothing.
+  /// The parameters in which row_ differs from another row of its kernel, without those that why_equal() explains.
   std::vector<std::string> differing_parameters(const DotModel& other) const {
     std::vector<const Parameter*> differing;
     for (const Parameter* p : space_.parameters_of(row_->kernel))
       if (p->get(other) != p->get(*row_)) differing.push_back(p);
-    // A proof starts where the last one ended: each is about one parameter of one row.
+    // Each argument is about a change of one parameter of one row: the next one starts from the changed row.
     DotModel equal = *row_;
     const auto proven = [&](const Parameter* p) {
       if (space_.why_equal(equal, *p, p->get(other)).empty()) return false;
@@ -697,7 +700,7 @@ class Identifier {
     }
   }
 
-  /// The kernel: the best row of every other one, and the case that refutes it.
+  /// The finding about the kernel: the best row of every other kernel, and the case that refutes it.
   void describe_kernel() {
     const Parameter& p = *find_parameter("kernel");
     ParameterFinding finding{&p, p.get(*row_), {}, 0, {}};
@@ -762,7 +765,7 @@ class Identifier {
     return "not found in " + std::to_string(told->second) + " guided cases";
   }
 
-  /// Of numbers, the nearest refuted value below and above.
+  /// Keeps a refuted number if it is the nearest one so far, below or above the row's value.
   static void keep_nearest(ParameterFinding& finding, const Refuted& refuted, int64_t value) {
     const auto value_of = [](const Refuted& r) { return std::stoll(r.hypothesis.substr(r.hypothesis.find('=') + 1)); };
     for (Refuted& kept : finding.neighbours) {
@@ -773,7 +776,8 @@ class Identifier {
     finding.neighbours.push_back(refuted);
   }
 
-  /// What the answer to each question rules out, beside the row that was found.
+  /// Fills in what each question rules out: values of row_'s parameters and other kernels, by the first answer that
+  /// contradicts them.
   void argue() {
     struct RuledOut {
       std::map<const Parameter*, std::vector<int64_t>> values;
@@ -844,16 +848,17 @@ class Identifier {
   std::optional<DotModel> row_;
   std::vector<DotModel> rivals_;            ///< other rows that fitted at some time
   std::vector<Fit::Candidate> candidates_;  ///< of the last search, the best first
-  std::vector<Fit::Candidate> others_;      ///< the best of the other kernels
+  std::vector<Fit::Candidate> others_;      ///< the best row of each other kernel
   size_t plain_rounds_ = 0;                 ///< of questions between units without parameters
   bool searched_others_ = false;
   bool tried_without_nans_ = false;
-  std::vector<HiddenPair> together_;  ///< that no case told apart when the row was last challenged
-  bool tried_together_ = false;       ///< whether all such pairs were tried
-  bool challenged_ = false;           ///< whether the row was held against joint rivals, and none was told apart
-  size_t challenges_ = 0;
-  bool hurries_ = false;                                                 ///< the time is over: known rows only
-  std::map<std::pair<const Parameter*, int64_t>, size_t> told_nothing_;  ///< cases on which a value was like the row's
+  std::vector<HiddenPair> together_;  ///< pairs for which questions_to_joint_rivals() found no case
+  bool tried_together_ = false;       ///< whether it tried all such pairs
+  bool challenged_ = false;           ///< whether it found no case for row_, or found cases too often
+  size_t challenges_ = 0;             ///< how often it found cases
+  bool hurries_ = false;              ///< the time is over: known rows only
+  /// Separator::Found::compared of alternatives without a difference, by parameter (nullptr: kernel) and value.
+  std::map<std::pair<const Parameter*, int64_t>, size_t> told_nothing_;
 };
 
 }  // namespace

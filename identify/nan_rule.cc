@@ -13,12 +13,12 @@ bool is_nan(const FormatFields& f, uint64_t encoding) {
   return !f.integer && decode(f, encoding).cls == NumberClass::nan;
 }
 
-/// Which operands a NaN is taken from, and in which order of the operands and of the lanes.
+/// A rule: the first NaN among the operands, in an order of the letters and of the lanes, is the result.
 struct PassedOn {
-  const char* operands;  ///< letters of the operands, the first that is a NaN decides
-  bool by_lane;          ///< of a and b: the lanes in turn, a and b of each
+  const char* operands;  ///< "cab": c, then all a, then all b; a letter that is missing is not looked at
+  bool by_lane;          ///< a and b of one lane before those of the next lane
   bool last_lane_first;
-  bool quiet;
+  bool quiet;  ///< whether the NaN is made quiet
 
   std::string text() const {
     std::string order;
@@ -30,7 +30,7 @@ struct PassedOn {
     return "a NaN operand is passed on, " + order + (quiet ? ", and made quiet" : " as it is");
   }
 
-  /// The NaN operand that decides, as an encoding of d; none where no operand is one.
+  /// The NaN operand that is passed on, as an encoding of d; nullopt where none of the operands is a NaN.
   std::optional<uint64_t> operator()(const Op& op, const DotOperands& in) const {
     const std::string_view letters = operands;
     const auto in_d = [&](const Format& from, uint64_t encoding) {
@@ -57,7 +57,7 @@ struct PassedOn {
   }
 
  private:
-  /// Sign and the highest bits of the payload.
+  /// A NaN in another format: the sign and the highest bits of the payload stay.
   uint64_t widened(const FormatFields& from, const FormatFields& to, uint64_t encoding) const {
     const uint64_t code = encoding >> from.ignored_low_bits, fraction = code & from.fraction_mask();
     const int up = to.fraction_bits - from.fraction_bits;
@@ -75,7 +75,8 @@ std::set<uint64_t> nans_of(const Evidence& evidence) {
   return nans;
 }
 
-/// The one NaN of all answers that the rule leaves, if it gives the others; none where it does not.
+/// "; any other NaN is 7fc00000", about the answers that are NaNs though no operand that the rule names is one; "" if
+/// there are none. nullopt where the rule contradicts an answer or gives none, or where those NaNs differ.
 std::optional<std::string> rest_under(const PassedOn& rule, const Evidence& evidence) {
   const Op& op = evidence.op();
   std::optional<uint64_t> rest;

@@ -30,7 +30,7 @@ std::string leaf_text(const SummationTree& tree, const Node& node) {
   return node.leaf == tree.op.k ? "c" : std::to_string(node.leaf) + (node.fused ? "f" : "");
 }
 
-/// Asks how many addends the smallest partial sum with two of them has. Addends: products, then c.
+/// Asks how many addends the smallest partial sum with two given addends has. Addend i is product i, addend k is c.
 class PairQuestions {
  public:
   using Pair = std::pair<int, int>;
@@ -41,7 +41,7 @@ class PairQuestions {
     const int room = static_cast<int>(std::bit_width(static_cast<unsigned>(op.k))) + 2;
     great_ = std::min({a.emax() + b.emax() - 2, c.emax() - 1, d.emax() - 1, 110});
     unit_exponent_ = std::max({a.emin() + b.emin(), c.emin(), d.emin(), great_ - 200});
-    // As far apart as the formats allow, so that a wide accumulator absorbs units, too.
+    // As far apart as the formats allow, so that a wide accumulator absorbs the small numbers, too.
     if (great_ - unit_exponent_ < d.precision() + room)
       throw OrderRefused("the formats are too narrow for a number that absorbs " + std::to_string(op.k + 1) +
                          " others: from 2^" + std::to_string(unit_exponent_) + " to 2^" + std::to_string(great_));
@@ -51,6 +51,7 @@ class PairQuestions {
 
   int addends() const { return op_.k + 1; }
 
+  /// One number for each pair.
   std::vector<int> sizes(const std::vector<Pair>& pairs) {
     std::vector<int> all;
     for (size_t done = 0; done < pairs.size(); done += at_once_) {
@@ -102,7 +103,7 @@ class PairQuestions {
   const Op op_;
   RevealedOrder& counts_;
   size_t at_once_;
-  int great_ = 0, unit_exponent_ = 0;
+  int great_ = 0, unit_exponent_ = 0;  ///< exponents of M and of the small numbers
 };
 
 /// Builds the tree from the sizes of partial sums.
@@ -133,9 +134,10 @@ class Revealer {
   }
 
  private:
+  /// A subtree that was not asked about.
   struct Guess {
-    std::vector<int> leaves;
-    int root;  ///< of the part that was taken for like another
+    std::vector<int> leaves;  ///< its addends
+    int root;                 ///< its node
   };
 
   std::vector<int> leaves_of(int root) const {
@@ -177,7 +179,7 @@ class Revealer {
     return tree_.add_sum(std::move(children));
   }
 
-  /// A part like `model`, over other leaves in the same order.
+  /// A copy of the subtree `model`, with the given leaves in the order of its own.
   int like(int model, const std::vector<int>& leaves) {
     const std::vector<int> from = leaves_of(model);
     std::map<int, int> leaf_of;
@@ -185,20 +187,19 @@ class Revealer {
     return copy(model, leaf_of);
   }
 
-  /// The children that these leaves make below a partial sum of `parent` addends: several where it adds several at
-  /// once.
+  /// The subtrees that these leaves form below a partial sum of `parent` addends: several where it adds several numbers
+  /// at once.
   std::vector<int> forest(std::vector<int> leaves, int parent) {
     std::vector<int> roots;
     while (!leaves.empty()) {
       std::vector<int> rest;
       roots.push_back(part(leaves, parent, rest));
-      // All apart at once: what is left are single addends of one great sum, until a sample says otherwise.
       leaves = std::move(rest);
     }
     return roots;
   }
 
-  /// The part with the pivot; `rest` gets the leaves that only meet it in the parent.
+  /// The subtree that contains the pivot, one of the leaves. `rest` gets the leaves that join it only in the parent.
   int part(const std::vector<int>& leaves, int parent, std::vector<int>& rest) {
     if (leaves.size() == 1) return tree_.add_leaf(leaves[0]);
     size_t pivot = 0;
@@ -211,12 +212,12 @@ class Revealer {
       const std::vector<int> sizes = questions_.sizes(pairs);
       by_size.clear();
       for (size_t i = 0; i < pairs.size(); ++i) by_size[sizes[i]].push_back(pairs[i].second);
-      // A pivot that joins last tells nothing of the others: the next one may.
+      // A pivot that joins last says nothing about the others: another one may.
       if (settings_.one_by_one || leaves.size() < 8 || by_size.size() > 1) break;
     }
     int spine = tree_.add_leaf(leaves[pivot]);
     int count = 1;
-    std::vector<int> known;  // other parts of the spine, to compare with
+    std::vector<int> known;  // subtrees that have joined the spine, to guess from
     for (auto& [size, group] : by_size) {
       if (size >= parent) {
         rest.insert(rest.end(), group.begin(), group.end());
@@ -241,7 +242,8 @@ class Revealer {
     return spine;
   }
 
-  /// A pair is added by itself, and a part is like a part of the same size: guesses, which are sampled at the end.
+  /// Guesses the subtree of a group: two leaves are added to each other, and more form a copy of a known subtree of the
+  /// same size. -1: no guess.
   int guess_for(int spine, int count, const std::vector<int>& known, const std::vector<int>& group) {
     if (settings_.one_by_one || group.size() < 2 || group.size() == 3 || refuted_.contains(group)) return -1;
     if (group.size() == 2) {
@@ -306,7 +308,7 @@ class Revealer {
   std::set<std::vector<int>> refuted_;
 };
 
-/// A leaf below a node: the first product.
+/// The number of a product below a node; -1: there is only c.
 int some_product(const SummationTree& tree, int root) {
   const Node& node = node_of(tree, root);
   if (node.leaf >= 0) return node.leaf < tree.op.k ? node.leaf : -1;
@@ -315,8 +317,8 @@ int some_product(const SummationTree& tree, int root) {
   return -1;
 }
 
-/// Which products are fused: x * x is not a number of the accumulator; beside minus its rounded value, a rounded
-/// product leaves nothing.
+/// Finds the products that are fused. A question adds x * y, which the accumulator cannot hold, and minus its rounded
+/// value: the result is zero if and only if the product is rounded.
 void find_fused(const Unit& unit, SummationTree& tree, RevealedOrder& result) {
   const Op& op = tree.op;
   const FormatFields &a = op.a.fields(), &b = op.b.fields();
@@ -361,7 +363,7 @@ void find_fused(const Unit& unit, SummationTree& tree, RevealedOrder& result) {
     tree.nodes[static_cast<size_t>(nodes[i])].fused = decode(d, outcomes.results.get(i)).cls != NumberClass::zero;
 }
 
-/// Random vectors through the unit and the tree.
+/// Compares the unit and the tree on random vectors.
 void replay(const Unit& unit, const SummationTree& tree, const Unit& of_tree, const OrderSettings& settings,
             RevealedOrder& result) {
   const Op& op = tree.op;

@@ -8,7 +8,7 @@
 namespace mmafuzz {
 namespace {
 
-/// What a significand looks like, from its leading one on.
+/// Significands to choose from. With four fraction bits: 1.0000, 1.1111, 1.1000, 1.0101, 1.0001 in binary.
 enum class Pattern { one, ones, three_halves, alternating, lowest };
 
 uint64_t fraction_of(const FormatFields& f, Pattern pattern) {
@@ -38,7 +38,7 @@ class FirstQuestions {
     one_.resize(1);
     low_ = a_.emin() + b_.emin();
     high_ = a_.emax() + b_.emax();
-    // The greatest power of two that products, c and d all hold with some room, and the least product beside it.
+    // Exponents of the greatest and the least power of two that products, c and d all hold, with some room.
     top_ = std::min({high_, c_.emax() - 2, d_.emax() - 8});
     bottom_ = std::max({low_, d_.emin() + 2, c_.emin()});
     top_ = std::max(top_, bottom_);
@@ -79,7 +79,7 @@ class FirstQuestions {
       set_scale(1, i, encode_near(op_.scale_b.fields(), false, 0, 0));
     }
   }
-  /// A case that the formats hold joins the questions.
+  /// Adds the case, if one was begun and the formats hold it, to the last question.
   void end() {
     if (holds_) questions_.add(one_, 0, questions_.texts.size() - 1);
     holds_ = false;
@@ -137,7 +137,7 @@ class FirstQuestions {
     for (const int j : {0, k_ / 2, k_ - 1}) great_pair(-1, j, 1000);
     for (const int j : {1, k_ / 2, k_ - 1})
       if (j > 0) great_pair(0, j, 26);
-    // An ascending ramp: in every order of rounded additions another sum.
+    // Ramps: rounded additions give another sum in every order.
     for (const bool up : {true, false})
       for (const int step : {1, 3}) {
         start();
@@ -169,7 +169,7 @@ class FirstQuestions {
         product(1, true, top_);
         c(negative, top_ - shift, Pattern::ones);
       }
-    // Even and odd lanes apart.
+    // Two even lanes cancel, an odd lane is left.
     for (const int shift : {10, 22, 28}) {
       start();
       product(0, false, top_);
@@ -462,8 +462,8 @@ class FirstQuestions {
   const Op op_;
   Questions questions_;
   Batch one_;
-  bool holds_ = false;  ///< whether a case was begun that the formats hold
-  int k_, low_ = 0, high_ = 0, top_ = 0, bottom_ = 0;
+  bool holds_ = false;                                 ///< whether a case was begun that the formats hold
+  int k_, low_ = 0, high_ = 0, top_ = 0, bottom_ = 0;  ///< low_, high_: least and greatest exponent of products
   const FormatFields &a_, &b_, &c_, &d_;
 };
 

@@ -8,13 +8,14 @@
 
 namespace mmafuzz {
 
-/// Cases, each under the question that it asks.
+/// Questions, each with some cases that help to answer it.
 struct Questions {
   explicit Questions(const Op& op) : cases(op) {}
-  std::vector<std::string> texts;
-  Batch cases;
-  std::vector<size_t> of_case;  ///< index into texts
+  std::vector<std::string> texts;  ///< of the questions
+  Batch cases;                     ///< of all questions
+  std::vector<size_t> of_case;     ///< for each case, the index of its question in `texts`
 
+  /// Appends case `index` of a batch to the question with the index `question`.
   void add(const Batch& batch, size_t index, size_t question);
 };
 

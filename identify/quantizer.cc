@@ -26,7 +26,7 @@
 namespace mmafuzz {
 namespace {
 
-/// Ways to an exponent through a logarithm in fp32, which rounds numbers just below a power of two onto it.
+/// Rules with a logarithm in fp32: just below a power of two it is rounded to the logarithm of the power.
 struct LogarithmRecipe {
   ScaleRule rule;
   const char* words;
@@ -49,25 +49,25 @@ QuantizerReading told(std::string name, std::string meaning, bool is_recipe = fa
   return reading;
 }
 
-/// A reading of the scale: the encoding that it gives for a case.
+/// A reading of the scale.
 struct ScaleReading {
   QuantizerReading told;
-  std::function<uint64_t(const Batch&, size_t)> of;
-  std::optional<ScaleStep> step = {};
+  std::function<uint64_t(const Batch&, size_t)> of;  ///< the encoding of the scale for a case of a batch
+  std::optional<ScaleStep> step = {};                ///< of a rule of powers of two, to find rules that are the same
 };
 
 std::string steps_text(int64_t moved) {
   return counted(static_cast<uint64_t>(std::abs(moved)), "step") + (moved < 0 ? " low" : " high");
 }
 
-/// The scale so many steps above the one of a reading, within the format.
+/// The scale that is `moved` steps above `code`, within the format; a NaN stays.
 uint64_t moved_scale(const FormatFields& f, uint64_t code, int64_t moved) {
   if (decode(f, code).cls == NumberClass::nan) return code;
   const auto rank = static_cast<int64_t>(scale_rank(f, code)) + moved;
   return scale_at(f, static_cast<uint64_t>(std::clamp<int64_t>(rank, 0, int64_t(greatest_scale_rank(f)))));
 }
 
-/// What the codes of a block stand under: its scale and its tensor's.
+/// The divisors of a block's numbers: the block's scale and the tensor's scale (1 if there is none).
 struct Scales {
   Number scale, tensor;
   uint64_t scale_code, tensor_code;
@@ -80,11 +80,11 @@ struct Scales {
   }
 };
 
-/// A reading of a code under the unit's own scale.
+/// A reading of the codes, under the unit's own scale.
 struct ElementReading {
   QuantizerReading told;
-  std::function<uint64_t(uint64_t x, const Scales&)> of;
-  bool as_asked = true;  ///< whether what is beyond the range becomes what the op's saturate= says
+  std::function<uint64_t(uint64_t x, const Scales&)> of;  ///< the code of a number, an encoding of the op's a
+  bool as_asked = true;  ///< whether numbers beyond the range become what the op's saturate= says
 };
 
 std::string_view meaning_of(ScaleRule rule, bool power_of_two) {
@@ -179,7 +179,7 @@ std::vector<ElementReading> element_readings(const Op& op) {
     }
   all.push_back({told("round=nearest_toward_zero", "x / scale to nearest, ties toward zero"),
                  [from, element, plain](uint64_t x, const Scales& under) {
-                   // A little less than x: only a tie notices.
+                   // A number just below x in magnitude: only a tie becomes another code.
                    Number less = decode(from, x);
                    if (less.cls == NumberClass::finite) {
                      less.significand = 4 * less.significand - 1;
@@ -198,14 +198,14 @@ std::vector<ElementReading> element_readings(const Op& op) {
   return all;
 }
 
-/// x / scale before it is rounded, whatever does not fit jammed into the last bit. All are finite, the scales not zero.
+/// x / scale before it is rounded; the last bit is sticky. All are finite, the scales not zero.
 Number quotient_of(const Number& x, const Scales& under) {
   return detail::jammed_quotient(x, under.scale.significand * under.tensor.significand,
                                  under.scale.exponent + under.tensor.exponent);
 }
 
-/// The codes of quotients that are rounded, or cut, to so many bits of fraction first: what a narrower format does on
-/// the way, or a unit that does not look at the last bits.
+/// Codes of quotients that are rounded, or cut, to `bits` bits of fraction first: as by an intermediate narrower
+/// format, or by a unit that ignores the last bits.
 ElementReading narrowed_reading(const Op& op, int bits, bool cut) {
   const FormatFields from = op.a.fields(), element = op.d.fields();
   const RoundingRule plain = plain_rule(op);
@@ -227,7 +227,7 @@ ElementReading narrowed_reading(const Op& op, int bits, bool cut) {
           }};
 }
 
-/// The codes of quotients that never leave their binade: what would round up to a power of two takes the code before.
+/// Codes that stay in the binade of the quotient: one that would round up to a power of two takes the code before.
 ElementReading within_binade_reading(const Op& op) {
   const FormatFields from = op.a.fields(), element = op.d.fields();
   const RoundingRule rule = plain_rule(op);
@@ -245,7 +245,8 @@ ElementReading within_binade_reading(const Op& op) {
           }};
 }
 
-/// Every step of every rule, every rounding of an element, specials alone and among numbers, and drawn blocks.
+/// Blocks for every step of every rule and every rounding of an element, specials alone and beside 1, zeros, and
+/// `drawn` random blocks.
 Batch questions(const Op& op, uint64_t drawn, uint64_t seed) {
   Batch batch(op);
   const DatapathSweeps sweeps(op, corner_hints(nullptr), seed);
@@ -309,7 +310,7 @@ class Asking {
   }
 
  private:
-  /// Puts blocks to the unit, and keeps them with its answers.
+  /// Asks the unit, and keeps the blocks with its answers.
   void ask(const Batch& more) {
     Outcomes outcomes;
     unit_.run(more, outcomes);
@@ -346,13 +347,13 @@ class Asking {
     return scales_.front().told.compared && scales_.front().told.differing + elements_.front().told.differing == 0;
   }
 
-  /// How many steps the unit's scale is above a reading's.
+  /// By how many steps of the scale's format the unit's scale is above a reading's.
   int64_t steps_above(const ScaleReading& reading, size_t i) const {
     const FormatFields& f = op_.scale_a.fields();
     return static_cast<int64_t>(scale_rank(f, given_scale(i))) -
            static_cast<int64_t>(scale_rank(f, reading.of(cases_, i)));
   }
-  /// The same on ordinary blocks: the commonest answer, with its count.
+  /// The commonest such number on ordinary blocks, and on how many of them it occurs.
   std::pair<int64_t, uint64_t> commonest_move(const ScaleReading& reading) const {
     std::map<int64_t, uint64_t> counts;
     for (size_t i = 0; i < cases_.size(); ++i)
@@ -362,7 +363,8 @@ class Asking {
       if (count > most.second) most = {moved, count};
     return most;
   }
-  /// Of rules whose scales are mostly so many steps beside the unit's, the one that is nearest.
+  /// Adds the reading that, moved by 1 to 4 steps, gives the unit's scale on the most blocks, if on more than any
+  /// other.
   void add_moved_scales() {
     std::optional<ScaleReading> best;
     uint64_t agreeing = scales_.front().told.compared - scales_.front().told.differing;
@@ -380,7 +382,7 @@ class Asking {
     scales_.push_back(std::move(*best));
     sort_readings();
   }
-  /// The nearest of the ways to a code that lose bits of x / scale.
+  /// Adds the best of the readings that lose bits of x / scale, if it is better than all others.
   void add_narrowed_elements() {
     const FormatFields& element = op_.d.fields();
     std::vector<ElementReading> family;
@@ -402,12 +404,12 @@ class Asking {
     sort_readings();
   }
 
-  /// Magnitudes from `first` to `last` that alone in a block have one scale and one code.
+  /// Magnitudes (encodings without sign) from `first` to `last` that alone in a block have one scale and one code.
   struct Class {
     uint64_t first, last;
     uint64_t scale, code;
   };
-  /// What the readings that fit give a magnitude, alone in a block; neither ever falls where the magnitude rises.
+  /// The class of one magnitude alone, by the readings that fit. Scale and code never fall where the magnitude rises.
   Class one_number(Batch& one, uint64_t magnitude) const {
     const FormatFields& from = op_.a.fields();
     one.inputs()[0].set(0, 0, from.in_container(magnitude));
@@ -415,6 +417,7 @@ class Asking {
     const uint64_t code = elements_.front().of(from.in_container(magnitude), Scales(op_, scale, one, 0));
     return {magnitude, magnitude, scale, code};
   }
+  /// Appends the classes above `low` up to `high`, found by bisection. The last of `classes` is that of `low`.
   void split(Batch& one, const Class& low, const Class& high, std::vector<Class>& classes) const {
     if (classes.size() > most_classes) return;
     if (low.scale == high.scale && low.code == high.code) {
@@ -502,19 +505,20 @@ class Asking {
                    number_text(op_.scale_a, expected.scale) + ", " + number_text(op_.d, wanted)};
   }
 
-  /// Where an answer stands, and how far it lies beside a reading's; none: it is the reading's.
+  /// An answer's distance from that of a reading. `value`: amax's significand, or x / scale.
   struct Placed {
     double value;
-    std::optional<int64_t> moved;
+    std::optional<int64_t> moved;  ///< steps of the scale or of the code; nullopt: the same; 0: another sign
   };
-  /// "1.125, 1.25", or "1.5 to 1.75" of many.
+  /// "1.125, 1.25"; for more than four values their range, "1.5 to 1.75".
   static std::string values_text(const std::set<double>& values) {
     std::string text;
     if (values.size() > 4) return fmt::format("{:.9g} to {:.9g}", *values.begin(), *values.rbegin());
     for (const double x : values) text += (text.empty() ? "" : ", ") + fmt::format("{:.9g}", x);
     return text;
   }
-  /// The sentence of where a unit's scale is not a reading's: by how much it is beside it, and amax's significands.
+  /// A sentence that says where a unit's scale is not that of a reading: by how many steps, at which significands of
+  /// amax.
   std::string how_scales_differ(const ScaleReading& reading) const {
     const FormatFields& from = op_.a.fields();
     std::vector<Placed> all;
@@ -530,7 +534,7 @@ class Asking {
     }
     return sentence(all, "amax's significand", steps_text);
   }
-  /// The same of codes, by the quotients.
+  /// The same for codes, at which quotients x / scale.
   std::string how_codes_differ(const ElementReading& reading) const {
     const FormatFields &element = op_.d.fields(), &from = op_.a.fields();
     std::vector<Placed> all;
@@ -569,7 +573,7 @@ class Asking {
     std::string text;
     for (size_t i = 0; i < order.size() && i < 3; ++i) {
       const std::set<double>& values = where.at(order[i]);
-      uint64_t beside = 0;  // others there
+      uint64_t beside = 0;  // other answers at these values
       for (const auto& [value, moved] : all)
         beside += moved != order[i] &&
                   (values.size() > 4 ? value >= *values.begin() && value <= *values.rbegin() : values.contains(value));
@@ -602,7 +606,7 @@ class Asking {
     if (!any) return BlockKind::zeros;
     if (!normal || small_tensor) return BlockKind::subnormal;
     if (greatest) return BlockKind::greatest_numbers;
-    // The ends of the scale are those of the widest rules: one step of each side counts as its end.
+    // Rules differ by a step: scales within a margin of the format's ends count as its ends.
     Op plain = op_;
     plain.scale_rule = scale.fraction_bits ? ScaleRule::nearest : ScaleRule::floor;
     plain.via = Format();
@@ -616,12 +620,12 @@ class Asking {
   uint64_t given_scale(size_t i) const { return outcomes_.results.get(i, 0); }
   Scales given_scales(size_t i) const { return Scales(op_, given_scale(i), cases_, i); }
 
-  /// What became of some blocks: on how many the unit does otherwise, and the one of these that is simplest to read.
+  /// Some blocks: on how many the unit differs from what is expected, and which of these is the simplest to read.
   struct Judged {
     uint64_t compared = 0, differing = 0;
     std::optional<size_t> simplest;
   };
-  /// Of the answered blocks that count by their kind. Stops where `enough` differ, and then names none.
+  /// Judges the answered blocks whose kind counts. Stops where `enough` differ; with this limit `simplest` is nullopt.
   template <class Counts, class Differs>
   Judged judged(const Counts& counts, const Differs& differs, uint64_t enough = UINT64_MAX) const {
     Judged all;
@@ -651,7 +655,7 @@ class Asking {
     const auto differs = [&](size_t i) { return !same_result(op_, reading.of(cases_, i), given_scale(i), 0); };
     tell(reading.told, judged(is_ordinary, differs), [&](size_t i) { return scale_witness(i, reading.of(cases_, i)); });
   }
-  /// With `enough`, another reading is as near where so many blocks differ.
+  /// Stops where `enough` blocks differ: another reading is as near.
   void judge_elements(ElementReading& reading, uint64_t enough = UINT64_MAX) const {
     const auto differs = [&](size_t i) { return differing_lane(reading, i) >= 0; };
     tell(reading.told, judged(is_ordinary, differs, enough), [&](size_t i) { return code_witness(reading, i); });
@@ -672,12 +676,12 @@ class Asking {
         return lane;
     return -1;
   }
-  /// Zeros of either sign count as the same: what becomes of the sign is told apart.
+  /// Zeros of either sign count as the same: add_signs_of_zeros() compares their signs.
   bool same_code(uint64_t x, uint64_t y) const {
     const FormatFields& element = op_.d.fields();
     return same_result(op_, x, y, 1) || (is_zero(element, x) && is_zero(element, y) && !element.integer);
   }
-  /// Whether a reading that overflows otherwise than the op says differs from the one that does not.
+  /// Whether a reading that overflows in another way than the op says differs from the one that does as it says.
   bool overflows_tell(const ElementReading& other) const {
     const std::string rounding = other.told.name.substr(0, other.told.name.find(' '));
     return std::none_of(elements_.begin(), elements_.end(), [&](const ElementReading& asked) {
@@ -713,7 +717,7 @@ class Asking {
     return text;
   }
 
-  /// Rules whose steps are the same number are one rule for this element format.
+  /// Rules that step to the next power of two at the same number are one rule for this element format.
   void note_equal_rules() {
     for (ScaleReading& reading : scales_)
       for (const ScaleReading& other : scales_) {
@@ -724,7 +728,7 @@ class Asking {
       }
   }
 
-  /// Of each kind that is not ordinary, the blocks on which a part of the unit's answer is another.
+  /// Adds an exception for each kind but ordinary in which a block differs in this part of the answer.
   template <class Differs, class Witness>
   void add_exceptions(const char* part, const Differs& differs, const Witness& witness) {
     for (int number = 1; number < block_kind_count; ++number) {
@@ -742,7 +746,7 @@ class Asking {
         "scale", [&](size_t i) { return !same_result(op_, expected(i), given_scale(i), 0); },
         [&](size_t i) { return scale_witness(i, expected(i)); });
   }
-  /// Of a block with a special as the op asks for it.
+  /// The reading's scale; for a block with a special value NaN, unless the op has BlockSpecials::elements.
   uint64_t expected_scale(const ScaleReading& reading, size_t i) const {
     if (kinds_[i] != BlockKind::special || op_.block_specials == BlockSpecials::elements) return reading.of(cases_, i);
     return op_.scale_a.fields().encode_nan();
@@ -754,7 +758,7 @@ class Asking {
         [&](size_t i) { return code_witness(best, i); });
   }
 
-  /// A number whose code is a zero of the other sign, of blocks without specials.
+  /// An exception: numbers whose code is a zero of the other sign, in blocks without specials.
   void add_signs_of_zeros() {
     const FormatFields &from = op_.a.fields(), &element = op_.d.fields();
     if (!element.has_negative_zero() || element.integer) return;
@@ -784,7 +788,7 @@ class Asking {
   Batch cases_;
   Outcomes outcomes_;
   std::vector<BlockKind> kinds_;
-  std::vector<ScaleReading> scales_;  ///< rule=nearest and rule=rceil give every scale, so that there are some
+  std::vector<ScaleReading> scales_;  ///< not empty: rule=nearest and rule=rceil take all formats of scales
   std::vector<ElementReading> elements_;
   QuantizerIdentification id_;
 };

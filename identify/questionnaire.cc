@@ -12,7 +12,7 @@
 namespace mmafuzz {
 namespace {
 
-/// Appends a case that is not there yet.
+/// A batch of different cases, at most most_questions.
 class CaseSet {
  public:
   explicit CaseSet(const Op& op) : batch_(op) {}
@@ -27,8 +27,8 @@ class CaseSet {
   std::set<std::string> known_;
 };
 
-/// The rows of the catalogue with an op's formats, of those that compute the same the first. Where there is none, what
-/// a search would begin with.
+/// The rows of the catalogue with an op's formats; of rows that compute the same, only the first. Where there is none,
+/// the first row of HypothesisSpace::starts().
 std::vector<DotModel> rows_of_formats(const Op& op) {
   std::vector<DotModel> rows;
   for (const ModelRow& row : model_rows()) {
@@ -58,7 +58,7 @@ Batch questionnaire(const Op& op) {
   CaseSet cases(op);
   const Questions first = first_questions(op);
   for (size_t i = 0; i < first.cases.size(); ++i) cases.add(first.cases, i);
-  // What an identification of each row of the catalogue asks.
+  // The cases that an identification of each of these rows asks.
   const std::vector<DotModel> rows = rows_of_formats(op);
   IdentifySettings settings;
   settings.verify = 0;
@@ -67,7 +67,7 @@ Batch questionnaire(const Op& op) {
     const Identification id = identify(ModelUnit(row, op), op, settings);
     for (size_t i = 0; i < id.evidence.size(); ++i) cases.add(id.evidence.cases().one(i), 0);
   }
-  // Guided cases through each row by turns.
+  // Cases of a guided search that goes through the rows by turns.
   constexpr size_t chunk = 64;
   std::vector<GuidedSearch::Focus> focuses;
   for (const DotModel& row : rows) focuses.push_back({"row", corner_hints(&row), make_functional_feedback(op, &row)});

@@ -27,7 +27,8 @@ void Separator::add_all(const Batch& batch, Pool& pool) const {
   for (size_t i = 0; i < pool.cases.size(); ++i) pool.results.push_back(results.at(i));
 }
 
-/// Of four cases: a structured one, the next of a walk through the datapath, and two neighbours of what was asked.
+/// Of four cases, one is structured, one is at a random position of a walk through the datapath, and two are mutations
+/// of cases of the evidence.
 void Separator::fill(const CornerHints& hints, size_t count, uint64_t stream, Batch& batch) const {
   const Op& op = evidence_.op();
   Batch structured;
@@ -48,10 +49,9 @@ void Separator::fill(const CornerHints& hints, size_t count, uint64_t stream, Ba
 
 Separator::Found Separator::separate(const std::vector<Other>& others) {
   const Op& op = evidence_.op();
-  // By other, the first cases that tell it apart; one that tells many apart is asked first.
-  constexpr size_t remembered = 24;
-  std::vector<std::vector<uint32_t>> telling(others.size());
-  std::vector<uint32_t> tells(pool_.cases.size());
+  constexpr size_t remembered = 24;                           // cases kept for each other row
+  std::vector<std::vector<uint32_t>> telling(others.size());  // by other row: the first cases on which it differs
+  std::vector<uint32_t> tells(pool_.cases.size());            // by case: rows that differ on it and have no case yet
   Found found;
   found.compared.assign(others.size(), 0);
   for (size_t o = 0; o < others.size() && goes_on_(); ++o) {
@@ -65,7 +65,7 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
     }
   }
   found.of_other.assign(others.size(), SIZE_MAX);
-  for (;;) {
+  for (;;) {  // the case on which the most rows differ comes first
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < tells.size(); ++i)
       if (tells[i] && (best == SIZE_MAX || tells[i] > tells[best])) best = i;

@@ -1,4 +1,5 @@
-// Finds cases on which one row differs from others: the next questions to a black box.
+// Finds cases on which a row differs from others: the next questions to a black box. All others are compared with the
+// row on the first cases of one pool. A *deep* comparison takes the whole pool, then cases that are made for both rows.
 #pragma once
 
 #include <functional>
@@ -12,28 +13,29 @@ namespace mmafuzz {
 
 class Separator {
  public:
-  static constexpr size_t quick_cases = 512;         ///< on which every other row is tried
-  static constexpr size_t all_cases = 1 << 13;       ///< ... and each that is worth more
-  static constexpr size_t targeted_cases = 1 << 14;  ///< ... on these, where a parameter of the row shows
-  static constexpr size_t own_cases = 2048;          ///< ... and on these at the other row's own corners
+  static constexpr size_t quick_cases = 512;         ///< the first cases of the pool, for comparisons that are not deep
+  static constexpr size_t all_cases = 1 << 13;       ///< the pool
+  static constexpr size_t targeted_cases = 1 << 14;  ///< TargetedCases of the row
+  static constexpr size_t own_cases = 2048;          ///< TargetedCases of the other row
   static constexpr size_t deep_cases = all_cases + targeted_cases + own_cases;
 
-  /// Neighbours of what was asked so far are tried, too. Where `goes_on` says no, the rest is left out.
+  /// The pool has mutations of the evidence's cases, too. Where `goes_on` returns false, the search ends.
   Separator(const DotModel& row, const Evidence& evidence, uint64_t seed, std::function<bool()> goes_on);
 
   struct Other {
     DotModel model;
-    bool deep;  ///< whether it is worth more than the quick cases
+    bool deep;
   };
-  /// For each of the others a case on which the row differs from it, where one was found. One case serves many.
+  /// A case for each of the other rows on which a difference was found. One case may serve many.
   struct Found {
-    std::vector<size_t> of_other;  ///< index into cases; none: SIZE_MAX
-    std::vector<size_t> compared;  ///< of each other, the least number of cases that it was compared on
-    std::vector<Batch> cases;      ///< one each
+    std::vector<size_t> of_other;  ///< for each other row, an index into `cases`; SIZE_MAX: no difference was found
+    std::vector<size_t> compared;  ///< for such a row, on how many cases at least both gave the same; 0: none was tried
+    std::vector<Batch> cases;      ///< one case in each batch
   };
   Found separate(const std::vector<Other>& others);
 
  private:
+  /// Draws `count` cases; each `stream` gives others.
   void fill(const CornerHints& hints, size_t count, uint64_t stream, Batch& batch) const;
   /// Cases with the row's results.
   struct Pool {
@@ -41,9 +43,9 @@ class Separator {
     DotCases cases;
     std::vector<uint64_t> results;
   };
-  /// Fills an empty pool.
+  /// Adds a batch to an empty pool.
   void add_all(const Batch& batch, Pool& pool) const;
-  /// A targeted case, or one at the other row's corners.
+  /// A targeted case of either row, or a carried case, on which the results differ; nullopt where none is found.
   std::optional<Batch> targeted(const DotModel& other);
 
   DotModel row_;
@@ -51,8 +53,8 @@ class Separator {
   uint64_t seed_;
   std::function<bool()> goes_on_;
   Batch asked_;
-  Pool pool_, targeted_;  ///< the second is filled when it is needed
-  SumsAfterBlocks sums_;  ///< of the row and the targeted cases; when needed
+  Pool pool_, targeted_;  ///< targeted_ is filled when it is first needed
+  SumsAfterBlocks sums_;  ///< of the row on the first targeted cases; likewise
 };
 
 }  // namespace mmafuzz

@@ -32,7 +32,7 @@ bool is_called(const Parameter& p, std::string_view name) { return name == p.nam
 
 size_t index_of(const Parameter& p) { return static_cast<size_t>(&p - parameters().data()); }
 
-/// Copies what a kernel uses of one row to a row of other formats.
+/// Copies the parameters that the kernel of `from` reads, except NaNs, to a row of other formats.
 DotModel transplanted(const DotModel& from, DotModel to) {
   const int k = to.k;
   for (const Parameter& p : parameters())
@@ -71,7 +71,7 @@ HypothesisSpace::HypothesisSpace(const Op& op) : op_(op) {
     if (p.hexadecimal) least = greatest = static_cast<int64_t>(plain.nan);
     if (is_called(p, "output_fraction_bits")) greatest = op.d.fields().fraction_bits;
     if (is_called(p, "zero_exponent")) {
-      // Below every term a floor does nothing; above every term and the adder's widest all is lost.
+      // A floor below every term has no effect; one above every term by more than the adder's bits loses all.
       least = std::max<int64_t>(least, least_exponent(plain) - 1);
       greatest = std::min<int64_t>(greatest, 260 + find_parameter("fraction_bits")->greatest);
     }
@@ -148,7 +148,7 @@ DotModel HypothesisSpace::draw_row(Kernel kernel, CounterRng& rng) const {
 std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, int64_t value) const {
   const std::optional<DotModel> other = with_value(m, p, value);
   if (!other) return "";
-  const auto steps = [&](const DotModel& x) {  // products per step where the op's products end a step early
+  const auto steps = [&](const DotModel& x) {  // products of a step, which the end of the op may cut short
     return std::min({x.block, x.k, op_.k});
   };
   const KernelTraits traits = traits_of(m);
@@ -167,14 +167,15 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   if (is_called(p, "chain_join") && m.k <= m.block) return "an instruction has one chain or block";
   const bool one_step = op_.k <= m.k && m.k <= m.block && traits.is_fused_sum();
   if (is_called(p, "special_scope") && one_step) return "the op's products make one block";
-  // With +0 below every term, no lone sign of a zero and no block border, further zero products change nothing.
+  // Where +0 reads an exponent below every term, zero sums are +0 and all is one block, more zero products change
+  // nothing.
   const bool zeros_do_nothing = m.zero_rule != ZeroRule::operand && m.zero_exponent <= least_exponent(m) &&
                                 m.zero_sign == ZeroSign::positive && !m.scale_block;
   if (is_called(p, "k") && traits.is_fused_sum() && zeros_do_nothing && op_.k <= std::min<int64_t>(m.k, value) &&
       std::max<int64_t>(m.k, value) <= m.block && m.order == ProductOrder::ascending)
     return "the op's products make one block, and zeros change nothing";
   if (is_called(p, "integer_bits") && !traits.in_groups()) {
-    // Products are below 4 times the greatest exponent's weight, c is below 2 times (docs/semantics.md 1.5).
+    // In units of 2^(greatest exponent), products are below 4 and c is below 2 (docs/semantics.md 1.5).
     const int64_t greatest_sum = 4 * int64_t{std::min(m.block, m.k)} + 2;
     const auto enough = [&](int64_t bits) { return bits == 0 || int64_t{1} << bits >= greatest_sum; };
     if (enough(m.integer_bits) && enough(value)) return "no sum of a block needs more";
@@ -202,7 +203,7 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
     return "what is below the least normal number does not round to it";
   if (is_called(p, "zero_exponent") && m.zero_rule == ZeroRule::operand)
     return "zero terms read the exponents of their factors";
-  // A complement takes a unit of the sum from a zero, too, and the floor is that unit.
+  // With opposed_complement, a zero of the other sign takes a unit off the sum, too, and the floor sets this unit.
   const bool units_matter = traits.floors() && m.cut == Cut::opposed_complement;
   if (is_called(p, "zero_exponent") && !units_matter && std::max<int64_t>(m.zero_exponent, value) <= least_exponent(m))
     return "no term has an exponent below " + std::to_string(least_exponent(m));

@@ -1,4 +1,4 @@
-// The hypotheses about a black box: every kernel with every value of every parameter that an op's dots can tell.
+// The hypotheses about a black box: every kernel with every value of every parameter that dots of an op can show.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@ class HypothesisSpace {
   explicit HypothesisSpace(const Op& op);
 
   const Op& op() const { return op_; }
-  /// Those that can compute the op's formats.
+  /// The kernels that can compute the op's formats.
   const std::vector<Kernel>& kernels() const { return kernels_; }
-  /// The parameters of a kernel, but for the kernel itself.
+  /// The parameters that a kernel reads, without the parameter `kernel`.
   const std::vector<const Parameter*>& parameters_of(Kernel kernel) const {
     return parameters_[static_cast<size_t>(kernel)];
   }
-  /// Whether two rows of one kernel have the same parameters.
+  /// Whether two rows of one kernel have the same values of all its parameters.
   bool are_alike(const DotModel& x, const DotModel& y) const;
-  /// The values of a parameter, each once, those that compute the same by the formats alone once.
+  /// The values of a parameter; of values that the formats alone make equal, often only one.
   const std::vector<int64_t>& values(const Parameter& parameter) const;
 
-  /// A NaN result joins the values of `nan`.
+  /// Adds the encoding of a NaN result to the values of the parameters that are NaNs.
   void add_nan(uint64_t encoding);
 
   /// Rows to begin a search with: the parameters of every row of the catalogue with that kernel, in this op's formats.
@@ -34,10 +34,11 @@ class HypothesisSpace {
   int64_t draw_value(const Parameter& parameter, CounterRng& rng) const;
   DotModel draw_row(Kernel kernel, CounterRng& rng) const;
 
-  /// Why the op's formats and length alone make two values of a parameter compute the same; empty where they do not.
+  /// Why the op's formats and length alone make `value` compute the same as the row's value of a parameter. Empty where
+  /// no such argument is known.
   std::string why_equal(const DotModel& model, const Parameter& parameter, int64_t value) const;
 
-  /// The least exponent that a nonzero term reads; a floor at or below it does nothing.
+  /// The least exponent that a nonzero term reads. An alignment floor (zero_exponent) at or below it has no effect.
   int least_exponent(const DotModel& model) const;
 
  private:
@@ -47,13 +48,13 @@ class HypothesisSpace {
   std::vector<std::vector<int64_t>> values_;  ///< in the order of parameters()
 };
 
-/// A row with one parameter changed; nothing where no unit can have these parameters together.
+/// A row with one parameter changed; nullopt where no row may have these values together (contradiction_in()).
 std::optional<DotModel> with_value(DotModel model, const Parameter& parameter, int64_t value);
 
-/// Point `number` of the space: an op of the catalogue, a kernel that computes it, and a row of it.
+/// Random row `number`: an op of the catalogue, a kernel that computes it, and a row by draw_row().
 std::pair<Op, DotModel> random_point(uint64_t seed, uint64_t number);
 
-/// A value as it is written after `=`.
+/// A value as it is written after `=` in an override.
 std::string value_text(const Parameter& parameter, int64_t value);
 
 /// Values as ranges: "1..7, 9, 12..16"; words as they are.

@@ -17,7 +17,7 @@ class TargetedDraw {
   TargetedDraw(const Op& op, const DotModel& row, Batch& batch, size_t index, CounterRng& rng)
       : op_(op), row_(row), s_(op, CornerHints{}, batch, index, rng), rng_(rng) {
     const auto uses = [&](const char* name) { return find_parameter(name)->used_by(row.kernel); };
-    // A row that cuts nothing is told from rows that do.
+    // The cases of a row that cuts nothing assume any number of kept bits, as rows that cut have.
     kept_bits_ = uses("fraction_bits") ? row.fraction_bits
                  : rng.one_in(3)       ? s_.fd.fraction_bits + 1
                                        : rng.between(0, static_cast<int>(find_parameter("fraction_bits")->greatest));
@@ -45,7 +45,7 @@ class TargetedDraw {
  private:
   static constexpr int lowest = INT32_MIN / 4;
 
-  /// Where the greatest exponent of a step stands.
+  /// The greatest exponent of a step.
   int draw_top() {
     const FormatFields& d = s_.fd;
     const int low = s_.fa.least_bit() + s_.fb.least_bit(), high = s_.greatest_exponent();
@@ -95,7 +95,7 @@ class TargetedDraw {
     }
   }
 
-  /// All alike, c against all others, or each by itself.
+  /// All signs alike, c against the products, c at random, or each at random.
   void draw_signs() {
     sign_mode_ = rng_.below(4);
     sign_ = s_.coin();
@@ -112,7 +112,7 @@ class TargetedDraw {
     }
   }
 
-  /// How far below the greatest an addend stands.
+  /// How far the exponent of an addend is below the greatest.
   int below_top(uint32_t spread) {
     switch (spread) {
       case 0: return 0;
@@ -123,7 +123,7 @@ class TargetedDraw {
     }
   }
 
-  /// Of all live lanes, or of one.
+  /// Draws the products of all live lanes, or of the lane `only`.
   void draw_products(int top, uint32_t spread, int only = -1) {
     for (int lane = 0; lane < op_.k; ++lane) {
       if (only >= 0 ? lane != only : !live_[static_cast<size_t>(lane)]) continue;
@@ -140,7 +140,7 @@ class TargetedDraw {
     }
   }
 
-  /// Two products of one block cancel; what is left is c or another product, about where it is cut beside the two.
+  /// Two products cancel. c or another product is left, near the exponent at which alignment with the two cuts it.
   void cancel(int top) {
     const int first = s_.any_lane();
     const int second = first + 1 < op_.k && s_.coin() ? first + 1 : s_.any_lane();
@@ -159,8 +159,8 @@ class TargetedDraw {
     draw_products(small, 0, other);
   }
 
-  /// The products under two scales cancel, but for one lane or for what other scales or c leave, about where it is cut
-  /// beside the two.
+  /// The products under two scales cancel, except perhaps for one lane. c or the products under other scales are left,
+  /// near the exponent at which alignment with the two cuts them.
   void cancel_scaled(int top) {
     const uint32_t scales = static_cast<uint32_t>(op_.scales());
     const int first = static_cast<int>(rng_.below(scales));
@@ -187,8 +187,8 @@ class TargetedDraw {
     else put_c(negative, small);
   }
 
-  /// c stands at the greatest exponent, and the products make the sum one whose rounding a later step cannot hide: a
-  /// tie, above it ones that a carry runs through, or zeros.
+  /// c has the greatest exponent, and the products make a sum whose rounding a later step cannot hide: a tie, with ones
+  /// that a carry runs through, or zeros, above it.
   void solve_products(int top) {
     const int unit = top - kept_bits_ - finer_bits();
     const bool negative = s_.coin();
@@ -211,7 +211,7 @@ class TargetedDraw {
     put_products((negative ? -target : target) - of_c, unit);
   }
 
-  /// Products that add to `units` times 2^unit: each takes as many leading bits as an operand holds.
+  /// Products whose sum is units * 2^unit: each takes as many leading bits of the rest as an operand holds.
   void put_products(int64_t units, int unit) {
     s_.zero_lanes();
     const bool negative = units < 0;
@@ -228,7 +228,7 @@ class TargetedDraw {
     }
   }
 
-  /// Bits that the adder keeps beyond the row's: of the second stage of two_stage_sum.
+  /// Bits that the adder keeps beyond the row's fraction_bits, in the second stage of two_stage_sum.
   int finer_bits() {
     static constexpr int finer[] = {0, 7, 7, 8, 8};
     return finer[rng_.below(traits_of(row_).c == KernelTraits::Joining::second_stage ? 5 : 1)];
@@ -294,7 +294,7 @@ class TargetedDraw {
     return p;
   }
 
-  /// c makes the sum a chosen number of units of the adder's last bit.
+  /// Chooses c so that the sum is draw_sum() units of the adder's last bit.
   void solve_c() {
     const int unit = greatest_ - kept_bits_ - finer_bits();
     int64_t sum = 0;

@@ -9,7 +9,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr uint64_t most_guided = 1 << 17;  ///< cases; the sweeps get the others
+constexpr uint64_t most_guided = 1 << 17;  ///< cases of the guided search; the walks get the others
 constexpr size_t most_at_once = 4096;      ///< cases of one batch
 constexpr size_t most_contradictions = 6;  ///< kept of a batch
 
@@ -63,8 +63,8 @@ Verification::Result Verification::guided_search(uint64_t cases) {
   return Result::held;
 }
 
-/// The sweeps whose first pass is short come first; when all have made one, they go on in the other lanes. Then the
-/// walk begins again, with other draws of what it leaves open.
+/// First a pass of each walk, the shortest first; then the rest of each walk, in the other lanes. After that all begin
+/// again, and what they leave open is drawn anew.
 Verification::Result Verification::walk(uint64_t cases) {
   const std::vector<DatapathSweeps::Part>& parts = sweeps_.parts();
   std::vector<size_t> order(parts.size());

@@ -1,5 +1,5 @@
-// Holds a hypothesis against a black box on many cases: a guided search through the hypothesis, then the sweeps of its
-// datapath (search/datapath_sweeps.h), so that what is said of the cases is more than their number.
+// Compares a hypothesis with a black box on many cases: those of a guided search through the hypothesis, then walks
+// through its datapath (search/datapath_sweeps.h), so that more can be said of the cases than their number.
 #pragma once
 
 #include "identify/asker.h"
@@ -7,33 +7,32 @@
 
 namespace mmafuzz {
 
-/// What a hypothesis held on.
+/// The cases on which a hypothesis held.
 struct Verified {
-  /// A sweep as far as it was walked.
+  /// A walk through one part of the datapath.
   struct Sweep {
     std::string name;
-    /// Cases, as in DatapathSweeps::Part; `walked` beyond the length where it was walked more than once.
+    /// Numbers of cases: those that were walked, and DatapathSweeps::Part::pass and length. `walked` may be above
+    /// `length`: the walk then began again.
     uint64_t walked = 0, pass = 0, length = 0;
   };
-  /// Of the guided search and the sweeps, that the unit answered. Known cases that come again now and then are not
-  /// counted.
-  uint64_t cases = 0;
-  uint64_t guided = 0;  ///< of these, the guided search's
+  uint64_t cases = 0;   ///< that the unit answered, of the guided search and the walks
+  uint64_t guided = 0;  ///< of these, those of the guided search
   std::vector<Sweep> sweeps;
 };
 
 class Verification {
  public:
-  /// Without a model the corners are typical ones. `asked`: cases whose answers are known come again now and then,
-  /// since a unit with a memory answers them in another way.
+  /// `model`: the row of the hypothesis, for which the cases are made; nullptr: they are made for typical values. Cases
+  /// of `asked` are asked again now and then, to detect a unit with a memory.
   Verification(const Unit& hypothesis, const DotModel* model, const Evidence& asked, Asker& asker, uint64_t seed);
 
   enum class Result {
-    held,     ///< until the cases or the time ended
-    differs,  ///< contradictions() and their answers
-    stopped,  ///< by the asker
+    held,     ///< no answer differed until the cases or the time ended
+    differs,  ///< contradictions() has the cases, answers() the unit's answers to them
+    stopped,  ///< the asker has stopped
   };
-  Result run(uint64_t cases);
+  Result run(uint64_t cases);  ///< cases: the maximum of Verified::cases
 
   const Verified& verified() const { return verified_; }
   const Batch& contradictions() const { return contradictions_; }
@@ -42,10 +41,11 @@ class Verification {
  private:
   Result guided_search(uint64_t cases);
   Result walk(uint64_t cases);
-  /// The next cases of one sweep.
+  /// The next `count` cases of one walk.
   Result walk_part(size_t part, uint64_t count);
+  /// Appends known cases to the batch, asks the unit, and compares.
   Result compare(Batch& batch);
-  size_t next_size();
+  size_t next_size();  ///< of a batch
 
   const Unit& hypothesis_;
   const DotModel* model_;
