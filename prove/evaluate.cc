@@ -20,7 +20,8 @@ uint128 mask_of<uint128>(int width) {
 
 }  // namespace
 
-/// One step, of arguments whose bits beyond their width are clear. An amount of shift at or above the width gives 0.
+/// The value of one step. `at` has the values of all slots, whose bits beyond their width are 0. A shift by the width
+/// or more gives 0.
 template <class Word>
 Word Evaluator::value_of(const Step& s, const Word* at) {
   const auto x = [&]() -> const Word& { return at[s.argument[0]]; };

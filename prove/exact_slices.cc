@@ -1,4 +1,4 @@
-// Whether a fused sum adds products of integers without error: what the Ozaki schemes rest on (docs/ozaki.md).
+// Whether a fused sum adds products of integers without error, as the Ozaki schemes need it (docs/ozaki.md).
 #include <algorithm>
 #include <bit>
 
@@ -12,7 +12,7 @@ int64_t greatest_product(Magnitudes most) { return most.a * most.b; }
 
 int width_of(int64_t magnitude) { return static_cast<int>(std::bit_width(static_cast<uint64_t>(magnitude))); }
 
-/// The magnitude of a number that is an integer, and whether it is one below 2^width. Not for infinities and NaN.
+/// A number as an integer. `holds` (one bit): it is one, of a magnitude below 2^width. Not for infinities and NaN.
 struct Integer {
   Expression magnitude, holds;
 };
@@ -22,7 +22,7 @@ Integer integer_of(const Number& x, int width) {
   const Expression zero = is_zero(x.significand), none = in.number(exponent_width, 0);
   const Expression in_range =
       ~signed_below(x.exponent, none) & signed_below(x.exponent, in.number(exponent_width, width));
-  // The significand up by the exponent: the fraction's place is then the point.
+  // The significand is shifted left by the exponent. The lowest fraction_bits bits are then those of the fraction.
   const int all = x.significand.width() + width;
   const int wide = std::max(all, exponent_width);
   const Expression amount = choose(in_range, x.exponent, none);
@@ -38,7 +38,8 @@ Expression of_width(Expression x, int width) {
 
 Expression at_most(Expression x, int64_t most) { return ~unsigned_below(as_number(x, most), x); }
 
-/// Operands within those magnitudes, c an integer that the products of the blocks before can have made.
+/// Assumptions: a and b are integers within these magnitudes, c is an integer of at most `most_c` in magnitude, as the
+/// products of earlier blocks can make it.
 std::vector<Expression> integers(const Operands& x, const DotModel& m, Magnitudes greatest, int64_t most_c) {
   std::vector<Expression> all;
   const int width = exponent_width_of(m);
@@ -57,8 +58,8 @@ std::vector<Expression> integers(const Operands& x, const DotModel& m, Magnitude
 }
 
 /// Lemma: in units of 2^(greatest exponent - F), every addend of a block is its integer times 2^(F - greatest
-/// exponent): no bit is cut. So is the sum, and it is within its bounds. By cases of the greatest exponent: the floor,
-/// where all addends are zero, or 0 to F.
+/// exponent): no bit is cut. The sum is such a multiple, too, and within its bounds. There is a case for each value of
+/// the greatest exponent: the floor, where all addends are zero, and 0 to F.
 MakeQuestion sums_are_exact(const Block& block, Magnitudes w, int64_t most_c) {
   return [=](Expressions& in) {
     const DotModel& m = block.model;
@@ -117,7 +118,7 @@ MakeQuestion sums_are_exact(const Block& block, Magnitudes w, int64_t most_c) {
       question.facts.push_back(
           {"a greatest exponent is the floor or that of an integer", equal(e, floor) | in_range, {e}, {}});
     }
-    // What the sums keep: their last `places` bits are zero, and they are within the bounds of their addends.
+    // Invariants of the sums: their last `places` bits are zero, and they are within the sum of their addends' bounds.
     const Expression last_places = ~shift_left(in.constant(wide, ones(wide)), zero_extend(places, wide));
     const Expression mask = extract(last_places, sum_width - 1, 0);
     const auto bound_of = [&](int64_t most) {
@@ -202,7 +203,7 @@ PropertyQuestion exact_sums_question(const Op& op, const DotModel& m, Magnitudes
     CaseQuestion asked = relate(in, op, x, {}, {}, result.holds & ~d.infinite & ~d.nan & equal(value, sum));
     asked.question.assumptions = integers(x, m, w, 0);
     asked.question.hints.clear();
-    // Of the sum of greatest products and that with one factor lower by one, one is odd.
+    // Two sums of the greatest products, one of them with one factor less by 1: one of the two sums is odd.
     std::vector<Expression> great;
     const auto encoded = [&](const FormatFields& f, int64_t integer) {
       if (integer == 0) return in.constant(f.width, 0);

@@ -1,4 +1,4 @@
-// Questions about sums of products of integers: slices, and the residues of scheme II.
+// Questions about sums of products of integers: the slices of scheme I, and the residues of scheme II (docs/ozaki.md).
 #include <fmt/core.h>
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -18,7 +18,7 @@
 namespace mmafuzz::prove {
 namespace {
 
-/// An integer in a format, as a host integer; false: it is none.
+/// The integer, below 2^62 in magnitude, that an encoding stands for. False where it stands for none.
 bool integer_in(const Format& f, uint64_t encoding, int64_t& value) {
   const mmafuzz::Number n = mmafuzz::decode(f.fields(), encoding);
   if (n.cls != NumberClass::finite && n.cls != NumberClass::zero) return false;
@@ -28,7 +28,7 @@ bool integer_in(const Format& f, uint64_t encoding, int64_t& value) {
   return true;
 }
 
-/// The sum of c and the products of a case of integers.
+/// The sum of c and the products of a case of integers. Throws Contradiction where an operand is no integer.
 int64_t exact_sum(const Batch& one) {
   const Op& op = one.op();
   int64_t sum = 0, a = 0, b = 0;
@@ -116,7 +116,8 @@ ResidueSums ask_residue_sums(Solvers& solvers, const std::string& unit, const In
     asked.whole = nullptr;  // of so many products a query holds gigabytes
     found.enough = ask_in_lemmas(solvers, asked, statement(found.products), all, true, options);
   }
-  // So many greatest products in a chain of the unit's dots, and one more: the least one that is not summed exactly.
+  // The unit's dots are chained over found.products greatest products, then over one more: the least square of a factor
+  // with which the sum is not exact.
   Batch one(op);
   one.resize(1);
   const FormatFields& f = op.a.fields();
@@ -125,7 +126,7 @@ ResidueSums ask_residue_sums(Solvers& solvers, const std::string& unit, const In
                      : round_once(f, x < 0, static_cast<uint64_t>(std::abs(x)), 0, false).encoding;
   };
   Outcomes outcomes;
-  const int64_t greatest = f.integer ? -magnitude : magnitude;  // 128 is none of s8
+  const int64_t greatest = f.integer ? -magnitude : magnitude;  // s8 has -128, but not 128
   const auto run = [&](int64_t count, int64_t factor) {
     for (int i = 0; i < op.k; ++i)
       for (const size_t side : {size_t{0}, size_t{1}}) one.inputs()[side].set(0, i, code(i < count ? factor : 0));

@@ -36,7 +36,7 @@ struct OperationRow {
   const char* smt_lib_name;
   int arity;
 };
-/// In the order of Operation.
+/// Indexed by Operation.
 constexpr OperationRow operation_rows[] = {
     {"", 0},      {"", 0},      {"bvnot", 1}, {"bvand", 2},  {"bvor", 2},   {"bvxor", 2},   {"bvneg", 1},
     {"bvadd", 2}, {"bvmul", 2}, {"bvshl", 2}, {"bvlshr", 2}, {"concat", 2}, {"extract", 1}, {"sign_extend", 1},

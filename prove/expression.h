@@ -1,5 +1,6 @@
-// A small expression type over bit vectors, the theory QF_BV of SMT-LIB 2: what formulas are written in. An expression
-// can be evaluated (evaluate.h) and printed (smt_lib.h). Equal expressions of one Expressions are one node.
+// Expressions over bit vectors, the theory QF_BV of SMT-LIB 2. Formulas are written in them. An expression can be
+// evaluated (evaluate.h) and printed (smt_lib.h). A *node* is one subexpression in the table of an Expressions object;
+// equal subexpressions of one object are one node.
 #pragma once
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -15,7 +16,8 @@ using Bits = boost::multiprecision::number<boost::multiprecision::cpp_int_backen
     640, 640, boost::multiprecision::unsigned_magnitude, boost::multiprecision::unchecked, void>>;
 inline constexpr int greatest_width = 640;
 
-/// Named as SMT-LIB 2 names them (equal: =). A comparison is one bit; the condition of ite is one.
+/// The operations under their names in SMT-LIB 2, where `equal` is =. SMT-LIB's Bool is a vector of one bit here: the
+/// result of a comparison, and the condition of ite.
 enum class Operation : uint8_t {
   variable,
   constant,
@@ -39,7 +41,7 @@ enum class Operation : uint8_t {
 
 class Expressions;
 
-/// A node of an Expressions, which must outlive it.
+/// A handle of a node. The Expressions object of() must outlive it. A default-constructed one is none.
 class Expression {
  public:
   Expression() = default;
@@ -55,15 +57,15 @@ class Expression {
   uint32_t index_ = 0;
 };
 
-/// The nodes of formulas that are asked about together; arguments stand before what uses them.
+/// The nodes of all formulas of one question. The index of a node is above those of its arguments.
 class Expressions {
  public:
   struct Node {
     Operation operation = Operation::constant;
-    int width = 1;
-    uint32_t argument[3] = {};
-    int low = 0;         ///< of extract: the last bit taken
-    uint32_t extra = 0;  ///< of a constant or variable: its place among those
+    int width = 1;              ///< bits of the result
+    uint32_t argument[3] = {};  ///< indices of the arguments, as many as arity()
+    int low = 0;                ///< for extract, the lowest bit that is taken; bit 0 is the least significant
+    uint32_t extra = 0;         ///< for a constant, the index of its value; for a variable, that of its name
 
     friend bool operator==(const Node&, const Node&) = default;
   };
@@ -71,7 +73,7 @@ class Expressions {
   /// A new variable. The name must be unused.
   Expression variable(const std::string& name, int width);
   Expression constant(int width, const Bits& value);
-  /// A number of two's complement.
+  /// The constant `value` in two's complement.
   Expression number(int width, int64_t value);
   Expression make(Operation operation, int width, std::initializer_list<Expression> arguments, int low = 0);
 
@@ -97,12 +99,12 @@ class Expressions {
 
 inline int Expression::width() const { return of_->node(index_).width; }
 
-/// All ones of a width.
-Bits ones(int width);
-int arity(Operation operation);
+Bits ones(int width);            ///< 2^width - 1
+int arity(Operation operation);  ///< the number of arguments
 const char* smt_lib_name(Operation operation);
 
-// Arguments of one operation have one width; ite, concat and extract excepted.
+// All arguments have the same width, except for concat, extract and the condition of choose() (SMT-LIB's ite), which
+// has one bit. Otherwise the functions throw Contradiction. Shifts are logical; a shift by the width or more gives 0.
 Expression operator~(Expression x);
 Expression operator&(Expression x, Expression y);
 Expression operator|(Expression x, Expression y);
@@ -126,7 +128,7 @@ Expression sign_extend(Expression x, int width);
 Expression bit(Expression x, int place);
 Expression append_zeros(Expression x, int count);
 Expression is_zero(Expression x);
-Expression any_bit(Expression x);
+Expression any_bit(Expression x);  ///< whether a bit of x is 1
 /// One bit: all of no expressions is 1, any of none is 0.
 Expression all_of(Expressions& in, const std::vector<Expression>& x);
 Expression any_of(Expressions& in, const std::vector<Expression>& x);

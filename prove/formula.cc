@@ -9,7 +9,7 @@
 namespace mmafuzz::prove {
 namespace {
 
-/// The kernel's own text (arithmetic/kernels/), whose numbers are expressions.
+/// The result of one instruction: the kernel's own text (arithmetic/kernels/), whose numbers are expressions.
 Expression instruction_formula(const DotModel& m, const Operands& x, const FormatFields& c_format,
                                std::vector<Stage>& stages) {
   using OneDot = TermDots;

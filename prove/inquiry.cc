@@ -111,7 +111,7 @@ Exact exact_product_of(const Batch& of, int i) {
                        to_exact(mmafuzz::decode(of.op().b.fields(), of.b().get(0, i))));
 }
 
-/// A witness whose changed case the solver chose: other factors of the same products.
+/// Replays a witness whose changed case the solver chose: other factors of the same products.
 void replay_changed(Reply& f, const Subject& u) {
   const std::string before = result_of(*u.unit, f.witness), after = result_of(*u.unit, f.changed);
   for (int i = 0; i < f.op.k; ++i) {
@@ -125,7 +125,8 @@ void replay_changed(Reply& f, const Subject& u) {
   f.results = {before + " on the case", after + " on the changed case " + case_line(f.changed, 0)};
 }
 
-/// What the units give on a witness against a property, before and after; throws where they have it there.
+/// Replays a witness against a property, and notes the results on the case and on the changed case. Throws
+/// Contradiction where the property holds there.
 BoundProperty::Verdict replay(Reply& f, const Property& property, const Subject& u) {
   const Result<BoundProperty> bound = BoundProperty::bind(property, *u.unit, f.op, registry());
   if (!bound) throw BadInput(bound.refusal().reason);
@@ -139,7 +140,7 @@ BoundProperty::Verdict replay(Reply& f, const Property& property, const Subject&
   return verdicts[0];
 }
 
-/// Whether two rows differ in the order alone in which an instruction's only block takes its products.
+/// Whether two rows differ in nothing but the order in which the only block of an instruction takes its products.
 bool differ_in_order_inside_blocks(const std::string& first, const std::string& second, const DotModel& m,
                                    const DotModel& n, const Op& op) {
   if (UnitName(first).path != UnitName(second).path || !traits_of(m).is_fused_sum() || m.block != m.k ||
@@ -195,10 +196,10 @@ IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const In
   const auto with_bits = [&](int bits) {
     return unit + (name.settings.empty() ? "?" : ",") + "integer_bits=" + std::to_string(bits);
   };
-  // Products below 4 and c below 2: no sum reaches 4 L + 2.
+  // In units of 2^(greatest exponent), products are below 4 and c is below 2: no sum of L products reaches 4 L + 2.
   const int greatest = std::bit_width(unsigned(4 * u.model().block + 1));
   IntegerBits found;
-  for (int bits = greatest; bits > 0; --bits) {  // integer_bits=0 is another word for enough
+  for (int bits = greatest; bits > 0; --bits) {  // integer_bits=0 stands for enough of them
     Reply f = ask_equal(solvers, unit, with_bits(bits), options);
     if (f.proof.outcome != Outcome::proven) {
       found.one_fewer = std::move(f);
@@ -212,7 +213,7 @@ IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const In
 
 namespace {
 
-/// The unit of a fall: a result may keep fewer bits than its format has.
+/// The name of the unit in which falls are counted: a result may keep fewer bits than its format has.
 std::string ulp_of(const DotModel& m) {
   return m.output_fraction_bits < m.d.fraction_bits ? fmt::format("ulp of {} fraction bits", m.output_fraction_bits)
                                                     : "ulp";
@@ -237,7 +238,7 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
   if (!(op.c == op.d)) throw BadInput("prove monotone compares d with c: " + unit + " has them in different formats");
   const Property& property = *find_property("monotone_in_c");
   const int block = std::min(op.k, m.block);
-  // Looks where a witness is likely: no answer there is no answer. Half of the time is left for the proof.
+  // Looks in the hints alone; that they hold no witness proves nothing. Half of the time is left for the proof.
   InquiryOptions rest = options;
   const auto may_seek = [&] { return rest.proof.spent < 0.5 * options.proof.seconds; };
   const auto seek = [&](int k, int64_t ulps) {
@@ -251,7 +252,7 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
     rest.proof.spent = only_hints.proof.spent;
     return f;
   };
-  /// The result's ulps by which a witness falls.
+  /// By how many ulps the result of a witness falls.
   const auto fall_of = [&](Reply& f) {
     const BoundProperty::Verdict results = replay(f, property, u);
     const uint64_t encodings = ulp_gap(m.d, results.first, results.second);
@@ -278,9 +279,8 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
   if (found.products == 0 || !found.knows_products) return found;
 
   rest = options;
-  // A witness says how far it falls; the next one is to fall twice as far, and where none is found, half as much
-  // further.
-  int64_t none = 0;  // found that falls by so many; 0: not known
+  // Each witness has to fall twice as far as the one before; once none is found, the fall is bisected.
+  int64_t none = 0;  // the least fall for which no witness was found; 0: there is none yet
   for (int64_t least = 1; may_seek() && (none == 0 || least < none);) {
     Reply f = seek(block, least);
     if (f.proof.outcome == Outcome::witness) {

@@ -8,11 +8,11 @@
 namespace mmafuzz::prove {
 namespace {
 
-/// The case, and the same with the next number as c: of both zeros the least number, of the least negative one +0, of
-/// the greatest infinity.
+/// Two cases that differ in c: `after` has the next number above the c of `before`. Above both zeros this is the least
+/// positive number, above the greatest negative number +0, above the greatest number infinity.
 struct Rise {
   Operands before, after;
-  Number c, next;
+  Number c, next;  ///< the c of `before` and of `after`
 };
 Rise rise(Expressions& in, const Op& op, const DotModel& m) {
   const FormatFields& f = m.c;
@@ -28,10 +28,11 @@ Rise rise(Expressions& in, const Op& op, const DotModel& m) {
   return r;
 }
 
-/// A number of the result's own ulps as a difference of encodings: e8m13 steps over those of fp32.
+/// Ulps of the result as a difference of encodings: one of e8m13, which fp32 contains, is 2^10 encodings of fp32.
 int64_t encodings_in(const DotModel& m, int64_t ulps) { return ulps << (m.d.fraction_bits - m.output_fraction_bits); }
 
-/// c just below a power of two, and each product but the first one unit of the sum, which is lost when c reaches that.
+/// A hint: c is just below a power of two, and each product but the first is one unit of the sum. These are lost when c
+/// rises to that power.
 Expression units_are_lost(Expressions& in, const DotModel& m, const Operands& x) {
   const auto least = [](const FormatFields& f) { return f.emin() - f.fraction_bits; };
   const auto power = [&](const FormatFields& f, int exponent) {
@@ -48,12 +49,13 @@ Expression units_are_lost(Expressions& in, const DotModel& m, const Operands& x)
   return all_of(in, all);
 }
 
-/// `ulps`: falls by as many and more, where c is positive and the new result not below the greater c; 0: falls at all.
+/// Does no result fall by `ulps` or more where c is positive and the new result is not below the greater c? With 0:
+/// does no result fall?
 CaseQuestion rising_c(Expressions& in, const Op& op, const DotModel& m, int64_t ulps) {
   const Rise r = rise(in, op, m);
   const Formula before = dot_formula(m, r.before), after = dot_formula(m, r.after);
   const Number p = decode(m.d, before.result), q = decode(m.d, after.result);
-  const int width = m.d.width + 3;  // of a difference, doubled
+  const int width = m.d.width + 3;  // of a difference of ranks
   const Expression x = sign_extend(rank_of(m.d, before.result), width),
                    y = sign_extend(rank_of(m.d, after.result), width);
   Expression falls = signed_below(y, x);
@@ -81,10 +83,10 @@ CaseQuestion rising_c(Expressions& in, const Op& op, const DotModel& m, int64_t 
   return asked;
 }
 
-constexpr int most_steps = 7;  ///< by which the next c raises or lowers the greatest exponent
+constexpr int most_steps = 7;  ///< maximum change of the greatest exponent where c rises to the next number; proven
 
-/// A sum without its last `bits`, where rounding toward zero drops them: it has more than d's, or they are below the
-/// least number of d.
+/// The sum with its last `bits` cleared if rounding toward zero drops them: where it has so many more than d keeps, or
+/// where they are below the least number of d. Else the sum.
 Expression without_last_bits(const DotModel& m, Expression sum, Expression greatest, int bits) {
   Expressions& in = sum.of();
   if (bits == 0 || m.output_rounding != Rounding::toward_zero || m.output_via != OutputVia::direct) return sum;
@@ -96,10 +98,10 @@ Expression without_last_bits(const DotModel& m, Expression sum, Expression great
   return choose(drops, choose(negative, -cut, cut), sum);
 }
 
-/// Lemma: as the greatest exponent moves by j, the sum falls by no more than rounding drops, and, where j is not 0,
-/// `ulps` of the greater c, which then has the greatest exponent. Of what it needs, a fact says how the kept magnitudes
-/// of one addend are related; and another, by induction, how the sums of i addends are. With `ulps`, c is positive:
-/// then the greatest exponent stays or rises by one.
+/// Lemma: where the greatest exponent changes by j, the sum falls by no more than the bits that rounding drops and, if
+/// j is not 0, `ulps` ulps of the greater c, whose exponent is then the greatest. One fact relates the magnitudes that
+/// both cases keep of an addend; another, by induction, relates the sums of the first i addends. With `ulps`, c is
+/// positive, so that j is 0 or 1.
 MakeQuestion sums_do_not_fall(const Block& block, int64_t ulps = 0) {
   return [block, ulps](Expressions& in) {
     const Op& op = block.op;
@@ -174,7 +176,7 @@ MakeQuestion sums_do_not_fall(const Block& block, int64_t ulps = 0) {
            {kept, kept_after},
            {up}});
       know(addend);
-      // 2^steps times the coarser sum, less the finer one; of the opposite sign where c's exponent falls.
+      // The coarser sum times 2^steps minus the finer sum; with the opposite sign where the greatest exponent falls.
       const Expression u = point(before, sum), v = point(after, sum);
       const int width = std::max(u.width() + more, steps.width());
       const Expression amount = zero_extend(steps, width), count = in.number(width, i + 1);
@@ -196,8 +198,9 @@ MakeQuestion sums_do_not_fall(const Block& block, int64_t ulps = 0) {
   };
 }
 
-/// Lemmas about the rounding of any sum, in any unit.
+/// A statement about the rounding of a sum in units of 2^(greatest - F): one bit.
 using AboutSums = std::function<Expression(const DotModel&, Expression sum, Expression greatest)>;
+/// Lemma: the statement holds for every sum and every greatest exponent.
 MakeQuestion of_every_sum(const Block& block, const AboutSums& holds) {
   return [block, holds](Expressions& in) {
     const Operands x = dot_variables(in, block.op);
@@ -243,8 +246,8 @@ MakeQuestion specials_do_not_fall(const Block& block) {
   };
 }
 
-/// Adding one ulp of a greater c raises a result that is not below the least such c by one of the result's ulps at
-/// most.
+/// A result that is not below 2^(greatest + 1), the least c of the greater exponent, rises by at most one ulp of its
+/// own where one ulp of such a c is added to the sum.
 Expression one_ulp_is_one_step(const DotModel& of, Expression sum, Expression greatest) {
   const auto rank = [&](Expression x) { return rank_of_sum(of, x, greatest); };
   const int more = of.fraction_bits - of.output_fraction_bits + 1;
@@ -259,7 +262,7 @@ PropertyQuestion monotone_in_c(const Op& op, const DotModel& m) {
   PropertyQuestion p;
   p.whole = [=](Expressions& in) { return rising_c(in, op, m, 0); };
   if (!traits_of(m).is_fused_sum() || !has_like_blocks(op, m)) return p;
-  if (!(op.c == op.d) || m.k % step_of(m) != 0) return p;  // few products may be in any block, a shorter one too
+  if (!(op.c == op.d) || m.k % step_of(m) != 0) return p;  // the few products may be in a shorter block, too
   p.argument =
       "One block, c rising to the next number. Where the greatest exponent moves by j, the sum falls by no more than "
       "the last j bits where rounding toward zero drops those (lemma 1). Of the result: a sum that is greater by one "
@@ -291,7 +294,7 @@ PropertyQuestion monotone_in_c(const Op& op, const DotModel& m) {
 PropertyQuestion fall_question(const Op& op, const DotModel& m, int64_t ulps) {
   PropertyQuestion p = monotone_in_c(op, m);
   p.whole = [=](Expressions& in) { return rising_c(in, op, m, ulps + 1); };
-  // The lemmas count in units of the sum, of which an ulp of the greater c must be a whole number.
+  // The lemmas count in units of the sum: an ulp of the greater c must be a whole number of them.
   if (m.fraction_bits + 1 < m.output_fraction_bits) p.lemmas.clear();
   // They are about one block, which takes c and all products.
   const bool first_takes_all = has_contiguous_blocks(m) && (m.k == step_of(m) || m.order != ProductOrder::descending);

@@ -9,13 +9,13 @@
 namespace mmafuzz::prove {
 namespace {
 
-/// A case, and what the formulas take of it.
+/// A case in two forms.
 struct NearerCase {
-  Operands operands;  ///< of the op
-  Operands exact;     ///< the same values for the exact sum: in fewer bits where the domain has fewer
-  FormatFields exact_a, exact_b;
-  std::vector<Expression> variables;
-  std::optional<FormatFields> factors;
+  Operands operands;                    ///< in the op's formats
+  Operands exact;                       ///< the same values for the exact sum: with `factors`, a and b in that format
+  FormatFields exact_a, exact_b;        ///< formats of exact.a and exact.b
+  std::vector<Expression> variables;    ///< of the question
+  std::optional<FormatFields> factors;  ///< the narrow format to which the domain restricts a and b
 };
 
 NearerCase nearer_case(Expressions& in, const Op& op, const std::optional<Format>& factors) {
@@ -38,12 +38,13 @@ NearerCase nearer_case(Expressions& in, const Op& op, const std::optional<Format
   return x;
 }
 
+/// For a row, only the result. `without_residuals`: with `factors`, all residuals are left out, which are zero.
 CorrectedProduct formula_of(const Contender& unit, const NearerCase& x, bool without_residuals = false) {
   if (!unit.plan) return {dot_formula(unit.dot, x.operands).result, {}};
   if (!x.factors)
     return corrected_product(*unit.plan, unit.dot, split_factors(*unit.plan, x.operands.a),
                              split_factors(*unit.plan, x.operands.b), x.operands.c);
-  // Lemma 1: such a factor is its own main part.
+  // By a lemma, a number of the narrow format is its own main part.
   const auto whole = [&](const std::vector<Expression>& main) {
     SplitFactors parts{main, {}};
     if (!without_residuals) parts.residual.assign(main.size(), main[0].of().constant(main[0].width(), 0));
@@ -52,10 +53,11 @@ CorrectedProduct formula_of(const Contender& unit, const NearerCase& x, bool wit
   return corrected_product(*unit.plan, unit.dot, whole(x.exact.a), whole(x.exact.b), x.operands.c);
 }
 
-/// Integers in units of 2^low, wide enough for every exact sum of an op and every result.
+/// The numbers that are compared, as integers of `width` bits in units of 2^low. Exponents have `exponent_width` bits.
 struct Scale {
   int low = 0, width = 0, exponent_width = 0;
 };
+/// Holds every exact sum and every result of an op.
 Scale scale_of(const Op& op, const FormatFields& a, const FormatFields& b) {
   const auto lowest = [](const FormatFields& f) { return f.subnormal_bit(); };
   const auto highest = [](const FormatFields& f) { return f.emax() + 1; };
@@ -85,8 +87,8 @@ Expression exact_sum(const Scale& s, const Op& op, const NearerCase& x) {
   return exact_products(s, x) + as_integer(s, decode(op.c.fields(), x.exact.c, s.exponent_width));
 }
 
-/// Whether `other` is a number and nearer than `result`, or `result` is none. The exact sum is nearer to the one on
-/// whose side of their middle it is.
+/// Whether `other` is finite, and `result` is not or is farther from the exact sum. Of two numbers, the sum is nearer
+/// to the one on whose side of their middle it is: twice the exact sum is compared with the sum of both.
 Expression is_farther(const Scale& s, const FormatFields& d, Expression result, Expression other, Expression exact) {
   const Number u = decode(d, result, s.exponent_width), v = decode(d, other, s.exponent_width);
   const Expression both = as_integer(s, u) + as_integer(s, v);
@@ -101,6 +103,7 @@ Expression is_finite(const FormatFields& f, Expression x) {
   return ~n.nan & ~n.infinite;
 }
 
+/// Asks whether finite operands allow `violated`.
 CaseQuestion about(Expressions& in, const Op& op, const NearerCase& x, Expression violated) {
   CaseQuestion q = relate(in, op, x.operands, {}, {}, ~violated);
   q.question.variables = x.variables;
@@ -110,7 +113,7 @@ CaseQuestion about(Expressions& in, const Op& op, const NearerCase& x, Expressio
   return q;
 }
 
-// Exponents where a witness is sought in few bits.
+// The ranges of exponents in which a witness is sought, so that the integers have few bits.
 constexpr int least_factor = -7, greatest_factor = 7, least_c = -20, greatest_c = 7;
 
 Expression is_within(const Number& x, int least, int greatest) {
@@ -118,7 +121,7 @@ Expression is_within(const Number& x, int least, int greatest) {
                    ~signed_below(as_number(x.exponent, greatest), x.exponent));
 }
 
-/// The comparison where factors, c and results have such exponents, or are zero.
+/// The question where each factor, c and result is zero or has an exponent in these ranges.
 CaseQuestion compared_within(Expressions& in, const Op& op, const Contender& first, const Contender& second,
                              const std::optional<Format>& factors) {
   const NearerCase x = nearer_case(in, op, factors);
@@ -157,9 +160,9 @@ MakeQuestion narrow_factors_are_whole(const Op& op, const Format& factors, const
   };
 }
 
-constexpr int greatest_sum = 64;  ///< products of fp16 numbers, however many, stay below two to this power
+constexpr int greatest_sum = 64;  ///< sums of products of fp16 numbers are below 2 to this power; the lemma proves it
 
-/// Lemma: what a method adds c to is the exact sum of the products, below 2^greatest_sum.
+/// Lemma: the number to which a method adds c is the exact sum of the products, below 2^greatest_sum in magnitude.
 MakeQuestion products_are_exact(const Op& op, const Contender& unit, const std::optional<Format>& factors) {
   return [=](Expressions& in) {
     const NearerCase x = nearer_case(in, op, factors);
@@ -182,7 +185,7 @@ NearerQuestion nearer_question(const Op& op, const Contender& first, const Conte
   if (first.plan && first.plan->outside) asked.nearest = products_are_exact(op, first, factors);
   std::vector<std::optional<Format>> places = {factors};
   if (!factors && first.plan && second.plan && first.plan->narrow == second.plan->narrow)
-    places.insert(places.begin(), first.plan->narrow);  // the shorter formulas
+    places.insert(places.begin(), first.plan->narrow);  // gives shorter formulas
   for (const std::optional<Format>& place : places)
     asked.sought.push_back([=](Expressions& in) { return compared_within(in, op, first, second, place); });
   asked.compared = [=](Expressions& in) {

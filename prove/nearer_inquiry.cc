@@ -23,7 +23,7 @@ gemm::NamedCorrection correction_of(const std::string& unit) {
   return *correction;
 }
 
-/// One element of a product that takes one dot of the unit.
+/// The op of one element whose products fill one dot of the unit.
 Op element_op(const std::string& unit) {
   Op op;
   op.kind = OpKind::gemm;
@@ -47,7 +47,7 @@ Contender contender(const std::string& unit, const Op& op) {
   return {correction.plan, subject(correction.on, gemm::correction_dot(correction.plan)).model()};
 }
 
-/// Takes factors=FORMAT out of a domain.
+/// Removes factors=FORMAT from a domain and returns the format; nullopt where the domain has none.
 std::optional<Format> take_factors(std::string& domain, const Contender& first, const Contender& second) {
   std::optional<Format> factors;
   std::string rest;
@@ -67,7 +67,8 @@ std::optional<Format> take_factors(std::string& domain, const Contender& first, 
   return factors;
 }
 
-/// Distances from the exact result; a result that is no number is farthest.
+/// Whether `result` is farther from the exact result than `other`, computed with MPFR. A result that is no number is
+/// farther than any number; false where the exact result or `other` is no number.
 bool is_farther(const Op& op, const Batch& witness, uint64_t result, uint64_t other) {
   std::vector<uint64_t> a(size_t(op.k)), b(size_t(op.k));
   witness.a().unpack(0, a.data());

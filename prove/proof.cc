@@ -54,7 +54,7 @@ class Rewriter {
   std::map<uint32_t, Expression> replaced_, done_;
 };
 
-/// How a point of the second formula is the one of the first.
+/// What the point of the second formula is to that of the first.
 enum class Relation { none, same, negated };
 
 class Prover {
@@ -98,9 +98,8 @@ class Prover {
   double budget() const { return options_.seconds - options_.spent; }
   double left() const { return budget() - elapsed(); }
 
-  /// Half of the time is left for the question itself.
+  /// Finds the cuts of all stages. Leaves half of the time for the question itself.
   void walk() {
-    // What is the same expression needs no query and is a place to cut.
     for (size_t s = 0; s < question_.first.size() && elapsed() < 0.5 * budget(); ++s) {
       const Stage &x = question_.first[s], &y = question_.second[s];
       for (size_t i = 0; i < x.points.size(); ++i) join(x, x.points[i], y.points[i]);
@@ -124,7 +123,7 @@ class Prover {
     }
   }
 
-  /// Proves a relation of two points where samples show one.
+  /// Cuts at two points that are equal or opposite: as expressions, or by a proof where all samples show it.
   void join(const Stage& stage, Expression x, Expression y) {
     const Expression first = merged_(x), second = merged_(y);
     if (first == second) {
@@ -146,7 +145,7 @@ class Prover {
       merge(relation);
   }
 
-  /// Whether a statement is proven for both values of each bit that the stage names.
+  /// Whether a statement is proven for both values of one of the bits that the stage names.
   bool holds_by_cases(const Stage& stage, Expression claim) {
     return std::any_of(stage.cases.begin(), stage.cases.end(), [&](Expression on) {
       const Expression own = merged_(on);
@@ -164,7 +163,7 @@ class Prover {
     });
   }
 
-  /// Proves what is known about places to cut, when the first query turns out to need it. False: there was nothing new.
+  /// Proves the invariants of all stages, when the first query with cuts has failed. False: there were none to prove.
   bool learn() {
     if (unproven_.empty()) return false;
     for (const Invariant& i : std::exchange(unproven_, {})) {
@@ -178,7 +177,7 @@ class Prover {
     if (arity(in_.node(x).operation) > 0) cuts_.insert(x.index());
   }
 
-  /// Of a bit its complement; of a sum, the sum of its negated addends: so is the second formula's sum written.
+  /// A bit's complement, or -x. That of x + y is written (-x) + (-y), as the second formula has it.
   static Expression negated(Expression x) {
     if (x.width() == 1) return ~x;
     const Expressions::Node n = x.of().node(x);
@@ -200,7 +199,8 @@ class Prover {
     return same ? Relation::same : Relation::negated;
   }
 
-  /// Whether a statement is proven for all values of the places where it is cut, with fewer cuts at each attempt.
+  /// Whether a statement is proven where new variables stand for all nodes of `cuts_` but those of `not_cut`. Each
+  /// further attempt drops the cuts that the last query used. `patience`: seconds for each query.
   bool holds(const std::string& name, Expression statement, const std::set<uint32_t>& not_cut, double patience,
              const std::vector<Expression>& cases = {}) {
     std::set<uint32_t> cuts = cuts_;
@@ -216,7 +216,7 @@ class Prover {
     return false;
   }
 
-  /// One query, or one for each case and one for what is none of them: unsat if all are, else the first other answer.
+  /// One query; with `cases`, one outside of all cases and one for each. Unsat if all are, else the first other answer.
   Answer ask_cases(const std::string& name, Expression violated, const std::vector<Expression>& cases,
                    const std::set<uint32_t>& cuts, std::set<uint32_t>& used, double seconds) {
     if (cases.empty()) return ask(name, abstracted({violated}, cuts, used), seconds);
@@ -231,7 +231,8 @@ class Prover {
     return answer;
   }
 
-  /// The assertions with the nearest cuts as fresh variables, and what is known about those.
+  /// The assertions with fresh variables at the cuts nearest to their roots, the assumptions and the invariants about
+  /// what occurs in them. `used` gets the cuts whose variables occur.
   std::vector<Expression> abstracted(const std::vector<Expression>& assertions, const std::set<uint32_t>& cuts,
                                      std::set<uint32_t>& used) {
     Rewriter cut(in_);
@@ -243,8 +244,8 @@ class Prover {
       for (const uint32_t index : in_order({query.back()})) seen.insert(index);
     };
     for (const Expression& a : assertions) add(a);
-    // Assumptions about what the query speaks of; as they are, too: what was merged because of one must not be taken
-    // out of it.
+    // Each assumption that shares a variable with the query, in two forms. The original one has to be there, too:
+    // nodes that are merged because of an assumption may make the merged form of this assumption trivially true.
     std::vector<bool> taken(assumptions_.size());
     for (bool more = true; more;) {
       more = false;
@@ -259,7 +260,7 @@ class Prover {
         for (const Expression& v : about) seen.insert(v.index());
       }
     }
-    // An invariant is of use where all that it speaks of is in the query.
+    // An invariant is of use if all of its variables are in the query.
     for (const Expression& invariant : invariants_) {
       const Expression own = cut(invariant);
       const std::vector<Expression> about = variables_of({own});
@@ -269,7 +270,7 @@ class Prover {
     }
     for (const uint32_t index : cuts)
       if (seen.contains(fresh(index).index())) used.insert(index);
-    for (size_t i = 0; used.empty() && i < assumptions_.size(); ++i)  // an answer without cuts is about all of them
+    for (size_t i = 0; used.empty() && i < assumptions_.size(); ++i)  // a witness without cuts has to satisfy all
       if (!taken[i]) query.push_back(assumptions_[i]);
     return query;
   }
@@ -280,7 +281,8 @@ class Prover {
     return fresh_[index] = in_.variable("cut" + std::to_string(index), in_.node(index).width);
   }
 
-  /// Not put where no time is left.
+  /// Puts a query to the solvers, for at most `seconds` and the time that is left; unknown where none is left. An unsat
+  /// becomes a step `is_of_proof`, and has to be confirmed if the options say so.
   Answer ask(const std::string& name, const std::vector<Expression>& query, double seconds, bool is_of_proof = true) {
     const double limit = std::min(seconds, left());
     if (limit <= 0) return {Verdict::unknown, no_answer_in(options_), 0, {}};
@@ -351,7 +353,7 @@ class Prover {
     }
   }
 
-  /// A witness in one of the parts of the domain that are easy to search, before the whole of it is.
+  /// Looks for a witness in the hints, each of which is tried once.
   bool look_for_witness(Expression violated) {
     for (const Hint& hint : std::exchange(hints_, {})) {
       std::vector<Expression> query = {violated, hint.holds};
@@ -370,7 +372,7 @@ class Prover {
     proof_.steps.push_back({"the witness", answer.solver, answer.seconds});
   }
 
-  /// Of a stage's points, not proven yet.
+  /// A stage's invariant that is not proven yet. Its proof may not cut `points`, the indices of the stage's nodes.
   struct Invariant {
     std::string name;
     Expression says;
@@ -379,15 +381,15 @@ class Prover {
 
   Solvers& solvers_;
   const Question& question_;
-  std::vector<std::vector<uint64_t>> samples_;  ///< that the assumptions allow
+  std::vector<std::vector<uint64_t>> samples_;  ///< those that the assumptions allow
   const ProofOptions& options_;
   Expressions& in_;
-  Rewriter merged_;
-  std::vector<Expression> assumptions_, invariants_;
+  Rewriter merged_;  ///< writes the second formula's nodes as those of the first that they are proven to be
+  std::vector<Expression> assumptions_, invariants_;  ///< the invariants are proven
   std::vector<Invariant> unproven_;
   std::vector<Hint> hints_;
-  std::set<uint32_t> cuts_;
-  std::map<uint32_t, Expression> fresh_;
+  std::set<uint32_t> cuts_;               ///< indices of the nodes at which queries are cut
+  std::map<uint32_t, Expression> fresh_;  ///< the new variable of each cut
   Proof proof_;
   Clock::time_point begin_;
 };

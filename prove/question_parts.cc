@@ -18,7 +18,7 @@ Expression rank_of(const FormatFields& f, Expression x) {
 
 namespace {
 
-/// The first products and c positive in one binade, the other products zero; any few products.
+/// Some products and c in [1, 2), the other products zero; at most 4 products of any value, the others zero.
 std::vector<Hint> hints_of(Expressions& in, const Op& op, const Operands& x) {
   const auto in_binade = [](const FormatFields& f, Expression e) {
     const Number n = decode(f, e);
@@ -78,7 +78,8 @@ Block block_of(const Op& op, const DotModel& m) {
 
 bool has_like_blocks(const Op& op, const DotModel& m) {
   const int step = step_of(m);
-  // Infinities and NaNs of an instruction are found before its blocks, which read those of each other as numbers.
+  // Such an instruction looks for infinities and NaNs once. Its blocks read one in the d of an earlier block as a
+  // number.
   if (m.special_scope == SpecialScope::whole_k && m.k > step) return false;
   if (op.k < step || (op.k == step && m.k == step)) return true;  // block_of() is the whole dot
   // A scale that ends inside a block ends elsewhere inside another one.

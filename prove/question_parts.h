@@ -1,38 +1,41 @@
-// What the makers of questions share.
+// What the implementations of questions.h share.
 #pragma once
 
 #include "prove/questions.h"
 
 namespace mmafuzz::prove {
 
-/// A result as a number that compares as the results do; both zeros are 0. Not for NaN.
+/// An encoding as an integer in two's complement, in the order of the values: the magnitude bits with their sign. Both
+/// zeros have the rank 0. The rank of a NaN means nothing.
 Expression rank_of(const FormatFields& f, Expression x);
 
-/// The question whether two formulas' results stand in a relation, on the same or on transformed operands.
+/// Asks whether `holds` (one bit, a relation of the results of two formulas) is 1 for all values of the operands. The
+/// formulas' stages become those of the question if they correspond. The hints are few products, and numbers in [1, 2).
 CaseQuestion relate(Expressions& in, const Op& op, const Operands& operands, Formula first, Formula second,
                     Expression holds);
 
-/// A stage by its name, and the first of its points.
+/// The stage of that name. Throws Contradiction where there is none.
 const Stage& stage_of(const Formula& f, const std::string& name);
-Expression point(const Formula& f, const std::string& stage);
+Expression point(const Formula& f, const std::string& stage);  ///< the first of its points
 
-/// Products that a dot takes in one step, whose d is the next step's c.
+/// The number of products of a block, whose d is the next block's c. Where blocks are not alike, a block is a whole
+/// instruction.
 int step_of(const DotModel& m);
 
-/// The op and the row of one block alone.
+/// One block by itself: an op with its products alone, and a row that computes it as one instruction.
 struct Block {
   Op op;
   DotModel model;
 };
 Block block_of(const Op& op, const DotModel& m);
 
-/// Whether every block of a dot of the row is like every other: then what one block keeps, all keep.
+/// Whether all blocks of a dot of the row compute the same function, so that a lemma about block_of() holds for each.
 bool has_like_blocks(const Op& op, const DotModel& m);
 
-/// Whether the products of every block of the row are neighbours in the operands, in whatever order it takes them.
+/// Whether each block of the row takes products whose indices are consecutive, in any order.
 bool has_contiguous_blocks(const DotModel& m);
 
-/// That a greater c does not lower the result.
+/// The property monotone_in_c: a greater c does not lower the result.
 PropertyQuestion monotone_in_c(const Op& op, const DotModel& m);
 
 }  // namespace mmafuzz::prove

@@ -20,7 +20,7 @@ Expression same_number(const FormatFields& f, Expression x, Expression y) {
   return equal(x, y) | (a.zero & b.zero) | (a.nan & b.nan);
 }
 
-/// Where -0 is NaN, zero and NaN stay: they differ in the sign alone.
+/// The encoding of the opposite number. Where the code of -0 is NaN, zero and NaN stay: they differ in the sign alone.
 Expression with_flipped_sign(const FormatFields& f, Expression x) {
   if (!f.has_sign()) return x;
   const Expression sign = x.of().constant(f.width, Bits(f.in_container(f.sign_bit())));
@@ -30,12 +30,14 @@ Expression with_flipped_sign(const FormatFields& f, Expression x) {
 constexpr const char* by_induction =
     "By induction over the blocks of a dot, each of which takes the last one's d as c: ";
 
+/// Do opposite a and c give the opposite result? `any_related_c`: the changed case's c is a variable, opposite to c or
+/// a zero of either sign where c is zero.
 CaseQuestion negated_twin(Expressions& in, const Op& op, const DotModel& m, bool any_related_c) {
   const Operands x = dot_variables(in, op);
   Operands y = x;
   for (Expression& a : y.a) a = with_flipped_sign(m.a, a);
   y.c = any_related_c ? in.variable("c_of_twin", m.c.width) : with_flipped_sign(m.c, x.c);
-  // Opposite encodings, or zeros of any signs. Of a d also NaN, which is always positive.
+  // Opposite encodings, or zeros of any signs. Two d may also be the same NaN.
   const auto opposite = [](const FormatFields& f, Expression p, Expression q) {
     const Number a = decode(f, p), b = decode(f, q);
     return equal(with_flipped_sign(f, p), q) | (a.zero & b.zero);
@@ -57,7 +59,7 @@ CaseQuestion negated_twin(Expressions& in, const Op& op, const DotModel& m, bool
 PropertyQuestion sign_symmetry(const Op& op, const DotModel& m) {
   PropertyQuestion p;
   p.whole = [=](Expressions& in) { return negated_twin(in, op, m, false); };
-  // The zeros that fill an instruction keep their sign, of which the lemmas do not speak.
+  // The zeros that fill an instruction keep their sign; the lemmas are about products that all change theirs.
   if (!has_like_blocks(op, m) || op.k <= step_of(m) || op.k % m.k != 0) return p;
   p.argument =
       std::string(by_induction) +
@@ -133,10 +135,11 @@ MakeQuestion results_have_their_form(const Block& block) {
   };
 }
 
-/// What stands beside the zero factors of a block: what zero_padding() appends, or what fills an instruction.
+/// The other factor of each zero product in a block: a greatest number, as in the products that zero_padding() appends,
+/// or +0, as in those that fill an instruction.
 enum class Beside { greatest, zero };
 
-/// Lemma: a block of zero products gives its c, where that has the form of a d; zeros may change their sign.
+/// Lemma: a block of zero products returns its c, if that has the form of a d; a zero may change its sign.
 MakeQuestion zeros_add_nothing(const Block& block, Beside beside) {
   return [block, beside](Expressions& in) {
     const Operands x = dot_variables(in, block.op);
@@ -153,7 +156,7 @@ MakeQuestion zeros_add_nothing(const Block& block, Beside beside) {
   };
 }
 
-/// Lemma: a block gives the same number where c is the same number.
+/// Lemma: +0 and -0 as c give the same number.
 MakeQuestion zero_signs_do_not_matter(const Block& block) {
   return [block](Expressions& in) {
     const DotModel& m = block.model;
@@ -173,7 +176,7 @@ MakeQuestion zero_signs_do_not_matter(const Block& block) {
   };
 }
 
-/// Lemma: other factors beside a zero factor change nothing.
+/// Lemma: the other factors of zero products do not change the result.
 MakeQuestion other_factors_do_not_matter(const Block& block) {
   return [block](Expressions& in) {
     const DotModel& m = block.model;
@@ -230,7 +233,7 @@ PropertyQuestion split_k(const Op& op, const DotModel& m) {
     const Formula after = dot_formula(of_second, second);
     return relate(in, op, x, whole, after, same_number(m.d, whole.result, after.result));
   };
-  // In another order, other products meet in a block where an instruction is cut.
+  // In another order, an instruction that is cut has other products in its blocks.
   if (!has_like_blocks(op, m) || cut % step_of(m) != 0) return p;
   if (m.order != ProductOrder::ascending && cut % m.k != 0) return p;
   p.argument =
@@ -367,10 +370,10 @@ std::vector<std::string> provable_properties() {
 
 namespace {
 
-constexpr int domain_exponent_width = 13;       ///< of every format, and of the bounds that a domain may name
-constexpr int greatest_domain_exponent = 2000;  ///< beyond fp64's
+constexpr int domain_exponent_width = 13;       ///< bits for the exponents of all formats and of a domain's A and B
+constexpr int greatest_domain_exponent = 2000;  ///< maximum magnitude of A and B, beyond fp64's exponents
 
-/// What some words say of every operand.
+/// A word of a domain that holds for each of a, b and c.
 struct OperandDomain {
   const char* word;
   Expression (*holds)(const Number&);

@@ -22,7 +22,7 @@ std::string printed_name(const Expressions& in, uint32_t index) {
   return "n" + std::to_string(index);
 }
 
-/// Of what is no variable or constant. A comparison is a Bool in SMT-LIB; here it is a bit.
+/// The term that defines a node other than a variable or constant. A comparison, a Bool in SMT-LIB, is a bit here.
 std::string printed_definition(const Expressions& in, const Expressions::Node& n) {
   const auto argument = [&](int i) { return printed_name(in, n.argument[i]); };
   const auto call = [&](const std::string& operation) {

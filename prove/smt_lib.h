@@ -1,4 +1,4 @@
-// Formulas as SMT-LIB 2, and values read back.
+// Expressions as SMT-LIB 2, and the values that a solver answers.
 #pragma once
 
 #include <map>
@@ -8,13 +8,14 @@
 
 namespace mmafuzz::prove {
 
-/// Declarations and assertions: each of `assertions` (one bit) is 1. `comment` opens the text. No commands that solve.
+/// A query without its (check-sat): the logic, declarations, and each of `assertions` (one bit) = 1. The lines of
+/// `comment` stand before it.
 std::string to_smt_lib(const std::vector<Expression>& assertions, const std::string& comment = "");
 
-/// The variables of the assertions, in the order of their making.
+/// The variables of the assertions, in the order in which they were made (Expressions::variable()).
 std::vector<Expression> variables_of(const std::vector<Expression>& assertions);
 
-/// "((a0 #x3c00) (b0 #b0000000000000001))": values by name. False where the text is not of that form.
+/// Adds the values of a text like "((a0 #x3c00) (b0 #b0000000000000001))", by name. False where it has another form.
 bool parse_values(const std::string& text, std::map<std::string, Bits>& values);
 
 }  // namespace mmafuzz::prove

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Bitwuzla's Python package (PyPI `bitwuzla`) behind the same conversation that the other solvers' programs hold.
+/// A program that reads SMT-LIB 2 as other solvers do, and hands it to Bitwuzla's Python package (PyPI `bitwuzla`).
 constexpr const char* bitwuzla_in_python = R"python(
 import sys
 try: import bitwuzla
@@ -47,12 +47,12 @@ for line in sys.stdin:
 
 constexpr const char* end_of_answer = "mmafuzz-end-of-answer";
 constexpr const char* echo_end = "(echo \"mmafuzz-end-of-answer\")\n";
-/// A solver that has lost a race may finish for so long before it is ended: starting anew takes as long.
+/// A solver that has lost a race may finish for so long before it is ended: to start it again takes as long.
 constexpr int grace_milliseconds = 100;
-/// For so long the first solver computes alone: most queries are answered by then, sooner than where all compute.
+/// For so long the first solver computes alone. Most queries are answered by then, and sooner than if all compute.
 constexpr int head_start_milliseconds = 50;
 
-/// What a short run of a command prints; empty: it cannot be run.
+/// The standard output of a command that takes at most 10 s; empty where it cannot be run or fails.
 std::string output_of(const std::vector<std::string>& command) {
   try {
     ChildProcess child;
@@ -82,6 +82,7 @@ std::string version_in(const std::string& text) {
   return "of unknown version";
 }
 
+/// Quotes around a line, and spaces or a carriage return at its end, do not count.
 bool contains_line(const std::string& text, std::string_view line) {
   size_t at = 0;
   while (at < text.size()) {
@@ -103,7 +104,7 @@ SolverCommand given_solver(const std::string& text) {
   return {text.substr(0, equals), command, version_in(version_text(command))};
 }
 
-/// Those that this machine has.
+/// The solvers that this machine has.
 std::vector<SolverCommand> known_solvers() {
   std::vector<SolverCommand> found;
   const auto add = [&](const std::string& name, std::vector<std::string> program,
@@ -113,7 +114,7 @@ std::vector<SolverCommand> known_solvers() {
     program.insert(program.end(), options.begin(), options.end());
     found.push_back({name, program, version_in(version)});
   };
-  // Bitwuzla's program wants a whole file; its package is asked.
+  // Bitwuzla's program wants a whole file: its package is used instead.
   const std::string own = own_command();
   const std::string build = own.substr(0, own.rfind('/'));
   for (const std::string& place : {build + "/venv/bin/", build + "/../venv/bin/", std::string()})
@@ -159,10 +160,11 @@ struct Solvers::Session {
 
   std::string full_name() const { return command.name + " " + command.version; }
 
-  /// Sends text, to a new process where there is none. The shell limits the address space.
+  /// Sends text, to a new process where none is running; a shell limits its address space. `seconds`: for the sending,
+  /// at most 30. Throws std::runtime_error.
   void send(const std::string& text, const SolverLimits& limits, double seconds) {
     if (!child.is_running()) {
-      // A solver that computes does not notice that this program has ended: the kernel tells it.
+      // A solver that computes does not notice that this program has ended: the operating system has to kill it.
       const std::string limit = "ulimit -v " + std::to_string(int64_t{1024} * limits.memory_megabytes) +
                                 "; exec 2>/dev/null; command -v setpriv >/dev/null && exec setpriv --pdeathsig KILL -- "
                                 "\"$@\"; exec \"$@\"";
@@ -176,9 +178,9 @@ struct Solvers::Session {
         child.socket(), text, received, [] { return true; },
         Clock::now() + std::chrono::duration_cast<Clock::duration>(longest));
   }
-  enum class State { computing, answered, gone, endless };
+  enum class State { computing, answered, gone, endless };  ///< endless: over 4 MiB without the end of an answer
 
-  /// Takes what has come.
+  /// Reads once from the socket, on which something has arrived.
   State listen() {
     char piece[1 << 14];
     const ssize_t n = recv(child.socket(), piece, sizeof piece, MSG_DONTWAIT);
@@ -195,7 +197,7 @@ struct Solvers::Session {
     return sat == unsat ? Verdict::unknown : sat ? Verdict::sat : Verdict::unsat;
   }
 
-  /// The values behind a sat; false where there are none that can be read.
+  /// Asks for the values of the variables after a sat. False where the answer cannot be read.
   bool model(const std::string& ask, const SolverLimits& limits, std::map<std::string, Bits>& values) {
     try {
       send(ask + "\n" + echo_end, limits, 20);
@@ -242,8 +244,8 @@ std::vector<std::string> Solvers::names() const {
   return all;
 }
 
-/// Four questions whose answers are known: what cannot be, what can be in one way, a product that commutes, and a sum
-/// that does not. Whoever always says the same fails.
+/// Four queries whose answers are known, two of each: a solver that always answers the same fails. The values after a
+/// sat have to satisfy the query.
 bool Solvers::knows_answers(Session& session, std::string& why) {
   struct Known {
     Verdict verdict;
@@ -295,8 +297,8 @@ bool Solvers::knows_answers(Session& session, std::string& why) {
   return true;
 }
 
-/// Asks the first, soon all of them, and takes the first sat or unsat. The others go on: at the next query they either
-/// have finished, or they are ended.
+/// Asks the first solver, after head_start_milliseconds all of them, and takes the first sat or unsat. The other
+/// solvers go on computing; one that has not finished by grace_milliseconds after the start of the next query is ended.
 Answer Solvers::race(const std::vector<Session*>& runners, const std::string& text, const std::string& ask_model) {
   const auto begin = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
