@@ -32,7 +32,7 @@ constexpr const char* by_induction =
 
 /// Do opposite a and c give the opposite result? `any_related_c`: the changed case's c is a variable, opposite to c or
 /// a zero of either sign where c is zero.
-CaseQuestion negated_twin(Expressions& in, const Op& op, const DotModel& m, bool any_related_c) {
+CaseQuestion opposite_operands(Expressions& in, const Op& op, const DotModel& m, bool any_related_c) {
   const Operands x = dot_variables(in, op);
   Operands y = x;
   for (Expression& a : y.a) a = with_flipped_sign(m.a, a);
@@ -58,7 +58,7 @@ CaseQuestion negated_twin(Expressions& in, const Op& op, const DotModel& m, bool
 
 PropertyQuestion sign_symmetry(const Op& op, const DotModel& m) {
   PropertyQuestion p;
-  p.whole = [=](Expressions& in) { return negated_twin(in, op, m, false); };
+  p.whole = [=](Expressions& in) { return opposite_operands(in, op, m, false); };
   // The zeros that fill an instruction keep their sign; the lemmas are about products that all change theirs.
   if (!has_like_blocks(op, m) || op.k <= step_of(m) || op.k % m.k != 0) return p;
   p.argument =
@@ -66,7 +66,7 @@ PropertyQuestion sign_symmetry(const Op& op, const DotModel& m) {
       "where the two c are opposite or zeros of any sign, and the products opposite, so are the two d, or both are the "
       "same NaN (lemma 1). A block whose c is NaN gives that NaN (lemma 2).";
   const Block block = block_of(op, m);
-  p.lemmas = {[=](Expressions& in) { return negated_twin(in, block.op, block.model, true); },
+  p.lemmas = {[=](Expressions& in) { return opposite_operands(in, block.op, block.model, true); },
               [=](Expressions& in) {
                 const Operands x = dot_variables(in, block.op);
                 const Formula f = dot_formula(block.model, x);
@@ -464,10 +464,10 @@ std::vector<std::vector<uint64_t>> samples_of(const CaseQuestion& q, size_t coun
       for (int j = 0; j < column.count(); ++j) samples[i].push_back(column.get(i, j));
   }
   if (q.twin_samples.empty()) return samples;
-  const Evaluator twin(in_case_order(q.operands), q.twin_samples);
+  const Evaluator further(in_case_order(q.operands), q.twin_samples);
   std::vector<uint64_t> values;
   for (std::vector<uint64_t>& sample : samples) {
-    twin.run(sample, values);
+    further.run(sample, values);
     sample.insert(sample.end(), values.begin(), values.end());
   }
   return samples;
