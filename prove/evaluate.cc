@@ -92,33 +92,33 @@ std::vector<uint32_t> in_order(const std::vector<Expression>& results) {
 Evaluator::Evaluator(const std::vector<Expression>& variables, const std::vector<Expression>& results) {
   const Expressions& in = results.at(0).of();
   const std::vector<uint32_t> order = in_order(results);
-  std::vector<uint32_t> place(in.size(), UINT32_MAX);
+  std::vector<uint32_t> slot(in.size(), UINT32_MAX);
   const auto add = [&](uint32_t index, const Bits& value) {
-    place[index] = static_cast<uint32_t>(constants_.size());
+    slot[index] = static_cast<uint32_t>(constants_.size());
     constants_.push_back(value);
   };
   for (const Expression& variable : variables) {
     add(variable.index(), 0);
-    variables_.push_back(place[variable.index()]);
+    variables_.push_back(slot[variable.index()]);
   }
   for (const uint32_t index : order) {
     const Expressions::Node& n = in.node(index);
     widest_ = std::max(widest_, n.width);
     if (n.operation == Operation::constant) add(index, in.value(n));
-    if (n.operation == Operation::variable && place[index] == UINT32_MAX)
+    if (n.operation == Operation::variable && slot[index] == UINT32_MAX)
       throw Contradiction("a variable without a value: " + in.name(n));
   }
   for (const uint32_t index : order) {
     const Expressions::Node& n = in.node(index);
     if (arity(n.operation) == 0) continue;
     Step s{n.operation, n.width, n.low, 0, 0, {}};
-    for (int i = 0; i < arity(n.operation); ++i) s.argument[i] = place[n.argument[i]];
+    for (int i = 0; i < arity(n.operation); ++i) s.argument[i] = slot[n.argument[i]];
     s.first_width = in.node(n.argument[0]).width;
     if (arity(n.operation) > 1) s.second_width = in.node(n.argument[1]).width;
-    place[index] = static_cast<uint32_t>(constants_.size() + steps_.size());
+    slot[index] = static_cast<uint32_t>(constants_.size() + steps_.size());
     steps_.push_back(s);
   }
-  for (const Expression& result : results) results_.push_back(place[result.index()]);
+  for (const Expression& result : results) results_.push_back(slot[result.index()]);
 }
 
 void Evaluator::run(const std::vector<uint64_t>& values, std::vector<uint64_t>& results) const {
