@@ -183,11 +183,11 @@ NearerQuestion nearer_question(const Op& op, const Contender& first, const Conte
     for (const Contender* unit : {&first, &second})
       asked.of_factors.push_back(narrow_factors_are_whole(op, *factors, *unit->plan));
   if (first.plan && first.plan->outside) asked.nearest = products_are_exact(op, first, factors);
-  std::vector<std::optional<Format>> places = {factors};
+  std::vector<std::optional<Format>> domains = {factors};
   if (!factors && first.plan && second.plan && first.plan->narrow == second.plan->narrow)
-    places.insert(places.begin(), first.plan->narrow);  // gives shorter formulas
-  for (const std::optional<Format>& place : places)
-    asked.sought.push_back([=](Expressions& in) { return compared_within(in, op, first, second, place); });
+    domains.insert(domains.begin(), first.plan->narrow);  // gives shorter formulas
+  for (const std::optional<Format>& domain : domains)
+    asked.sought.push_back([=](Expressions& in) { return compared_within(in, op, first, second, domain); });
   asked.compared = [=](Expressions& in) {
     const NearerCase x = nearer_case(in, op, factors);
     const Scale s = scale_of(op, x.exact_a, x.exact_b);
