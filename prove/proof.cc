@@ -113,13 +113,13 @@ class Prover {
     for (const Fact& fact : question_.facts) {
       if (elapsed() > 0.5 * budget()) return;
       std::set<uint32_t> whole;
-      for (const std::vector<Expression>& places : {fact.own, fact.not_cut})
-        for (const Expression& place : places) whole.insert(merged_(place).index());
+      for (const std::vector<Expression>& nodes : {fact.own, fact.not_cut})
+        for (const Expression& node : nodes) whole.insert(merged_(node).index());
       const Expression says = merged_(fact.says);
       const std::vector<Expression> cases = fact.by_cases ? question_.cases : std::vector<Expression>{};
       if (!holds(fact.name, says, whole, budget() / 10, cases)) continue;
       invariants_.push_back(says);
-      for (const Expression& place : fact.own) add_cut(merged_(place));
+      for (const Expression& node : fact.own) add_cut(merged_(node));
     }
   }
 
@@ -323,7 +323,7 @@ class Prover {
   void ask_the_question() {
     const Expression violated = merged_(question_.violated);
     std::set<uint32_t> cuts = cuts_;
-    for (const Expression& place : question_.not_cut) cuts.erase(merged_(place).index());
+    for (const Expression& node : question_.not_cut) cuts.erase(merged_(node).index());
     for (;;) {
       if (left() <= 0) {
         proof_.reason = no_answer_in(options_);
