@@ -20,9 +20,9 @@ constexpr size_t cases_apart = 256;
 /// Another process gets the batch in parts, so that the case that breaks it stands alone. Once there is one, this much
 /// more may break, and what breaks is not divided below this share of the batch: a start costs the most, and most of
 /// the others are to be answered.
-constexpr int most_cost = 512, most_cost_before_an_answer = 192, most_cost_if_dying = 48;
-constexpr int cost_of_saying_so = 1, cost_of_a_start = 16;
-constexpr size_t smallest_share = 64;
+constexpr int max_cost = 512, max_cost_before_an_answer = 192, max_cost_if_dying = 48;
+constexpr int cost_of_reported_failure = 1, cost_of_a_start = 16;
+constexpr size_t smallest_part_divisor = 64;
 /// Batches that are kept as case text.
 constexpr uint64_t kept_batches = 4;
 
@@ -77,7 +77,8 @@ class ProcessUnit final : public Unit {
   }
 
   /// Has each case evaluated apart. False where the process does not manage that.
-  bool run_apart(ProcessChild& child, const Batch& batch, Outcomes& outcomes, const ProcessFailure& first) const {
+  bool run_apart(ProcessChild& child, const Batch& batch, Outcomes& outcomes,
+                 const ProcessFailure& batch_failure) const {
     prepare(batch, outcomes);
     size_t asked = 0, broke = 0;
     try {
@@ -91,10 +92,10 @@ class ProcessUnit final : public Unit {
     }
     if (outcomes.answered.empty()) outcomes.answered.assign(batch.size(), 1);
     std::fill(outcomes.answered.begin() + static_cast<std::ptrdiff_t>(asked), outcomes.answered.end(), 0);
-    pool_->note_failure(first.kind);
-    pool_->note_batch(asked - broke, batch.size() > 1 && broke == asked && first.kind != ProcessFailure::said);
-    if (broke == 0) last_case_stands_for(outcomes, first);
-    tell(batch, outcomes, broke > 0, first.what(), broke > 0 ? "" : "; case by case it is answered");
+    pool_->note_failure(batch_failure.kind);
+    pool_->note_batch(asked - broke, batch.size() > 1 && broke == asked && batch_failure.kind != ProcessFailure::said);
+    if (broke == 0) last_case_stands_for(outcomes, batch_failure);
+    tell(batch, outcomes, broke > 0, batch_failure.what(), broke > 0 ? "" : "; case by case it is answered");
     return true;
   }
 
@@ -106,12 +107,12 @@ class ProcessUnit final : public Unit {
   }
 
   /// Finds the cases that break the process, and has the others answered.
-  void search(ProcessChild& child, const Batch& batch, Outcomes& outcomes, const ProcessFailure& first) const {
+  void search(ProcessChild& child, const Batch& batch, Outcomes& outcomes, const ProcessFailure& batch_failure) const {
     prepare(batch, outcomes);
     outcomes.answered.assign(batch.size(), 1);
     outcomes.failed.assign(batch.size(), 0);
     const bool dying = pool_->is_dying();
-    bool says = false;  // that it failed: it is there still
+    bool any_reported = false;  // that it failed: it is there still
     size_t answered = 0, culprit = batch.size();
     int cost = 0;
     std::vector<Part> parts;  // what is still to do, the next part last
@@ -122,14 +123,15 @@ class ProcessUnit final : public Unit {
       }
     };
     const auto failed = [&](const Part& part, const ProcessFailure& failure) {
-      const bool said = failure.kind == ProcessFailure::said;
-      cost += said ? cost_of_saying_so : cost_of_a_start;
-      says |= said;
+      const bool is_reported = failure.kind == ProcessFailure::said;
+      cost += is_reported ? cost_of_reported_failure : cost_of_a_start;
+      any_reported |= is_reported;
       pool_->note_failure(failure.kind);
-      if (part.count > 1 && (said || culprit == batch.size() || part.count > batch.size() / smallest_share)) {
-        const size_t half = dying ? 1 : part.count / 2;  // what dies on each case shows it on the first
-        parts.push_back({part.first + half, part.count - half});
-        parts.push_back({part.first, half});
+      if (part.count > 1 &&
+          (is_reported || culprit == batch.size() || part.count > batch.size() / smallest_part_divisor)) {
+        const size_t head = dying ? 1 : part.count / 2;  // what dies on each case shows it on the first
+        parts.push_back({part.first + head, part.count - head});
+        parts.push_back({part.first, head});
         return;
       }
       leave_out(part);
@@ -138,13 +140,13 @@ class ProcessUnit final : public Unit {
       if (culprit == batch.size()) outcomes.how_failed = failure.what();
       culprit = std::min(culprit, part.first);
     };
-    failed({0, batch.size()}, first);
+    failed({0, batch.size()}, batch_failure);
     while (!parts.empty()) {
       const Part part = parts.back();
       parts.pop_back();
-      const bool enough = culprit < batch.size() && cost >= (dying           ? most_cost_if_dying
-                                                             : answered == 0 ? most_cost_before_an_answer
-                                                                             : most_cost);
+      const bool enough = culprit < batch.size() && cost >= (dying           ? max_cost_if_dying
+                                                             : answered == 0 ? max_cost_before_an_answer
+                                                                             : max_cost);
       if (enough || !pool_->given_up().empty()) {
         leave_out(part);
         continue;
@@ -157,10 +159,10 @@ class ProcessUnit final : public Unit {
       }
     }
     const bool all_answered = answered == batch.size();
-    const bool slow = all_answered && first.kind == ProcessFailure::late;
-    if (all_answered && !slow) last_case_stands_for(outcomes, first);
-    pool_->note_batch(answered, batch.size() > 1 && culprit < batch.size() && !says);
-    tell(batch, outcomes, false, first.what(),
+    const bool slow = all_answered && batch_failure.kind == ProcessFailure::late;
+    if (all_answered && !slow) last_case_stands_for(outcomes, batch_failure);
+    pool_->note_batch(answered, batch.size() > 1 && culprit < batch.size() && !any_reported);
+    tell(batch, outcomes, false, batch_failure.what(),
          slow           ? "; in parts it is in time: give it more with ?timeout=SECONDS"
          : all_answered ? "; run again in parts it is answered"
                         : "");
