@@ -67,13 +67,13 @@ int least_weight(const Op& op, const Unit& unit) {
 }
 
 /// The shifts that a case allows.
-Shifts shifts_of(const Batch& cases, size_t index, int least_weight) {
+Shifts shifts_of(const Batch& cases, size_t index, int w) {
   const Op& op = cases.op();
   const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields(), &d = op.d.fields();
   Shifts allowed;
   const int room = d.emax() - 2 - bit_length(static_cast<uint64_t>(op.k) + 1);
   const auto addend = [&](const Extent& e) {
-    if (!e.zero) allowed.intersect({least_weight - e.last, room - e.first});
+    if (!e.zero) allowed.intersect({w - e.last, room - e.first});
   };
   const Number n = decode(c, cases.c().get(index));
   allowed.intersect(shifts_of(c, n));
