@@ -1,5 +1,6 @@
-// The machine's own silicon as a device: x86 SSE/AVX/FMA scalar instructions under MXCSR's rounding modes and flags,
-// F16C, AVX512-BF16 and AMX where CPUID has them. Instructions that the machine lacks are declined with that reason.
+// The family `cpu:`, this machine's CPU as a device: x86's scalar instructions of SSE, AVX and FMA under MXCSR's
+// rounding modes and flags, and F16C, AVX512 and AMX where CPUID reports them. Instructions that the machine lacks are
+// declined with that reason.
 #include "core/function_unit.h"
 #include "core/unit_name.h"
 #include "oracles/families.h"
@@ -19,7 +20,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-// Instructions on fp32 and on fp64: x is the first operand and the destination. `result` is what the destination says.
+// Instructions on fp32 and on fp64: x is the first operand and the destination. `result`: the answer, made of x.
 #define MMAFUZZ_SSE(name, instruction, result, Float, Bits)                          \
   CpuAnswer name(uint32_t mode, const uint64_t* operands) {                          \
     Float x = std::bit_cast<Float>(static_cast<Bits>(operands[0]));                  \
@@ -38,7 +39,7 @@ MMAFUZZ_BOTH(mul, "%[y], %[x]", x)
 MMAFUZZ_BOTH(div, "%[y], %[x]", x)
 MMAFUZZ_BOTH(sqrt, "%[x], %[x]", x)
 MMAFUZZ_BOTH(vfmadd213, "%[z], %[y], %[x]", x)  // x = y * x + z
-// A mask of ones, or of zeros.
+// Comparisons give all ones for true and all zeros for false.
 MMAFUZZ_BOTH(cmpeq, "%[y], %[x]", std::signbit(x))
 MMAFUZZ_BOTH(cmplt, "%[y], %[x]", std::signbit(x))
 MMAFUZZ_BOTH(cmple, "%[y], %[x]", std::signbit(x))
@@ -70,7 +71,7 @@ uint64_t mul_add_chain(const DotOperands& in) {
   return accumulator;
 }
 
-/// A chain of fmul and faddp from c, in x87's registers: what `long double` is on x86-64 (System V ABI, 3.1.2).
+/// A chain of fmul and faddp from c in x87's registers, which `long double` stands for on x86-64 (System V ABI, 3.1.2).
 template <class Float, class Bits>
 uint64_t x87_chain(const DotOperands& in) {
   constexpr uint16_t all_masked_64_bits = 0x037f;  // the x87 control word ([SDM] vol. 1, 8.1.5)
@@ -84,7 +85,7 @@ uint64_t x87_chain(const DotOperands& in) {
   return std::bit_cast<Bits>(result);
 }
 
-/// dpps of four products at a time, each joined to c by addss.
+/// dpps sums four products at a time, and addss adds each such sum to c.
 __attribute__((target("sse4.1"))) uint64_t dpps_chain(const DotOperands& in) {
   const uint32_t saved = _mm_getcsr();
   _mm_setcsr(mxcsr_all_masked);
@@ -94,7 +95,7 @@ __attribute__((target("sse4.1"))) uint64_t dpps_chain(const DotOperands& in) {
       const auto lane = [&](int j) { return i + j < in.k ? static_cast<int>(v[i + j]) : 0; };
       return _mm_castsi128_ps(_mm_set_epi32(lane(3), lane(2), lane(1), lane(0)));
     };
-    const __m128 sum = _mm_dp_ps(four(in.a), four(in.b), 0xf1);
+    const __m128 sum = _mm_dp_ps(four(in.a), four(in.b), 0xf1);  // all four products, the sum to lane 0
     const uint64_t terms[3] = {accumulator, static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_castps_si128(sum))), 0};
     accumulator = addss(mxcsr_all_masked, terms).encoding;
   }
@@ -104,7 +105,7 @@ __attribute__((target("sse4.1"))) uint64_t dpps_chain(const DotOperands& in) {
 
 /// A chain of vfmadd231sh (AVX512-FP16) from c.
 __attribute__((target("avx512fp16,avx512vl"))) uint64_t half_fma_chain(const DotOperands& in) {
-  // No lambda: it would not have this function's target. No intrinsic: a compiler would choose the operands' places,
+  // No lambda: it would not have this function's target. No intrinsic: a compiler would choose the operands' positions,
   // on which NaNs depend.
   __m128i accumulator = _mm_cvtsi32_si128(static_cast<int>(in.c));
   for (int i = 0; i < in.k; ++i) {
@@ -114,7 +115,7 @@ __attribute__((target("avx512fp16,avx512vl"))) uint64_t half_fma_chain(const Dot
   return static_cast<uint64_t>(_mm_cvtsi128_si32(accumulator)) & 0xffff;
 }
 
-/// Integers of 32 / `Count` bits; an s32 is joined by `Count` products at a time.
+/// A dot of integers of 32 / `Count` bits: each instruction adds `Count` products to a 32-bit sum.
 template <int Count, class Instruction>
 uint64_t integer_dot(const DotOperands& in, const Instruction& instruction) {
   constexpr int width = 32 / Count;
@@ -141,11 +142,11 @@ MMAFUZZ_VNNI(vpdpwssd, _mm_dpwssd_epi32)
 MMAFUZZ_VNNI(vpdpwssds, _mm_dpwssds_epi32)
 #undef MMAFUZZ_VNNI
 
-/// The instructions whose names end in s saturate.
+/// Dots of u8 with s8 and of s16 by the instructions that saturate, whose names end in s, or by those that wrap.
 uint64_t byte_dot(const DotOperands& in, bool saturate) { return integer_dot<4>(in, saturate ? vpdpbusds : vpdpbusd); }
 uint64_t word_dot(const DotOperands& in, bool saturate) { return integer_dot<2>(in, saturate ? vpdpwssds : vpdpwssd); }
 
-/// vcvtps2ph (F16C). The destination rounds by the immediate; flags come from MXCSR.
+/// vcvtps2ph (F16C) under the op's rounding mode; flags come from MXCSR.
 __attribute__((target("f16c"))) CpuAnswer to_half(const Op& op, uint64_t source) {
   const __m128 x = _mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(source)));
   const uint32_t mode = mxcsr_for(op);
@@ -251,11 +252,11 @@ constexpr const char *byte_dots = "cpu:dpbusd.s32.u8.s8.s32", *word_dots = "cpu:
 struct CpuInstruction {
   const char* name;
   const char* summary;
-  bool (*present)();
-  const char* feature;
+  bool (*present)();    ///< whether this CPU has the instruction
+  const char* feature;  ///< CPU feature that it needs, for messages
   std::vector<Claim> claims;
-  const CpuScalarInstruction* scalar = nullptr;
-  const CpuDotInstruction* dot = nullptr;
+  const CpuScalarInstruction* scalar = nullptr;  ///< nullptr: none
+  const CpuDotInstruction* dot = nullptr;        ///< nullptr: none
 };
 
 std::vector<CpuInstruction> make_instructions() {
@@ -300,7 +301,8 @@ class CpuFamily final : public Family {
 
   Role role(const std::string&) const override { return Role::silicon; }
 
-  /// Not x87: no matrix unit computes in 80 bits, and each of its differences would be a fact.
+  /// All that this CPU has, except x87: no matrix unit computes in 80 bits, and each difference from x87 would be a
+  /// fact.
   std::vector<std::string> searched_by_default(const Op&) const override {
     std::vector<std::string> names;
     for (const UnitInfo& info : list())
@@ -353,7 +355,8 @@ class CpuFamily final : public Family {
     else if (name.starts_with("cpu:cvt.")) unit = bind_narrow(name, op);
     else unit = bind_integers(name, op, claims);
     if (!unit) return unit;
-    // x86 hands NaN payloads on, where other models than rows that say which give one canonical NaN.
+    // x86 hands on the NaN of an operand. Under nan=exact only claims to equal a row that does so, too, can hold: other
+    // units return one canonical NaN.
     if (op.nan == NanPolicy::exact && !op.d.fields().integer)
       std::erase_if(claims, [](const Claim& claim) {
         const UnitName model(claim.detail);
@@ -419,7 +422,7 @@ class CpuFamily final : public Family {
     const bool bytes = name == byte_dots;
     if (!takes_dots_of(op, bytes ? "u8" : "s16", bytes ? "s8" : "s16", "s32"))
       return declined(name + " takes 'op dot " + (bytes ? "a=u8 b=s8" : "a=s16 b=s16") + " c=s32 d=s32'");
-    // The instructions clamp after every 32 bits of operands, `integer` once.
+    // The instructions clamp after every 32 bits of operands, `integer` once at the end.
     if (op.saturate && op.k > (bytes ? 4 : 2)) claims.clear();
     return make_dot_unit([bytes, saturate = op.saturate](const DotOperands& in) {
       return bytes ? byte_dot(in, saturate) : word_dot(in, saturate);

@@ -1,5 +1,5 @@
-// Instructions of x86 as rows: how they are asked, and what they equal. MXCSR, the control and status register of SSE:
-// rounding and flushing as an op asks, flags as case text has them.
+// The tables of x86's instructions, and MXCSR, the control and status register of SSE: an op's rounding and flushing as
+// control bits, and the exception flags as those of case text.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,12 @@
 
 namespace mmafuzz {
 
-// MXCSR (Intel SDM vol. 1, 10.2.3): exception flags in bits 0..5, masks in 7..12, rounding in 13..14.
+// MXCSR (Intel SDM vol. 1, 10.2.3): exception flags in bits 0..5, DAZ in 6, masks in 7..12, rounding in 13..14, FTZ
+// in 15.
 inline constexpr uint32_t mxcsr_all_masked = 0x1f80;
 inline constexpr uint32_t mxcsr_denormals_are_zero = 0x0040, mxcsr_flush_to_zero = 0x8000;
 
+/// The control bits for an op, all exceptions masked; a rounding mode that x86 lacks reads as nearest even.
 inline uint32_t mxcsr_for(const Op& op) {
   uint32_t mode = mxcsr_all_masked;
   switch (op.rounding) {
@@ -36,16 +38,17 @@ inline uint8_t flags_of_mxcsr(uint32_t mxcsr) {
   return flags;
 }
 
-/// What an instruction gave, and the flags that it raised.
+/// An instruction's result and the flags of case text that it raised.
 struct CpuAnswer {
   uint64_t encoding;
   uint8_t flags;
 };
 
-/// One instruction under MXCSR: operands as encodings, the result and the flags that it raised.
+/// Runs one instruction on encodings with `mode` in MXCSR.
 using CpuFunction = CpuAnswer (*)(uint32_t mode, const uint64_t* operands);
 
-// One instruction between loading and storing MXCSR, so that no compiler moves it out. AT&T operand order.
+// One asm statement loads MXCSR from `mode`, runs the instruction and stores MXCSR in `after`, so that no compiler
+// moves the instruction out. Operands are in AT&T order, the destination last.
 #define MMAFUZZ_UNDER_MXCSR(instruction, outputs, ...)                                      \
   const uint32_t saved = _mm_getcsr();                                                      \
   uint32_t after = 0;                                                                       \
@@ -53,7 +56,8 @@ using CpuFunction = CpuAnswer (*)(uint32_t mode, const uint64_t* operands);
                : outputs, [after] "=m"(after)                                               \
                : __VA_ARGS__, [mode] "m"(mode), [saved] "m"(saved)                          \
                : "cc")
-// A function of a row, and whether this CPU has a feature: on another machine the rows are listed, and absent.
+// An instruction's function, and whether this CPU has a feature. Where the machine is no x86-64, the instructions are
+// listed, too, with nullptr and false.
 #if defined(__x86_64__)
 #define MMAFUZZ_RUN(...) __VA_ARGS__
 #define MMAFUZZ_SUPPORTS(feature) (__builtin_cpu_supports(feature) != 0)
@@ -67,28 +71,29 @@ inline bool has_sse4_1() { return MMAFUZZ_SUPPORTS("sse4.1"); }
 
 /// A scalar operation or a conversion.
 struct CpuScalarInstruction {
-  const char* name;     ///< of the unit
-  const char* summary;  ///< the instruction
-  bool (*present)();
-  const char* feature;
-  const char* op;  ///< what it takes, as the beginning of an op line
-  CpuFunction run;
-  CpuFunction run_silently = nullptr;  ///< with inexact=0, where it has that
-  bool truncates = false;              ///< takes round=toward_zero alone
+  const char* name;                    ///< of the unit
+  const char* summary;                 ///< the instruction
+  bool (*present)();                   ///< whether this CPU has the instruction
+  const char* feature;                 ///< CPU feature that it needs, for messages
+  const char* op;                      ///< the beginning of the op line that it takes, behind "op "
+  CpuFunction run;                     ///< nullptr where the machine is no x86-64
+  CpuFunction run_silently = nullptr;  ///< of ops with inexact=0; nullptr: it takes none
+  bool truncates = false;              ///< it takes only ops with round=toward_zero
 };
 
 /// A dot of any number of products.
 struct CpuDotInstruction {
-  const char* name;     ///< of the unit: instruction, then the formats of d, a, b and c
-  const char* summary;  ///< instruction and what it adds
-  bool (*present)();
-  const char* feature;
+  const char* name;       ///< of the unit: instruction, then the formats of d, a, b and c
+  const char* summary;    ///< instruction and what it adds
+  bool (*present)();      ///< whether this CPU has the instruction and Linux permits it
+  const char* feature;    ///< CPU feature that it needs, for messages
   const char *a, *b, *c;  ///< formats; d has that of c
   const char* equals;     ///< the unit that it claims to equal
   uint64_t (*run)(const DotOperands& in);
 };
 
-/// Conversions between numbers and integers, and comparisons that set the processor's flags.
+/// Conversions between floating-point numbers and integers, roundings to an integral number, and comparisons that set
+/// the processor's flags.
 const std::vector<CpuScalarInstruction>& cpu_integer_instructions();
 /// One element of a product of AMX tiles, which are filled up with zeros.
 const std::vector<CpuDotInstruction>& cpu_tile_instructions();

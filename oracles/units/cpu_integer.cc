@@ -1,4 +1,5 @@
-// x86's instructions between numbers and integers, and its comparisons that set the processor's flags.
+// x86's conversions between floating-point numbers and integers, its roundings to an integral number, and its
+// comparisons that set the processor's flags.
 #include <bit>
 #include <type_traits>
 
@@ -25,7 +26,8 @@ bool has_avx512f() { return MMAFUZZ_SUPPORTS("avx512f"); }
 
 }  // namespace
 
-// Each macro makes a row. A number to an integer of `sign`, s or u; `t`: truncated, whatever the mode.
+// Each macro makes an element of the table. A floating-point number to an integer of `sign`, s or u; `t` is "t" for an
+// instruction that truncates whatever the mode, else "".
 #define MMAFUZZ_TO_INTEGER(t, sign, to, from, instruction, present, feature)                                \
   {                                                                                                         \
     "cpu:cvt" t "." #sign #to ".f" #from, instruction " r" #to, present, feature,                           \
@@ -37,7 +39,7 @@ bool has_avx512f() { return MMAFUZZ_SUPPORTS("avx512f"); }
         }),                                                                                                 \
         nullptr, *t == 't'                                                                                  \
   }
-// An integer to a number. `arguments` begins with the suffix of the integer's size.
+// An integer to a floating-point number. `arguments` begins with the instruction's suffix for the integer's size.
 #define MMAFUZZ_TO_FLOAT(to, sign, from, instruction, arguments, present, feature)                          \
   {                                                                                                         \
     "cpu:cvt.f" #to "." #sign #from, instruction " r" #from, present, feature,                              \
@@ -48,14 +50,14 @@ bool has_avx512f() { return MMAFUZZ_SUPPORTS("avx512f"); }
           return CpuAnswer{std::bit_cast<Bits<to>>(result), flags_of_mxcsr(after)};                         \
         })                                                                                                  \
   }
-// A number to an integral number.
+// A floating-point number to an integral one.
 #define MMAFUZZ_ROUND(width, instruction)                                                                             \
   {                                                                                                                   \
     "cpu:round_to_integral.f" #width, instruction, has_sse4_1, "SSE4.1", "scalar round_to_integral format=fp" #width, \
         MMAFUZZ_RUN(MMAFUZZ_ROUNDING(width, instruction, "4")),                                                       \
         MMAFUZZ_RUN(MMAFUZZ_ROUNDING(width, instruction, "12"))                                                       \
   }
-// The immediate 4 takes the mode from MXCSR, 8 leaves the inexact flag alone.
+// The immediate's bit 4 takes the rounding mode from MXCSR, its bit 8 suppresses the inexact flag.
 #define MMAFUZZ_ROUNDING(width, instruction, immediate)                                           \
   [](uint32_t mode, const uint64_t* operands) {                                                   \
     const Float<width> x = number<width>(operands[0]);                                            \
@@ -64,7 +66,7 @@ bool has_avx512f() { return MMAFUZZ_SUPPORTS("avx512f"); }
     return CpuAnswer{std::bit_cast<Bits<width>>(result), flags_of_mxcsr(after)};                  \
   }
 // Comparisons set ZF, PF and CF as if unsigned integers had been compared; all three where unordered (Intel SDM,
-// COMISS).
+// COMISS). `truth`: the answer where they are ordered, from zf and cf.
 #define MMAFUZZ_COMPARE(comparison, width, instruction, flags, truth)                                       \
   {                                                                                                         \
     "cpu:" comparison ".f" #width, instruction ": " flags, has_sse2, "x86-64",                              \

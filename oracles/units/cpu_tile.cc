@@ -16,15 +16,15 @@ namespace {
 
 #if defined(__x86_64__) && defined(__linux__)
 
-/// Whether tiles may be used; asks once.
+/// Whether Linux permits tiles to this process; the first call asks.
 bool tiles_are_permitted() {
   constexpr int request_permission = 0x1023, tile_data = 18;  // Linux, Documentation/arch/x86/xstate.rst
   static const bool permitted = syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
   return permitted;
 }
 
-/// [SDM] vol. 2, CPUID: leaf 7, edx has AMX-BF16 at 22, AMX-TILE at 24, AMX-INT8 at 25; subleaf 1, eax has AMX-FP16 at
-/// 21.
+/// A bit of edx, or else of eax, of CPUID's leaf 7. [SDM] vol. 2, CPUID: subleaf 0, edx has AMX-BF16 at 22, AMX-TILE at
+/// 24, AMX-INT8 at 25; subleaf 1, eax has AMX-FP16 at 21.
 bool has_bit(unsigned subleaf, bool of_edx, int bit) {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid_count(7, subleaf, &eax, &ebx, &ecx, &edx) && ((of_edx ? edx : eax) >> bit & 1);
@@ -42,7 +42,8 @@ struct alignas(64) TileConfiguration {
 };
 static_assert(sizeof(TileConfiguration) == 64);
 
-// A whole dot by one instruction: `step` products at a time, each side in dwords of 64 / step of them.
+// A whole dot by one instruction, `step` products at a time: a's row and b's column are 64 bytes each, 16 dwords of
+// step / 16 elements.
 #define MMAFUZZ_TILE(name, instruction, Element)                                                            \
   __attribute__((target("amx-tile,amx-bf16,amx-int8"))) uint64_t name(const DotOperands& in) {              \
     constexpr int step = 64 / sizeof(Element);                                                              \
@@ -68,7 +69,7 @@ static_assert(sizeof(TileConfiguration) == 64);
   }
 
 MMAFUZZ_TILE(tdpbf16ps, "tdpbf16ps %%tmm2, %%tmm1, %%tmm0", uint16_t)
-MMAFUZZ_TILE(tdpfp16ps, ".byte 0xc4, 0xe2, 0x6b, 0x5c, 0xc1", uint16_t)  // tmm2, tmm1, tmm0: GCC 12 has no word for it
+MMAFUZZ_TILE(tdpfp16ps, ".byte 0xc4, 0xe2, 0x6b, 0x5c, 0xc1", uint16_t)  // same operands; GCC 12 has no mnemonic
 MMAFUZZ_TILE(tdpbssd, "tdpbssd %%tmm2, %%tmm1, %%tmm0", uint8_t)
 MMAFUZZ_TILE(tdpbsud, "tdpbsud %%tmm2, %%tmm1, %%tmm0", uint8_t)
 MMAFUZZ_TILE(tdpbusd, "tdpbusd %%tmm2, %%tmm1, %%tmm0", uint8_t)

@@ -1,6 +1,6 @@
 // The family `emulated:MAKER/INSTRUCTION`: instructions of other processors, run by QEMU's user emulation. Each is a C
 // program of examples/emulated/ (a process of docs/processes.md) that a cross compiler of Debian builds when it is
-// first asked for. What is compared with a row is QEMU's arithmetic, which nobody here wrote.
+// first asked for. The arithmetic that is compared with the rows is QEMU's, which other people wrote.
 #include <unistd.h>
 
 #include <charconv>
@@ -27,10 +27,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A processor, with what compiles programs for it and what runs them.
 struct Machine {
   const char *maker, *compiler, *flags;
-  std::vector<std::string> emulator;
-  const char* packages;  ///< of Debian
+  std::vector<std::string> emulator;  ///< a command before the program
+  const char* packages;               ///< of Debian
 };
 const Machine machines[] = {
     {"arm",
@@ -45,7 +46,9 @@ const Machine machines[] = {
      "qemu-user gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross"},
 };
 
-/// What a unit claims to be: a row, or `integer` on an op. One program may be built for several instructions.
+/// An instruction. `row`: the row that the unit claims to equal or, if there is an integer_op (the op that it takes),
+/// "integer". `program`: its source in examples/emulated, without .c; several instructions may share one, compiled with
+/// other `flags`. `honours_fpcr`: whether it reads FPCR's control bits.
 struct EmulatedInstruction {
   const char *name, *row, *source, *program, *flags = "", *integer_op = nullptr;
   bool honours_fpcr = false;
@@ -85,8 +88,8 @@ constexpr EmulatedInstruction emulated_instructions[] = {
 #undef POWER10_FORMS
 #undef POWER10
 
-/// A word of `fpcr=`: a control bit of Arm's FPCR (Arm ARM, C5.2.10) that QEMU 7.2 knows, and what it makes of a row,
-/// and of one whose operands are fp16.
+/// A word of `fpcr=`: control bits of Arm's FPCR (Arm ARM, C5.2.10) that QEMU 7.2 supports, and the overrides that
+/// describe their effect on a row, and on a row whose operands are fp16; "": no effect.
 struct FpcrWord {
   const char* name;
   uint32_t bits;
@@ -101,10 +104,10 @@ constexpr FpcrWord fpcr_words[] = {
     {"rz", 3u << 22, "output_rounding=toward_zero", "output_rounding=toward_zero"},
 };
 
-/// What the words of `fpcr=` come to.
+/// What the words of `fpcr=` mean together.
 struct Fpcr {
   uint32_t bits = 0;
-  std::string overrides;
+  std::string overrides;  ///< of the claimed row, "?name=value,..."; "" for no words
 };
 
 Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words) {
@@ -143,7 +146,7 @@ std::string missing_for(const Machine& machine) {
   return "";
 }
 
-/// examples/emulated of the source tree that this program was built in, or what was installed.
+/// examples/emulated of the source tree that this program was built in, or where it was installed; empty: neither.
 fs::path source_folder() {
   const fs::path here = fs::path(own_command()).parent_path();
   for (const char* folder : {"../../examples/emulated", "../share/mmafuzz/emulated"})
@@ -162,7 +165,8 @@ std::string contents(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The program of an instruction, built where it is not there yet: its name holds a hash of all that it is made of.
+/// The path of an instruction's program, which is built if it is not in the cache folder yet: its file name has a hash
+/// of its sources, compiler and flags.
 Result<std::string> program_of(const EmulatedInstruction& one) {
   static std::mutex building;
   const std::lock_guard lock(building);
@@ -196,8 +200,9 @@ Result<std::string> program_of(const EmulatedInstruction& one) {
 }
 
 constexpr const char* share_setting = "share";
-/// In the default search of many units: emulation is twenty times slower than its row and hundreds of times than
-/// others. A prime number, so that each kind of a search's rounds has its turn.
+/// One batch in this many is given to an emulated unit by a default search: emulation is twenty times slower than its
+/// row and hundreds of times slower than other units. A prime number, so that each kind of round of a search has its
+/// turn.
 constexpr uint64_t default_share = 251, most_share = 1000;
 
 class EmulatedFamily final : public Family {
@@ -223,7 +228,7 @@ class EmulatedFamily final : public Family {
               "1 to " + std::to_string(most_share) + " (1)"}}};
   }
 
-  /// All of them: whatever a form negates or leaves out, each is held to its own row.
+  /// Every instruction that takes the op: whatever a form negates or leaves out, each is compared with its own row.
   std::vector<std::string> searched_by_default(const Op& op) const override {
     std::vector<std::string> names;
     for (const EmulatedInstruction& one : emulated_instructions) {
@@ -275,7 +280,7 @@ class EmulatedFamily final : public Family {
  private:
   static std::vector<Claim> claims(const EmulatedInstruction& one, const Op& op, const std::string& overrides = "") {
     if (!one.integer_op) return {{"equals_model", std::string("model:") + one.row + overrides}};
-    // Each step of a chain clamps, `integer` once.
+    // Each step of a chain clamps, `integer` clamps once at the end.
     if (op.saturate && op.k > one.op().k) return {};
     return {{"equals_model", one.row}};
   }

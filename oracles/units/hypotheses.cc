@@ -10,7 +10,7 @@
 namespace mmafuzz {
 namespace {
 
-/// Where c stands and which pair is added first.
+/// The order of the additions: c joins last, with the last product or first.
 enum class Order { left_to_right, right_to_left, from_c };
 
 struct Hypothesis {
@@ -18,8 +18,8 @@ struct Hypothesis {
   const char* summary;
   const char* source;  ///< section and property of the paper
   Order order;
-  bool narrow_products;  ///< rounded to the operands' format; else to fp32, which holds every fp16 product
-  bool narrow_sums;      ///< likewise for every addition
+  bool narrow_products;  ///< products are rounded to the operands' format; else to fp32, which holds those of fp16
+  bool narrow_sums;      ///< the same of every sum
 };
 
 constexpr Hypothesis hypotheses[] = {
@@ -69,7 +69,7 @@ class OrderedSum {
   }
 
  private:
-  /// What can be added to a number of any class without changing it, a zero's sign included.
+  /// A zero that can be added to x, of any class, without changing it: it has x's sign.
   static Exact zero_like(const Exact& x) { return {NumberClass::zero, x.negative, 0, 0}; }
 
   Exact add(const Exact& x, const Exact& y) const {

@@ -16,7 +16,7 @@ int64_t value_of(const FormatFields& f, uint64_t encoding) {
   return x.negative ? -static_cast<int64_t>(x.significand) : static_cast<int64_t>(x.significand);
 }
 
-/// Sums of at most 65536 products of 2^32 and c fit in 64 bits.
+/// Sums in int64_t: at most 65536 products below 2^32 in magnitude, and c, fit.
 class IntegerDotUnit final : public Unit {
  public:
   explicit IntegerDotUnit(const Op& op) : run_(runs[kind_of(op.a.fields())][kind_of(op.b.fields())]) {}
@@ -27,7 +27,7 @@ class IntegerDotUnit final : public Unit {
   }
 
  private:
-  /// An integer of `Bits` bits in the storage of an encoding.
+  /// Reads an encoding of `Bits` bits, stored as a `Storage`, as an integer that is signed if `Storage` is.
   template <class Storage, int Bits>
   struct Integer {
     using type = Storage;
@@ -47,7 +47,7 @@ class IntegerDotUnit final : public Unit {
     for (size_t i = 0; i < batch.size(); ++i, a += k, b += k) {
       int64_t sum = value_of(op.c.fields(), batch.c().get(i));
       if constexpr (std::is_same_v<typename A::type, int8_t> && std::is_same_v<A, B>) {
-        int32_t products = 0;  // 65536 of at most 2^14 fit, and compilers make vectors of this
+        int32_t products = 0;  // 65536 products of at most 2^14 fit, and compilers vectorize this loop
         for (size_t l = 0; l < k; ++l)
           products += static_cast<int32_t>(A::value(a[l])) * static_cast<int32_t>(B::value(b[l]));
         sum += products;
@@ -59,7 +59,7 @@ class IntegerDotUnit final : public Unit {
     }
   }
 
-  /// In the order of `runs`.
+  /// The index of an operand's format in `runs` and With::all: s4, u4, s8, u8, s16, u16.
   static size_t kind_of(const FormatFields& f) { return (f.width == 4 ? 0 : f.width == 8 ? 2 : 4) + !f.has_sign(); }
 
   template <class A>

@@ -131,7 +131,7 @@ class PluginFamily final : public Family {
              {fresh_setting, fresh_meaning, "0 or 1 (0)"}}};
   }
 
-  /// All that the interface can hand on (plugin_abi.h).
+  /// The attributes for which the interface (plugin_abi.h) has a member.
   Attributes honours(const std::string&, const Op&) const override { return {.rounding = true}; }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {

@@ -1,8 +1,8 @@
 /* The C interface by which anyone's unit (RTL simulation, C model, other accelerator) is a unit of mmafuzz:
  * `plugin:<file.so>`. A plugin is a shared library that exports the functions below. docs/plugins.md walks through one.
  *
- * Encodings are unsigned 64-bit integers that hold the bits of a number of the named format, low bits first; what
- * lies above the format's width is zero. The functions may be called from several threads at once. */
+ * Encodings are unsigned 64-bit integers: the bits of a number of the named format are the low bits, and the bits
+ * above the format's width are zero. The functions may be called from several threads at once. */
 #ifndef MMAFUZZ_PLUGIN_ABI_H
 #define MMAFUZZ_PLUGIN_ABI_H
 

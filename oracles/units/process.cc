@@ -1,5 +1,5 @@
 // The families `process:COMMAND`, a unit in a process of its own (docs/processes.md), and `python:FILE:FUNCTION`, a
-// Python function in one that we supply.
+// Python function in a process that runs the program of python_runner.h.
 #include <cstdlib>
 
 #include "core/unit_name.h"
@@ -11,7 +11,7 @@
 namespace mmafuzz {
 namespace {
 
-/// What both families share: the process says itself what it takes.
+/// What both families share: a name and its settings become a command, whose process decides which ops it takes.
 class ProcessFamilyBase : public Family {
  public:
   explicit ProcessFamilyBase(std::string backend) : backend_(std::move(backend)) {}
@@ -24,7 +24,7 @@ class ProcessFamilyBase : public Family {
     return {backend_ + ":",
             {{timeout_setting, timeout_meaning, "0.01 to 86400 (10)"}, {fresh_setting, fresh_meaning, "0 or 1 (0)"}}};
   }
-  /// The process sees the whole op line, and refuses what it does not know.
+  /// The process gets the whole op line and refuses a word that it does not know.
   Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {

@@ -12,13 +12,13 @@ constexpr size_t longest_process_line = size_t{1} << 20;
 
 std::string cases_text(uint64_t n) { return std::to_string(n) + (n == 1 ? " case" : " cases"); }
 
-/// A number from 0 to `most`; -1 where the word is none.
+/// The number that the word is; a negative one if it is no number or above `most`.
 int count_of(std::string_view word, int most) {
   int value = -1;
   return parse_number(word, value) && value <= most ? value : -1;
 }
 
-/// Exactly the lower-case digits of an encoding of the format.
+/// Whether the word is exactly the lower-case hexadecimal digits of an encoding of the format, read into `value`.
 bool parse_encoding(std::string_view word, const Format& format, uint64_t& value) {
   if (word.size() != static_cast<size_t>(format.digits()) || word.find_first_not_of("0123456789abcdef") != word.npos)
     return false;

@@ -1,5 +1,5 @@
-// The processes of one command: each thread that evaluates cases takes one, so that they run beside each other. The
-// pool counts failures, and gives up a command that answers nothing any more.
+// The processes of one command. Each thread that evaluates cases borrows one of them, so that threads run in parallel.
+// The pool counts failures; once a count reaches its limit, given_up() says so and the command is asked nothing more.
 #pragma once
 
 #include <map>
@@ -12,30 +12,34 @@ namespace mmafuzz {
 
 class ProcessPool {
  public:
-  /// The pool of that command; there is one for all ops, but each time another where it is to be fresh.
+  /// The pool of a command with that timeout (`patience`) for each exchange: one for all ops and callers or, if
+  /// `fresh`, a new one at each call.
   static std::shared_ptr<ProcessPool> of(const std::vector<std::string>& command, std::chrono::milliseconds patience,
                                          bool fresh);
 
-  /// Whether the command takes an op, asked once: what it says of it, or a refusal with its reason.
+  /// What the process says of an op, or a refusal with its reason. It is asked once for each op line. If an exchange
+  /// fails before any op was answered, every later op is refused with that failure.
   Result<ProcessTakes> take(const Op& op);
 
-  /// A process for one thread, until it is given back.
+  /// A process, idle or new, that belongs to the caller until it is given back.
   std::unique_ptr<ProcessChild> borrow();
   void give_back(std::unique_ptr<ProcessChild> child);
 
-  /// Notes how many cases of a batch were answered in the end; `died`: of several cases none, the process died instead.
+  /// Counts a finished batch of which `answered` cases have results. `died`: in a batch of several cases the process
+  /// ended, hung or broke the protocol instead of reporting a failure; this counts if no case was answered.
   void note_batch(size_t answered, bool died = false);
-  /// Whether it died in the batch before and answered no case of it.
+  /// Whether a batch was noted as `died` since the last batch with an answer.
   bool is_dying();
+  /// Counts a failed exchange.
   void note_failure(ProcessFailure::Kind kind);
-  /// Whether features are asked for: until the first time that they did not come. True from `lose_features` the first
-  /// time alone.
+  /// Whether features are to be asked for: true until lose_features() is called.
   bool tells_features();
+  /// Notes that features did not come. Returns true at the first call alone.
   bool lose_features();
-  /// Why nothing is asked of the command any more; "" while it takes part.
+  /// Why the command is to be asked nothing more; "" while it takes part.
   std::string given_up();
 
-  /// Batches that failed so far, this one included.
+  /// Counts a failed batch and returns the number of failed batches so far.
   uint64_t count_failed_batch();
 
  private:
@@ -47,7 +51,7 @@ class ProcessPool {
   std::mutex mutex_;
   std::vector<std::unique_ptr<ProcessChild>> idle_;
   std::map<std::string, Result<ProcessTakes>> taken_;  ///< by op line
-  std::optional<Refusal> unusable_;                    ///< it never answered
+  std::optional<Refusal> unusable_;                    ///< the failure that came before any answer
   uint64_t failed_batches_ = 0, unanswered_in_a_row_ = 0, died_in_a_row_ = 0, late_ = 0, not_started_in_a_row_ = 0;
   bool tells_features_ = true;
 };

@@ -15,15 +15,18 @@
 namespace mmafuzz {
 namespace {
 
-/// Cases that are given at once to a process that evaluates each apart: all of them may break it within its patience.
+/// Cases in one `apart` request, whose timeout must suffice even if each of them breaks the process.
 constexpr size_t cases_apart = 256;
-/// Another process gets the batch in parts, so that the case that breaks it stands alone. Once there is one, this much
-/// more may break, and what breaks is not divided below this share of the batch: a start costs the most, and most of
-/// the others are to be answered.
+/// search() asks for a failed batch in parts until a case fails alone (the culprit). Each failed request costs 1 if the
+/// process reports the failure itself, 16 if it must be started again; the sum includes the failure of the whole batch.
+/// Once there is a culprit, the search ends at a maximum cost: the lowest if the process was dying before the batch
+/// (ProcessPool::is_dying), else a higher one while no case is answered, else the highest.
 constexpr int max_cost = 512, max_cost_before_an_answer = 192, max_cost_if_dying = 48;
 constexpr int cost_of_reported_failure = 1, cost_of_a_start = 16;
+/// Once there is a culprit, a part that ends the process is divided only if it has more cases than the batch's size
+/// over this: starts take the most time, and most of the other cases get results anyway.
 constexpr size_t smallest_part_divisor = 64;
-/// Batches that are kept as case text.
+/// How many failed batches of a pool get a message, with the failing case or with the batch as a file of case text.
 constexpr uint64_t kept_batches = 4;
 
 class ProcessUnit final : public Unit {
@@ -32,7 +35,8 @@ class ProcessUnit final : public Unit {
 
   int features() const override { return takes_.features; }
 
-  /// Feedback is no result: where it does not come, the search goes on without it, and a message says so once.
+  /// Features only guide a search: where the process fails to tell them, the search goes on without, and one message
+  /// says so.
   void observe(const Batch& batch, const std::function<void(size_t, int)>& hit) const override {
     if (batch.size() == 0 || !pool_->tells_features() || !pool_->given_up().empty()) return;
     std::unique_ptr<ProcessChild> child = pool_->borrow();
@@ -58,6 +62,7 @@ class ProcessUnit final : public Unit {
       child->run(batch, 0, batch.size(), outcomes);
       pool_->note_batch(batch.size());
     } catch (const ProcessFailure& e) {
+      // A case that hangs makes an `apart` request late, too: only parts of the batch isolate it.
       if (!takes_.apart || e.kind == ProcessFailure::late || !run_apart(*child, batch, outcomes, e))
         search(*child, batch, outcomes, e);
     }
@@ -65,6 +70,7 @@ class ProcessUnit final : public Unit {
   }
 
  private:
+  /// The `count` cases of a batch from index `first` on.
   struct Part {
     size_t first, count;
   };
@@ -76,13 +82,13 @@ class ProcessUnit final : public Unit {
     return true;
   }
 
-  /// Has each case evaluated apart. False where the process does not manage that.
+  /// Has each case evaluated apart after the batch failed. False if an `apart` request fails, too.
   bool run_apart(ProcessChild& child, const Batch& batch, Outcomes& outcomes,
                  const ProcessFailure& batch_failure) const {
     prepare(batch, outcomes);
     size_t asked = 0, broke = 0;
     try {
-      while (asked < batch.size() && (asked == 0 || broke < asked)) {  // one that breaks on all is not asked for all
+      while (asked < batch.size() && (asked == 0 || broke < asked)) {  // not if every case so far broke it
         const size_t some = std::min(cases_apart, batch.size() - asked);
         child.run_apart(batch, asked, some, outcomes);
         for (const size_t end = asked + some; asked < end; ++asked) broke += outcomes.has_failed(asked);
@@ -99,23 +105,25 @@ class ProcessUnit final : public Unit {
     return true;
   }
 
-  /// What does not fail again is still a failure; the case has its result, too.
+  /// Records the failure of a batch whose cases all have results when they are asked again: it is noted on the last
+  /// case, which keeps its result.
   static void last_case_stands_for(Outcomes& outcomes, const ProcessFailure& failure) {
     outcomes.failed.assign(outcomes.results.cases(), 0);
     outcomes.failed.back() = 1;
     outcomes.how_failed = failure.what();
   }
 
-  /// Finds the cases that break the process, and has the others answered.
+  /// Finds cases that break the process, by asking for parts of the failed batch, and has the others answered. Cases of
+  /// parts that are given up have no answer; those that equal the culprit are marked as failed.
   void search(ProcessChild& child, const Batch& batch, Outcomes& outcomes, const ProcessFailure& batch_failure) const {
     prepare(batch, outcomes);
     outcomes.answered.assign(batch.size(), 1);
     outcomes.failed.assign(batch.size(), 0);
     const bool dying = pool_->is_dying();
-    bool any_reported = false;  // that it failed: it is there still
-    size_t answered = 0, culprit = batch.size();
+    bool any_reported = false;                    // whether the process reported a failure itself
+    size_t answered = 0, culprit = batch.size();  // the least index of a case that failed alone; the size: none yet
     int cost = 0;
-    std::vector<Part> parts;  // what is still to do, the next part last
+    std::vector<Part> parts;  // still to be asked for, the next one last
     const auto leave_out = [&](const Part& part) {
       for (size_t i = part.first; i < part.first + part.count; ++i) {
         outcomes.answered[i] = 0;
@@ -129,13 +137,13 @@ class ProcessUnit final : public Unit {
       pool_->note_failure(failure.kind);
       if (part.count > 1 &&
           (is_reported || culprit == batch.size() || part.count > batch.size() / smallest_part_divisor)) {
-        const size_t head = dying ? 1 : part.count / 2;  // what dies on each case shows it on the first
+        const size_t head = dying ? 1 : part.count / 2;  // where each case ends the process, one shows it
         parts.push_back({part.first + head, part.count - head});
         parts.push_back({part.first, head});
         return;
       }
       leave_out(part);
-      if (part.count > 1 || failure.kind == ProcessFailure::not_started) return;  // that is not this case's doing
+      if (part.count > 1 || failure.kind == ProcessFailure::not_started) return;  // no single case caused it
       outcomes.failed[part.first] = 1;
       if (culprit == batch.size()) outcomes.how_failed = failure.what();
       culprit = std::min(culprit, part.first);
@@ -168,7 +176,8 @@ class ProcessUnit final : public Unit {
                         : "");
   }
 
-  /// A case that fails by itself is all there is to know; for others the batch is kept.
+  /// Prints a message about a failed batch. `by_itself`: the first failed case alone reproduces the failure and is
+  /// printed; otherwise the batch is kept as a file, and the message ends in `then`.
   void tell(const Batch& batch, const Outcomes& outcomes, bool by_itself, const std::string& reason,
             const char* then) const {
     const std::string name_of_unit = name();
@@ -191,7 +200,7 @@ class ProcessUnit final : public Unit {
   }
 
   std::shared_ptr<ProcessPool> pool_;
-  ProcessTakes takes_;
+  ProcessTakes takes_;  ///< what the process said of the op
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The program that makes a Python function a unit: python3 -c <this> FILE FUNCTION. It is the process of
-// docs/processes.md in Python.
+// The program that makes a Python function a unit: python3 -c <this> FILE FUNCTION. It speaks the protocol of
+// docs/processes.md on standard input and output.
 #pragma once
 
 namespace mmafuzz {

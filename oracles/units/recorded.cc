@@ -51,7 +51,7 @@ class RecordedFamily final : public Family {
     return {{"recorded:<file>", "answers the cases of a case file with their recorded results", "", {}, ""}};
   }
 
-  /// It answers ops that its file asked for in the same words.
+  /// It answers the ops whose op lines are in its file, word for word, so that no attribute is ignored.
   Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {

@@ -26,7 +26,8 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-/// What the processes of `apart` write and the server reads.
+/// Memory that the server shares with the processes that it forks for an `apart` request: they write the outcomes of
+/// the cases, it reads them.
 class SharedCases {
  public:
   SharedCases(size_t cases, size_t stride)
@@ -39,13 +40,14 @@ class SharedCases {
   SharedCases(const SharedCases&) = delete;
   SharedCases& operator=(const SharedCases&) = delete;
 
-  std::atomic<size_t>& next() { return head_->next; }  ///< the case that is evaluated
-  bool& with_flags() { return head_->with_flags; }
+  std::atomic<size_t>& next() { return head_->next; }  ///< index of the case that is being evaluated
+  bool& with_flags() { return head_->with_flags; }     ///< whether the unit reports flags
   char* results() { return reinterpret_cast<char*>(head_ + 1); }
   uint8_t* flags() { return reinterpret_cast<uint8_t*>(results() + cases_ * stride_); }
-  uint8_t* ends() { return flags() + cases_; }
+  uint8_t* ends() { return flags() + cases_; }  ///< a CaseEnd for each case
 
   std::string reason() const { return head_->reason; }
+  /// Keeps the first reason.
   void set_reason(const std::string& text) {
     if (!head_->reason[0]) std::strncpy(head_->reason, text.c_str(), sizeof head_->reason - 1);
   }
@@ -65,7 +67,7 @@ class Server {
   using Bind = std::function<Result<std::unique_ptr<Unit>>(const Op&)>;
   Server(const std::string& name, const Bind& bind, std::FILE* answers) : name_(name), bind_(bind), answers_(answers) {}
 
-  /// False where the request is none.
+  /// Answers one line. False if it is no request of the protocol.
   bool answer(const std::string& line) {
     const std::vector<std::string> words = words_of(line);
     if (words.empty()) return false;
@@ -134,8 +136,8 @@ class Server {
          ends.empty() ? nullptr : ends.data(), outcomes_.how_failed);
   }
 
-  /// Case by case, in a process that is forked for them: what dies of one case has answered those before it, and
-  /// another goes on behind it.
+  /// Evaluates the cases one by one in a forked process. If it dies, its results so far stay, the case that it was at
+  /// is marked as broken, and another process continues with the next case.
   void run_apart() {
     const size_t stride = result_stride();
     SharedCases shared(batch_.size(), stride);
@@ -144,7 +146,7 @@ class Server {
       if (worker < 0) return say("failed cannot start a process");
       if (worker == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        prctl(PR_SET_DUMPABLE, 0);  // that it may die is known: it leaves no dump
+        prctl(PR_SET_DUMPABLE, 0);  // its death is expected: no core dump
         for (; next < batch_.size(); ++next) run_one(next, shared, stride);
         _exit(0);
       }
@@ -179,7 +181,7 @@ class Server {
     return Column(result.format, result.count).stride();
   }
 
-  /// The results of the batch. `flags` and `ends` may be missing.
+  /// Writes the answer for the batch. nullptr as `flags`: the unit reports none; as `ends`: every case is answered.
   void tell(const void* results, const uint8_t* flags, const uint8_t* ends, const std::string& how_failed) {
     const size_t cases = batch_.size();
     std::fprintf(answers_, "results %zu%s%s\n", cases, flags ? " flags" : "", ends ? " answered" : "");

@@ -1,4 +1,4 @@
-// Any unit as a process: the conversation of docs/processes.md, from the other side.
+// Any unit as a process: the process's side of the protocol of docs/processes.md (process_child.h is the other side).
 #pragma once
 
 #include <functional>
@@ -9,8 +9,9 @@
 
 namespace mmafuzz {
 
-/// Answers requests on standard input, on standard output, until the input ends. What the unit itself prints goes to
-/// standard error. `bind` has the unit of an op. Returns the exit code: 0, or 2 after a request that is none.
+/// Reads requests from standard input and answers on standard output until the input ends. What the unit itself prints
+/// goes to standard error. `name` is what the process says it is called; `bind` returns the unit for an op. Returns the
+/// exit code: 0, or 2 after a line that is no request of the protocol.
 int serve_unit(const std::string& name, const std::function<Result<std::unique_ptr<Unit>>(const Op&)>& bind);
 
 }  // namespace mmafuzz

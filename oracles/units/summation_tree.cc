@@ -24,13 +24,14 @@ void print_node(const SummationTree& tree, int index, std::string& text) {
   text += ")";
 }
 
-/// Reads one node after another with a stack of its own: a chain of 4096 additions is 4096 deep.
+/// Reads a tree with an explicit stack instead of recursion: a chain of 4096 additions is 4096 levels deep.
 class TreeReader {
  public:
   TreeReader(SummationTree& tree, std::string_view text) : tree_(tree), text_(text) {}
 
+  /// Adds the nodes to the tree. Returns what is wrong with the text; "": nothing.
   std::string read() {
-    std::vector<std::vector<int>> open;
+    std::vector<std::vector<int>> open;  // of each open bracket the addends so far, the innermost last
     std::vector<bool> seen(static_cast<size_t>(tree_.op.k) + 1);
     for (size_t at = 0; at < text_.size();) {
       const char ch = text_[at];
@@ -72,6 +73,7 @@ class TreeReader {
   }
 
  private:
+  /// Adds a node to the innermost open bracket, or makes it the root. False if there is a root already.
   bool place(int node, std::vector<std::vector<int>>& open) {
     if (!open.empty()) {
       open.back().push_back(node);

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::string_view tree_prefix = "tree:";
 
-/// One step of an evaluation, operands before their sum.
+/// One step of an evaluation in postfix order: a leaf is pushed on a stack, or a sum replaces its addends there.
 struct TreeStep {
-  int leaf = -1;
-  bool fused = false;
-  int addends = 0;  ///< of a sum: values that it takes from the stack
+  int leaf = -1;       ///< as of SummationTree::Node
+  bool fused = false;  ///< as of SummationTree::Node
+  int addends = 0;     ///< of a sum: values that it takes from the stack
 };
 
 std::vector<TreeStep> steps_of(const SummationTree& tree) {
@@ -39,13 +39,13 @@ std::vector<TreeStep> steps_of(const SummationTree& tree) {
   return steps;
 }
 
-/// A value on the stack: a number of the accumulator, or a product that waits to be fused.
+/// A value on the stack: a number, or a product that the next addition fuses.
 struct TreeValue {
-  uint64_t encoding = 0;
-  int product = -1;
+  uint64_t encoding = 0;  ///< of a number in the accumulator's format
+  int product = -1;       ///< index of a product not computed yet; -1: a number
 };
 
-/// IEEE operations in any format.
+/// Evaluates a tree by IEEE operations in the accumulator's format.
 class TreeArithmetic {
  public:
   TreeArithmetic(const SummationTree& tree)
@@ -91,7 +91,7 @@ class TreeArithmetic {
     const Number other = number(in, second ? x : y);
     return {ieee_fma(accumulator_, decode(a_, in.a[product]), decode(b_, in.b[product]), other, {}).encoding, -1};
   }
-  /// Several addends at once: their exact sum, rounded once.
+  /// The addends on the stack from index `first` on: their exact sum, rounded once.
   TreeValue add_all(const DotOperands& in, const std::vector<TreeValue>& stack, size_t first) const {
     OneExactDot<NoTrace>::Sum sum;
     for (size_t i = first; i < stack.size(); ++i) {
