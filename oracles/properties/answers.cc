@@ -1,5 +1,5 @@
-// The unit answers every case that it is given. A failure means that a process crashed, hung, gave up or sent what is
-// no answer; its cases are kept beside the campaign (docs/processes.md).
+// The unit answers every case that it is given. A failure means that a process crashed, hung, gave up or sent something
+// that is no answer; its cases are kept beside the campaign (docs/processes.md).
 #include "oracles/properties/properties.h"
 
 namespace mmafuzz {
@@ -8,7 +8,7 @@ namespace {
 class Answers final : public Property {
  public:
   Answers() : Property("answers", "the unit answers every case: it does not crash, hang or give up") {}
-  /// What runs in this process answers or ends it.
+  /// To units that claim it: those in other processes. A unit in this process answers, or this process ends.
   bool applies(const Op&, const Unit& unit) const override { return unit.claim("answers") != nullptr; }
 
  protected:

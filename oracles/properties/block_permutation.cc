@@ -1,5 +1,5 @@
-// The order of products inside one fused block does not matter. A failure means that the unit adds in an order, rounds
-// inside the block, or splits the block elsewhere than its row says.
+// The order of products inside one fused block does not matter. A failure means that the unit adds one after the other,
+// rounds inside the block, or splits the block elsewhere than its row says.
 #include <algorithm>
 
 #include "oracles/properties/properties.h"

@@ -1,5 +1,6 @@
-// A result is never below that of the mode down, nor above that of up. If a unit claims this and fails, a directed mode
-// has the wrong direction, or another mode gives a result that is not one of the two neighbours.
+// The result of any rounding mode is not below that of round=down, nor above that of round=up. If a unit claims this
+// and fails, a directed mode has the wrong direction, or another mode gives a result that is not one of the two
+// neighbours.
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 

@@ -5,7 +5,7 @@
 
 namespace mmafuzz {
 
-/// Whether every number of `narrow` is one of `wide`, with room for a bit between any two.
+/// Whether every number of `narrow` is one of `wide`, and the middle of any two neighbours is, too.
 inline bool holds_every_number(const FormatFields& wide, const FormatFields& narrow) {
   if (narrow.integer)
     return !wide.integer && wide.specials == Specials::ieee && wide.has_sign() >= narrow.has_sign() &&
@@ -15,12 +15,14 @@ inline bool holds_every_number(const FormatFields& wide, const FormatFields& nar
          wide.least_bit() < narrow.least_bit() - (narrow.subnormals == SubnormalRule::literal ? 1 : 0);
 }
 
-/// A conversion that rounds: not between two integer formats.
+/// Whether an op is a conversion that may round, that is, not from an integer format to an integer format, and keeps
+/// subnormal numbers.
 inline bool is_conversion(const Op& op) {
   return op.kind == OpKind::convert && (op.rounds_to_integer() || !op.d.fields().integer) && !op.flush_to_zero;
 }
 
-/// Whether what is beyond the range goes to its end: not the integer that stands for an invalid conversion.
+/// Whether a value beyond the range of d becomes the end of the range or an infinity. A conversion to integers without
+/// saturate=1 gives the integer that stands for an invalid conversion instead.
 inline bool keeps_order_beyond_range(const Op& op) {
   return op.kind != OpKind::convert || !op.d.fields().integer || op.saturate;
 }
@@ -29,7 +31,7 @@ inline bool rounds_to_nearest(const Op& op) {
   return op.rounding == Rounding::nearest_even || op.rounding == Rounding::nearest_away;
 }
 
-/// The source of a conversion; its sign does not count where the destination takes absolute values.
+/// The source of a conversion, without its sign where the destination takes absolute values.
 inline Number source_of(const Batch& cases, size_t index) {
   Number x = decode(cases.op().a.fields(), cases.inputs()[0].get(index));
   if (cases.op().d.fields().has(policy::negative_absolute)) x.negative = false;
@@ -53,8 +55,8 @@ inline bool is_within_range(const FormatFields& to, const Number& x) {
   return to.subnormals != SubnormalRule::absent || compare(magnitude, to_exact(decode(to, 0))) >= 0;
 }
 
-/// A property that puts each source within the destination's range to holds(), with the result; the twin does not
-/// count.
+/// A property of a single conversion: holds() judges each source within the destination's range and its result. There
+/// is no changed case.
 class JudgesTheSource : public Property {
  public:
   bool costs_a_run() const override { return false; }
@@ -66,7 +68,7 @@ class JudgesTheSource : public Property {
   }
 };
 
-/// (x + y) / 2 of two finite numbers of a format whose exponents are close.
+/// (x + y) / 2, exactly, of two finite numbers whose sum, in units of the lesser last bit, fits in 128 bits.
 inline Exact middle_of(const Number& x, const Number& y) {
   if (x.cls == NumberClass::zero && y.cls == NumberClass::zero) return {};
   const int base = x.cls == NumberClass::zero   ? y.exponent

@@ -1,7 +1,7 @@
-// A result is no farther from the exact value than the proven bound of the unit's arithmetic allows (docs/bounds.md). A
-// failure on a row means that kernel and bound do not describe the same arithmetic; on a device or plugin, that it does
-// not compute what the row it claims does, whatever its bits. The bound takes MPFR, so that one case in eight is looked
-// at, chosen by its operands.
+// A result is no farther from the exact value than the bound of the unit's arithmetic, proved by hand, allows
+// (docs/bounds.md). A failure on a row means that kernel and bound do not describe the same arithmetic; on a device or
+// plugin, that it does not compute what the row it claims does, whatever its bits. The bound needs MPFR and takes time:
+// one case in eight is judged, chosen by a hash of its operands.
 #include "core/dot_case.h"
 #include "oracles/bounds/error_bound.h"
 #include "oracles/properties/numbers.h"
@@ -18,7 +18,7 @@ class ErrorBoundHolds final : public Property {
   }
 
  protected:
-  /// The twin is the case itself.
+  /// The changed case is the case itself.
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>&) const override {
     if (digest(of.cases, of.index) % looked_at_one_in != 0) return std::nullopt;
     DotCase one(of.op());

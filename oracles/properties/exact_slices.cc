@@ -1,6 +1,6 @@
-// Every product of two slices is what the integers say: the assumption on which the Ozaki scheme rests. A failure on a
-// unit whose widths were derived means that the derivation or the row is wrong; on a device, that it accumulates
-// otherwise than its model.
+// The dot unit sums every product of two slices (the narrow parts of the operands, docs/ozaki.md) as integer arithmetic
+// does: the assumption on which the Ozaki scheme rests. A failure on a unit whose slice widths were derived means that
+// the derivation or the row is wrong; on a device, that it accumulates otherwise than its model.
 #include "oracles/properties/gemm_elements.h"
 #include "oracles/properties/properties.h"
 

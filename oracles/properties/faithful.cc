@@ -1,6 +1,6 @@
-// The result is the source where the destination has it, else one of its two neighbours: in every rounding mode, and
-// all that stochastic rounding promises of one case. A failure means a wrong exponent, a lost carry, or clamping inside
-// the range.
+// The result is the source if that is a number of the destination, else one of the two numbers around it. This holds in
+// every rounding mode, and is all that stochastic rounding promises of one case. A failure means a wrong exponent, a
+// lost carry, or clamping inside the range.
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 

@@ -13,8 +13,8 @@ inline const gemm::OzakiGemm* ozaki_of(const Unit& unit) {
   return own ? &own->engine() : nullptr;
 }
 
-/// Of every answered case the first element of which `holds(case, element, result)` is false, else -1. Elements come in
-/// order, 0 first.
+/// For each case the first element of which holds(case, element, result) is false; -1: there is none, or no answer. It
+/// is called for the elements in ascending order, so that it may prepare a case at element 0.
 template <class Holds>
 std::vector<int> first_broken(const Batch& cases, const Outcomes& base, Holds holds) {
   std::vector<int> broken(cases.size(), -1);

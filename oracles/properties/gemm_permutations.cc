@@ -11,14 +11,15 @@
 namespace mmafuzz {
 namespace {
 
-/// The numbers 0..n-1, and a permutation of them.
+/// The numbers 0..n-1 in ascending order.
 std::vector<int> in_order(int n) {
   std::vector<int> at(static_cast<size_t>(n));
   std::iota(at.begin(), at.end(), 0);
   return at;
 }
+/// A random permutation of 0..n-1. It depends on the shape alone, so that a case that is simplified keeps it.
 std::vector<int> drawn_permutation(int n, uint64_t stream) {
-  constexpr uint64_t fixed_seed = 1;  // the shape alone chooses, so that simplifying a case keeps its twin
+  constexpr uint64_t fixed_seed = 1;
   std::vector<int> at = in_order(n);
   CounterRng rng(fixed_seed, stream);
   for (size_t i = at.size(); i > 1; --i) std::swap(at[i - 1], at[rng.below(static_cast<uint32_t>(i))]);
@@ -26,9 +27,10 @@ std::vector<int> drawn_permutation(int n, uint64_t stream) {
 }
 
 struct Permuted {
-  std::vector<int> rows, columns, inner;  ///< position in the twin
+  std::vector<int> rows, columns, inner;  ///< [i]: index in the changed case of row, column or product i
 };
 
+/// Writes the changed case: rows, columns and products at their indices in `to`.
 void write_twin(const Batch& cases, size_t index, const Permuted& to, Batch& twin) {
   const Op& op = cases.op();
   const auto at = [](const std::vector<int>& list, int i) { return list[static_cast<size_t>(i)]; };

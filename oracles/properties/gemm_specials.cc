@@ -1,6 +1,6 @@
 // Infinities and NaNs among the terms of an element decide it as they decide the exact sum, and an element whose terms
-// are all zeros has the sign of that sum (docs/ozaki.md). Slices hold neither: emulations that forget it give finite
-// numbers for NaN.
+// are all zeros has the sign of that sum (docs/ozaki.md). The slices of an emulated product hold neither: emulations
+// that do not handle them apart give finite numbers for NaN.
 #include "oracles/properties/gemm_elements.h"
 #include "oracles/properties/properties.h"
 
@@ -41,7 +41,8 @@ class GemmSpecials final : public Property {
 
  private:
   /// The result of terms of which some are special, or of which all are zeros: what the first paragraph of
-  /// docs/ozaki.md, "What every matrix product means", says. Only to accept a result: what it refuses goes to MPFR.
+  /// docs/ozaki.md, "What every matrix product means", says. It may only accept a result: where it differs, MPFR
+  /// decides.
   static uint64_t plainly_expected(const Op& op, const gemm::GemmCase& one, size_t i, size_t j) {
     const size_t k = size_t(op.k), n = size_t(op.n);
     bool nan = false, plus = false, minus = false, any_negative = false, any_positive = false;
@@ -65,10 +66,10 @@ class GemmSpecials final : public Property {
     return d.encode_zero(any_negative && (!any_positive || op.rounding == Rounding::down));
   }
 
-  /// Of rows of a or columns of b: which hold a special value, and where they are not zero.
+  /// The rows of a, or the columns of b.
   struct Lines {
-    std::vector<uint8_t> special;
-    std::vector<uint64_t> filled;  ///< [line][word], a bit for each place along k
+    std::vector<uint8_t> special;  ///< [line]: whether it holds an infinity or NaN
+    std::vector<uint64_t> filled;  ///< [line * words + l / 64]: bit l % 64 says whether element l is nonzero
     size_t words = 0;
 
     void load(const FormatFields& f, const std::vector<uint64_t>& from, int lines, int k, size_t line_stride,
@@ -83,7 +84,7 @@ class GemmSpecials final : public Property {
           if (!is_zero(f, x)) filled[i * words + l / 64] |= uint64_t{1} << (l & 63);
         }
     }
-    /// Whether any product of line i and the other's line j is of two factors that are not zero.
+    /// Whether any product of this one's line i and the other's line j has two nonzero factors.
     bool meets(size_t i, const Lines& other, size_t j) const {
       for (size_t w = 0; w < words; ++w)
         if (filled[i * words + w] & other.filled[j * words + w]) return true;

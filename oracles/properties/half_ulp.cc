@@ -1,5 +1,5 @@
-// To nearest, the result errs by at most half a unit in the last place of the source, units being those of the least
-// normal number below it: what gradual underflow guarantees. The literal reading of Tesla's denormals breaks it in the
+// A conversion to nearest errs by at most half a unit in the last place of the source or, below the least normal
+// number, of that number: what gradual underflow guarantees. The literal reading of Tesla's denormals breaks it in the
 // hole below its least normal number (docs/cfloat.md).
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"

@@ -1,6 +1,6 @@
-// A matrix product of a and c times a power of two is that power times the product, where no product leaves the normal
-// range. A failure means that how a scheme scales its operands depends on their absolute size, as GEMMul8's
-// fast modes of 2025 and of March 2026 do (arXiv 2606.29129).
+// Multiplying a and c by a power of two multiplies a matrix product by that power, where no product leaves the normal
+// range. A failure means that how a scheme scales its operands depends on their absolute size, as in GEMMul8's fast
+// modes of 2025 and of March 2026 (arXiv 2606.29129).
 #include <algorithm>
 #include <climits>
 
@@ -10,8 +10,8 @@
 namespace mmafuzz {
 namespace {
 
-/// The exponents of the least and the greatest finite number of a column that is not zero; false where one is not
-/// finite.
+/// The least and the greatest exponent of a leading bit among the nonzero numbers of a case's operand. add() returns
+/// false at an infinity or NaN.
 struct Range {
   int least = INT_MAX, greatest = INT_MIN;
 
@@ -59,7 +59,7 @@ class MatrixScaling final : public Property {
     for (const size_t field : {0, 2})
       for (int i = 0; i < of.cases.inputs()[field].count(); ++i)
         twin[0].inputs()[field].set(of.index, i, scaled(f, of.cases.inputs()[field].get(of.index, i), shift));
-    return Twin{shift};
+    return Twin{shift};  // note: the power's exponent
   }
   bool holds(const Pair& pair) const override {
     const FormatFields& f = pair.op().d.fields();

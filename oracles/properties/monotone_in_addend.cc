@@ -1,8 +1,8 @@
 // Raising one addend, a product or c, does not lower the result. Truncating units fail it by design: an addend that
 // crosses a power of two raises the greatest exponent, and the others lose a bit more (Fasi et al. 2021: c from 1 -
 // 2^-24 to 1 with four products 2^-24 on Volta). Chains and trees of correct roundings keep it, as a composition of
-// functions that do not fall. A failure of a unit that claims it means that an addend is cut or rounded by what the
-// others are.
+// functions that do not fall. A failure of a unit that claims it means that how an addend is cut or rounded depends on
+// the others.
 #include <limits>
 
 #include "arithmetic/counter_rng.h"
@@ -12,8 +12,9 @@
 namespace mmafuzz {
 namespace {
 
-/// The next rank upward by one, or `powers` powers of two further (zero, where it would be below the least; a rank that
-/// no encoding has, where it would be beyond the greatest).
+/// The rank (numbers.h) of the next number above that of rank `from` or, if `powers` is not 0, of the power of two that
+/// is so many powers above. Zero, where a negative number's magnitude would be below the least power; a rank that no
+/// encoding has, beyond the greatest number.
 int64_t raised(const FormatFields& f, int64_t from, int powers) {
   if (powers == 0) return from + 1;
   const int64_t power = int64_t{1} << f.fraction_bits;
@@ -34,7 +35,8 @@ class MonotoneInAddend final : public Property {
   }
 
  protected:
-  /// Half of the cases move the addend of the greatest exponent, which decides what the others lose.
+  /// Half of the cases move the addend of the greatest exponent, which decides what the others lose. `position` is the
+  /// index of a product, or k for c.
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     CounterRng rng(digest(of.cases, of.index), 0);
     const int k = of.op().k;
@@ -55,8 +57,8 @@ class MonotoneInAddend final : public Property {
   bool holds(const Pair& pair) const override { return does_not_fall(pair.op(), pair.before, pair.after); }
 
  private:
-  /// Raises an operand, or lowers it where its factor is negative. False where it is not finite or nothing is beyond
-  /// it.
+  /// Raises an operand or, beside a negative other factor, lowers it (`downward`). False where it is not finite or
+  /// there is no number beyond it.
   static bool raise(Column& column, const FormatFields& f, size_t index, int position, bool downward, int powers) {
     const uint64_t from = column.get(index, position);
     const Number before = decode(f, from);
@@ -69,6 +71,7 @@ class MonotoneInAddend final : public Property {
     return compare(to_exact(before), to_exact(decode(f, to))) == (downward ? 1 : -1);
   }
 
+  /// The index of the product with the greatest leading bit; k: it is c's, or all addends are zero or not finite.
   static int greatest_addend(const Batch& cases, size_t index) {
     const Op& op = cases.op();
     int best = op.k, best_exponent = INT32_MIN;
@@ -90,7 +93,7 @@ class MonotoneInAddend final : public Property {
     return best;
   }
 
-  /// Both scales of product i.
+  /// The product of both scales of product i.
   static Exact scale_of(const Batch& cases, size_t index, int i) {
     const Op& op = cases.op();
     const Number x = decode(op.scale_a.fields(), cases.scale_a().get(index, i / op.scale_block));

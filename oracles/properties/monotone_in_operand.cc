@@ -1,5 +1,5 @@
 // A greater source, radicand or addend does not give a smaller result. Every rounding is a function that does not fall;
-// a failure means that a conversion or operation rounds neighbouring values apart in the wrong order.
+// a failure means that a conversion or operation reverses the order of neighbouring values.
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 
@@ -28,7 +28,7 @@ class MonotoneInOperand final : public Property {
     const int operand = op.kind == OpKind::scalar && op.scalar == ScalarOperation::fma ? 2 : 0;
     const uint64_t x = of.cases.inputs()[0].get(of.index, operand);
     const Number n = decode(f, x);
-    // The root of a negative number is NaN, and without one the greatest number.
+    // The root of a negative number is NaN or, in a format without NaN, the greatest number.
     if (op.kind == OpKind::scalar && op.scalar == ScalarOperation::sqrt && n.negative && !f.has_nan())
       return std::nullopt;
     uint64_t next;

@@ -7,7 +7,8 @@
 
 namespace mmafuzz {
 
-/// The sign of x - y, exactly; neither is NaN. Both zeros are equal.
+/// -1, 0 or 1: the exact order of x and y, neither of which is NaN. Both zeros are equal, and so are two infinities of
+/// one sign, whose other members are not read.
 inline int compare(const Exact& x, const Exact& y) {
   const auto sign = [](const Exact& e) { return e.cls == NumberClass::zero ? 0 : e.negative ? -1 : 1; };
   if (sign(x) != sign(y)) return sign(x) < sign(y) ? -1 : 1;
@@ -23,26 +24,26 @@ inline int compare(const Exact& x, const Exact& y) {
   return sign(x) * by_magnitude();
 }
 
-/// Equal encodings, or zeros of either sign, or any two NaNs.
+/// Whether two results are equal encodings, or zeros of either sign, or any two NaNs.
 inline bool same_number(const Op& op, uint64_t x, uint64_t y) {
   if (x == y) return true;
   const NumberClass x_class = decode(op.d.fields(), x).cls, y_class = decode(op.d.fields(), y).cls;
   return x_class == y_class && (x_class == NumberClass::zero || x_class == NumberClass::nan);
 }
 
-/// Whether a result is at least another, as numbers; NaN says nothing.
+/// Whether the number `after` is at least the number `before`; true where one of them is NaN.
 inline bool does_not_fall(const Op& op, uint64_t before, uint64_t after) {
   const Number x = decode(op.d.fields(), before), y = decode(op.d.fields(), after);
   return x.cls == NumberClass::nan || y.cls == NumberClass::nan || compare(to_exact(x), to_exact(y)) <= 0;
 }
 
-/// Whether a format's results rise with the exact value: not where a negative overflow becomes the greatest number, or
-/// a negative value its magnitude (docs/cfloat.md).
+/// Whether rounding to a format is monotonic: not where a negative overflow becomes the greatest number, or a negative
+/// value its magnitude (docs/cfloat.md).
 inline bool has_rising_results(const FormatFields& d) {
   return !d.has(policy::clamp_positive | policy::negative_absolute);
 }
 
-/// Whether results mirror when the exact value changes its sign.
+/// Whether negating an exact value negates its rounded result in a format.
 inline bool has_mirrored_results(const FormatFields& d) {
   return d.has_sign() && !d.integer && !d.has(policy::clamp_positive);
 }
@@ -67,7 +68,8 @@ inline bool encode_rank(const FormatFields& f, __int128 wanted, uint64_t& encodi
   return true;
 }
 
-/// A number that depends on the operands of the case and on nothing else, so that a case alone replays its twin.
+/// A hash of the operands of a case and of nothing else, so that choices made by it can be repeated from the case
+/// alone.
 inline uint64_t digest(const Batch& cases, size_t index) {
   uint64_t h = 0;
   for (const Column& column : cases.inputs()) {

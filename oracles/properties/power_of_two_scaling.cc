@@ -1,14 +1,19 @@
-// Scaling every product and c by 2^s scales the result by 2^s, as long as nothing leaves the normal range. A product is
-// scaled through that of its factors whose format has the room, with scales through those of a. A failure means that
-// the unit's alignment or rounding depends on absolute exponents: an alignment floor that is too high, a table, a range
-// check, an exponent that wraps.
+// Scaling every product and c by 2^s scales the result by 2^s, as long as nothing leaves the normal range. In an op
+// without scales one factor of each product is scaled, a's where its format has room for it, else b's; in an op with
+// scales, the scales of a are. A failure means that the unit's alignment or rounding depends on absolute exponents: an
+// alignment floor that is too high, a table, a range check, an exponent that wraps.
 //
-// Where it is said, for the case and its twin: what is scaled is normal, c otherwise zero, and no operand is special;
-// all magnitudes together stay two powers of two below d's greatest exponent; and every product's and c's last set bit
-// weighs at least w. All partial sums are multiples of the least such bit. With w = 2^emin of d none of them is
-// subnormal, whatever the order and the roundings between. A fused sum that keeps subnormals may have w = 2^(emin - p),
-// p the lesser of its F and its result's fraction bits: subnormal results are exact then, and where c's least exponent
-// or the alignment floor (below emin in every row) is the greatest exponent, nothing is cut. Other cases are left out.
+// A case is judged if all of this holds for it and for the changed case; other cases are left out.
+// - Each number that is scaled is normal or zero, and no operand is an infinity or NaN.
+// - The magnitudes of all products and of c together are below 2^(emax - 1), emax being d's.
+// - The last set bit of each nonzero product and of a nonzero c weighs at least 2^w.
+//
+// Then all partial sums are multiples of 2^w, also after roundings. With w = emin of d, no nonzero one is subnormal in
+// any order of additions, and rounding scales with the leading bit. For a fused sum (also those of emulated FP8) that
+// keeps subnormals w = emin - p is enough, p being the lesser of F and of the result's fraction bits. A subnormal
+// result is a number of the format then, and is not rounded. Where the greatest exponent is that of no addend, but c's
+// least exponent or the alignment floor, it is at most emin (the floor is below emin in every row). Terms are then cut
+// at 2^(emin - F) or below, which cuts no bit of a multiple of 2^w.
 #include <bit>
 
 #include "arithmetic/counter_rng.h"
@@ -18,7 +23,7 @@
 namespace mmafuzz {
 namespace {
 
-/// A range of shifts, empty where it does not contain 0.
+/// An interval of shifts s, both ends included; one that does not contain 0 counts as empty.
 struct Shifts {
   int least = INT32_MIN / 2, greatest = INT32_MAX / 2;
 
@@ -30,16 +35,17 @@ struct Shifts {
   static Shifts none() { return {1, 0}; }
 };
 
-/// The shifts of one operand: any of a zero, those that keep a normal number normal, 0 alone of a subnormal one.
+/// The shifts of one operand: a zero has any, a normal number those that keep it normal, a subnormal one 0 alone, and
+/// so has a subnormal encoding that its format reads as zero.
 Shifts shifts_of(const FormatFields& f, const Number& n) {
   if (n.cls == NumberClass::zero && !n.subnormal) return {};
   if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity) return Shifts::none();
   if (n.subnormal) return {0, 0};
-  // The top exponent of an fn format holds its NaN.
+  // scale_exponent is that of the leading bit. The greatest exponent of an fn format is left out: it holds the NaN.
   return {f.emin() - n.scale_exponent, f.emax() - (f.all_ones_is_special() ? 1 : 0) - n.scale_exponent};
 }
 
-/// A factor or c: weights of the last and the first set bit; a zero has none.
+/// Exponents of the last and the first set bit of a factor, of c or, with an upper bound as `first`, of a product.
 struct Extent {
   int last = 0, first = 0;
   bool zero = false;
@@ -56,8 +62,7 @@ struct Extent {
   }
 };
 
-/// The least weight of a last set bit at which no partial result is rounded or aligned otherwise than normal numbers
-/// are.
+/// w of the first comment.
 int least_weight(const Op& op, const Unit& unit) {
   const int emin = op.d.fields().emin();
   const DotModel* m = unit.model();
@@ -66,11 +71,12 @@ int least_weight(const Op& op, const Unit& unit) {
   return keeps ? emin - smaller(m->fraction_bits, m->output_fraction_bits) : emin;
 }
 
-/// The shifts that a case allows.
+/// The shifts that keep the conditions of the first comment; empty where the case itself does not meet them.
 Shifts shifts_of(const Batch& cases, size_t index, int w) {
   const Op& op = cases.op();
   const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields(), &d = op.d.fields();
   Shifts allowed;
+  // The sum of k + 1 magnitudes whose leading bits have at most this exponent is below 2^(emax - 1).
   const int room = d.emax() - 2 - bit_length(static_cast<uint64_t>(op.k) + 1);
   const auto addend = [&](const Extent& e) {
     if (!e.zero) allowed.intersect({w - e.last, room - e.first});
@@ -92,6 +98,7 @@ Shifts shifts_of(const Batch& cases, size_t index, int w) {
       product.multiply(Extent(sx));
       product.multiply(Extent(sy));
     } else {
+      // Either factor may be scaled. Both intervals contain 0, so that their union is an interval, too.
       allowed.intersect({smaller(of_x.least, of_y.least), larger(of_x.greatest, of_y.greatest)});
     }
     addend(product);
@@ -99,7 +106,8 @@ Shifts shifts_of(const Batch& cases, size_t index, int w) {
   return allowed;
 }
 
-/// The case's s, 0 where the statement says nothing.
+/// The s of a case, drawn by its digest; 0: the case is left out. The limit of 300 matters for fp64 and for zeros
+/// alone.
 int shift_of(const Unit& unit, const Batch& cases, size_t index) {
   const Shifts allowed = shifts_of(cases, index, least_weight(cases.op(), unit));
   if (!allowed.contain(0)) return 0;
@@ -131,18 +139,19 @@ class PowerOfTwoScaling final : public Property {
       for (int i = 0; i < op.k; ++i)
         if (!scale(inputs[0], op.a.fields(), of.index, i, s)) scale(inputs[1], op.b.fields(), of.index, i, s);
     }
-    return Twin{s};
+    return Twin{s};  // note: s
   }
   bool holds(const Pair& pair) const override {
     const Number x = decode(pair.op().d.fields(), pair.before), y = decode(pair.op().d.fields(), pair.after);
     if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return x.cls == y.cls;
-    Exact scaled = to_exact(x);
+    Exact scaled = to_exact(x);  // of an infinity, whose exponent compare() does not read, the same
     scaled.exponent += pair.twin.note;
     return x.negative == y.negative && compare(scaled, to_exact(y)) == 0;
   }
 
  private:
-  /// Adds s to the exponent field of a normal number; zeros stay. False where the format has no room.
+  /// Multiplies element i by 2^s, in its exponent field; a zero stays. False, and nothing done, if its format has no
+  /// room.
   static bool scale(Column& column, const FormatFields& f, size_t index, int i, int s) {
     const uint64_t x = column.get(index, i);
     const Number n = decode(f, x);

@@ -1,7 +1,8 @@
-// A product enters the sum by its value alone: 12 * 24 and 18 * 16 count the same. Units that align products before
-// they normalize them do not keep it: 12 * 24 = 2.25 * 2^7 is aligned by the exponents' sum, 7, and 18 * 16 = 1.125 *
-// 2^8 by 8. They keep the weaker one: the value and the sum of the factors' exponents decide. A failure of the weaker
-// one means that a product is rounded, or that a factor's significand or exponent matters by itself.
+// product_value: a product enters the sum by its value alone: 12 * 24 and 18 * 16 count the same. Units that align
+// products before they normalize them do not keep it: 12 * 24 = 2.25 * 2^7 is aligned by 7, the sum of the exponents,
+// and 18 * 16 = 1.125 * 2^8 by 8. They keep the weaker product_value_and_exponent: the value and the sum of the
+// factors' exponents decide. A failure of the weaker property means that a product is rounded, or that a factor's
+// significand or exponent matters by itself.
 #include <bit>
 
 #include "oracles/models/model_rows.h"
@@ -46,8 +47,8 @@ class ProductValue final : public Property {
 
     const auto try_factors = [&](uint64_t p, uint64_t q) {
       if (fast_bit_length(p) > a.precision() || fast_bit_length(q) > b.precision()) return false;
-      const int p_exponent = x.scale_exponent - (fast_bit_length(p) - 1);  // p takes the place of x's leading bit
-      // Of normal numbers the leading bits say what would be found below.
+      const int p_exponent = x.scale_exponent - (fast_bit_length(p) - 1);  // p's leading bit gets x's exponent
+      // If all factors are normal, the exponents of their leading bits decide the checks below in advance.
       const int q_leading = exponent - p_exponent + fast_bit_length(q) - 1;
       const bool are_normal = !x.subnormal && q_leading >= b.emin();
       if (are_normal && (q_leading > b.emax() || (q_leading == y.scale_exponent) != same_exponents_)) return false;

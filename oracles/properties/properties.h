@@ -1,4 +1,5 @@
-// The properties that relate one unit's results to each other (properties.def.h is the list).
+// The properties that relate one unit's results to each other (properties.def.h is the list). The code calls the
+// changed case of docs/concepts.md the twin of a case.
 #pragma once
 
 #include <memory>
@@ -11,16 +12,16 @@ namespace mmafuzz {
 #include "oracles/properties/properties.def.h"
 #undef MMAFUZZ_PROPERTY
 
-/// All of them, in a fixed order.
+/// All of them, in the order of properties.def.h.
 const std::vector<const Property*>& all_properties();
 
-/// What a quantizer promises that follows the op's rule and rounds each element once.
+/// The claims of a quantizer that computes the scale by the op's rule and rounds each element once.
 std::vector<Claim> claims_of_quantizing(const Op& op);
 
 /// nullptr if there is none of that name.
 const Property* find_property(std::string_view name);
 
-/// The place of a property in all_properties().
+/// The index of a property in all_properties(), from 0.
 int number_of(const Property& property);
 
 }  // namespace mmafuzz

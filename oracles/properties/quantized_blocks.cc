@@ -1,4 +1,5 @@
-// What quantized blocks owe their numbers, whatever unit made them (docs/quantizers.md).
+// Properties of quantized blocks, whatever unit made them (docs/quantizers.md). A result has the scale at index 0 and
+// the code of number i at index 1 + i. An element is the number that a code stands for before scales multiply it.
 #include <algorithm>
 #include <numeric>
 
@@ -11,9 +12,10 @@ namespace {
 
 bool is_number(const Number& n) { return n.cls == NumberClass::zero || n.cls == NumberClass::finite; }
 
-/// Whether a rule gives what it gave before to the numbers of its own codes: the greatest of them, rounded, asks for
-/// the same scale or, under ceil and rceil, for half of it, which holds every code doubled. Where amax / scale reaches
-/// past the greatest element without taking the next scale, or rounds up to where the next one begins, it does not.
+/// Whether quantizing the numbers of a block's codes gives the same numbers under an op's rule. Under these four rules
+/// the greatest of the numbers asks for the same scale or, under ceil and rceil, for half of it, under which the
+/// doubled elements exist. Not under the others, where amax / scale may exceed the greatest element without taking the
+/// next scale, or round up to where the next scale begins.
 bool is_kept_by(const Op& op) {
   const bool rule = op.scale_rule == ScaleRule::floor || op.scale_rule == ScaleRule::even ||
                     op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil;
@@ -21,7 +23,7 @@ bool is_kept_by(const Op& op) {
          op.via.fields().width == 0;
 }
 
-/// A block beside the scale and the codes that a unit gave.
+/// The numbers of a block, with the scale and the codes that a unit gave them.
 class GivenBlock {
  public:
   GivenBlock(const Batch& cases, size_t index, const Column& results)
@@ -32,14 +34,14 @@ class GivenBlock {
     for (int i = 0; i < op_.k && finite_; ++i) finite_ = is_number(number(i));
   }
 
-  /// Whether all numbers, and the tensor's scale, are finite.
+  /// Whether all numbers are finite, and the tensor's scale is finite and above zero.
   bool is_finite() const { return finite_; }
-  /// Whether they were divided by a finite scale above zero.
+  /// Whether, in addition, the block's scale is finite and above zero.
   bool has_scale() const { return finite_ && scale_.cls == NumberClass::finite && !scale_.negative; }
 
   Number number(int i) const { return decode(op_.a.fields(), cases_.inputs()[0].get(index_, i)); }
   uint64_t code(int i) const { return results_.get(index_, 1 + i); }
-  /// The number of a code before the scales.
+  /// The element of a code.
   Number element(uint64_t code) const {
     Number n = decode(op_.d.fields(), code);
     n.exponent += element_unit(op_.d.fields());
@@ -58,7 +60,7 @@ class GivenBlock {
   bool finite_;
 };
 
-/// A statement about the elements of one block.
+/// A statement about the result of a single block.
 class OfOneBlock : public Property {
  public:
   bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize; }
@@ -72,7 +74,7 @@ class OfOneBlock : public Property {
       if (base.has_answer(i)) broken[i] = broken_element(cases, i, base.results);
     return broken;
   }
-  /// The first element of the result that breaks the statement; -1: none.
+  /// The least index in the result at which the statement fails; -1: none.
   virtual int broken_element(const Batch& cases, size_t index, const Column& results) const = 0;
 };
 
@@ -139,7 +141,7 @@ class HalfStep final : public OfOneBlock {
     const uint64_t code = block.code(i);
     const Exact x = to_exact(block.number(i));
     if (op.elements_overflow) {
-      // Half a step beyond the greatest number is where it overflows; that very number may go either way.
+      // A magnitude beyond the greatest element by more than half a step overflows; by half a step it may.
       Number limit = greatest_element(element);
       const int step = limit.exponent + fast_bit_length(limit.significand) - element.precision();
       limit.significand = (limit.significand << (limit.exponent - step + 1)) + 1;
@@ -154,7 +156,7 @@ class HalfStep final : public OfOneBlock {
     for (const int step : {-1, 1}) {
       uint64_t next;
       if (!encode_rank(element, rank(element, code) + step, next)) continue;
-      // The least integer has no counterpart, and no number takes it.
+      // The least integer has no positive counterpart and is no code.
       if (element.integer && next == uint64_t{1} << (element.width - 1)) continue;
       const Exact middle = middle_of(block.element(code), block.element(next));
       if (compare(x, block.scaled(middle)) * step > 0) return false;
@@ -204,7 +206,6 @@ class ZeroBlock final : public OfOneBlock {
   }
 };
 
-/// The numbers of the codes, quantized again.
 class Requantized final : public Property {
  public:
   Requantized() : Property("requantized", "the numbers of the codes, quantized again, are the same numbers") {}
@@ -230,7 +231,7 @@ class Requantized final : public Property {
   }
 
  private:
-  /// Whether the codes' numbers are numbers of the source's format.
+  /// Writes the numbers of the codes as the source. False where one is no number of the source's format.
   static bool write_numbers(const Batch& cases, size_t index, const Outcomes& base, Batch& again) {
     const GivenBlock block(cases, index, base.results);
     if (!block.has_scale()) return false;
@@ -245,7 +246,6 @@ class Requantized final : public Property {
   }
 };
 
-/// Twice the numbers have twice the scale and the same codes.
 class PowerOfTwoShift final : public Property {
  public:
   PowerOfTwoShift()
@@ -258,12 +258,13 @@ class PowerOfTwoShift final : public Property {
  protected:
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     const FormatFields &from = of.op().a.fields(), &scale = of.op().scale_a.fields(), &via = of.op().via.fields();
+    // Ranks are those of scale_rank(); a scale of rank `least` or below counts as an end of the format.
     const uint64_t least = scale.fraction_bits == 0 ? 0 : uint64_t{2} << scale.fraction_bits;
     const uint64_t rank = scale_rank(scale, of.result);
     if (decode(scale, of.result).cls != NumberClass::finite || rank <= least ||
         twice(scale, rank) >= greatest_scale_rank(scale))
       return std::nullopt;
-    int top = from.subnormal_bit() - 1;  // the leading bit of amax
+    int top = from.subnormal_bit() - 1;  // exponent of amax's leading bit
     for (int i = 0; i < of.op().k; ++i) {
       const uint64_t encoding = of.cases.inputs()[0].get(of.index, i);
       const Number n = decode(from, encoding);
@@ -276,7 +277,7 @@ class PowerOfTwoShift final : public Property {
       top = std::max(top, n.exponent + fast_bit_length(n.significand) - 1);
       twin[0].inputs()[0].set(of.index, i, r.encoding);
     }
-    // Where amax passes through another format, its ends are away, too.
+    // Where amax passes through another format (via), that format's ends are away, too.
     if (via.width && (top < via.emin() || top + 2 > via.emax())) return std::nullopt;
     return Twin{};
   }
@@ -287,12 +288,12 @@ class PowerOfTwoShift final : public Property {
   }
 
  private:
+  /// The rank of twice a scale.
   static uint64_t twice(const FormatFields& scale, uint64_t rank) {
     return rank + (uint64_t{1} << scale.fraction_bits);
   }
 };
 
-/// Twice the tensor's scale, and twice the numbers, leave the rest.
 class TensorShift final : public Property {
  public:
   TensorShift()
@@ -328,7 +329,7 @@ class PermutedCodes final : public Property {
   bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize && op.k > 1; }
 
  protected:
-  /// Each lane to the one after the middle, so that neighbours stay beside each other only once.
+  /// The index that the number at `lane` moves to: a rotation, which is the identity for k = 2.
   static int moved(const Op& op, int lane) { return (lane + op.k / 2 + 1) % op.k; }
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     const FormatFields& from = of.op().a.fields();
@@ -351,7 +352,7 @@ std::vector<Claim> claims_of_quantizing(const Op& op) {
   };
   claim(op.rounding != Rounding::stochastic, "monotone_codes");
   claim(op.has_tensor_scale() && op.rounding != Rounding::stochastic && op.via.fields().width == 0, "tensor_shift");
-  // A tie between two powers of two goes to the even code, which twice the numbers have not.
+  // A tie between two powers of two goes to the scale of even code; of the numbers doubled it is the other one.
   const bool ties = op.scale_rule == ScaleRule::nearest && op.scale_a.fields().fraction_bits == 0;
   claim(op.rounding != Rounding::stochastic && !ties, "power_of_two_shift");
   claim(rounds_to_nearest(op), "half_step");

@@ -22,7 +22,7 @@ class SignSymmetry final : public Property {
     if (op.kind == OpKind::scalar)
       return op.a.fields().has_negative_zero() && has_mirrored_results(op.a.fields()) && !op.flush_to_zero &&
              !compares(op.scalar) && op.scalar != ScalarOperation::rem && op.scalar != ScalarOperation::sqrt;
-    // Where d has no NaN, one that comes up becomes a positive number.
+    // A d without NaN gives a positive number in place of a NaN, whatever the signs.
     const auto any_nan = [](std::initializer_list<const Format*> formats) {
       return std::any_of(formats.begin(), formats.end(), [](const Format* f) { return f->fields().has_nan(); });
     };
@@ -36,10 +36,10 @@ class SignSymmetry final : public Property {
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     const Op& op = of.op();
     if (op.kind == OpKind::scalar) {
-      // Both addends; one factor, dividend or divisor; a factor and the addend.
+      // add and sub: both addends. fma: one factor and the addend. Other operations: the first operand.
       const bool both = op.scalar == ScalarOperation::add || op.scalar == ScalarOperation::sub;
       const FormatFields& f = op.a.fields();
-      // 0 / 0 is NaN, and without one the greatest number whatever the zeros' signs.
+      // 0 / 0 is NaN or, in a format without NaN, the greatest number, whatever the zeros' signs.
       if (op.scalar == ScalarOperation::div && !f.has_nan() && is_zero(f, of.cases.inputs()[0].get(of.index, 0)) &&
           is_zero(f, of.cases.inputs()[0].get(of.index, 1)))
         return std::nullopt;

@@ -12,9 +12,10 @@
 namespace mmafuzz {
 namespace {
 
-/// Products that a unit takes in one step, as far as its row says: 1 for a black box that claims to equal none.
+/// Products that a unit takes in one step, as far as its row says: 1 without a row. With scales a multiple of
+/// scale_block.
 int step_of(const Op& op, std::optional<DotModel> row) {
-  if (row) row->zero_operands = ZeroOperands::kept;  // a matter of the sign of zero
+  if (row) row->zero_operands = ZeroOperands::kept;  // it changes signs of zeros alone, which holds() ignores
   const int step = row ? products_per_call(*row) : 1;
   return op.has_scales() ? std::lcm(step, op.scale_block) : step;
 }

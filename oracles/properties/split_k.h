@@ -8,7 +8,8 @@
 
 namespace mmafuzz {
 
-/// Products before the border between steps of the row that is next below the middle; 0: there is no such border.
+/// The number of products of the first shorter dot: the last border between two steps of the row that is not beyond
+/// op.k / 2. 0: there is none. Without a row a step is one product.
 int split_k_cut(const Op& op, const std::optional<DotModel>& row);
 
 }  // namespace mmafuzz

@@ -1,6 +1,6 @@
-// Zero products add nothing: neither how many there are nor their other factor matters. The twin has as many zero
-// products more, whose other factors are the greatest numbers and whose scales are those of the case, and every zero
-// product of the case itself becomes +0 * +0. A failure means that a zero product's other factor enters the greatest
+// Zero products add nothing: neither how many there are nor their other factor matters. In the changed case every zero
+// product of the case becomes +0 * +0, and k more zero products follow, whose other factors are the greatest numbers
+// and whose scales are those of the case. A failure means that a zero product's other factor enters the greatest
 // exponent (MMA-Sim 2025's reading, `zero_rule=operand`), that a result changes when it passes a step of zeros, or that
 // the number of products decides the order of additions.
 #include "oracles/properties/numbers.h"
@@ -29,7 +29,8 @@ class ZeroPadding final : public Property {
   }
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     const Op& op = of.op();
-    // A zero product times an infinite scale is NaN, and times NaN another NaN, which counts where d has none.
+    // Under an infinite scale the zero products would be NaNs; under a NaN they are NaNs more, which a d without NaN
+    // may show.
     for (size_t column = 3; column < of.cases.inputs().size(); ++column)
       for (int i = 0; i < of.cases.inputs()[column].count(); ++i)
         if (is_special((column == 3 ? op.scale_a : op.scale_b).fields(), of.cases.inputs()[column].get(of.index, i)))
