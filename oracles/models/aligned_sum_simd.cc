@@ -24,8 +24,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Where an instruction's products stand in 32-bit words of a side's encodings, and what encodings become first: those
-/// of emulated FP8 become fp16.
+/// How to read the operands of one side, a or b: where product i's encoding is among the 32-bit words of a dot, and,
+/// for emulated FP8, the fp16 number that each encoding becomes first.
 class Side {
  public:
   Side(const AlignedRow& row, const FormatFields& f, const FormatFields& summed)
@@ -46,7 +46,7 @@ class Side {
       converted_[code] = static_cast<uint32_t>(convert_number(summed, decode(f, code), {}).encoding);
   }
 
-  /// The encoding of product i, from words of a vector of dots.
+  /// The encodings of product i, one dot in each lane, from transposed words.
   template <bool IsConverted>
   HWY_INLINE V32 code(const uint32_t* words, int i) const {
     const D32 d;
@@ -59,7 +59,7 @@ class Side {
     return is_converted_ ? code<true>(words, i) : code<false>(words, i);
   }
 
-  int bytes;
+  int bytes;  ///< of an encoding
 
  private:
   uint8_t word_[max_instruction_k], shift_[max_instruction_k];
@@ -68,7 +68,7 @@ class Side {
   HWY_ALIGN uint32_t converted_[256];
 };
 
-/// What a row decides of a batch or grid.
+/// What depends on the row alone, for a batch or grid. IsUsual: is_usual() (oracles/lanes/integer_dots-inl.h) is true.
 template <bool IsUsual>
 struct RowInLanes : LaneRules<IsUsual> {
   explicit RowInLanes(const AlignedRow& aligned)
@@ -78,7 +78,7 @@ struct RowInLanes : LaneRules<IsUsual> {
   Side side_a, side_b;
 };
 
-/// The operands of one instruction of a vector of dots of a batch.
+/// The operands of one instruction, of as many dots of a batch as there are lanes.
 template <bool IsUsual, bool AreConverted>
 class BatchOperands {
  public:
@@ -88,7 +88,7 @@ class BatchOperands {
     for (int i = 0; i < row.m.k && row.m.scale_block; ++i) scale_of_[i] = static_cast<uint8_t>(i / row.m.scale_block);
   }
 
-  /// The dots from `first` on, their elements from `element` on; what is not given is +0, of a scale one.
+  /// Loads `dots` dots from index `first` on, their products from `element` on; beyond k, +0 and scales of 1.
   void load(const Batch& batch, size_t first, size_t dots, int element) {
     const DotModel& m = row_.row.model;
     const int given = HWY_MIN(m.k, batch.op().k - element);
@@ -133,7 +133,7 @@ class BatchOperands {
   LaneScales scales_;
 };
 
-/// Products `first`... of other operands.
+/// The products of other operands from index `first` on.
 template <class Operands>
 struct PartOf {
   static constexpr bool has_scales = false;
@@ -161,6 +161,7 @@ HWY_INLINE V32 ieee_sum(const DotModel& m, V32 x, V32 y) {
   return m.d == fp32_fields ? canonical_bits(sum, m.nan) : fp16_bits(sum, m.nan);
 }
 
+/// The domain of emulated_fp8 (arithmetic/kernels/README.md).
 template <class Sums, bool IsUsual, class Operands>
 class EmulatedLaneDots {
  public:
@@ -194,6 +195,7 @@ HWY_INLINE V32 odd_sum(V32 x, V32 y, uint64_t nan) {
                         nan);
 }
 
+/// The domain of bulk_normalized.
 template <bool IsUsual, class Operands>
 class NormalizedLaneDots {
  public:
@@ -214,7 +216,7 @@ class NormalizedLaneDots {
 
 #endif
 
-// One instruction of each kernel.
+// One instruction of each kernel. converts: encodings become fp16 first; may_be_grid: run_grid() supports the kernel.
 
 template <class Sums>
 struct FusedSum {
@@ -271,7 +273,7 @@ struct BulkNormalized {
 };
 #endif
 
-/// Calls work.run<kernel of the row, whether it is usual>(). False where there is none.
+/// Calls work.run<kernel of the row, whether it is usual>(). False where vector code lacks the kernel.
 template <class Work>
 bool run_as_row_says(const AlignedRow& row, const Work& work) {
   const bool usual = is_usual(row);
@@ -324,7 +326,7 @@ bool run_batch(const AlignedRow& aligned, const Batch& batch, Column& results) {
   return run_as_row_says(aligned, BatchRun{aligned, batch, results});
 }
 
-/// One side of a grid: some vectors of k encodings, packed.
+/// One side of a grid: `count` vectors of k encodings, packed.
 template <bool IsUsual>
 struct GridSide {
   const uint8_t* codes;
@@ -337,12 +339,14 @@ struct GridSide {
 
 constexpr size_t grid_rows = 32;  ///< of the broadcast side, decoded at once
 
-/// Elements of one vector of a side, decoded: product i of lane j at [i * lanes + j].
+/// The vectors of one side for all lanes, decoded: element i of lane j's vector is at [i * lanes + j]. `worst` holds
+/// magnitudes, which show infinities and NaNs, `words` the transposed encodings.
 struct LaneVectors {
   HWY_ALIGN uint32_t significand[max_instruction_k * max_lanes], field[max_instruction_k * max_lanes],
       sign[max_instruction_k * max_lanes], worst[max_instruction_k * max_lanes], words[max_words * max_lanes];
 
-  /// The vectors from `first` on, their elements from `element` on, of which `given` are there.
+  /// Decodes `dots` vectors, of given_k elements each, from index `first` on: k elements from `element` on, of which
+  /// the first `given` exist.
   template <bool IsUsual>
   void decode(const GridSide<IsUsual>& side, size_t first, size_t dots, int given_k, int element, int given, int k) {
     const D32 d;
@@ -368,7 +372,7 @@ struct LaneVectors {
   }
 };
 
-/// Elements of the side that is broadcast: those of one vector, each in all lanes.
+/// The vector of one lane of the side that is broadcast: each element in all lanes.
 struct BroadcastVector {
   const LaneVectors& from;
   size_t lane;
@@ -388,7 +392,7 @@ struct BroadcastVector {
   }
 };
 
-/// `count` codes of so many bytes, which stand `step` bytes apart.
+/// `count` encodings, one in each lane, that begin `step` bytes apart in memory.
 template <class T>
 HWY_INLINE V32 load_codes(const uint8_t* from, size_t step, size_t count) {
   if (step == sizeof(T)) return load_words(reinterpret_cast<const T*>(from), count);
@@ -402,7 +406,7 @@ HWY_NOINLINE V32 load_codes(const uint8_t* from, size_t bytes, size_t step, size
                       : load_codes<uint32_t>(from, step, count);
 }
 
-/// The other way.
+/// Stores encodings in that layout.
 template <class T>
 HWY_INLINE void store_codes(V32 codes, uint8_t* to, size_t step, size_t count) {
   if (step == sizeof(T)) return store_words(codes, count, reinterpret_cast<T*>(to));
@@ -476,7 +480,8 @@ struct GridRun {
   }
 };
 
-/// Lanes are of the longer side: products commute, and nothing else of these rows tells a from b.
+/// The lanes are vectors of the longer side, for which a and b change places if need be: products commute, and nothing
+/// else in these rows distinguishes a from b.
 bool run_grid(const AlignedRow& aligned, int k, const DotGrid& grid) {
   if (grid.columns >= grid.rows) return run_as_row_says(aligned, GridRun{aligned, k, grid, false});
   AlignedRow turned = aligned;
@@ -508,7 +513,8 @@ HWY_EXPORT(target_name);
 
 namespace {
 
-/// Whether the calling thread's floating point allows it: the addition of a c that joins last goes through it.
+/// Whether the calling thread's floating-point environment allows vector code: the addition of a c that joins last uses
+/// the host's.
 bool host_allows(const AlignedRow& row) {
   return traits_of(row.model).c != KernelTraits::Joining::last || default_float_environment();
 }

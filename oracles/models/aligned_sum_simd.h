@@ -1,4 +1,5 @@
-// The kernels of aligned sums on many dots at once (Highway): fused_sum, grouped_sum and emulated_fp8.
+// The kernels of aligned sums on many dots at once (Highway): fused_sum, grouped_sum, emulated_fp8, floored_sum and
+// bulk_normalized.
 #pragma once
 
 #include "core/batch.h"
@@ -18,7 +19,8 @@ class AlignedSumSimd {
   /// host's floating point and the calling thread's is not IEEE 754's.
   bool run(const Batch& batch, Column& results) const;
 
-  /// The dots of k products of a grid, in the same way, for rows without scales whose c is of d's format.
+  /// The same for the dots of k products of a grid; it also returns false for rows with scales or a c not of d's
+  /// format.
   bool run_grid(int k, const DotGrid& grid) const;
 
  private:

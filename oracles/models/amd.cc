@@ -23,7 +23,7 @@ class AmdRows : public RowList {
     fma_chain(arch, "mfma", shapes, type, "[MS] sequential RNE FMA from c");
   }
 
-  /// CDNA1: c and `block` products exact, one RNE.
+  /// CDNA1: c and `block` products are summed exactly and rounded RNE once.
   void exact(const Shapes& shapes, const std::string& type, int block) {
     for (const char* shape : shapes) {
       ModelRow row = start_row("cdna1", "mfma", shape, "f32." + type + "." + type + ".f32");
@@ -59,6 +59,7 @@ class AmdRows : public RowList {
     }
   }
 
+  /// CDNA3: `block` products, then c; `odd_even` of FP8.
   void two_stage(const Shapes& shapes, const std::string& types, int block, bool odd_even, const char* source) {
     for (const char* shape : shapes) {
       ModelRow row = start_row("cdna3", "mfma", shape, types);
@@ -70,7 +71,7 @@ class AmdRows : public RowList {
       m.product_overflow = ProductOverflow::infinity;
       m.odd_even = odd_even;
       m.nan = cdna3_nan;
-      // Floors are not symmetric in the sign.
+      // Not sign_symmetry: floors treat the signs differently.
       row.claims =
           claims_of({"power_of_two_scaling", "product_value_and_exponent", "split_k", "swap_operands", "zero_padding"});
       if (!odd_even) row.claims.push_back({"block_permutation", ""});

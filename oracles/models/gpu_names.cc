@@ -4,8 +4,8 @@
 
 namespace mmafuzz {
 
-// One compute capability (NVIDIA: CUDA C++ Programming Guide, "Compute Capabilities") or gfx target (AMD: ROCm,
-// "Accelerator and GPU hardware specifications") is one matrix unit.
+// GPUs of one compute capability (NVIDIA: CUDA C++ Programming Guide, "Compute Capabilities") or gfx target (AMD: ROCm,
+// "Accelerator and GPU hardware specifications") have the same matrix unit.
 const std::vector<GpuName>& gpu_names() {
   static const std::vector<GpuName> all = [] {
     std::vector<GpuName> names;

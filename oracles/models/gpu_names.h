@@ -1,4 +1,4 @@
-// The names by which people know GPUs, and whose rows describe them.
+// The names by which people know GPUs, and the architectures whose rows describe them.
 #pragma once
 
 #include <string>
@@ -8,16 +8,19 @@
 namespace mmafuzz {
 
 struct GpuName {
-  const char *name, *arch;  ///< "h100", "hopper"
+  const char *name, *arch;  ///< "h100", "hopper": the latter is ModelRow::arch
 };
 
-/// By architecture, then as they came. docs/units.md lists the same.
+/// All names, grouped by architecture in the order of the rows: NVIDIA's from Volta on, then AMD's. The first name of
+/// an architecture stands for it (gpu_of_unit). The table of evidence in docs/units.md, which ci/pages writes, lists
+/// the same names in this order.
 const std::vector<GpuName>& gpu_names();
 
-/// The first GPU of the architecture of a row's unit, "model:volta/..."; nullptr of others and where none has a name.
+/// The first GPU of the architecture that a unit's name has, "v100" of "model:volta/..."; nullptr of units of other
+/// families, and of architectures that have no GPU here, as x86.
 const char* gpu_of_unit(const std::string& unit);
 
-/// nullptr for a GPU that no rows describe.
+/// The architecture of a GPU's name, "hopper" of "h100"; nullptr of a name that is not listed.
 const char* arch_of_gpu(std::string_view name);
 
 }  // namespace mmafuzz

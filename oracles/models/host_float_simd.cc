@@ -25,12 +25,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if MMAFUZZ_HOST_FMA
 
-/// One instruction of each kernel: run() makes the sum of c. Bit j of its answer: dot j needs the scalar kernel.
+/// The base of the structs below, each one instruction of a kernel. run() turns c into the result, one dot in each
+/// lane, and returns a mask: bit j says that dot j is lost, that is, needs the scalar kernel.
 struct NumbersOnly {
   explicit NumbersOnly(const DotModel& model) : m(model) {}
-  /// Whether lanes give the NaNs of nan_from; else dots that have one are lost.
+  /// Whether lanes return the NaNs that nan_from asks for; otherwise dots that have a NaN are lost.
   static constexpr bool hands_nans_on = false;
-  /// What a kernel needs of a window beside its numbers.
+  /// Loads what a kernel needs besides numbers of a and b, as scales, for a window: the arguments of load_floats().
   void load(const Batch&, size_t, size_t, int, int, int) {}
 
   const DotModel& m;
@@ -95,7 +96,7 @@ struct TwoStageSums : TwoStageWindow {
   }
 };
 
-/// Operands in the row's order.
+/// The k operands x in the row's order: x itself or a copy in `to`.
 template <class T>
 HWY_INLINE const T* ordered(const DotModel& m, const T* x, size_t lanes, T* to) {
   if (m.order == ProductOrder::ascending) return x;
@@ -104,7 +105,7 @@ HWY_INLINE const T* ordered(const DotModel& m, const T* x, size_t lanes, T* to) 
   return to;
 }
 
-/// The codes in d of numbers that fp32 holds, and of bf16 and fp32 that d does; every NaN is the row's.
+/// The encodings in d of fp32 numbers, rounded if d is fp16; bf16 and fp32 must hold them. Every NaN is the row's.
 HWY_INLINE V32 codes_of_numbers(const DotModel& m, VF32 x) {
   if (m.d == fp16_fields) return fp16_bits(x, m.nan);
   if (m.d == fp32_fields) return canonical_bits(x, m.nan);
@@ -126,7 +127,7 @@ HWY_INLINE V32 codes_of(const DotModel& m, VF32 x) {
   return hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), nan, codes);
 }
 
-/// Elements that are loaded at once: of as many whole instructions as fit.
+/// The elements of a window, which is loaded at once: as many whole instructions as fit in max_instruction_k.
 int window_of(const DotModel& m) { return max_instruction_k / m.k * m.k; }
 /// Elements of a window from `element` on, its padding included.
 int loaded_elements(const DotModel& m, int k, int element) {
@@ -200,7 +201,7 @@ HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& result
   }
 }
 
-/// Trees and chains.
+/// Kernels of IEEE operations. Hands: NaNs of operands are handed on.
 template <bool Hands>
 void run_operations(const DotModel& m, const Batch& batch, Column& results) {
   if (traits_of(m).of_fp32()) {
@@ -251,7 +252,7 @@ HWY_EXPORT(run_rows);
 
 namespace {
 
-/// What all have in common: the host's own rounding and NaN, d in its registers.
+/// What all rows but odd trees need: rounding to nearest even, low bits that round nothing, a NaN of d as their own.
 bool is_of_the_host(const DotModel& m) {
   const bool tells_signalling = m.nan_from == NanFrom::constant || m.low_bits != LowBits::nan_payload;
   return m.output_rounding == Rounding::nearest_even && m.low_bits != LowBits::rounded && tells_signalling &&
@@ -262,7 +263,7 @@ bool flushes_in_lanes(const DotModel& m) {
   return m.subnormals == Subnormals::kept || (m.flushed == FlushedNumbers::both && m.tininess == Tininess::after);
 }
 
-/// x86 flushes what is subnormal in fp32: of a narrower format nothing.
+/// Whether the row flushes nothing, or what x86 flushes: what is subnormal in fp32, and of a narrower format nothing.
 bool flushes_as_the_host(const DotModel& m) {
   if (m.subnormals == Subnormals::flushed_of_fp16 || !flushes_in_lanes(m)) return false;
   const auto is_as_wide = [](const FormatFields& f) { return f.exponent_bits == 8; };
@@ -276,20 +277,20 @@ bool overflows_as_the_host(const DotModel& m) {
          m.overflow_rank == OverflowRank::equal;
 }
 
-/// Whose sums are normal fp32 numbers before they are rounded.
+/// Rows of fp16 whose nonzero sums are normal fp32 numbers before they are rounded to fp16.
 bool is_chain_of_fp16(const DotModel& m) {
   return m.c == fp16_fields && m.d == fp16_fields && m.a.subnormal_bit() + m.b.subnormal_bit() >= -126;
 }
 
 bool is_chain_of_bf16(const DotModel& m) { return m.c == bf16_fields && m.d == bf16_fields && flushes_as_the_host(m); }
 
-/// Exact sums that c joins, of the same kind.
+/// The same for exact sums that c is part of.
 bool is_sum_of_fp16(const DotModel& m) {
   return is_chain_of_fp16(m) && m.block > 0 && m.scale_block == 0 && m.subnormals == Subnormals::kept &&
          traits_of(m).c == KernelTraits::Joining::with_products;
 }
 
-/// Scales that move no bit of a product: e8m0.
+/// Whether scales are powers of two (e8m0), which change no significand.
 bool has_scales_of_lanes(const DotModel& m) {
   const auto is_e8m0 = [](const FormatFields& f) {
     return f.width == 8 && f.exponent_bits == 8 && f.bias == 127 && f.specials == Specials::top_code;

@@ -1,5 +1,5 @@
-// Many dots at once in the host's floating point, rounded to nearest even: fma_chain in fp32 and fp64, and in fp32
-// fma_then_add, ieee_tree, exact_sum and two_stage_sum.
+// Many dots at once in the host's floating point: fma_chain and ieee_tree in fp32 and fp64, and in fp32 fma_then_add,
+// exact_sum, sum_then_add and two_stage_sum, rounded to nearest even; ieee_tree in fp32 also to odd.
 #pragma once
 
 #include "arithmetic/dot_model.h"

@@ -28,7 +28,7 @@ class TwinUnit final : public Unit {
   DotModel model_;
 };
 
-/// Whether the op's formats are the instruction's; else what it takes.
+/// Whether the op is a dot of the row's formats, of any k, or a refusal that says what the row takes.
 Result<bool> fits(const ModelRow& row, const Op& op) {
   const Op& own = row.op;
   const bool same = op.kind == OpKind::dot && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
@@ -38,7 +38,7 @@ Result<bool> fits(const ModelRow& row, const Op& op) {
   return true;
 }
 
-/// Whether a row of one's own can have the op's formats.
+/// Whether `custom` can have the op's formats.
 Result<bool> takes_custom(const Op& op) {
   const auto is_integer = [](const Format* f) { return f->fields().integer; };
   const Format* const read[] = {&op.a, &op.b, &op.c, &op.scale_a, &op.scale_b};
@@ -60,13 +60,13 @@ class RowFamily final : public Family {
 
   Role role(const std::string&) const override { return twin_ ? Role::twin : Role::model; }
 
-  /// Of each instruction the row with the widest k, and of rows that compute the same the first.
+  /// For each instruction the row with the greatest k; of rows that compute the same the first.
   std::vector<std::string> searched_by_default(const Op& op) const override {
     std::vector<std::string> names;
     if (twin_) return names;
     std::map<std::string, const ModelRow*> widest;
     for (const ModelRow& row : model_rows()) {
-      if (!fits(row, op) || row.model.form != Form::s_plus_c) continue;  // others would differ from all that add
+      if (!fits(row, op) || row.model.form != Form::s_plus_c) continue;  // others do not compute s + c
       const ModelRow*& best = widest[row.arch + "/" + row.instruction];
       if (!best || row.op.k > best->op.k) best = &row;
     }
@@ -96,7 +96,7 @@ class RowFamily final : public Family {
     return all;
   }
 
-  /// A row may divide its block among several instructions (turing, ampere); an op that either would pad is left out.
+  /// Rows with the same steps compute the same, whatever their k (turing, ampere), on an op that neither pads.
   bool are_one(const std::string& x, const std::string& y, const Op& op) const override {
     if (x == y) return true;
     const Result<std::unique_ptr<Unit>> first = bind(x, op), second = bind(y, op);
@@ -107,7 +107,7 @@ class RowFamily final : public Family {
 
   FamilyParameters parameters() const override {
     FamilyParameters all{"model:, twin:", {}};
-    if (twin_) return all;  // the same
+    if (twin_) return all;  // listed with those of model:
     for (const Parameter& p : mmafuzz::parameters()) all.parameters.push_back({p.name, p.meaning, values_text(p)});
     return all;
   }
@@ -115,7 +115,7 @@ class RowFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind == OpKind::gemm) return bind_gemm(name, op);
     const UnitName parts(name);
-    const ModelRow* row = find_model_row(parts.path);  // none: custom_row
+    const ModelRow* row = find_model_row(parts.path);  // nullptr: custom_row
     const Result<bool> fit = row ? fits(*row, op) : takes_custom(op);
     if (!fit) return fit.refusal();
     Result<DotModel> model = with_overrides(row ? row->model : custom_model(op), parts.settings);
@@ -127,8 +127,8 @@ class RowFamily final : public Family {
       claims = {{"equals_model", parts.under("model").text()}};
     } else {
       unit = std::make_unique<ModelUnit>(*model, op);
-      // An overridden row is a mutant and promises nothing. A k that is padded is not the same dot for a chain of
-      // operations: a last -0 becomes +0. Where operands hand NaNs on, which one comes depends on their places.
+      // An overridden row is a mutant and claims nothing. A k that is padded is not the same dot for a chain of
+      // operations: a last -0 becomes +0. Where operands' NaNs are handed on, which one depends on their positions.
       const bool tells_nans_apart = model->nan_from != NanFrom::constant && op.nan == NanPolicy::exact;
       if (row && parts.settings.empty())
         for (const Claim& claim : row->claims) {

@@ -23,7 +23,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-/// PTX and AMD type names where they differ from format names.
+/// The format's name of a PTX or AMD type name.
 std::string format_of_type(const std::string& type) {
   static const std::map<std::string, std::string> names = {
       {"f64", "fp64"}, {"f32", "fp32"}, {"f16", "fp16"}, {"ue8m0", "e8m0"}, {"xf32", "tf32"}};
@@ -53,8 +53,9 @@ bool parse_shape(std::string_view shape, int& m, int& n, int& k) {
   return p == end;
 }
 
-/// Whether Hopper has this `.sp` instruction and its row is that of the dense one with as many products: an H200 says
-/// so, no other GPU was asked. The PTX ISA has no fp64, and of FP8 on `mma` m16n8k64 with fp32 alone.
+/// Whether this is a sparse instruction (`.sp`) of Hopper, whose row is that of the dense instruction with as many
+/// products, that is, half its k: an H200 shows it, no other GPU was tested. The PTX ISA has no sparse fp64, and sparse
+/// FP8 of `mma` only as m16n8k64 with fp32 results.
 bool is_sparse_form(std::string_view name) {
   const bool fp8 = name.find(".e4m3") != name.npos || name.find(".e5m2") != name.npos;
   const bool wgmma = name.starts_with("hopper/wgmma.sp.m64n");
@@ -62,7 +63,7 @@ bool is_sparse_form(std::string_view name) {
                    (!fp8 || name.find(".m16n8k64.f32.") != name.npos));
 }
 
-/// What an op says of a row.
+/// A row with what an op says of it: formats, scales, k and block, all fraction bits of d.
 DotModel model_of_formats(const Op& op) {
   DotModel m;
   m.a = op.a.fields();
@@ -79,8 +80,8 @@ DotModel model_of_formats(const Op& op) {
   return m;
 }
 
-/// Replaces the m and n of asynchronous instructions by those that the table lists (m and n do not change the
-/// arithmetic, docs/semantics.md 1), and sparse instructions by dense ones; other names stay.
+/// A row's name with the m and n of asynchronous instructions replaced by those that the table lists (m and n do not
+/// change the arithmetic, docs/semantics.md 1), and sparse instructions by dense ones; other names stay.
 std::string listed_name(std::string_view name) {
   std::vector<std::string> parts = split(name, '.');
   const bool sparse = is_sparse_form(name);

@@ -16,59 +16,61 @@ struct ModelRow {
   std::string instruction;  ///< "mma", "wgmma", "tcgen05.kind::f16", "mfma", ...
   std::string shape;        ///< "m16n8k16"
   std::string types;        ///< "f32.f16.f16.f32[.ue8m0]": d, a, b, c (and the scales), PTX names
-  Op op;                    ///< formats, k of the instruction, scales
+  Op op;                    ///< a dot of the row's formats, with k of the instruction, and scales
   DotModel model;
   std::vector<Claim> claims;
-  std::string source;
+  std::string source;  ///< citation
 
   /// "hopper/mma.m16n8k16.f32.f16.f16.f32": what follows `model:`.
   std::string name() const { return arch + "/" + instruction + "." + shape + "." + types; }
 };
 
-/// The rows of one vendor, in nvidia.cc, amd.cc, rdna.cc, x86.cc and other_cpus.cc.
+/// The rows of one maker each, from nvidia.cc, amd.cc, rdna.cc, x86.cc and other_cpus.cc.
 std::vector<ModelRow> nvidia_rows();
 std::vector<ModelRow> amd_rows();
 std::vector<ModelRow> rdna_rows();
 std::vector<ModelRow> x86_rows();
 std::vector<ModelRow> other_cpu_rows();
 
-/// All rows.
+/// All rows, in the order of these functions.
 const std::vector<ModelRow>& model_rows();
 
-/// The row of that name; any valid n of wgmma and m, n of tcgen05 finds the listed shape. nullptr if there is none.
+/// The row of that name, or nullptr. Names with another valid n of wgmma, or m and n of tcgen05, find the row of the
+/// listed shape, and names of Hopper's sparse instructions (.sp) that of the dense one.
 const ModelRow* find_model_row(std::string_view name);
 
-/// What stands for a row after `model:` and `twin:` where the whole row is overrides.
+/// The name after `model:` and `twin:` of a row that consists of overrides alone.
 inline constexpr char custom_row[] = "custom";
 
-/// The row that the overrides of `model:custom?...` change: an op's formats, at most 64 products at once, each joined
-/// by an IEEE fused multiply-add.
+/// The row that the overrides of `model:custom?...` change: an op's formats, a k of at most 64, and a chain of IEEE
+/// fused multiply-adds or, for an op with scales, a fused sum.
 DotModel custom_model(const Op& op);
 
-/// The unit `model:custom?...` that is this row on this op.
+/// The name `model:custom?...` of the unit that is this row on this op.
 std::string custom_name(const DotModel& model, const Op& op);
 
-/// Starts a row: formats from the types, k from the shape, everything else at its default.
+/// Starts a row: formats and scale_block from the types and the instruction's name, k and block from the shape, all
+/// fraction bits of d, everything else at its default. Throws std::logic_error for a shape without a k.
 ModelRow start_row(std::string arch, std::string instruction, std::string shape, std::string types);
 
-/// What a row of IEEE operations makes of NaNs; `own` 0: the format's.
+/// What a row of IEEE operations makes of NaNs.
 struct NanRule {
   NanFrom from = NanFrom::constant;
-  uint64_t own = 0;
+  uint64_t own = 0;  ///< DotModel::nan; 0: the canonical NaN of d's format
 };
 
-/// Starts a row of IEEE operations to nearest even, with all that chains and trees of them promise.
+/// Starts a row of IEEE operations to nearest even, with the claims that hold for every chain or tree of them.
 ModelRow start_ieee_row(const char* arch, const char* instruction, const char* shape, const std::string& types,
                         const NanRule& nan = {});
 
-/// Collects one vendor's rows.
+/// Collects one maker's rows.
 class RowList {
  public:
   void add(ModelRow row, const char* source) {
     row.source = source;
     rows_.push_back(std::move(row));
   }
-  /// Rows of IEEE FMA chains, all operands of one type.
+  /// Adds a row for each shape: a chain of IEEE FMAs, all formats of one type.
   void fma_chain(const char* arch, const char* instruction, const std::vector<const char*>& shapes,
                  const std::string& type, const char* source, const NanRule& nan = {});
   std::vector<ModelRow> take() { return std::move(rows_); }
@@ -77,14 +79,15 @@ class RowList {
   std::vector<ModelRow> rows_;
 };
 
-/// The row that a unit is or, of a black box, claims to equal: how large its steps are, whether it flushes.
+/// The parameters of a unit's model or, of a unit without one, of the first row that it claims to equal; nullopt: it
+/// claims none.
 std::optional<DotModel> row_of(const Unit& unit);
 
-/// Whether a name says where results were recorded, and is no unit's.
+/// Whether a name is a provenance, which says where results were recorded, and no unit's: it has a slash and no colon.
 bool is_provenance(std::string_view name);
 
-/// The model that claims to describe a provenance `nvidia.<gpu>/<instruction>.<d>.<ab>` (format names) or `amd...`, or
-/// a refusal that says what is unknown about it.
+/// The unit `model:...` that claims to describe a provenance `nvidia.<gpu>/<instruction>.<d>.<ab>` (format names),
+/// `nvidia.<gpu>/` and the rest of a row's name, or `amd...`; or a refusal that says what is unknown about it.
 Result<std::string> model_of_provenance(std::string_view provenance);
 
 }  // namespace mmafuzz

@@ -9,11 +9,11 @@
 namespace mmafuzz {
 namespace {
 
-/// Parameters that the rows of one family of instructions share.
+/// Parameters that the rows of one family of instructions share, as members of DotModel.
 struct Fused {
   int block;
   int fraction_bits;
-  int zero_exponent_f32;  ///< e_zero where d is fp32
+  int zero_exponent_f32;  ///< the alignment floor (e_zero in [MS]) where d is fp32
   int zero_exponent_f16;
   bool e8m13 = false;  ///< fp32 results hold 13 fraction bits
 };
@@ -40,7 +40,7 @@ class NvidiaRows : public RowList {
     add(std::move(row), source);
   }
 
-  /// docs/semantics.md 4: fp16 fused sums of 16 products, F = 25, and an IEEE add.
+  /// docs/semantics.md 4: two fp16 fused sums of k / 2 products, F = 25, and an IEEE add.
   void emulated(const char* arch, const char* shape, const std::string& types, const char* source) {
     ModelRow row = start_row(arch, "mma", shape, types);
     DotModel& m = row.model;
@@ -48,7 +48,7 @@ class NvidiaRows : public RowList {
     m.kernel = Kernel::emulated_fp8;
     m.block = m.k / 2;  // two HMMA.16816 for k = 32, two HMMA.1688 for k = 16
     m.fraction_bits = 25;
-    m.zero_exponent = to_f16 ? -21 : -133;  // of the HMMA
+    m.zero_exponent = to_f16 ? -21 : -133;  // the floor of HMMA
     m.output_rounding = to_f16 ? Rounding::nearest_even : Rounding::toward_zero;
     m.underflow_sign = UnderflowSign::positive;
     m.nan = to_f16 ? nan_f16 : nan_f32;
@@ -85,8 +85,8 @@ class NvidiaRows : public RowList {
     add(std::move(row), source);
   }
 
-  /// NaNs are those of an H200, for other GPUs by analogy. Recordings show b and c before a on its tensor cores, and b
-  /// before c for fma.f64 alone.
+  /// NaNs are those of an H200, for other GPUs by analogy. Recordings of its tensor cores show that NaNs of b and of c
+  /// come before a's; that b's come before c's is recorded of fma.f64 alone.
   void fp64(const char* arch, const std::vector<const char*>& shapes, const char* source) {
     fma_chain(arch, "mma", shapes, "f64", source, {NanFrom::b_c_a, 0xfff8000000000000});
   }

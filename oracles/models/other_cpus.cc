@@ -2,9 +2,9 @@
 // Manual (DDI 0487, shared pseudocode BFDotAdd, FPDot, FPDotAdd, FPMulAdd; SME: DDI 0616), the Power ISA 3.1
 // (chapter 7.6.3, VSX Matrix-Multiply Assist), the RISC-V Unprivileged ISA (Zvfbfwma; its Bulk Normalization Algorithm,
 // RVBNA, in the draft of 2026; how Spike calls that: Zvtbf16fmm, Zvtofp8fmm). All with the processor's default
-// modes: to nearest even, subnormal numbers kept. NaNs of operands are handed on (Arm: FPCR.DN = 0), but for Arm's
-// products of SME and of bf16 and FP8, which have one NaN, and RISC-V, which has one for all. What the bits of Arm's
-// FPCR make of these rows, docs/semantics.md 14 says.
+// modes: to nearest even, subnormal numbers kept. NaNs of operands are handed on (Arm: FPCR.DN = 0), except by Arm's
+// products of SME and of bf16 and FP8, which have one NaN, and RISC-V, which has one for all. docs/semantics.md 14 says
+// how the bits of Arm's FPCR change these rows.
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -78,7 +78,7 @@ class CpuRows : public RowList {
     add(std::move(row), source);
   }
 
-  /// n products by RVBNA, whose guard bits are log2(n); an IEEE addition to odd joins c.
+  /// n products by RVBNA, whose guard bits are log2(n); then an IEEE addition of c, rounded to odd.
   void bulk_normalized(const char* instruction, int n, int guard_bits, const std::string& a, const std::string& b) {
     ModelRow row =
         start_ieee_row("riscv", instruction, ("k" + std::to_string(n)).c_str(), "f32." + a + "." + b + ".f32");
@@ -86,7 +86,7 @@ class CpuRows : public RowList {
     m.kernel = Kernel::bulk_normalized;
     m.block = n;
     m.fraction_bits = m.d.fraction_bits + guard_bits;
-    m.zero_exponent = -(m.a.bias + m.b.bias);  // a biased sum of 0
+    m.zero_exponent = -(m.a.bias + m.b.bias);  // the sum of the biased exponents is 0
     m.output_rounding = Rounding::odd;
     m.overflow = Overflow::infinity;
     row.claims = claims_of({"block_permutation", "monotone_in_c", "product_value_and_exponent", "sign_symmetry",
@@ -116,7 +116,8 @@ class CpuRows : public RowList {
   }
 
  private:
-  /// Where c or the products are negated, a greater one lowers the result; products that are zero still change c.
+  /// Sets the form and drops the claims that it breaks: raising a negated c or product lowers the result, and where a
+  /// step negates or drops c, a further step of zero products changes the result.
   static void in_form(ModelRow& row, Form form) {
     row.model.form = form;
     const bool negated = form != Form::s_plus_c && form != Form::s_alone,

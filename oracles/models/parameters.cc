@@ -17,7 +17,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// The words of a row of the table of kernels.
+/// The words of a line of the table of kernels (arithmetic/kernels.def.h); `settings` are names, separated by blanks.
 struct KernelText {
   const char *name, *settings, *does;
 
@@ -146,7 +146,7 @@ std::string parameter_text(const Parameter& p, const DotModel& model) {
 
 bool same_arithmetic(const DotModel& x, const DotModel& y) {
   if (x.kernel != y.kernel) return false;
-  // The same steps in instructions of any length.
+  // With equal steps, how many an instruction takes does not matter.
   const bool by_steps = products_per_call(x) == products_per_call(y);
   return std::all_of(parameters().begin(), parameters().end(), [&](const Parameter& p) {
     const bool ignored = std::string_view(p.name) == "k" && by_steps;
@@ -171,7 +171,7 @@ bool Parameter::used_by(Kernel kernel) const {
 }
 
 std::string why_no_results_in(const FormatFields& d) {
-  // No source says what a matrix unit gives there in place of an infinity or of a negative sum.
+  // No source says what a matrix unit gives in other formats in place of an infinity or of a negative sum.
   if (d.specials != Specials::ieee || !d.has_sign())
     return "a row's results are of a format with a sign and IEEE 754's infinities";
   return "";
@@ -184,7 +184,7 @@ std::string contradiction_in(const DotModel& model) {
     return "output_fraction_bits is at most " + std::to_string(model.d.fraction_bits) + " here";
   if ((model.nan & ~model.d.container_mask()) || decode(model.d, model.nan).cls != NumberClass::nan)
     return "nan must be the encoding of a NaN of d's format";
-  // Units ignore the sign of a scale (ue4m3) or have none (e8m0); what one would make of it no source says.
+  // Known scales have no sign (e8m0), or units ignore it (ue4m3); no source says what a unit makes of a signed scale.
   const auto is_scale = [](const FormatFields& f) { return !f.has_sign() && !f.has_infinity(); };
   if (model.scale_block && (!is_scale(model.scale_a) || !is_scale(model.scale_b)))
     return "a row's scales are of formats without a sign and without infinities";
@@ -195,7 +195,7 @@ std::string contradiction_in(const DotModel& model) {
   if (kernel.in_groups()) {
     if (model.scale_block % model.group != 0)
       return "the products of a group share a scale: group divides " + std::to_string(model.scale_block) + " here";
-    // A group is an integer of the formats' least product; scaled, it is aligned below the greatest exponent.
+    // A group's sum is an integer in units of the least product; both times its scales and aligned it must fit.
     const auto bits = [](const FormatFields& f) { return f.emax() + 1 - f.subnormal_bit(); };
     const int scales = model.scale_a.precision() + model.scale_b.precision();
     if (bits(model.a) + bits(model.b) + 6 + scales > 62 ||
@@ -335,7 +335,7 @@ Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
     if (!p->used_by(model.kernel))
       return invalid(std::string("parameter ") + p->name + " has no effect on kernel " +
                      parameter_text(*find_parameter("kernel"), model));
-  if (model.kernel != own) {  // what only the row's own kernel read says nothing of another
+  if (model.kernel != own) {  // values that were for the row's own kernel alone mean nothing for another
     DotModel plain;
     plain.output_fraction_bits = model.d.fraction_bits;
     for (const Parameter& p : parameters())

@@ -1,8 +1,7 @@
 // The dot products and matrix units of AMD's RDNA3 (and 3.5) and RDNA4. Source: AMD's emulator, ROCm/rocm-systems,
 // emulation/rocjitsu, gfx11_dot2.h, gfx12_dot.h and dot_packed16.h (pull request 12120), checked there on a Radeon Pro
-// W7900 and a Radeon AI Pro R9700; what those cards gave is recorded in corpus/recorded/. Dense fp16 and bf16 alone
-// were looked at on both, FP8 dot products on RDNA4. On RDNA3.5 (gfx1151) a user found the same sum (issue 12056
-// there).
+// W7900 and a Radeon AI Pro R9700; what those cards gave is recorded in corpus/recorded/. Only dense fp16 and bf16 were
+// tested on both, FP8 dot products on RDNA4. On RDNA3.5 (gfx1151) a user found the same sum (issue 12056 there).
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -16,7 +15,7 @@ class RdnaRows : public RowList {
     m.block = 2;
     m.cut = Cut::opposed_complement;
     m.subnormals = Subnormals::flushed_of_fp32;
-    if (m.d.emin() == -126) m.zero_exponent = -1000;  // c = 0 has no exponent: this is below all
+    if (m.d.emin() == -126) m.zero_exponent = -1000;  // c = 0 has no exponent: this one is below all others
     row.claims = claims_of({"block_permutation", "product_value_and_exponent", "split_k", "swap_operands"});
     add(std::move(row), "rocjitsu, gfx11_dot2.h; captured on a W7900");
   }

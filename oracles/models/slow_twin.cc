@@ -1,5 +1,6 @@
-// The kernels of arithmetic/ in the words of docs/semantics.md, whose sections the comments cite. Clarity over speed:
-// each step builds its terms, says which exponent each of them reads, adds exactly and rounds once.
+// The kernels of arithmetic/ in the words of docs/semantics.md, whose sections the comments cite; D with a number is a
+// point of docs/units.md on which sources differ. Clarity over speed: each step builds its terms, says which exponent
+// each of them reads, adds exactly and rounds once.
 #include "oracles/models/slow_twin.h"
 
 #include <algorithm>
@@ -17,11 +18,12 @@ namespace {
 
 using Terms = std::vector<Term>;
 
-constexpr int no_exponent = INT_MIN;
+constexpr int no_exponent = INT_MIN;  ///< of a term that takes no part in the search for the greatest exponent
 
 // ---- Reading operands -----------------------------------------------------------------------------------------------
 
-/// Flushed inputs lose their sign (section 6), but for x86's (section 8). On the cores they are fp32 numbers by then.
+/// Makes a subnormal operand a zero where the row flushes it: +0 (section 6), or of its sign (x86's, section 8). What
+/// becomes fp32 first is judged as an fp32 number.
 void flush_input(const DotModel& model, Term& t, const FormatFields& stored) {
   const bool as_fp32 = model.kernel == Kernel::fma_then_add || model.subnormals == Subnormals::flushed_of_fp32;
   const FormatFields& f = as_fp32 ? fp32_fields : stored;
@@ -50,11 +52,11 @@ Term read_scale(const FormatFields& f, uint64_t encoding) {
   return t;
 }
 
-/// An accumulator on its way from step to step.
+/// The c of a step: the dot's own, or the result of the step before.
 struct Accumulator {
   uint64_t encoding;
   const FormatFields* format;
-  bool all_ones_is_number = false;
+  bool all_ones_is_number = false;  ///< see decode()
 };
 
 int least_c_exponent(const DotModel& model, const Accumulator& c) {
@@ -86,7 +88,7 @@ struct Instruction {
   }
 };
 
-/// Terms in blocks; the last one may have less.
+/// Consecutive terms in blocks of `size`, but at least 1; the last block may have fewer.
 std::vector<std::span<const Term>> blocks_of(std::span<const Term> terms, int size) {
   const size_t block = static_cast<size_t>(std::max(1, size));
   std::vector<std::span<const Term>> blocks;
@@ -95,7 +97,7 @@ std::vector<std::span<const Term>> blocks_of(std::span<const Term> terms, int si
   return blocks;
 }
 
-/// The numbers of an instruction's products, in the order in which its adders take them.
+/// The indices of an instruction's products, in the order in which its adders take them.
 std::vector<int> order_of_products(const DotModel& model) {
   std::vector<int> numbers;
   switch (model.order) {
@@ -111,7 +113,7 @@ std::vector<int> order_of_products(const DotModel& model) {
         numbers.push_back(i);
       }
       break;
-    case ProductOrder::halves_in_turn:  // rocjitsu, mma_exec.h: in waves of 32 lanes each half of these holds 8 of 16
+    case ProductOrder::halves_in_turn:  // rocjitsu, mma_exec.h: of a wave's 32 lanes each half holds 8 of 16 products
       for (int i = 0; i < model.k / 2; i += model.block)
         for (int half = 0; half < 2; ++half)
           for (int j = 0; j < model.block; ++j) numbers.push_back(half * (model.k / 2) + i + j);
@@ -126,6 +128,7 @@ std::vector<int> order_of_products(const DotModel& model) {
   return numbers;
 }
 
+/// The operands of the instruction whose products begin at index `first`; beyond the dot's k, +0 and scales of 1.
 Instruction read_instruction(const DotModel& model, const DotOperands& operands, int first) {
   const bool emulated = model.kernel == Kernel::emulated_fp8;
   const FormatFields& used_a = emulated ? fp16_fields : model.a;
@@ -153,13 +156,13 @@ bool is_zero_encoding(const FormatFields& f, uint64_t encoding) {
   return (encoding & ~f.in_container(f.sign_bit())) == 0;
 }
 
-/// Arm ARM, FPRoundBase: FIZ flushes no result, FZ16 those of 16 bits.
+/// Whether results in d may be flushed. Arm ARM, FPRoundBase: FIZ flushes no result, FZ16 those of 16 bits.
 bool may_flush_results(const DotModel& model) {
   const bool is_of_16_bits_alone = model.subnormals == Subnormals::flushed_of_fp16;
   return model.flushed != FlushedNumbers::operands && (!is_of_16_bits_alone || model.d == fp16_fields);
 }
 
-/// A flushed result keeps its sign and is judged after rounding (section 6).
+/// A flushed result is judged after rounding and keeps its sign (section 6), unless underflow_sign=positive.
 uint64_t flush_result(const DotModel& model, uint64_t encoding) {
   if (!may_flush_results(model)) return encoding;
   const Term t = decode(model.d, encoding, LowBits::ignored);
@@ -178,7 +181,7 @@ bool is_tiny(const FormatFields& f, int fraction_bits, const Dyadic& v, Rounding
   return exponent < f.emin();
 }
 
-/// e8m13 results are of the fused sums; the other kernels' results have all the bits of d.
+/// Fraction bits of a result: d's for exact and two-stage sums; the others may have fewer (e8m13).
 int result_bits(const DotModel& model) {
   const bool all_bits =
       traits_of(model).additions == KernelTraits::Additions::exact || model.kernel == Kernel::two_stage_sum;
@@ -189,7 +192,8 @@ uint64_t round_output(const DotModel& model, const Dyadic& sum) {
   return round_to(model.d, result_bits(model), sum, model.output_rounding, model.overflow).encoding;
 }
 
-/// x86 judges what it flushes by its value; so do FP8's instructions there, whose results are fp32 numbers.
+/// Whether a result is flushed by its exact value (is_tiny) and not by its rounded encoding: so x86 does, also in FP8's
+/// instructions, whose results are fp32 numbers.
 bool flushes_by_value(const DotModel& model) {
   return may_flush_results(model) && model.subnormals != Subnormals::kept && model.subnormals != Subnormals::flushed;
 }
@@ -217,7 +221,7 @@ std::optional<uint64_t> special_result(const DotModel& model, std::span<const Te
   return std::nullopt;
 }
 
-/// A NaN with its quiet bit set.
+/// The encoding in d of a NaN, with its quiet bit set.
 uint64_t quiet(const FormatFields& d, const NanBits& nan) {
   const uint64_t payload = static_cast<uint64_t>((nan.payload << d.fraction_bits) >> 64);
   return d.encode_infinity(nan.negative) | d.in_container(payload | uint64_t{1} << (d.fraction_bits - 1));
@@ -314,7 +318,7 @@ uint64_t round_fused_sum(const DotModel& model, Dyadic sum, bool zero_negative) 
   return flush_sum(model, sum, result);
 }
 
-/// Terms whose exponents are what each of them reads: align to the greatest, truncate, add, round once.
+/// Terms whose exponents are those that each of them reads are aligned to the greatest, truncated, added, rounded once.
 uint64_t truncated_sum(const DotModel& model, const Terms& terms, bool zero_negative) {
   int greatest = model.zero_rule == ZeroRule::clamp ? model.zero_exponent : no_exponent;
   for (const Term& t : terms) greatest = std::max(greatest, t.exponent);
@@ -406,8 +410,8 @@ std::optional<uint64_t> ranked_special(const DotModel& model, std::span<const Te
   return std::nullopt;
 }
 
-/// One rounding on the subnormal grid or, where the row flushes, of a normalized significand of which what is tiny is
-/// then +0; overflow as the row says.
+/// A sum rounded to f once. Underflow is gradual or, where the row flushes, a sum that is tiny after rounding with an
+/// unbounded exponent is zero; a zero is +0 unless underflow_sign=kept; overflow as the row says.
 uint64_t packed(const DotModel& model, const FormatFields& f, int fraction_bits, const Dyadic& total, Rounding mode) {
   if (total.units == 0) return 0;
   const bool flushes = model.subnormals == Subnormals::flushed_of_fp32 && f.emin() == fp32_fields.emin();
@@ -421,7 +425,7 @@ uint64_t packed(const DotModel& model, const FormatFields& f, int fraction_bits,
 uint64_t floored_sum(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
   const int below = model.fraction_bits;
   const int grid_of_zero = model.zero_rule == ZeroRule::constant ? model.zero_exponent - below : no_exponent;
-  // A grid is the weight of the last bit that is kept; products that are zero have none.
+  // A grid is the exponent of the last bit that is kept; products that are zero have none.
   const auto grid_of = [&](std::span<const Term> group) {
     int grid = no_exponent;
     for (const Term& p : group)
@@ -505,7 +509,7 @@ Term read_result(const DotModel& model, uint64_t encoding) {
 
 using SomeNan = std::optional<NanBits>;
 
-/// The result of an operation on a, b and c, of which there may be less.
+/// The rounded result of an operation with that exact value; a, b and c are its operands' NaNs, where there are any.
 uint64_t operation(const DotModel& model, const Term& exact, const SomeNan& a, const SomeNan& b, const SomeNan& c) {
   if (exact.kind == Kind::nan) return nan_of_operands(model, a, b, c, exact.invalid);
   return flush_result(model, ieee_round(model, exact, model.output_rounding).encoding);
@@ -555,7 +559,7 @@ uint64_t fma_then_add(const DotModel& model, const Instruction& instruction, con
   };
   Terms chains;
   for (const auto block : blocks_of(products, model.block)) {
-    Term chain;  // RZ
+    Term chain;  // RZ, which is +0
     for (const Term& product : block) {
       const bool multiplication = &product == &block[0] && model.chain_start == ChainStart::first_product;
       Term exact = multiplication ? product : exact_add(product, chain, model.output_rounding);
@@ -577,7 +581,8 @@ uint64_t fma_then_add(const DotModel& model, const Instruction& instruction, con
   return ieee_round(last, c, model.output_rounding).encoding;
 }
 
-/// What is multiplied by -1 (Power ISA 3.1, 7.6.3: the PN, NP and NN forms). A NaN's own bits stay as they are.
+/// The factor, 1 or -1, of the products' sum, of c and of the result (Power ISA 3.1, 7.6.3: the PN, NP and NN forms). A
+/// NaN's own bits stay as they are.
 struct Signs {
   int sum, c, result;
 };
@@ -627,7 +632,7 @@ uint64_t exact_step(const DotModel& model, std::span<const Term> products, const
   return flush_sum(model, sum, round_output(model, sum));
 }
 
-/// A number as a result.
+/// A term that is no NaN, rounded to d.
 uint64_t finished(const DotModel& model, const Term& t) {
   if (t.kind == Kind::infinity) return model.d.encode_infinity(t.negative);
   if (t.is_zero()) return model.d.encode_zero(t.negative);
@@ -639,7 +644,7 @@ uint64_t finished(const DotModel& model, const Term& t) {
 /// each other, rounded, before that.
 uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
   const auto sum_of = [&](std::span<const Term> products) {
-    Term none;  // of all signs: what joins the products decides
+    Term none;  // a zero in place of c, of the first product's sign: it decides no sign
     none.negative = products[0].negative;
     if (const auto special = special_result(model, products, none)) {
       if (decode(model.d, *special, LowBits::ignored).kind != Kind::nan) return *special;
@@ -692,7 +697,7 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
 
 /// Section 15, from the functional description of RVBNA: the products' magnitudes, extended to the right, are shifted
 /// by their distance from the greatest reference exponent, and a bit that was shifted out sets the last one that stays
-/// ("jam"). A sum of zero is +0. What a sum too small for a normal result becomes the description's prose says.
+/// ("jam"). A sum of zero is +0. Sums too small for a normal result follow the description's prose.
 uint64_t bulk_normalized(const DotModel& model, const Instruction& instruction, Accumulator accumulator) {
   const Terms all = instruction.all_scaled();
   for (const auto products : blocks_of(all, model.block)) {
@@ -721,7 +726,8 @@ uint64_t bulk_normalized(const DotModel& model, const Instruction& instruction, 
   return accumulator.encoding;
 }
 
-/// Products truncated at fraction_bits below their own greatest exponent; no exponent when every one reads nothing.
+/// The sum of products truncated at fraction_bits below their own greatest exponent, which is no_exponent if every
+/// product reads none.
 struct ProductSum {
   Dyadic value;
   int exponent = no_exponent;
@@ -794,7 +800,7 @@ std::optional<uint64_t> screen_whole_k(const DotModel& model, std::span<const Te
   return special_result(model, products, c_is_left_to_block ? Term{} : read_accumulator(model, c));
 }
 
-/// Blocks in index order, chained through d.
+/// Runs `step` for each block in index order; the result of a block is the c of the next.
 uint64_t chain_blocks(const DotModel& model, std::span<const Term> products, Accumulator c, auto step) {
   const bool screen_once = model.special_scope == SpecialScope::whole_k;
   if (screen_once) {
@@ -828,7 +834,7 @@ Accumulator initial_c(const DotModel& model, Accumulator c) {
   return c;
 }
 
-// Each kernel under its name in the table; c joins each block of these.
+// Every kernel is a function of the name that it has in the table; these four run step by step over blocks.
 template <auto step>
 uint64_t by_blocks(const DotModel& model, const Instruction& instruction, const Accumulator& c) {
   return chain_blocks(model, instruction.all_scaled(), c, step);

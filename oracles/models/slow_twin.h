@@ -1,5 +1,5 @@
 // The slow twin of the dot kernels: the same results from arbitrary-precision arithmetic, without code shared with the
-// kernels (docs/semantics.md, 11, has its sources). A difference means that one of the two misread the sources.
+// kernels (docs/semantics.md, 11, names its sources). A difference means that one of the two misreads the sources.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace mmafuzz::slow_twin {
 
 using boost::multiprecision::cpp_int;
 
-/// What MMA-Sim 2025 and CDNA3's second stage read for a zero, in every format (D1, section 7).
+/// The exponent that MMA-Sim 2025 and CDNA3's second stage read for a zero, in every format (D1, section 7).
 inline constexpr int exponent_of_zero = -126;
 
 /// units * 2^weight, units signed.
@@ -23,10 +23,10 @@ struct Dyadic {
 
 enum class Kind { zero, finite, infinity, nan };
 
-/// What a NaN holds beside being one.
+/// The bits of a NaN.
 struct NanBits {
   bool negative = false, quiet = false;
-  cpp_int payload = 0;  ///< its fraction, the first bit being 2^63
+  cpp_int payload = 0;  ///< its fraction in 64 bits: the fraction's first bit is worth 2^63
 };
 
 /// A decoded operand or an exact product: (-1)^negative * magnitude * 2^weight, and the exponent it is aligned by.
@@ -36,9 +36,9 @@ struct Term {
   cpp_int magnitude = 0;
   int weight = 0;
   int exponent = exponent_of_zero;
-  bool invalid = false;                   ///< a NaN that an operation made of numbers
-  std::optional<NanBits> nan = {};        ///< of an operand
-  std::optional<NanBits> factor[2] = {};  ///< of a product: those of its factors
+  bool invalid = false;                   ///< a NaN that an operation made of operands that are none
+  std::optional<NanBits> nan = {};        ///< the bits of an operand that is a NaN
+  std::optional<NanBits> factor[2] = {};  ///< of a product: `nan` of its factors of a and b
 
   bool special() const { return kind == Kind::infinity || kind == Kind::nan; }
   bool is_zero() const { return kind == Kind::zero; }
@@ -67,7 +67,7 @@ inline Dyadic floor_at(const Dyadic& v, int weight) {
   return result;
 }
 
-/// The container without its ignored low bits, after they have had their effect (section 1.8, D14, D36).
+/// An encoding shifted right by its ignored low bits, after these have had their effect (section 1.8, D14, D36).
 inline uint64_t significant_bits(const FormatFields& f, uint64_t encoding, LowBits rule) {
   encoding &= f.container_mask();
   if (f.ignored_low_bits == 0) return encoding;
@@ -125,11 +125,11 @@ inline Term decode(const FormatFields& f, uint64_t encoding, LowBits low_bits, b
   return t;
 }
 
-/// What the subnormal numbers of a format have: 2^(1-bias) * 0.f, in Tesla's words 2^(-bias) * 0.f (section 9).
+/// The exponent of a format's subnormal numbers 2^(1-bias) * 0.f, in Tesla's words 2^(-bias) * 0.f (section 9).
 inline int least_exponent(const FormatFields& f) { return f.subnormals == SubnormalRule::literal ? -f.bias : f.emin(); }
 
-/// Exponents of operands and of c are clamped from below; a zero's reading is the affair of the zero rule
-/// (section 1.2).
+/// Sets the exponent that a finite operand or c is aligned by: that of its leading bit, but at least `least`
+/// (section 1.2). A zero's exponent is set by the zero rule.
 inline void set_exponent(Term& t, int least) {
   if (t.kind == Kind::finite) t.exponent = std::max(leading_exponent(t), least);
 }

@@ -1,11 +1,11 @@
 // Dot products of x86 processors, as published: chains and trees of IEEE operations. Sources: [SDM] Intel 64 and IA-32
 // Architectures Software Developer's Manual, vol. 2; [AMD] AMD64 Architecture Programmer's Manual, vol. 4; [ISE] Intel
 // Architecture Instruction Set Extensions Programming Reference; [ACE] AI Compute Extensions, version 1 (x86 Ecosystem
-// Advisory Group, 2026), as Bochs transcribes it. Of two NaNs the first source operand's is the result ([SDM] vol. 1,
-// tables 4-7 and E-1), of an FMA's the multiplicand's, the multiplier's, then the addend's (table 14-17, where the
-// multiplicand is the second operand). The rows say it of the operands' places in the instruction that they name; that
-// of AMX's bf16 is a Xeon's (corpus/recorded/), its fp16's the same by analogy. Rows of DPPS, whose sums have no such
-// order by the text, of AMX's FP8 and tf32 and of AVX10.2 hold for ops with nan=any.
+// Advisory Group, 2026), as Bochs transcribes it. Of two NaNs the result is that of the first source operand ([SDM]
+// vol. 1, tables 4-7 and E-1), of an FMA's NaNs the multiplicand's, else the multiplier's, else the addend's (table
+// 14-17, where the multiplicand is the second operand). Each row's order is that of the operands of the instruction
+// that it names; the order of AMX's bf16 is a Xeon's (corpus/recorded/), that of its fp16 the same by analogy. Rows of
+// DPPS, for whose sums the text has no order, of AMX's FP8 and tf32 and of AVX10.2 hold for ops with nan=any.
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -25,7 +25,7 @@ class X86Rows : public RowList {
     add(std::move(row), source);
   }
 
-  /// A chain of FMAs without subnormal numbers; of pairs the odd element goes first.
+  /// A chain of FMAs without subnormal numbers; the odd product of a pair joins first.
   void flushing_chain(const char* instruction, const char* shape, const std::string& types, Subnormals subnormals,
                       const char* source, NanFrom nan_from = NanFrom::constant) {
     ModelRow row = start_row("x86", instruction, shape, types);
@@ -52,7 +52,8 @@ class X86Rows : public RowList {
     add_fp8(std::move(row), source);
   }
 
-  /// ACE's outer product of bf16: both products, their sum and c's, each rounded, without subnormal numbers.
+  /// ACE's outer product of bf16: both products, their sum, and the sum of that and c, each rounded, without
+  /// subnormals.
   void bf16_outer(const char* source) {
     ModelRow row = start_row("x86", "top2bf16ps", "k2", "f32.bf16.bf16.f32");
     DotModel& m = row.model;
@@ -90,7 +91,7 @@ class X86Rows : public RowList {
   }
 
  private:
-  /// What rounds each operation to nearest, and gives the processor's NaN.
+  /// Adds a row whose operations each round to nearest even, and whose NaN is the processor's default.
   void add_rounded(ModelRow row, const char* source) {
     row.model.output_rounding = Rounding::nearest_even;
     row.model.nan = row.op.d.name() == "fp32" ? default_nan_f32 : row.op.d.fields().encode_nan();
