@@ -5,7 +5,7 @@ namespace {
 
 bool is_nearest(Rounding r) { return r == Rounding::nearest_even || r == Rounding::nearest_away; }
 
-/// Whether magnitudes up to m may be rounded beyond the greatest number, and whether that gives a finite number.
+/// Notes whether a magnitude of at most m may be rounded beyond the greatest number, and become a finite number there.
 void note_overflow(mpfr_srcptr m, const RoundTo& to, Overflows& overflows) {
   const FormatFields& f = to.format;
   exact::Mpfr end(128), part(128);
@@ -44,7 +44,7 @@ void round(Held& h, const RoundTo& to, Overflows& overflows) {
     // Rounded or made zero, not both; what becomes zero is below the least normal number.
     lose_subnormal(h, f.emin());
     if (exponent_of(m.get()) >= f.emin() && h.unit < quantum) {
-      // Cannot be less than either: a normal result is rounded.
+      // A result that stays normal is rounded: the loss is at least a step of that, the greater of the two.
       exact::Mpfr least_normal(bound_precision), step(bound_precision);
       mpfr_set_ui_2exp(least_normal.get(), 1, f.emin(), MPFR_RNDN);
       mpfr_set_ui_2exp(step.get(), 1, is_nearest(to.rule.rounding) ? quantum - 1 : quantum, MPFR_RNDN);

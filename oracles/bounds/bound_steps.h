@@ -1,6 +1,5 @@
-// The steps that error bounds are made of (README.md, section 1): a value that a unit holds, known by what it
-// should be and by how far it may be from that; parts of it that are cut away; one rounding. Bounds are rounded upward
-// throughout.
+// The steps that error bounds are made of (README.md, section 1): a value that a unit holds, known by its exact value
+// and a bound of its error; cuts of its last bits; one rounding. Bounds are rounded upward throughout.
 #pragma once
 
 #include <algorithm>
@@ -12,24 +11,25 @@
 namespace mmafuzz::bounds {
 
 inline constexpr mpfr_prec_t bound_precision = 64;
-inline constexpr int never = -1000000;           ///< exponent of what is zero
-inline constexpr int multiple_of_all = 1000000;  ///< last bit of what is zero
+inline constexpr int never = -1000000;           ///< stands for the exponent of a zero: below all others
+inline constexpr int multiple_of_all = 1000000;  ///< stands for the exponent of a zero's last bit: above all others
 
 inline int exponent_of(mpfr_srcptr x) { return mpfr_sgn(x) == 0 ? never : static_cast<int>(mpfr_get_exp(x)) - 1; }
 
 /// A value that a unit holds: |held - exact| <= error, and held is a multiple of 2^unit.
 struct Held {
-  /// Zero. The precision is that of sums of exact values: the order in which errors are added does not matter.
+  /// Holds zero. `precision` suffices for exact sums of the case's terms; `error` has it, too, so that the order in
+  /// which errors are added does not matter.
   explicit Held(mpfr_prec_t precision) : exact(precision), error(precision), greatest_part(bound_precision) {
     for (exact::Mpfr* x : {&exact, &error, &greatest_part}) mpfr_set_zero(x->get(), 1);
   }
 
   exact::Mpfr exact, error;
-  exact::Mpfr greatest_part;  ///< of the error's summands
+  exact::Mpfr greatest_part;  ///< the greatest summand of `error`
   int unit = multiple_of_all;
   bool fits_d = false;   ///< held is a number of d's format
-  bool rounded = false;  ///< ... because it is a result
-  bool flushed = false;  ///< ... and is no subnormal
+  bool rounded = false;  ///< held is a rounded result
+  bool flushed = false;  ///< held is no subnormal number: the loss by flushing is counted already
 
   /// The unit may be off by that much more.
   void lose(mpfr_srcptr part) {
@@ -40,7 +40,7 @@ struct Held {
   bool error_is_zero() const { return mpfr_zero_p(error.get()) != 0; }
   bool is_zero() const { return error_is_zero() && mpfr_zero_p(exact.get()); }
 
-  /// What is held is the exact value.
+  /// Sets `unit` of a held value that is exact.
   void set_unit() {
     if (!mpfr_zero_p(exact.get()))
       unit = static_cast<int>(mpfr_get_exp(exact.get())) - static_cast<int>(mpfr_min_prec(exact.get()));
@@ -82,6 +82,7 @@ inline void lose_below(Held& h, int cut, int last_bit, mpfr_srcptr at_most = nul
   h.lose(at_most && mpfr_cmp(at_most, lost.get()) < 0 ? at_most : lost.get());
 }
 
+/// h becomes the exact sum of both; their errors add up.
 inline void add_exactly(Held& h, const Held& other) {
   exact::must_be_exact(mpfr_add(h.exact.get(), h.exact.get(), other.exact.get(), MPFR_RNDN));
   h.unit = std::min(h.unit, other.unit);
@@ -100,10 +101,10 @@ inline void lose_subnormal(Held& h, int emin) {
   h.flushed = true;
 }
 
-/// What a value may have come to in a case so far.
+/// What may have happened so far in a case.
 struct Overflows {
-  bool any = false;      ///< the range's end
-  bool clamped = false;  ///< ... and become a finite number
+  bool any = false;      ///< a value overflowed
+  bool clamped = false;  ///< a value overflowed and became a finite number
 };
 
 /// Where a value is rounded to.
@@ -113,6 +114,7 @@ struct RoundTo {
   bool flushes = false;  ///< subnormal results become zeros
 };
 
+/// h becomes its rounding, with the loss of that.
 void round(Held& h, const RoundTo& to, Overflows& overflows);
 
 /// h becomes the rounded sum of both; adding a zero to a number of the format changes nothing.

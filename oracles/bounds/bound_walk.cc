@@ -9,16 +9,16 @@
 namespace mmafuzz {
 namespace bounds {
 
-/// What texts hand on. None: a zero.
+/// The codes, numbers and sums of the kernels' texts. nullptr: a zero.
 using Value = std::shared_ptr<Held>;
 inline Value select(bool mask, const Value& yes, const Value& no) { return mask ? yes : no; }
 
-/// What is known of the greatest exponent of some terms.
+/// What is known of the greatest exponent of some terms: `least` and `most` bound it.
 struct Exponent {
   Exponent() = default;
   explicit Exponent(int x) : Exponent(x, x, x) {}
   Exponent(int of_others, int at_least, int at_most) : others(of_others), least(at_least), most(at_most) {}
-  int others = never;  ///< without c's
+  int others = never;  ///< the greatest exponent of the terms other than c
   int least = never, most = never;
 };
 inline Exponent greater_of(const Exponent& x, const Exponent& y) {
@@ -33,10 +33,10 @@ struct Case {
   Value zero() const { return std::make_shared<Held>(precision); }
 
   const Op& op;
-  DotModel whole;  ///< the row without the flushes of the case's row
+  DotModel whole;  ///< the case's row, but subnormal numbers are kept
   mpfr_prec_t precision;
   Overflows overflows;
-  NoTrace trace;  // what the domains of one dot ask for, which read the operands
+  NoTrace trace;  // needed by the domains of one dot, by which operands are read
   Step step;
 };
 
@@ -56,7 +56,8 @@ class BoundDomain {
   }
 
   const FormatFields& c_format(bool is_own) const { return is_own ? c_format_ : m_.d; }
-  /// A copy of c as a kernel that flushes subnormals reads it; a result that was flushed already is none.
+  /// A copy of c as the row reads it: a subnormal number may be flushed, unless it is a result that was flushed before.
+  /// is_own: it is the case's c.
   Value read_c(bool is_own, const Value& code) const {
     const Value c = code ? std::make_shared<Held>(*code) : case_.zero();
     const FormatFields& f = traits_of(m_).of_fp32() ? fp32_fields : c_format(is_own);
@@ -150,7 +151,7 @@ class BoundChains : public BoundDomain {
   }
 
  private:
-  /// A result that the next operation may read as zero.
+  /// A result as the next operation reads it: where operands alone are flushed, a subnormal result may become zero.
   Value as_operand(const Value& x) const {
     if (m_.flushed == FlushedNumbers::operands && flushes_operands(m_, to_.format))
       lose_subnormal(*x, to_.format.emin());
@@ -184,16 +185,16 @@ class BoundDots : public BoundDomain {
   using Wide = Value;
   /// (-1)^negative * significand * 2^exponent, whose last bit is a one.
   struct Term {
-    bool negative, zero, dropped;  ///< zero: reads as zero; dropped: though it is not
+    bool negative, zero, dropped;  ///< zero: the unit reads zero; dropped: it does, but the term is not zero
     uint64_t significand;
     int exponent, aligned_by;
-    Value sum{};  ///< of products that were cut before, in place of the significand
+    Value sum{};  ///< of a first sum, in place of the significand
   };
   struct Addend {
     Value held;
     Exponent exponent;
     int last_bit;              ///< of a c that is not zero: it is a multiple of 2^last_bit
-    bool exact_when_greatest;  ///< loses nothing below its own exponent
+    bool exact_when_greatest;  ///< no bit of it is cut where its own exponent is the greatest
   };
   struct Partial {
     Value sum;
@@ -298,7 +299,7 @@ class BoundDots : public BoundDomain {
     c.held->unit = std::max(c.held->unit, greatest.least - below);
     return c.held;
   }
-  /// A c that counts as zero is less than what it loses as floored.
+  /// A c that counts as zero is less than the loss that floored() counts for it.
   Wide zero_where_below(const Wide& x, const Exponent&, const Exponent&, int) const { return x; }
   Wide plus(const Wide& x, const Wide& y) const {
     add_exactly(*x, *y);
@@ -371,10 +372,11 @@ class BoundDots : public BoundDomain {
   }
 
   OneDot<NoTrace> read_, whole_;
+  /// moves_: a cut may take a term away from zero.
   bool floors_ = traits_of(m_).floors(), moves_ = floors_ || traits_of(m_).cuts_to_odd();
 };
 
-/// Section 13.
+/// Bulk normalization (docs/semantics.md 15): a sum of terms cut to odd, and the addition of c.
 class BoundNormalizedDots : public BoundChains {
  public:
   BoundNormalizedDots(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Case& one)
@@ -430,7 +432,7 @@ Value instruction(const DotModel& m, const DotOperands& in, const FormatFields& 
   return c;
 }
 
-/// The sum of products in a tree that halves them.
+/// The sum of products `first` to `last` - 1: of the sums of both halves.
 Value half_sum(const BoundChains& d, int first, int last) {
   BoundChains::Seen seen;
   if (last - first == 1) return d.product(first, seen);

@@ -78,15 +78,15 @@ struct Numbers {
     entries.erase(std::unique(entries.begin(), entries.end(), same), entries.end());
   }
   const Entry& greatest() const { return entries.back(); }
-  /// The place of the greatest number that is not above x; -1 where all are.
+  /// The index in `entries` of the greatest number that is not above x; -1 where all are above.
   ptrdiff_t at_most(const Ratio& x) const {
     const auto above = std::upper_bound(entries.begin(), entries.end(), x,
                                         [](const Ratio& y, const Entry& e) { return compare(y, e.value) < 0; });
     return above - entries.begin() - 1;
   }
-  /// The encoding of x rounded in a mode; what is beyond the ends takes the end. Nothing: it overflows, as IEEE
-  /// 754-2019, 7.4, says: the result with an exponent without bounds is beyond the greatest number, in a mode that
-  /// leaves it there.
+  /// The encoding of x rounded in the rule's mode; below the least number it is that one, and above the greatest one
+  /// that, under overflow=saturate. Otherwise nullopt where x overflows (IEEE 754-2019, 7.4): its rounding with an
+  /// unbounded exponent is above the greatest number, in a mode that does not return to that.
   std::optional<uint64_t> rounded(const Ratio& x, bool negative, const RoundingRule& rule) const {
     const ptrdiff_t below = at_most(x);
     if (below < 0) return entries.front().encoding;
@@ -106,6 +106,7 @@ struct Numbers {
   }
 
  private:
+  /// Whether x, between the neighbours low and high, is rounded to high. All three are magnitudes.
   static bool takes_upper(const Ratio& x, const Entry& low, const Entry& high, bool negative,
                           const RoundingRule& rule) {
     const int half = compare(x + x, low.value + high.value);
@@ -118,7 +119,7 @@ struct Numbers {
       case Rounding::odd: return high.encoding % 2 == 1;
       case Rounding::stochastic: break;
     }
-    // random < T, of T = (x - low) / (high - low) * 2^bits
+    // To high if random < T, where T is (x - low) / (high - low) * 2^bits, made an integer by the threshold rule.
     const cpp_int above = x.numerator * low.value.denominator - low.value.numerator * x.denominator;
     const cpp_int gap = high.value.numerator * low.value.denominator - low.value.numerator * high.value.denominator;
     const Ratio part = Ratio{above, x.denominator * low.value.denominator} /
@@ -131,7 +132,7 @@ struct Numbers {
   }
 };
 
-/// amax rounded to so many bits of fraction, halves up: what 2^floor is taken of under rule=even.
+/// amax rounded to so many bits of fraction, halves up: rule=even takes floor(log2) of that.
 Ratio rounded_to_fraction(const Ratio& amax, int fraction_bits) {
   const Ratio unit = power_of_two(floor_log2(amax) - fraction_bits);
   const Ratio steps = amax / unit + Ratio{1, 2};
@@ -193,7 +194,7 @@ class Quantizer final : public Unit {
                   element(block[static_cast<size_t>(i)], scale, op_.rounding_rule_of(batch.inputs()[0].get(index, i))));
   }
 
-  /// The scale's encoding; nothing where it is NaN. `code`: amax in the source's format.
+  /// The scale's encoding; nullopt where it is NaN. `code`: of amax, with either sign. `tensor`: of the tensor's scale.
   std::optional<uint64_t> scale_of(Ratio amax, uint64_t code, uint64_t tensor) const {
     const FormatFields& s = op_.scale_a.fields();
     const bool detour = op_.via.fields().width != 0 && !amax.is_zero();

@@ -1,6 +1,6 @@
 // One vector lane is one element. x times the power of two is exact in fp32, or so small that it rounds to zero; adding
 // and subtracting a power of two of the right size rounds it to the element's quantum (arithmetic/quantize_block.h is
-// the text).
+// the scalar code).
 #include "oracles/quantizers/quantize_simd.h"
 
 #include <bit>
@@ -17,8 +17,9 @@ namespace mmafuzz {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// What the codes of one block need. Integers have one binade, and two's complement for a sign. The code behind the
-/// greatest number is infinity or, in a format without one, NaN.
+/// What the codes of one block need. Integers have one binade, and two's complement for a sign. least_field: fp32's
+/// exponent field of the least normal element. greatest: the code of the greatest element or, where elements overflow,
+/// the next one, which is infinity or, in a format without one, NaN.
 struct Element {
   uint32_t fraction_bits, least_field, greatest, sign_shift;
   bool integer;
@@ -76,8 +77,8 @@ HWY_INLINE void write_codes(const uint32_t* numbers, size_t count, float recipro
   for (; i < count; ++i) codes[i] = static_cast<uint8_t>(hn::GetLane(codes_of(hn::Set(d, numbers[i]))));
 }
 
-/// The codes of one block over any scale, in fp64: a quotient of 24 by at most 32 bits is nearer to a middle between
-/// codes than fp64 can tell only where it is that middle.
+/// The codes of one block over any scale, in fp64. A quotient of 24 by at most 32 bits that fp64 cannot tell from the
+/// middle between two codes is that middle.
 void write_codes_over(const uint32_t* numbers, size_t count, double divisor, const Element& element, uint8_t* codes) {
   const uint64_t least = uint64_t{element.least_field + (1023 - 127)} << 52;
   const uint64_t bits_up = uint64_t{52 - element.fraction_bits} << 52;
@@ -95,7 +96,7 @@ void write_codes_over(const uint32_t* numbers, size_t count, double divisor, con
   }
 }
 
-/// The blocks that it leaves out are the return value.
+/// Returns the indices of the blocks that are left out.
 std::vector<size_t> quantize_blocks(const QuantizeSimd& unit, const Batch& batch, Column& results) {
   const Op& op = batch.op();
   const FormatFields& scale = op.scale_a.fields();
@@ -116,7 +117,7 @@ std::vector<size_t> quantize_blocks(const QuantizeSimd& unit, const Batch& batch
     const uint32_t amax = greatest_magnitude(numbers, count);
     const std::optional<QuantizeSimd::Scale> chosen =
         amax < 0x7f800000u ? unit.scale_of(amax, op.has_tensor_scale() ? batch.inputs()[1].get(i) : 0) : std::nullopt;
-    // 2^-e as a float; below the normal numbers it would be slow, and lose bits.
+    // The exponent field of 2^-e as a float, which as a subnormal number would be slow and lose bits; 1 for others.
     const int field = chosen && scale.fraction_bits == 0
                           ? fp32_fields.bias - (static_cast<int>(scale_rank(scale, chosen->code)) + least_power(scale))
                           : 1;

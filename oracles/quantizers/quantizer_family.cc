@@ -41,7 +41,7 @@ const RuleRow* find_rule(std::string_view name) {
   return nullptr;
 }
 
-/// What the settings of a name ask for; null: the exact quotient, rounded once.
+/// The recipes that the settings of a name ask for; nullptr: the exact quotient, rounded once.
 struct Recipes {
   const ScaleRecipe* scale = nullptr;
   const CodeRecipe* codes = nullptr;
@@ -49,7 +49,7 @@ struct Recipes {
 
 constexpr const char *scale_setting = "scale_by", *codes_setting = "codes_by", *exact_word = "exact";
 
-/// The row of a table of recipes; null for `exact`. No value for another word.
+/// The recipe of that name in a table; nullptr for `exact`, nullopt for another word.
 template <class Recipe>
 std::optional<const Recipe*> find_recipe(std::span<const Recipe> rows, std::string_view name) {
   if (name == exact_word) return nullptr;
@@ -107,7 +107,7 @@ class Quantizer final : public Unit {
 
  private:
   bool by_recipe() const { return recipes_.scale || recipes_.codes; }
-  /// Over a block's exact results.
+  /// Replaces a block's exact results by those of the recipes.
   void take_steps(const Batch& batch, size_t index, Column& results) const {
     const auto input = [&](size_t field, int i) { return batch.inputs()[field].get(index, i); };
     if (recipes_.scale) results.set(index, 0, scale_by(*recipes_.scale, op_.scale_rule, op_, batch, index));
