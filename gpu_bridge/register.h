@@ -9,7 +9,7 @@ class DeviceChild;
 
 /// Adds the device families to a registry; each executable calls this explicitly.
 void add_device_units(Registry& registry);
-/// The same over a child that others use too: one process with one context.
+/// The same over a device child that is shared with other users, so that one process holds one CUDA context.
 void add_device_units(Registry& registry, const std::shared_ptr<DeviceChild>& child);
 
 }  // namespace mmafuzz

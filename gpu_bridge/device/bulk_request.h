@@ -5,11 +5,11 @@
 
 namespace mmafuzz {
 
-/// Everything but the sources. Plain data.
+/// What all conversions of one array have in common. Plain data.
 struct BulkRequest {
   BulkPlan plan;
-  uint64_t seed = 0;       ///< of stochastic rounding, whose random bits are those of (seed, source)
-  bool from_bf16 = false;  ///< sources are bf16 encodings
+  uint64_t seed = 0;       ///< of stochastic rounding; the random bits depend on seed and source alone
+  bool from_bf16 = false;  ///< whether sources are bf16 encodings (in the low 16 bits), not fp32
 };
 
 MMAFUZZ_HD inline BulkResult convert_one(const BulkRequest& r, uint32_t source) {

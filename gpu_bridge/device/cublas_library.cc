@@ -37,8 +37,8 @@ void add_matches(const std::string& pattern, std::vector<std::string>& files) {
   globfree(&found);
 }
 
-/// Files to try, best first: what MMAFUZZ_CUBLAS names and nothing else; or by the loader's own path, in the toolkit,
-/// and in site-packages of Python, where the wheels of NVIDIA put it.
+/// Files to try, in order: where MMAFUZZ_CUBLAS is set, that file alone; else the loader's search path, the toolkit's
+/// folder, and Python's site-packages, where NVIDIA's wheels install it.
 std::vector<std::string> cublas_candidates(int major) {
   if (const std::string only = environment("MMAFUZZ_CUBLAS"); !only.empty()) return {only};
   const std::string file = "libcublas.so." + std::to_string(major);
@@ -58,7 +58,7 @@ std::vector<std::string> cublas_candidates(int major) {
 
 CublasFile::CublasFile(int major) {
   for (const std::string& file : cublas_candidates(major)) {
-    // In wheels libcublas does not say where its own library lies: beside it.
+    // libcublas needs libcublasLt, and a wheel's libcublas does not name the folder of it: its own.
     const size_t slash = file.rfind('/');
     if (slash != std::string::npos)
       dlopen((file.substr(0, slash) + "/libcublasLt.so." + std::to_string(major)).c_str(), RTLD_NOW | RTLD_LOCAL);

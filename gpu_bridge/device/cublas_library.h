@@ -1,5 +1,5 @@
-// The shared library of cuBLAS: where it may lie, which of its functions are needed for what, and their addresses.
-// Knows no CUDA.
+// The shared library of cuBLAS: possible paths of its file, which functions native and emulated calls need, and their
+// addresses. Compiles without CUDA.
 #pragma once
 
 #include <string>
@@ -8,16 +8,17 @@ namespace mmafuzz {
 
 class CublasFile {
  public:
-  /// Loads the first candidate that loads.
+  /// Tries the possible files of this major version of cuBLAS in order and keeps the first that loads. Never throws.
   explicit CublasFile(int major);
 
-  /// Why there is no library; empty: there is.
+  /// Why no file could be loaded; empty if one was.
   const std::string& missing() const { return missing_; }
-  /// The file that was loaded.
+  /// The file that was loaded; empty if none was.
   const std::string& name() const { return name_; }
-  /// Why native calls, or emulated ones, cannot be made: a function that they need is not there. Empty: they can.
+  /// Why native calls (with `emulation`, emulated ones) are impossible: no library, or the first function that it
+  /// lacks. Empty: they are possible.
   std::string lacks(bool emulation) const;
-  /// The address of a function, nullptr if it is not there.
+  /// The address of a function; nullptr if there is no library or no such function.
   void* find(const char* function) const;
 
  private:

@@ -1,6 +1,5 @@
-// What a device can be asked: who it is, to run tiles, to sweep, to call cuBLAS, to time
-// products of large matrices. The CUDA backend answers in a child
-// process; tests put others in its place.
+// The requests that a device answers: its description, tiles, CUDA-core instructions, conversions, calls of cuBLAS,
+// timed products of large matrices, sweeps. The CUDA backend answers in a child process; tests use others.
 #pragma once
 
 #include <memory>
@@ -21,19 +20,20 @@ struct DeviceInfo {
   int32_t multiprocessors = 0;
 };
 
-/// Methods throw std::runtime_error when the device fails; it is then lost for this process.
+/// Methods throw std::runtime_error when the device fails; it is then lost for this process. Pointers are the host's.
 class DeviceBackend {
  public:
   virtual ~DeviceBackend() = default;
   virtual DeviceInfo info() = 0;
-  /// Runs tiles in host memory; writes their d.
+  /// Runs `count` tiles with the instruction of this index in instructions(); writes their d.
   virtual void run(int instruction, const Tiles& tiles, uint64_t count, const WgmmaModifiers& modifiers) = 0;
-  /// A row of core_instructions.def.h on `count` cases of `arity` encodings each.
+  /// Runs the instruction of this index in core_instructions() on `count` cases; `operands` has `arity` encodings of
+  /// each, case after case.
   virtual void scalar(int instruction, int arity, const uint64_t* operands, uint64_t* results, uint64_t count) = 0;
   virtual void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags,
                        uint64_t count) = 0;
-  /// A row of cublas_gemm.def.h on `count` calls in host memory; declined where cuBLAS is missing or does not take the
-  /// call.
+  /// `count` calls of this shape by the row of cublas_rows() with this index; operands as in BlasOperands. Declined
+  /// where cuBLAS is missing or does not take the call.
   virtual Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second,
                             uint8_t* result) = 0;
   /// Declined where cuBLAS or the device's memory does not take the request.
@@ -41,8 +41,8 @@ class DeviceBackend {
   virtual SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) = 0;
 };
 
-/// The GPU of this machine; declined, with the reason, where there is none that the kernels run on, or no CUDA in this
-/// build.
+/// The first GPU of this machine; declined, with the reason, where the build has no CUDA or no CUDA kernels for that
+/// GPU, or where there is no GPU.
 Result<std::unique_ptr<DeviceBackend>> open_device();
 
 /// Why this build has no device at all; nullptr if it has.

@@ -12,15 +12,18 @@
 
 namespace mmafuzz {
 
-/// The device was lost during a call; what() says how.
+/// The device was lost during a call: the child crashed, hung, sent a malformed answer or reported a failure. what()
+/// says which.
 struct DeviceLost : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// May be used from many threads; calls are taken one at a time.
+/// Methods may be called from many threads; a mutex serializes requests. Those that send a request throw DeviceLost,
+/// except info().
 class DeviceChild {
  public:
-  /// `command` starts the child, which speaks on its standard input. A call that takes longer than `patience` ends it.
+  /// `command` starts the child; its standard input is the socket of requests and answers. A call that takes longer
+  /// than `patience` ends the child and throws DeviceLost.
   DeviceChild(std::vector<std::string> command, std::chrono::milliseconds patience)
       : command_(std::move(command)), patience_(patience) {}
   /// A child that is never started: there is no device, for this reason.
@@ -28,7 +31,7 @@ class DeviceChild {
   DeviceChild(const DeviceChild&) = delete;
   DeviceChild& operator=(const DeviceChild&) = delete;
 
-  /// Calls that are not answered by then are given up as lost, whatever the patience.
+  /// A call without an answer at `deadline` counts as a lost device, whatever is left of the patience.
   void give_up_at(device::Clock::time_point deadline) { deadline_ = deadline; }
 
   /// How many requests were sent and how often a child was started.
@@ -38,32 +41,32 @@ class DeviceChild {
   uint64_t losses() const { return losses_; }
   std::string last_loss();
 
-  /// The device, or why there is none. Asked once; a lost device while asking is a refusal.
+  /// The device, or why there is none. The first call asks the child and keeps the answer for later calls; a device
+  /// that is lost during it is a refusal.
   Result<DeviceInfo> info();
-  /// Runs tiles and writes their d. Throws DeviceLost.
+  /// Runs tiles and writes their d.
   void run(int instruction, TileBuffers& tiles, const WgmmaModifiers& modifiers);
-  /// A CUDA-core instruction on `cases` cases; throws DeviceLost.
+  /// The results of a CUDA-core instruction on `cases` cases; parameters as in DeviceBackend::scalar.
   std::vector<uint64_t> scalar(int instruction, const std::vector<uint64_t>& operands, size_t cases);
-  /// Throws DeviceLost.
+  /// Sets `results` and `flags` to one entry for each source.
   void convert(const BulkRequest& request, const std::vector<uint32_t>& sources, std::vector<uint32_t>& results,
                std::vector<uint8_t>& flags);
-  /// The results of calls of a row of cublas_gemm.def.h, or why cuBLAS does not take them. There must be a device.
-  /// Throws DeviceLost.
+  /// The results of calls as in DeviceBackend::gemm, call after call, or why cuBLAS does not take them. info() must be
+  /// a device.
   Result<std::vector<uint8_t>> gemm(int row, const BlasGemm& call, uint64_t count, const BlasOperands& operands);
-  /// Declined where cuBLAS or the device's memory does not take the request. There must be a device. Throws DeviceLost.
+  /// Declined where cuBLAS or the device's memory does not take the request. info() must be a device.
   Result<DgemmAnswer> dgemm(const DgemmRequest& request);
-  /// Throws DeviceLost.
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents);
 
  private:
   Result<std::vector<uint8_t>> call(device::Request request, const std::vector<std::span<const uint8_t>>& payload);
-  /// An answer `bytes` long, or a refusal.
+  /// Locks and calls; the payload of the answer, which must be `bytes` long (else DeviceLost), or the child's refusal.
   Result<std::vector<uint8_t>> answer_to(const device::Request& request,
                                          const std::vector<std::span<const uint8_t>>& payload, size_t bytes);
-  /// The answer of a device that must be there, `bytes` long.
+  /// As answer_to(), but a refusal is a lost device, too.
   std::vector<uint8_t> result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload,
                                  size_t bytes);
-  /// Notes a loss.
+  /// Counts a loss and returns the exception to throw. mutex_ must be held, as for call().
   DeviceLost lost(const std::string& how);
 
   std::vector<std::string> command_;
@@ -76,9 +79,9 @@ class DeviceChild {
   ChildProcess child_;
 };
 
-/// The child of this machine's GPU: the `mmafuzz` command's hidden subcommand device-child, found as this executable,
-/// beside it or above it; MMAFUZZ_DEVICE_CHILD names another program. MMAFUZZ_DEVICE_PATIENCE: seconds that a call may
-/// take (60).
+/// The child of this machine's GPU: the hidden subcommand device-child of the `mmafuzz` command, which is this
+/// executable or lies beside or above it. The environment: MMAFUZZ_DEVICE_CHILD names another program,
+/// MMAFUZZ_DEVICE_PATIENCE the limit of a call in seconds (default 60).
 std::shared_ptr<DeviceChild> make_device_child();
 
 }  // namespace mmafuzz

@@ -1,5 +1,5 @@
-// What a unit does when its device is lost during a batch: the finding is printed, the batch is kept, its cases have no
-// answer. Three losses in a row end the run.
+// What a unit does when its device is lost during a batch: it prints the finding and keeps the batch in a file, and the
+// cases have no answer. Three losses of one unit in a row end the run.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace mmafuzz {
 
-/// A unit of a device: `compute` sets the results, and may throw DeviceLost. The third loss in a row is thrown as a
-/// std::runtime_error.
+/// A unit of a device: `compute` sets the results and throws DeviceLost where the device is lost. Unit::run throws a
+/// std::runtime_error at the third loss in a row; a batch with results starts the count again.
 std::unique_ptr<Unit> make_device_unit(std::function<void(const Batch&, Outcomes&)> compute);
 
 }  // namespace mmafuzz

@@ -111,8 +111,8 @@ Result<Bytes> answer_to(DeviceBackend& backend, const Request& request, Parts pa
 
 }  // namespace
 
-/// Ends this process when the other end closes, whatever the device is doing. A signal on the parent's death would not
-/// do: it comes when the thread that started the child ends.
+/// Ends this process when the other end of the socket closes, whatever the device is doing, unless `done` is set. A
+/// signal on the parent's death would not do: it comes when the thread that started the child ends.
 void end_with(int socket, std::shared_ptr<std::atomic<bool>> done) {
   std::thread([socket, done] {
     pollfd p{socket, 0, 0};  // a hang-up is always reported
@@ -130,7 +130,7 @@ int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend) {
       receive_all(socket, &request, sizeof request, Clock::now() + forever);
     } catch (const std::runtime_error&) {
       *done = true;
-      return 0;  // the unit is done
+      return 0;  // the unit has closed the socket
     }
     if (request.magic != Request::right_magic) {
       *done = true;

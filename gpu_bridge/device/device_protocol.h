@@ -1,5 +1,5 @@
-// The conversation between a device unit and its device child over one socket: a request, then its answer, each a
-// header with its payload. Both ends are the same executable, so structures travel as they are.
+// The protocol between a device unit and its device child over one socket: a request, then its answer, each a header
+// (Request, Answer) followed by its payload. Both ends are the same executable, so structures travel as they are.
 #pragma once
 
 #include <algorithm>
@@ -20,16 +20,16 @@ struct Request {
   static constexpr uint32_t right_magic = 0x6d6d6131;
   uint32_t magic = right_magic;
   RequestKind kind = RequestKind::hello;
-  int32_t instruction = 0;
+  int32_t instruction = 0;  ///< index of a row: of instructions(), core_instructions() or cublas_rows(), by kind
   int32_t steps = 1;
-  uint64_t count = 0;   ///< of tiles, cases, sources or calls
-  uint64_t number = 0;  ///< of the first tile
+  uint64_t count = 0;   ///< number of tiles, cases, sources or calls, by kind
+  uint64_t number = 0;  ///< Tiles::number of the first tile
   WgmmaModifiers modifiers = {};
-  uint64_t bytes = 0;  ///< of the payload that follows
+  uint64_t bytes = 0;  ///< length of the payload that follows
 };
 
-/// declined: no device that the kernels run on, or cuBLAS does not take a call. failed: the device failed and the child
-/// ends. The payload is then the reason.
+/// declined: there is no usable device, or cuBLAS does not take a call. failed: the device failed and the child ends.
+/// The payload of both is the reason as text.
 enum class AnswerKind : uint32_t { ok, declined, failed };
 
 struct Answer {
@@ -39,7 +39,7 @@ struct Answer {
   uint64_t bytes = 0;
 };
 
-/// Plain data, as it travels.
+/// The bytes of plain data, which must outlive the span.
 template <class T>
 std::span<const uint8_t> bytes_of(const std::vector<T>& v) {
   return {reinterpret_cast<const uint8_t*>(v.data()), sizeof(T) * v.size()};
@@ -49,7 +49,7 @@ std::span<const uint8_t> bytes_of(const T& plain) {
   return {reinterpret_cast<const uint8_t*>(&plain), sizeof plain};
 }
 
-/// Takes consecutive parts off a payload.
+/// Reads consecutive parts of a payload, which must outlive it. Throws std::runtime_error where fewer bytes are left.
 class Parts {
  public:
   explicit Parts(const std::vector<uint8_t>& payload) : payload_(payload) {}

@@ -6,7 +6,7 @@ namespace mmafuzz {
 
 namespace {
 
-/// Integer sums up to 2^this are exact in the row's result.
+/// The b for which the row's result format holds all integers up to 2^b in magnitude (an integer format below 2^b).
 int exact_bits(const CublasRow& row) {
   const FormatFields& d = row.result.fields();
   return d.integer ? d.width - 1 : d.precision();

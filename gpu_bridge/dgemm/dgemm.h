@@ -1,5 +1,6 @@
-// Products of drawn fp64 matrices on the device: native, emulated by cuBLAS, or by the Ozaki scheme around a narrow
-// product of cuBLAS; how long they take, and some elements of the result.
+// Timed products of random fp64 matrices on the device: native, emulated by cuBLAS, or by the Ozaki scheme
+// (docs/ozaki.md), which cuts the matrices into slices of fp16 or s8 that cuBLAS multiplies. The answer has the times
+// and some elements of the result.
 #pragma once
 
 #include <vector>
@@ -12,49 +13,49 @@ namespace mmafuzz {
 
 /// d = a * b, n x n each. Plain data.
 struct DgemmRequest {
-  int32_t row = 0;     ///< of cublas_gemm.def.h: a product of fp64, or that of the slices
+  int32_t row = 0;     ///< index in cublas_rows(), from 0: a product of fp64, or the product of the slices
   int32_t n = 0;       ///< a multiple of 4, at most 32768
-  OzakiSlices slices;  ///< count 0: no slices
+  OzakiSlices slices;  ///< count 0: no slices, one product of the fp64 matrices
   int32_t bits = 55;   ///< BlasGemm::bits
   uint64_t seed = 1;
   uint32_t spread = 0;  ///< of drawn_element
-  int32_t samples = 0;  ///< elements that are sent back
-  double seconds = 1;   ///< for repetitions
+  int32_t samples = 0;  ///< number of elements of the result that are sent back, at most 4096
+  double seconds = 1;   ///< repetitions end once they took this long together, or after 1000
 };
 
-/// Seconds on the device.
+/// Times are seconds on the device.
 struct DgemmTimes {
-  int32_t runs = 0;  ///< after one that does not count
-  double median = 0, least = 0;
-  double split = 0, products = 0, sums = 0;  ///< of one more run: where the time of a scheme goes
+  int32_t runs = 0;                          ///< timed repetitions, after one that is not timed
+  double median = 0, least = 0;              ///< of the repetitions
+  double split = 0, products = 0, sums = 0;  ///< shares of one further run, of a request with slices
 };
 
 struct DgemmAnswer {
   DgemmTimes times;
-  std::vector<uint64_t> sampled;  ///< encodings
+  std::vector<uint64_t> sampled;  ///< fp64 encodings of sampled_cell(0), sampled_cell(1), ...
 };
 
-/// Why a request is none; empty: it is one.
+/// Why a request is invalid; empty: it is valid. The functions below need a valid request.
 std::string wrong_with(const DgemmRequest& request);
 
-/// The widest slices whose products of length n the row's product sums exactly.
+/// The widest slices of which the row's product sums n products exactly.
 SliceWidths widest_slices(const CublasRow& row, int n);
 
-/// Device memory that a request takes, in bytes, without that of cuBLAS.
+/// Device memory of a request in bytes: matrices, digits and products, without what cuBLAS allocates and the tops.
 uint64_t memory_of(const DgemmRequest& request);
 
-/// The seeds of a and b, and where element l of row i of a, or of column j of b, stands in its matrix: at vector * n +
-/// l.
+/// Seeds for drawn_element. Element l of row i of a has the index i * n + l, element l of column j of b j * n + l.
 inline uint64_t seed_of_a(const DgemmRequest& request) { return 2 * request.seed; }
 inline uint64_t seed_of_b(const DgemmRequest& request) { return 2 * request.seed + 1; }
 
 struct Cell {
   int32_t row = 0, column = 0;
 };
-/// Element `sample` of those that are sent back. The result is column-major.
+/// The cell of the result that is sent back as number `sample` (from 0). The result is column-major.
 Cell sampled_cell(const DgemmRequest& request, int sample);
 
-/// A call of cuBLAS for slice products, or for the whole product: see BlasGemm.
+/// The cuBLAS call that multiplies a slice of a by `partners` slices of b side by side; without slices the whole
+/// product (partners = 1).
 BlasGemm call_for(const DgemmRequest& request, int partners);
 
 /// The scheme on a machine that can

@@ -1,5 +1,6 @@
 // What a device computes of the Ozaki scheme around the products of cuBLAS (docs/ozaki.md): digits of fp64 numbers, and
-// sums of slice products. For host and device; operands are finite.
+// sums of slice products. Slice p of a matrix (from 1, the most significant) holds digit p of each element. For host
+// and device; operands are finite.
 #pragma once
 
 #include <cstring>
@@ -8,17 +9,19 @@
 
 namespace mmafuzz {
 
-/// How two matrices are cut, and which slices are multiplied: all pairs, or without those of p + q > count + 1.
+/// How two matrices are cut, and which pairs of slices (p of a, q of b) are multiplied.
 struct OzakiSlices {
   SliceWidths widths;
   int32_t count = 0;  ///< slices of a and of b
-  int32_t fast = 1;
-  /// The slices of b that slice p of a is multiplied with are 1 to this one.
+  int32_t fast = 1;   ///< 1: without the pairs of p + q > count + 1; 0: all pairs
+  /// Slice p of a is multiplied with slices 1 to partners(p) of b.
   int partners(int p) const { return fast ? count + 1 - p : count; }
 };
 
-/// The exponent of the least power of two above |x|; far below any other where x is zero.
+/// top_of() of a zero: below that of any other number, and all bytes equal, so that memset can set it.
 inline constexpr int32_t top_of_zero = static_cast<int32_t>(0x80808080);
+/// The exponent of the least power of two above |x|, x an encoding. The top of a vector is the maximum of its
+/// elements'.
 MMAFUZZ_HD inline int32_t top_of(uint64_t x) {
   const uint64_t fraction = x & low_mask(52);
   const int field = static_cast<int>(x >> 52 & 0x7ff);
@@ -26,8 +29,8 @@ MMAFUZZ_HD inline int32_t top_of(uint64_t x) {
   return fraction ? fast_bit_length(fraction) - 1074 : top_of_zero;
 }
 
-/// Digit p of x, counted from 1 at the top: its bits from 2^(top - (p-1) * width) down to 2^(top - p * width), as an
-/// integer with the sign of x.
+/// Digit p (from 1) of the encoding x: its bits from below 2^(top - (p-1) * width) down to 2^(top - p * width), as an
+/// integer with the sign of x. `top` is that of the element's vector.
 MMAFUZZ_HD inline int digit_of(uint64_t x, int top, int p, int width) {
   const int field = static_cast<int>(x >> 52 & 0x7ff);
   const uint64_t significand = (x & low_mask(52)) | (field ? uint64_t{1} << 52 : 0);
@@ -55,7 +58,8 @@ struct S8Digit {
   MMAFUZZ_HD static S8Digit of(int digit) { return {static_cast<int8_t>(digit)}; }
 };
 
-/// Cuts `together` elements of a vector that follow each other; slices are `stride` digits apart.
+/// Cuts `together` consecutive elements of a vector into `count` digits; the digits of a slice follow each other,
+/// slices are `stride` digits apart.
 inline constexpr int together = 4;
 template <class Digit>
 MMAFUZZ_HD void split_elements(const uint64_t* x, int top, int width, int count, Digit* to, uint64_t stride) {
@@ -86,13 +90,13 @@ MMAFUZZ_HD inline double power_of_two(int exponent) {
 struct SliceProducts {
   SliceWidths widths;
   int32_t p = 1, partners = 1;
-  bool first = false, last = false;  ///< of all that are added
+  bool first = false, last = false;  ///< whether these are the first or last ones that are added
 };
 
-/// Adds an element's slice products to its sum, the least weight first: products and sums are exact powers of two
-/// apart, so that each addition rounds once, with a fused multiplication or without. After the last ones the sum is
-/// scaled by the tops of its row and column: what is no zero has none of zero there, and the scale must be a normal
-/// number.
+/// Adds an element's slice products to its sum, the least weight first. Each product is scaled by a power of two, which
+/// is exact, so that each addition rounds once, fused or not. product[(q - 1) * stride] is the one of slice q of b.
+/// After the last ones the sum is scaled by the tops of its row and column. A sum other than zero has no top_of_zero
+/// there; 2^(top_a + top_b) must be a normal number.
 template <class Value>
 MMAFUZZ_HD double add_slice_products(const SliceProducts& s, double sum, const Value* product, uint64_t stride,
                                      int32_t top_a, int32_t top_b) {

@@ -1,6 +1,6 @@
-// Units that are another unit with a change of its outcomes, for claims of instructions that are not quite that unit:
-// except_nan:<unit> gives no answer to a case with a NaN among its operands; relu:<unit> has +0 in place of negative
-// results. What has no answer is not compared.
+// Units that run another unit and change its outcomes, for claims of instructions that differ from that unit in one
+// respect: except_nan:<unit> has no answer for a case with a NaN among its operands, and cases without an answer are
+// not compared; relu:<unit> has +0 in place of negative results and -0.
 #include "core/function_unit.h"
 #include "gpu_bridge/families/device_units.h"
 
@@ -76,7 +76,7 @@ class AdaptedFamily final : public Family {
     return {{std::string(adaptation_.prefix) + "<unit>", adaptation_.text, "", {}, ""}};
   }
 
-  /// Whatever the unit honours: it is bound by the registry itself.
+  /// All, because bind_over() binds the other unit through the registry, which asks that unit's own family.
   Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {

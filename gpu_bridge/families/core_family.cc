@@ -36,7 +36,7 @@ std::unique_ptr<Unit> make_bulk_unit(std::shared_ptr<DeviceChild> child, const O
   });
 }
 
-/// The ops that a unit's rows take on some of these architectures: "op ...; op ...".
+/// The ops of a unit's rows that exist on any of `archs` (bits of namespace arch), as text: "op ...; op ...".
 std::string taken_by(std::string_view unit, unsigned archs) {
   std::string all;
   for (const CoreInstruction& i : core_instructions())
@@ -44,13 +44,14 @@ std::string taken_by(std::string_view unit, unsigned archs) {
   return all;
 }
 
-/// What a row claims of ops that ask for any NaN.
+/// The claims of a row for ops with nan=any.
 std::vector<Claim> claims_of(const CoreInstruction& i) {
   if (!equals_its_reference(i)) return {};
   return {{"equals_model", reference_of(i)}};
 }
 
-/// A GPU's NaNs are 0x7fffffff and 0x7fff where the models give one canonical NaN.
+/// The claims of a row for `op`; none where NaN encodings count: a GPU's NaNs are 0x7fffffff and 0x7fff, the
+/// reference's the canonical one.
 std::vector<Claim> claims_of(const CoreInstruction& i, const Op& op) {
   return op.nan == NanPolicy::exact ? std::vector<Claim>{} : claims_of(i);
 }
@@ -87,7 +88,7 @@ class CoreFamily final : public Family {
     return all;
   }
 
-  /// An instruction's row names its op with all attributes; the conversions of cuda:bulk are those of bulk.
+  /// A row of core_instructions.def.h fixes rounding, ftz and saturate; cuda:bulk honours what `bulk` does.
   Attributes honours(const std::string& name, const Op&) const override {
     return {.rounding = true,
             .stochastic = name == bulk_name,

@@ -15,11 +15,11 @@ namespace {
 
 using Arithmetic = CublasRow::Arithmetic;
 constexpr std::string_view cublas_prefix = "cublas:";
-constexpr uint64_t probes = 8;
+constexpr uint64_t probes = 8;  ///< maximum number of calls in one probe
 
-/// What may stand after `?` in a unit's name.
+/// The parameters after `?` in a unit's name.
 struct CublasParameters {
-  int tile = 64;     ///< number of dots that are computed as the diagonal of one product
+  int tile = 64;     ///< number of dots that are the diagonal of one product
   int bits = 55;     ///< BlasGemm::bits
   int specials = 1;  ///< BlasGemm::specials
 };
@@ -28,8 +28,8 @@ struct CublasParameter {
   const char *name, *meaning;
   int least, greatest;
   int CublasParameters::*value;
-  bool (*of)(const CublasRow& row, const Op& op);
-  const char* zero = "";  ///< the word for 0, if it has one
+  bool (*of)(const CublasRow& row, const Op& op);  ///< whether units of this row take the parameter for this op
+  const char* zero = "";                           ///< the word for the value 0; empty: there is none
 
   std::string allowed() const {
     return std::to_string(least) + ".." + std::to_string(greatest) + (*zero ? std::string(" or ") + zero : "");
@@ -70,9 +70,9 @@ Result<CublasParameters> parse_parameters(std::string_view text, const CublasRow
   return with;
 }
 
-/// The calls of an op's cases. A gemm is a call of its own: the rows of a and the columns of b are the columns of
-/// second and first, so that the column-major result is the row-major d. Dots share calls, one on each place of the
-/// diagonal.
+/// How cases of an op become calls of cuBLAS. Each case of a gemm is one call: the columns of b are the columns of
+/// `first`, the rows of a those of `second`, so that the column-major result is the row-major d. `tile` dots share a
+/// call as the diagonal of its result.
 class Calls {
  public:
   Calls(const CublasRow& row, const Op& op, const CublasParameters& with)
@@ -81,7 +81,7 @@ class Calls {
         result_bytes_(size_t(row.result.storage_bytes())) {
     const bool dots = op.kind == OpKind::dot;
     per_call_ = dots ? static_cast<size_t>(with.tile) : 1;
-    // cuBLAS takes 8-bit integers in multiples of 4; zeros more change no integer sum.
+    // cuBLAS takes 8-bit integers in multiples of 4; zeros as padding change no integer sum.
     const int multiple = row.operand.fields().integer ? 4 : 1;
     const auto padded = [&](int extent) { return (extent + multiple - 1) / multiple * multiple; };
     call_.rows = padded(dots ? with.tile : op.n);
@@ -99,13 +99,13 @@ class Calls {
             std::vector<uint8_t>(calls * result_bytes())};
   }
   size_t count(size_t cases) const { return (cases + per_call_ - 1) / per_call_; }
-  /// How many calls are sent at once: about 64 MiB.
+  /// How many calls are sent in one request: at most 64 MiB of operands and results, but at least one call.
   size_t calls_at_once() const {
     return std::max<size_t>(1, (size_t{64} << 20) / (first_bytes() + second_bytes() + result_bytes()));
   }
   size_t cases_at_once() const { return calls_at_once() * per_call_; }
 
-  /// Adds case `index` of the batch as case `place` of what is sent.
+  /// Writes case `index` of the batch to the buffers of a request as its case number `place` (from 0).
   void put(const Batch& batch, size_t index, size_t place, BlasOperands& sent) const {
     const size_t k = size_t(op_.k), at = place / per_call_;
     uint8_t* first = &sent.first[at * first_bytes()];
@@ -129,6 +129,7 @@ class Calls {
               batch.c().get(index, int(i * size_t(op_.n) + j)));
   }
 
+  /// Reads the result of case number `place` of a request as the result of case `index` of the batch.
   void take(const std::vector<uint8_t>& received, size_t place, size_t index, Column& results) const {
     const uint8_t* result = &received[place / per_call_ * result_bytes()];
     if (op_.kind == OpKind::dot) return results.set(index, 0, read(result, cell(place % per_call_, place % per_call_)));
@@ -141,6 +142,7 @@ class Calls {
   size_t first_bytes() const { return size_t(call_.rows) * size_t(call_.k) * operand_bytes_; }
   size_t second_bytes() const { return size_t(call_.columns) * size_t(call_.k) * operand_bytes_; }
   size_t result_bytes() const { return size_t(call_.rows) * size_t(call_.columns) * result_bytes_; }
+  /// The position of an element in a column-major result.
   size_t cell(size_t row, size_t column) const { return column * size_t(call_.rows) + row; }
   void put_operand(uint8_t* to, size_t vector, size_t l, const Format& format, uint64_t encoding) const {
     // tf32 is passed as fp32, where the bits that tf32 ignores would be read as fraction bits: clear them.
@@ -211,7 +213,8 @@ class CublasFamily final : public Family {
     return all;
   }
 
-  /// What claims something: a product is a call of its own, so the others would slow a search down for nothing.
+  /// The units with a claim. Each product is a call of its own, so that the other units would slow a search down and
+  /// find nothing.
   std::vector<std::string> searched_by_default(const Op& op) const override {
     std::vector<std::string> names;
     for (const CublasRow& row : cublas_rows())
@@ -241,13 +244,14 @@ class CublasFamily final : public Family {
   }
 
  private:
-  /// No model describes the others.
+  /// Emulated fp64 matrix products equal a unit of mmafuzz; no model describes the rest.
   static std::vector<Claim> claims(const CublasRow& row, const Op& op, const CublasParameters& with) {
     if (!is_fixed_point(row) || op.kind != OpKind::gemm) return {};
     return {{"equals_model", "ozaki:dgemm.cublas?bits=" + (with.bits ? std::to_string(with.bits) : "auto")}};
   }
 
-  /// Whether cuBLAS takes calls of this shape and computes them as the row says.
+  /// Whether a probe shows that cuBLAS takes calls of this shape and computes them as the row says, natively or
+  /// emulated.
   Result<bool> proven(int index, const Calls& calls) const {
     const Result<DeviceInfo> device = child_->info();
     if (!device) return declined(device.refusal().reason);

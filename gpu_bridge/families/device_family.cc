@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view device_prefix = "cuda:";
 
-/// What may stand after `?`: reading, listing and messages go by this table.
+/// A parameter after `?` in a unit's name. Parsing, listing and messages use one table of them.
 struct DeviceParameter {
   const char *name, *meaning;
   bool WgmmaModifiers::*modifier;  ///< of wgmma, 0 or 1; nullptr: the placement
@@ -42,7 +42,7 @@ std::unique_ptr<Unit> make_matrix_unit(std::shared_ptr<DeviceChild> child, int i
   });
 }
 
-/// What wgmma has no form for (PTX ISA, wgmma.mma_async).
+/// Declines modifiers for which wgmma has no form (PTX ISA, wgmma.mma_async).
 Result<bool> has_form(const Instruction& i, const WgmmaModifiers& with) {
   if ((with.negate_a || with.negate_b) && i.op.a.fields().integer)
     return declined(i.name + " has no negations: its types are integers");
@@ -53,12 +53,13 @@ Result<bool> has_form(const Instruction& i, const WgmmaModifiers& with) {
   return true;
 }
 
+/// Declines an op that the instruction cannot compute, alone or as a sequence of steps along k.
 Result<bool> fits(const Instruction& i, const Op& op) {
   const Op& own = i.op;
   const bool same = op.kind == OpKind::dot && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
                     op.scale_block == own.scale_block &&
                     (!op.has_scales() || (op.scale_a == own.scale_a && op.scale_b == own.scale_b));
-  const bool one_step = !(own.c == own.d);  // c of a second instruction would need d's format
+  const bool one_step = !(own.c == own.d);  // the d of one step is the c of the next, so that formats must agree
   if (!same || (one_step && op.k > own.k))
     return declined(i.name + " takes '" + to_text(own) + (one_step ? "' or a shorter k" : "' (any k)"));
   // Padding to whole steps of this k could add a step to the mma that the compiler makes of it.

@@ -1,4 +1,4 @@
-// The device family and the parameters that may stand after `?` in a device unit's name.
+// The families of device units, and the parameters after `?` in the name of a matrix instruction's unit.
 #pragma once
 
 #include "core/registry.h"
@@ -10,17 +10,17 @@ class DeviceChild;
 struct DeviceInfo;
 
 struct DeviceParameters {
-  uint64_t placement = 0;  ///< another one: other rows, columns and neighbours in the tiles
+  uint64_t placement = 0;  ///< number of a placement of cases in tiles (tile_placement.h)
   WgmmaModifiers wgmma;
 };
 
-/// "placement=3,scale_d=0": refused with what is allowed.
+/// Parses "placement=3,scale_d=0". The refusal lists the parameters that the family takes.
 Result<DeviceParameters> parse_device_parameters(std::string_view text, TileFamily family);
 
 /// Matrix instructions of NVIDIA GPUs that are not built here; `list -v` shows them, and who names one is told why.
 struct OutOfScope {
-  const char* instruction;  ///< how its name begins
-  const char* what;
+  const char* instruction;  ///< beginning of its name
+  const char* what;         ///< what the instruction computes or needs, as text
 };
 inline constexpr OutOfScope out_of_scope[] = {
     {"tcgen05", "fifth-generation tensor cores (sm_100a): operands in tensor memory, which no kernel here allocates"},
@@ -29,9 +29,9 @@ inline constexpr OutOfScope out_of_scope[] = {
     {"mma.m8n8k128", "1-bit integers"},
 };
 
-/// The matrix instructions over a device child (tests give it a false one).
+/// The matrix instructions over a device child (tests pass a fake one).
 std::unique_ptr<Family> make_device_family(std::shared_ptr<DeviceChild> child);
-/// The CUDA-core instructions and cuda:bulk; both families may share a child.
+/// The CUDA-core instructions and cuda:bulk. Families may share a child.
 std::unique_ptr<Family> make_core_family(std::shared_ptr<DeviceChild> child);
 
 /// `except_nan:<unit>`, for claims that do not hold of NaN operands.

@@ -1,16 +1,16 @@
 // Every CUDA-core instruction that device units run, one row each:
 //   ROW(id, form, unit, operation, d, a, rounding, ftz, saturate, claim, architectures, ptx)
-// `operation` is the scalar operation, or convert. `form` says how the PTX instruction is used (kernels/core.cu). Rows
-// of one unit differ in what an op asks for: rounding, ftz and saturate. claim: all where it is correctly rounded by
-// the PTX ISA or the CUDA Programming Guide, "Floating-point standard"; no_nans where that does not hold for NaN
-// sources (cvt.rna.tf32 ends by clearing the low 13 bits, which makes NaN 7f800001 an infinity: machine code of sm_80
-// to sm_120, ptxas 13.0); none. Of a row with .relu this is the claim on the number before .relu. To add an
-// instruction, add its row.
+// `operation` is the scalar operation, or convert. `form` names the macro of kernels/core.cu that wraps the PTX
+// instruction. Rows of one unit differ in what an op asks for: rounding, ftz and saturate. `claim` is all where the PTX
+// ISA or the CUDA Programming Guide, "Floating-point standard", says that the result is correctly rounded; no_nans
+// where that does not hold for NaN sources (cvt.rna.tf32 ends by clearing the low 13 bits, which makes NaN 7f800001 an
+// infinity: machine code of sm_80 to sm_120, ptxas 13.0); none elsewhere. In a row with .relu it is about the number
+// before .relu. To add an instruction, add its row.
 #pragma once
 
 #include "gpu_bridge/instructions/instructions.def.h"
 
-// The four rounding modes of IEEE 754 that PTX has; ftz is empty or ".ftz", z its 0 or 1.
+// A row for each of the four rounding modes that PTX has. `ftz` is "" or ".ftz"; `z` is 0 or 1 accordingly.
 #define MMAFUZZ_MODES(ROW, form, op, type, z, ftz, archs)                                                      \
   ROW(op##_##type##_rn##z, form, #op "." #type, op, type, type, nearest_even, z, 0, all, archs,                \
       #op ".rn" ftz "." #type)                                                                                 \
@@ -21,7 +21,7 @@
 #define MMAFUZZ_FP32_MODES(ROW, form, op)          \
   MMAFUZZ_MODES(ROW, form, op, f32, 0, "", from75) \
   MMAFUZZ_MODES(ROW, form, op, f32, 1, ".ftz", from75)
-// To nearest only.
+// Round to nearest even alone.
 #define MMAFUZZ_NEAREST(ROW, form, op, type, z, ftz, archs) \
   ROW(op##_##type##_rn##z, form, #op "." #type, op, type, type, nearest_even, z, 0, all, archs, #op ".rn" ftz "." #type)
 #define MMAFUZZ_FP16_OPERATION(ROW, form, op)        \
@@ -80,7 +80,7 @@
   MMAFUZZ_CVT(ROW, unary, d, a, rm, down, 0, "", from75, #d "." #a)         \
   MMAFUZZ_CVT(ROW, unary, d, a, rn, nearest_even, 1, ".ftz", from75, #d "." #a)
 
-// Packed: two cases at a time. RELU is empty or ".relu", which has units of its own.
+// Packed conversions take two cases at a time. RELU is "" or ".relu" (with units of its own); z is 1 with .satfinite.
 #define MMAFUZZ_CVT_PACKED(ROW, form, d, a, id, RELU, rounding, z, claim, archs, PTX) \
   ROW(cvt_##d##_##a##_##id, form, "cvt" RELU "." #d "." #a, convert, d, a, rounding, 0, z, claim, archs, PTX)
 #define MMAFUZZ_CVT_X2(ROW, d, r, RELU)                                                                               \

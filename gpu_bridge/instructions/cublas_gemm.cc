@@ -9,7 +9,7 @@
 namespace mmafuzz {
 namespace {
 
-/// T is the host's type of the row's formats.
+/// T is float or double, the type of operands and result; the first factors are about 2^exponent.
 template <class T>
 Probe probe_of(const BlasGemm& call, uint64_t count, int exponent) {
   const auto rows = static_cast<size_t>(call.rows), columns = static_cast<size_t>(call.columns),

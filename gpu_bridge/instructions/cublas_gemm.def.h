@@ -1,7 +1,7 @@
 // Every product that cuBLAS is asked for, one row each:
 //   ROW(unit, operands, result, compute, operand type, result type, arithmetic)
-// compute and the types are the ends of CUBLAS_COMPUTE_... and CUDA_R_...; arithmetic is what a probe product must show
-// of the row: native, emulated, or nothing (any). cublasGemmEx takes no FP8.
+// `operands` and `result` are formats of mmafuzz; `compute` completes CUBLAS_COMPUTE_..., the types CUDA_R_....
+// `arithmetic` is what a probe must show: native, emulated, or nothing (any). cublasGemmEx takes no FP8.
 #pragma once
 
 #define MMAFUZZ_CUBLAS(ROW)                                                  \

@@ -6,19 +6,22 @@
 
 namespace mmafuzz {
 
-/// "f16" and "f16".
+/// Whether two C strings are equal; constexpr, as strcmp is not.
 MMAFUZZ_HD constexpr bool same_type(const char* x, const char* y) {
   while (*x && *x == *y) ++x, ++y;
   return *x == *y;
 }
 
-/// Bits of a type in a register: 8 for every format narrower than that (kind::mxf4nvf4, which packs 4, says so itself).
+/// Bits of an element of a PTX type in a register: 8 for the formats of at most 8 bits, whose names begin with e.
+/// (kind::mxf4nvf4, which packs 4 bits, is decided in mma_shape.)
 constexpr int register_bits(const char* type) {
   int digits = 0;
   for (const char* p = type; *p; ++p) digits = *p >= '0' && *p <= '9' ? digits * 10 + (*p - '0') : 0;
   return type[0] == 'e' ? 8 : digits;
 }
 
+/// The shape of mma.sync from m, n, k and PTX type names; `scales` is the number of scales for each row of a. More than
+/// one scale means packed e2m1; one scale or none puts e2m1 in the middle of 8 bits. m8n8k4 of fp16 is four matrices.
 constexpr TileShape mma_shape(int m, int n, int k, const char* d, const char* a, const char* b, const char* c,
                               int scales = 0) {
   TileShape s;
@@ -35,8 +38,8 @@ constexpr TileShape mma_shape(int m, int n, int k, const char* d, const char* a,
   return s;
 }
 
-/// The same with sparse a: two of four neighbours along k, of 32-bit types one of two (PTX ISA, "Sparse matrix
-/// storage").
+/// The same shape with sparse a: of each four neighbours along k, two are multiplied, of 32-bit types one of each two
+/// (PTX ISA, "Sparse matrix storage").
 constexpr TileShape sparse_shape(TileShape s) {
   s.neighbours = s.operand_bits == 32 ? 2 : 4;
   s.k /= 2;

@@ -101,11 +101,11 @@ std::string claimed_model(const Instruction& i, unsigned on) {
                                            : "ampere";
   const bool fp64 = i.shape.operand_bits == 64;
   std::string name = i.name;
-  if (i.shape.neighbours && on != arch::sm90) return "";  // no source, and no other GPU was asked
+  if (i.shape.neighbours && on != arch::sm90) return "";  // sparse: no source, and no other GPU was measured
   if (fp64 && i.shape.m == 16 && on == arch::sm120) return "";
   if (i.name.starts_with("mma.kind::f8f6f4") && on == arch::sm100) return "";
   if (i.shape.family ==
-      TileFamily::wmma) {  // compiled to mma of the widest k, but tf32 to two steps of k = 4 (HMMA.1684)
+      TileFamily::wmma) {  // compiled to mma of the maximum k, except tf32: two steps of k = 4 (HMMA.1684)
     const std::string types = name.substr(name.find('.', 5));
     const std::string shape = fp64                         ? "m8n8k4"
                               : i.shape.operand_bits == 32 ? "m16n8k4"

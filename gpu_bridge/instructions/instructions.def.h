@@ -1,10 +1,10 @@
-// Every matrix instruction that device units run, one row each: ROW(m, n, k, d, a, b, c, architectures). Device code
-// makes a kernel of each row, host code its name, op and tile shape. Where each exists: docs/gpu.md. To add an
-// instruction, add its row to the list of its family.
+// Every matrix instruction that device units run, one row each: ROW(m, n, k, d, a, b, c, architectures). Sizes are the
+// instruction's; d, a, b and c are PTX types. Device code makes a CUDA kernel of each row, host code a name, op and
+// tile shape. docs/gpu.md says which GPU has which. To add an instruction, add its row to the list of its family.
 #pragma once
 
 namespace mmafuzz::arch {
-// One bit for each architecture that the kernels are built for.
+// One bit for each architecture that the CUDA kernels are built for; from90 is the set of sm90 and all later ones.
 inline constexpr unsigned sm75 = 1, sm80 = 2, sm86 = 4, sm89 = 8, sm90 = 16, sm100 = 32, sm120 = 64;
 inline constexpr unsigned from120 = sm120, from100 = sm100 | from120, from90 = sm90 | from100, from89 = sm89 | from90,
                           from80 = sm80 | sm86 | from89, from75 = sm75 | from80;
@@ -78,7 +78,7 @@ inline constexpr unsigned from120 = sm120, from100 = sm100 | from120, from90 = s
   MMAFUZZ_NARROW_PAIRS(ROW, f32)                  \
   MMAFUZZ_NARROW_PAIRS(ROW, f16)
 
-// One ue8m0 scale for 32 products.
+// Block-scaled: one ue8m0 scale for 32 products.
 #define MMAFUZZ_MXF8F6F4(ROW)                     \
   MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 32, f32, from120) \
   MMAFUZZ_NARROW_PAIRS(ROW, f32)
@@ -89,7 +89,7 @@ inline constexpr unsigned from120 = sm120, from100 = sm100 | from120, from90 = s
   SCALED(mxf4nvf4, ue4m3, 16, 4X, from120) \
   SCALED(mxf4, ue8m0, 32, 2X, from120)
 
-// Of the 32 widths (n = 8, 16, ... 256) the least, a middle one and the greatest.
+// Of the 32 widths (n = 8, 16, ... 256) the minimum, a middle one and the maximum.
 #define MMAFUZZ_WGMMA(ROW) \
   MMAFUZZ_WGMMA_N(ROW, 8)  \
   MMAFUZZ_WGMMA_N(ROW, 64) \

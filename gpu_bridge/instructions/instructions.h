@@ -1,5 +1,5 @@
-// The matrix instructions that device units run: name, op, tile shape, where each exists, and the model that claims to
-// describe it.
+// The matrix instructions that device units run: name, op, tile shape, the architectures that have each, and the model
+// that claims to describe it.
 #pragma once
 
 #include <string>
@@ -14,24 +14,24 @@ struct Instruction {
   std::string name;  ///< what follows `cuda:`, e.g. "mma.m16n8k16.f32.f16.f16.f32"
   Op op;             ///< formats, k of one instruction, scales
   TileShape shape;
-  unsigned archs = 0;  ///< bits of namespace arch
+  unsigned archs = 0;  ///< architectures that have it: bits of namespace arch
 };
 
-/// In the order of the kernels' launch tables.
+/// All instructions, in the order of the launch tables of kernels/. An index counts from 0.
 const std::vector<Instruction>& instructions();
 
-/// The format of a PTX type's name: "f16" is fp16.
+/// The format of a PTX type name: "f16" is fp16, "ue8m0" is e8m0.
 Format format_of_type(const std::string& type);
 
 /// The index of a name in instructions(), -1 if there is none.
 int find_instruction(std::string_view name);
 
-/// The architecture bit of a compute capability, 0 if kernels are built for none that runs on
-/// it: 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 12.0.
+/// The bit (namespace arch) of a compute capability; 0 for those without CUDA kernels, which are all but 7.5, 8.0, 8.6,
+/// 8.9, 9.0, 10.0 and 12.0.
 unsigned arch_of_capability(int major, int minor);
 
-/// The model unit that claims to describe an instruction on an architecture (one bit); empty where no source describes
-/// one.
+/// The name of the model unit that claims to describe an instruction on an architecture (one bit); empty for integers,
+/// and where the architecture lacks the instruction or no source describes it.
 std::string claimed_model(const Instruction& instruction, unsigned arch);
 
 }  // namespace mmafuzz

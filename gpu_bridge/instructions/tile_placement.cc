@@ -5,7 +5,7 @@
 namespace mmafuzz {
 namespace {
 
-/// The order of 0..n-1 (n a power of two) that a tile uses.
+/// A random permutation of 0..n-1, n a power of two.
 struct Order {
   uint32_t multiplier, offset;
   explicit Order(CounterRng& rng)
@@ -15,7 +15,7 @@ struct Order {
   }
 };
 
-/// Writes one side of a case (a or b) with its scales as row or column `at` of a tile.
+/// Writes a or b of case `index`, with its scales, as row or column `at` of a tile, all steps of it.
 void put_vector(const TileShape& s, const Batch& batch, size_t index, bool is_a, int steps, uint64_t tile, int at,
                 TileBuffers& to) {
   const Column& from = is_a ? batch.a() : batch.b();
@@ -89,7 +89,7 @@ TileBuffers place_cases(const Instruction& instruction, const Batch& batch, uint
   const uint64_t slots = static_cast<uint64_t>(s.slots());
   const int steps = (batch.op().k + s.k - 1) / s.k;
   TileBuffers tiles(s, steps, (batch.size() + slots - 1) / slots);
-  tiles.number = placement << 32;  // far from those of another placement
+  tiles.number = placement << 32;  // distinct from those of other placements below 2^32
   for (uint64_t tile = 0; tile < tiles.tiles; ++tile) {
     CounterRng rng(~placement, tile);
     const size_t first = static_cast<size_t>(tile * slots), here = std::min<size_t>(slots, batch.size() - first);

@@ -8,7 +8,7 @@
 namespace mmafuzz {
 namespace {
 
-// Each PTX type's register: its constraint letter, how it holds an encoding and gives one back.
+// The register of each PTX type: its constraint letter for asm, and its conversion from and to an encoding.
 #define LETTER_f64 "d"
 #define LETTER_f32 "f"
 #define LETTER_f16 "h"
@@ -35,7 +35,7 @@ struct tf32 {  // a destination only
   __device__ uint64_t bits() const { return value; }
 };
 
-// The forms: operands are in[0..2], the result goes to out[0].
+// The forms: how an instruction is called. Operands are in[0] to in[2], the result goes to out[0].
 #define FORM_unary(D, A, PTX)                                                   \
   const A x = A::of(in[0]);                                                     \
   D d;                                                                          \
@@ -61,8 +61,8 @@ struct tf32 {  // a destination only
                : "=" LETTER_##D(d.value)                                            \
                : LETTER_##A(x.value), LETTER_##A(y.value), LETTER_##A(z.value));    \
   out[0] = d.bits();
-// Two cases at a time, in the halves of a register or in a register each; the first is the low one. The names say what
-// holds two sources, then what holds two results.
+// Two cases at a time, in the halves of one register or in two registers; the low half is the first case. The names say
+// which registers hold the two sources, then which one holds the two results.
 #define PUT_PAIR(low, high) \
   out[0] = low;             \
   out[1] = high;
@@ -101,7 +101,7 @@ struct tf32 {  // a destination only
                : "h"(static_cast<unsigned short>(in[0] | in[1] << 4))); \
   PUT_PAIR(d & 0xffff, d >> 16)
 
-/// How many cases a form takes at a time.
+/// The number of cases that a form takes at a time.
 enum CasesOf {
   unary = 1,
   binary = 1,
@@ -116,7 +116,7 @@ enum CasesOf {
   b8_b32 = 2
 };
 
-/// operands: of a form that takes two cases at a time one encoding for each.
+/// operands: `arity` encodings for each case; arity is 1 for forms that take two cases at a time.
 template <class I>
 __global__ void run_core(const uint64_t* operands, int arity, uint64_t* results, uint64_t count) {
   for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i * I::cases < count;

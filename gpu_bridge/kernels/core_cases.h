@@ -1,12 +1,12 @@
-// How the cases of a CUDA-core instruction are handed to it, one or two at a time. For host and device.
+// Hands cases to a CUDA-core instruction, one or two at a time. For host and device.
 #pragma once
 
 #include "arithmetic/host_device.h"
 
 namespace mmafuzz {
 
-/// Cases i * I::cases and following, as many as I takes and there are: I::run(in, out) gets `arity` encodings of each,
-/// at most three in all, and gives one result for each. What has no case is 0.
+/// Runs I on the I::cases cases from number i * I::cases on, as far as they are below `count`. I::run(in, out) reads
+/// `arity` encodings of each case, at most three in all, and writes one result for each; inputs beyond `count` are 0.
 template <class I>
 MMAFUZZ_HD void run_cases(uint64_t i, const uint64_t* operands, int arity, uint64_t* results, uint64_t count) {
   const uint64_t first = i * I::cases, last = first + I::cases < count ? first + I::cases : count;

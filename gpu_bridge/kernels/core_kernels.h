@@ -1,5 +1,5 @@
-// What core.cu offers to the device child: one launcher for each row of core_instructions.def.h, in order. Pointers are
-// the device's.
+// The interface of core.cu to the device child: one launcher for each row of core_instructions.def.h, in that order.
+// Pointers are the device's; launches are asynchronous.
 #pragma once
 
 #include "gpu_bridge/device/bulk_request.h"
@@ -15,6 +15,7 @@ struct CoreTable {
 };
 CoreTable core_launches();
 
+/// Converts `count` sources; writes one result and one byte of flags for each.
 void launch_bulk(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags,
                  uint64_t count);
 

@@ -22,7 +22,7 @@ const CublasTypes types[] = {
 #undef ROW
 };
 
-/// Variables by which cuBLAS would compute otherwise than it is asked to.
+/// Environment variables that would make cuBLAS ignore what a call asks for; they are unset.
 constexpr const char* overrides[] = {"CUBLAS_EMULATE_SINGLE_PRECISION",
                                      "CUBLAS_EMULATE_DOUBLE_PRECISION",
                                      "CUBLAS_EMULATION_STRATEGY",
@@ -32,8 +32,8 @@ constexpr const char* overrides[] = {"CUBLAS_EMULATE_SINGLE_PRECISION",
 
 uint64_t stride_of(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/// Calls lie 256 bytes apart, as allocations do: which kernel cuBLAS takes may depend on the alignment, and must not on
-/// the place.
+/// Copies `count` matrices of `bytes` bytes to the device, each aligned to 256 bytes, as allocations are: cuBLAS may
+/// choose a CUDA kernel by alignment, which must not vary with a call's position.
 uint8_t* upload(DeviceBytes& memory, const uint8_t* from, uint64_t bytes, uint64_t count) {
   uint8_t* to = memory.reserve(stride_of(bytes) * count);
   check(cudaMemcpy2D(to, stride_of(bytes), from, bytes, bytes, count, cudaMemcpyHostToDevice), "copy to the device");
@@ -42,8 +42,8 @@ uint8_t* upload(DeviceBytes& memory, const uint8_t* from, uint64_t bytes, uint64
 
 }  // namespace
 
-/// The functions that are called, and a handle for native and one for emulated calls: what emulation is told must not
-/// reach native calls. Two functions are overloaded in the header.
+/// The functions that are called, and one handle each for native and for emulated calls, so that settings of emulation
+/// do not reach native calls. Gemm and SetStrategy are spelled out because the header overloads these functions.
 struct CublasLibrary {
   using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*,
                                   const void*, cudaDataType, int, const void*, cudaDataType, int, const void*, void*,
@@ -67,7 +67,7 @@ struct CublasLibrary {
     function = reinterpret_cast<Pointer>(file.find(name));
   }
 
-  /// A handle that remembers what this call needs; or why that cannot be had.
+  /// The handle with the settings of this call, or why there is none.
   Result<cublasHandle_t> handle_for(cublasComputeType_t compute, const BlasGemm& call) {
     const cublasMath_t mode = compute == CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT ? CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH
                               : compute == CUBLAS_COMPUTE_32F_EMULATED_16BFX9   ? CUBLAS_FP32_EMULATED_BF16X9_MATH
@@ -119,7 +119,7 @@ Result<bool> Cublas::on_device(int row, const BlasGemm& call, const void* first,
   const CublasTypes& type = types[row];
   const Result<cublasHandle_t> handle = library_->handle_for(type.compute, call);
   if (!handle) return handle.refusal();
-  // The scalars have the result's type; the low bytes of an encoding are it.
+  // cuBLAS reads alpha and beta in the result's type: the low bytes of an encoding (little-endian).
   const cublasStatus_t status = library_->gemm(
       *handle, CUBLAS_OP_T, CUBLAS_OP_N, call.rows, call.columns, call.k, &call.alpha, first, type.operand, call.k,
       second, type.operand, call.k, &call.beta, result, type.result, call.rows, type.compute, CUBLAS_GEMM_DEFAULT);

@@ -1,5 +1,5 @@
-// The device behind a device child: the CUDA runtime, the launch tables, memory. Any failure is thrown, after which the
-// child ends: a CUDA context does not survive a failed launch.
+// The backend of a device child: the CUDA runtime, the launch tables, memory. It throws at any failure, after which the
+// child ends, because a CUDA context does not survive a failed launch.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 namespace mmafuzz {
 namespace {
 
-/// The entry of a row of the instructions in the tables of the families, which stand in the same order.
+/// The entry of instruction number `instruction` in the concatenation of the families' tables, whose order is that of
+/// instructions().
 template <class Table>
 auto entry_of(int instruction, std::initializer_list<Table> tables) {
   for (const Table& table : tables) {
@@ -109,7 +110,7 @@ class CudaBackend final : public DeviceBackend {
     const TileShape& s = whole.shape;
     SweepAnswer answer;
     const ModelKernels kernels = kernels_of(whole.model);
-    std::vector<uint64_t> firsts(bins::count + 1);  // of each bin, then of a contradiction
+    std::vector<uint64_t> firsts(bins::count + 1);  // of each bin; then of the first contradiction
     auto* first_of_bin = reinterpret_cast<uint64_t*>(bins_.reserve(firsts.size() * sizeof(uint64_t)));
     auto* device_parents =
         reinterpret_cast<SweepParent*>(parents_.reserve(std::max<size_t>(1, parents.size()) * sizeof(SweepParent)));
@@ -128,8 +129,8 @@ class CudaBackend final : public DeviceBackend {
     const unsigned on = arch_of_capability(info_.major, info_.minor);
     const bool in_panels =
         panels_of(whole.instruction)({whole, device_parents}, on, info_.multiprocessors, {cells, differs, any});
-    // Otherwise, and to be traced: tiles in memory, in chunks that stay in the cache of the device between generation,
-    // instruction and comparison.
+    // Tiles that did not run in panels, and those to be traced, are generated in memory, in chunks (about 16 MiB) that
+    // stay in the cache of the device between generation, instruction and comparison.
     const uint64_t in_memory = in_panels ? traced_tiles(whole) : whole.tiles;
     const uint64_t chunk = std::min(
         in_memory,
@@ -200,7 +201,7 @@ class CudaBackend final : public DeviceBackend {
 const char* cuda_missing() { return nullptr; }
 
 Result<std::unique_ptr<DeviceBackend>> open_device() {
-  int count = 0;  // left unwritten where the driver is missing or too old
+  int count = 0;  // not written where the driver is missing or too old
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code == cudaErrorInsufficientDriver) {
     int driver = 0;

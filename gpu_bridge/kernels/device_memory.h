@@ -1,4 +1,4 @@
-// What every caller of the CUDA runtime needs: failures thrown, memory kept.
+// Errors of the CUDA runtime as exceptions, and device memory that is reused.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,17 +9,19 @@
 
 namespace mmafuzz {
 
-/// The device has not that much free memory; nothing else is wrong.
+/// The device has too little free memory; the CUDA context is still usable.
 struct OutOfDeviceMemory : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Throws std::runtime_error at any other code than cudaSuccess; `what` names the call.
 inline void check(cudaError_t code, const char* what) {
   if (code != cudaSuccess)
     throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(code) + ", " + cudaGetErrorString(code));
 }
 
-/// Memory of the device that grows and is kept.
+/// Device memory that is kept until destruction. reserve() returns at least `bytes` bytes; a larger request than before
+/// frees the old memory with its content.
 class DeviceBytes {
  public:
   ~DeviceBytes() { cudaFree(data_); }

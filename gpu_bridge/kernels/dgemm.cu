@@ -1,4 +1,5 @@
-// Products of drawn fp64 matrices: kernels that draw, split and sum around calls of cuBLAS. Every thread works alone.
+// Products of random fp64 matrices: CUDA kernels that draw, split and sum around calls of cuBLAS. Threads do not
+// cooperate.
 #include "gpu_bridge/kernels/dgemm.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ __global__ void draw_matrix(uint64_t seed, uint32_t spread, uint32_t elements, u
   if (e < elements) to[e] = drawn_element(seed, e, spread);
 }
 
-/// A block for each vector. Start: all bytes 0x80.
+/// Finds the top of each vector, one block of threads for each. `tops` must start as bytes of 0x80, which is
+/// top_of_zero.
 __global__ void find_tops(const uint64_t* matrix, int length, int32_t* tops) {
   const uint64_t* vector = matrix + uint64_t(blockIdx.x) * uint64_t(length);
   int32_t top = top_of_zero;
@@ -41,7 +43,7 @@ __global__ void add_products(SliceProducts which, const Value* products, uint32_
 
 unsigned blocks_for(uint64_t threads) { return unsigned((threads + block - 1) / block); }
 
-/// Marks on the stream, and the seconds between two of them.
+/// A mark on the stream; since() waits for it and returns the seconds from another one.
 class Mark {
  public:
   Mark() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
@@ -59,12 +61,12 @@ class Mark {
   cudaEvent_t event_;
 };
 
-/// cuBLAS does not take a call.
+/// Thrown where cuBLAS does not take a call; the device stays usable.
 struct NotTaken {
   Refusal why;
 };
 
-/// Both matrices, the result, and what the scheme needs besides.
+/// Both matrices, the result and the scheme's buffers in device memory: the Machine of multiply_in_slices.
 template <class Digit, class Value>
 class DeviceMachine {
  public:
@@ -86,7 +88,7 @@ class DeviceMachine {
           "cudaMemset");  // an unwritten result is not a plausible one
   }
 
-  /// The whole product.
+  /// Computes the whole product once, asynchronously.
   void run() {
     if (request_.slices.count == 0) blas(1, sides_[0].matrix, sides_[1].matrix, d_);
     else multiply_in_slices(request_.slices, *this);
@@ -112,7 +114,7 @@ class DeviceMachine {
     pass(&DgemmTimes::sums);
   }
 
-  /// One run whose parts are timed.
+  /// Runs once more and adds the seconds of each part to `times`.
   void profile(DgemmTimes& times) {
     Mark start;
     start.set();
@@ -143,7 +145,7 @@ class DeviceMachine {
     const Result<bool> taken = cublas_.on_device(request_.row, call_for(request_, partners), first, second, result);
     if (!taken) throw NotTaken{taken.refusal()};
   }
-  /// A part of the profile is over.
+  /// Ends a part: checks its launches, and during profile() adds the seconds since the last part to `part`.
   void pass(double DgemmTimes::*part) {
     check(cudaGetLastError(), "launch");
     if (!times_) return;

@@ -1,6 +1,5 @@
-// The kernel of every mma.sync instruction, a warp per tile, and the macro that makes an instruction of a row.
-// Registers travel as .b32 (or .b64) whatever the PTX type; an instruction is assembled only for architectures that
-// have it.
+// The CUDA kernel of all mma.sync instructions, one warp per tile, and the macros that make a type of a row. Operands
+// are .b32 (or .b64) registers whatever the PTX type; an instruction is assembled only for architectures that have it.
 #pragma once
 
 #include "gpu_bridge/instructions/instruction_shapes.h"
@@ -40,6 +39,7 @@ void launch_mma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers&)
   run_mma_tiles<I><<<mma_grid(count), mma_block>>>(tiles, count);
 }
 
+// Operand lists for asm: D: outputs d, IN: inputs x; then the number of registers, of 64 bits where L follows.
 #define MMAFUZZ_R(n) "=r"(d[n])
 #define MMAFUZZ_L(n) "=l"(d64[n])
 #define MMAFUZZ_D2 "=r"(d[0]), "=r"(d[1])
@@ -60,7 +60,7 @@ __device__ inline uint64_t pair(const uint32_t* registers, int i) {
   return registers[2 * i] | uint64_t(registers[2 * i + 1]) << 32;
 }
 
-/// The assembly of one instruction: which registers its fragments are follows from the shape.
+/// The assembly of one instruction; the numbers of registers of d, a, b and c follow from the shape.
 #define MMAFUZZ_ASM(NAME)                                                                                              \
   constexpr int nd = shape.d_registers(), na = shape.a_registers(), nb = shape.b_registers(),                          \
                 nc = shape.c_registers();                                                                              \
@@ -117,13 +117,13 @@ __device__ inline uint64_t pair(const uint32_t* registers, int i) {
   }                                                                                                                    \
   (void)nb;
 
-/// The same with scales; thread and byte selectors are 0.
+/// The assembly of an instruction with block scales; the thread and byte selectors are 0.
 #define MMAFUZZ_SCALED_ASM(NAME)                                                                      \
   asm volatile(NAME " {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13},{%14},{0,0},{%15},{0,0};" \
                : MMAFUZZ_D4                                                                           \
                : MMAFUZZ_IN4(a), MMAFUZZ_IN2(b), MMAFUZZ_IN4(c), "r"(scale_a), "r"(scale_b))
 
-/// The same with sparse a, whose metadata comes as scale_a; selector 0.
+/// The assembly of an instruction with sparse a, whose metadata is passed as scale_a; the selector is 0.
 #define MMAFUZZ_SPARSE_ASM(NAME)                                                              \
   constexpr int nd = shape.d_registers(), na = shape.a_registers();                           \
   if constexpr (na == 2 && nd == 4) {                                                         \
@@ -144,7 +144,8 @@ __device__ inline uint64_t pair(const uint32_t* registers, int i) {
                  : MMAFUZZ_IN4(a), MMAFUZZ_IN4(b), MMAFUZZ_IN2(c), "r"(scale_a));             \
   }
 
-/// A row as a type: its shape and its instruction. KIND stands before the types, AFTER behind them.
+/// A row as a type ID: its shape, its architectures (a name of namespace arch) and mma(), whose BODY is one of the
+/// assemblies above. mma() computes one step in a lane's registers; elsewhere than on ARCHS it does nothing.
 #define MMAFUZZ_INSTRUCTION(ID, SHAPE, ARCHS, BODY)                                                                    \
   struct ID {                                                                                                          \
     static constexpr TileShape shape = SHAPE;                                                                          \

@@ -1,6 +1,7 @@
-// The sweep of one instruction in one kernel: a block draws a panel in shared memory, runs the instruction on its tiles
-// and compares every dot in the registers that hold it. Nothing but divergences goes to memory. An instruction `I` has
-// shape, types, archs and run(): from c to d for the team of lanes that has a tile.
+// The sweep of one instruction in one CUDA kernel: a block of threads draws a panel in shared memory, runs the
+// instruction on its tiles and compares every dot in the registers that hold it. Only divergences are written to device
+// memory. An instruction `I` has shape, types, archs, scratch_bytes (shared memory of a team) and run(), which computes
+// d from c for one tile. A team is the lanes that run a tile: a warp, for wgmma four.
 #pragma once
 
 #include "gpu_bridge/kernels/sweep_kernels.h"
@@ -10,15 +11,15 @@
 
 namespace mmafuzz {
 
-/// The cell of element i of c or d: of WMMA, whose fragments have no known layout, in the order of memory.
+/// The cell of element i of a lane's c or d. WMMA's fragments have no known layout: elements have the order of memory.
 template <TileShape S>
 __device__ Place panel_cell(int bits, int lane, int i) {
   if constexpr (S.family == TileFamily::wmma) return {(i * 32 + lane) / S.n, (i * 32 + lane) % S.n};
   else return c_place(S, bits, lane, i);
 }
 
-/// What run() gets: the tile's operands in shared memory, the numbers of lane and team, memory of the team, and the
-/// modifiers.
+/// The argument of run(): the tile's operands in shared memory, the numbers of the lane in its team and of the team in
+/// its block (from 0), the team's scratch memory, and the modifiers.
 struct TileInPanel {
   Tiles tiles;
   int lane, team;
@@ -26,6 +27,7 @@ struct TileInPanel {
   WgmmaModifiers modifiers;
 };
 
+/// Bytes of scratch memory of a team, rounded up to keep teams aligned.
 template <class I>
 inline constexpr int team_scratch = (I::scratch_bytes + 127) / 128 * 128;
 
@@ -44,12 +46,12 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
     constexpr int teams = Panel::threads / shape.lanes(), elements = shape.c_elements();
     const int thread = static_cast<int>(threadIdx.x), lane = thread % shape.lanes(), team = thread / shape.lanes();
     constexpr int tiles = sweep::tiles_of_panel(shape);
-    constexpr bool few = elements <= 8;  // they stay in registers; more are indexed in local memory
+    constexpr bool few = elements <= 8;  // few elements stay in registers; more are indexed in local memory
     const uint64_t first = s.request.first_tile, end = first + s.request.tiles;
     panel.make_tables(s.request, thread);
     const sweep::PanelsOfBlock own = sweep::panels_of_block(s.request, blockIdx.x);
     for (uint64_t number = own.first; number < own.end; number += gridDim.x) {
-      __syncthreads();  // the last panel is done with
+      __syncthreads();  // every thread has finished the last panel
       panel.plan(s, number, thread);
       __syncthreads();
       panel.draw(s, thread);
@@ -105,11 +107,12 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
   }
 }
 
+/// A LaunchPanels (sweep_kernels.h) for one instruction.
 template <class I>
 bool launch_panels(const SweepSource& source, unsigned on, int multiprocessors, const PanelFindings& found) {
   if constexpr (I::shape.matrices == 1) {
     if ((I::archs & on) == 0 || !sweep::claim_fits(on, I::shape, I::types, source.request.model)) return false;
-    // Sizes do not depend on the kernel of the model.
+    // The size of a panel does not depend on the kernel of the model.
     constexpr NarrowShape any{{}, I::shape.k, I::shape.k, I::types.a, I::types.b, I::types.scale};
     constexpr int threads = sweep::panel_threads(I::shape);
     constexpr size_t bytes = sizeof(sweep::Panel<sweep::ClaimOf<I, any>, sweep::panel_columns(I::shape), threads>) +
@@ -133,7 +136,8 @@ bool launch_panels(const SweepSource& source, unsigned on, int multiprocessors, 
   return false;
 }
 
-/// mma.sync in a panel: fragments from shared memory, the instruction, and one element for each word again.
+/// mma.sync in a panel: loads fragments from shared memory, packs c, runs the instruction, and unpacks d to one element
+/// in each word.
 template <class I>
 struct MmaInPanel {
   template <class Word>
@@ -151,7 +155,7 @@ struct MmaInPanel {
   }
 };
 
-/// An instruction of mma.sync as launch_panels takes it.
+/// A type ID with the members that launch_panels needs, from an MMAFUZZ_INSTRUCTION type.
 #define MMAFUZZ_MMA_PANELS(ID, INSTRUCTION, TYPES)                              \
   struct ID : INSTRUCTION {                                                     \
     static constexpr sweep::InstructionTypes types = TYPES;                     \

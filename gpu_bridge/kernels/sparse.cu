@@ -1,4 +1,4 @@
-// mma.sp.sync: a with two of four elements along k, of tf32 one of two.
+// mma.sp.sync: a holds two of each four elements along k; of tf32, one of each two.
 #include "gpu_bridge/kernels/mma_kernel.cuh"
 #include "gpu_bridge/kernels/panel_kernel.cuh"
 

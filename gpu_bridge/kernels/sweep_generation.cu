@@ -1,4 +1,4 @@
-// The operands of a sweep's tiles, a thread for each row, column or c; and the comparison of integer dots.
+// Draws the operands of a sweep's tiles, one thread for each row, column or c; and compares integer dots.
 #include "gpu_bridge/kernels/sweep_model.cuh"
 
 namespace mmafuzz {

@@ -1,27 +1,31 @@
-// The generation, comparison and tracing kernels of a sweep. All pointers are the device's; launches are asynchronous.
+// The CUDA kernels of a sweep: generation, comparison, tracing. All pointers are the device's; launches are
+// asynchronous. `source.request` has the numbers of the tiles; `tiles` is their memory.
 #pragma once
 
 #include "gpu_bridge/sweep/sweep_step.h"
 
 namespace mmafuzz {
 
+/// Writes a, b, c and scales of the request's tiles.
 void launch_generation(const SweepSource& source, const Tiles& tiles);
 
-/// Sets the bit of each dot that differs, in DivergentTile::words_of(shape) words for each tile (start: 0), and adds to
-/// cells[i] those of tile first_tile + i (start: 0); sets any to 1 if there is one.
+/// Compares the tiles' d with the claimed results. For each dot that differs it sets the dot's bit in `differs`, which
+/// has DivergentTile::words_of(shape) words for each tile, increments cells[i], i being the tile's number minus
+/// first_tile, and sets *any to 1. The caller sets all of them to zero before.
 using LaunchComparison = void (*)(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* differs,
                                   uint32_t* any);
-/// Lowers first_of_bin (start: all ones) to the number of the first dot in each bin; the entry after the last
-/// bin is that of the first dot whose trace contradicts itself.
+/// Traces all dots of the tiles. Lowers first_of_bin[bin] to the least number (tile * cells + cell) of a dot in the
+/// bin, and the entry after the last bin to that of a dot whose trace contradicts itself. The caller sets all entries
+/// to ~0.
 using LaunchTracing = void (*)(const SweepSource& source, const Tiles& tiles, uint64_t* first_of_bin);
 
-/// What sweeps with one kernel of the models: tracing is nullptr where there is nothing to trace.
+/// The functions for models of one kernel; `trace` is nullptr for integers, which have no trace.
 struct ModelKernels {
   LaunchComparison compare;
   LaunchTracing trace;
 };
 
-// One translation unit each; a model that no matrix instruction of a GPU claims has none.
+// The kernels (of models) that some matrix instruction claims, each compiled in a translation unit of its own.
 #define MMAFUZZ_SWEPT(KERNEL) \
   KERNEL(fused_sum) KERNEL(grouped_sum) KERNEL(emulated_fp8) KERNEL(fma_chain) KERNEL(fma_then_add)
 #define KERNEL(name) ModelKernels name##_kernels();
@@ -29,16 +33,17 @@ MMAFUZZ_SWEPT(KERNEL)
 #undef KERNEL
 ModelKernels integer_kernels();
 
-/// Where a sweep in panels leaves what it found; all start at zero.
+/// The results of a sweep in panels, as LaunchComparison leaves them; the caller sets all to zero before.
 struct PanelFindings {
   uint32_t* cells;    ///< divergent dots of each tile of the request
   uint32_t* differs;  ///< DivergentTile::words_of(shape) for each tile
   uint32_t* any;      ///< 1 if anything diverged
 };
-/// Generates, runs and compares the request's tiles in one kernel, the same operands as launch_generation; false where
-/// sweep::claim_fits says no on the architecture (a bit of namespace arch), or the device is too small.
+/// Generates, runs and compares the request's tiles in one CUDA kernel, with the operands of launch_generation. Returns
+/// false, having done nothing, where the architecture `on` (a bit of namespace arch) lacks the instruction or fails
+/// sweep::claim_fits, or where the device has too little shared memory.
 using LaunchPanels = bool (*)(const SweepSource& source, unsigned on, int multiprocessors, const PanelFindings& found);
-/// As the launch tables of tiles/launch.h: one for each row.
+/// A table as in tiles/launch.h: one launcher for each row of a family.
 struct PanelTable {
   const LaunchPanels* first;
   int count;

@@ -1,4 +1,4 @@
-// Comparison and tracing kernels, templates over what gives the claimed result; a thread takes a dot.
+// CUDA kernels that compare and trace, as templates over the claimed result; a thread handles one dot at a time.
 #pragma once
 
 #include "gpu_bridge/kernels/sweep_kernels.h"
@@ -13,7 +13,7 @@ inline unsigned sweep_grid(uint64_t threads) {
 __device__ inline uint64_t thread_number() { return uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline uint64_t thread_count() { return uint64_t(gridDim.x) * blockDim.x; }
 
-/// Claim::result(request, tiles, tile, cell) is what the model gives.
+/// Claim::result(request, tiles, tile, cell) returns the model's result; `tile` is the tile's number in the sweep.
 template <class Claim>
 __global__ void __launch_bounds__(sweep_block)
     compare_dots(const __grid_constant__ SweepSource s, Tiles all, int cell_bits, uint32_t* found, uint32_t* differs,
@@ -42,6 +42,7 @@ void launch_comparison(const SweepSource& source, const Tiles& tiles, uint32_t* 
       <<<sweep_grid(source.request.tiles << cell_bits), sweep_block>>>(source, tiles, cell_bits, cells, differs, any);
 }
 
+/// The sink of a trace: lowers the entry of each bin that the dot with this number reaches.
 struct FirstOfBin {
   unsigned long long* first;
   unsigned long long number;
@@ -51,7 +52,7 @@ struct FirstOfBin {
   __device__ void impossible(const char*) { hit(bins::count); }
 };
 
-/// The kernel of a model as a constant: the others are not compiled.
+/// The model with its kernel as a constant, so that the code of the other kernels is not compiled.
 template <Kernel kernel>
 MMAFUZZ_HD DotModel of_kernel(DotModel m) {
   m.kernel = kernel;

@@ -1,4 +1,5 @@
-// The architecture that is being compiled for, as a bit of namespace arch; 0 on the host.
+// The architecture that is being compiled for, as a bit of namespace arch; 0 on the host and for any other
+// architecture.
 #pragma once
 
 #include "gpu_bridge/instructions/instructions.def.h"

@@ -1,5 +1,5 @@
-// wgmma of Hopper: four warps per tile, b in shared memory, a in registers or there too. scale-d, the negation
-// immediates and where a and b lie are modifiers.
+// wgmma of Hopper: four warps per tile, b in shared memory, a in registers or in shared memory. The modifiers are
+// scale-d, the negations, where a lies, and the transpositions.
 #include "gpu_bridge/kernels/mma_kernel.cuh"
 #include "gpu_bridge/kernels/panel_kernel.cuh"
 #include "gpu_bridge/kernels/wgmma_operands.cuh"
@@ -15,19 +15,20 @@ __device__ uint64_t descriptor_of(const SharedOperand& operand, const uint8_t* s
          static_cast<uint64_t>(operand.along_vectors()) >> 4 << 32;
 }
 
-/// Keeps reads and writes of registers that an asynchronous instruction uses on their side of this line.
+/// Keeps the compiler from moving reads and writes of these registers, which an asynchronous instruction uses, across
+/// this call.
 template <int N>
 __device__ void pin_registers(uint32_t (&registers)[N]) {
 #pragma unroll
   for (int r = 0; r < N; ++r) asm volatile("" : "+r"(registers[r])::"memory");
 }
 
-/// What is part of an instruction's name or its immediate operands.
+/// The modifiers that decide the instruction's operands or immediates, as constants.
 struct WgmmaForm {
   bool negate_a, negate_b, shared_a, transpose_a, transpose_b;
 };
 
-/// Calls f with each flag that may be set as a constant.
+/// Calls f(std::true_type) or f(std::false_type) by `flag`; where may_be_set is false, only the latter is compiled.
 template <bool may_be_set, class F>
 __device__ void as_constant(bool flag, const F& f) {
   if constexpr (may_be_set) {
@@ -36,7 +37,8 @@ __device__ void as_constant(bool flag, const F& f) {
   f(std::false_type{});
 }
 
-/// One step, d += a * b, of the team's lanes together. `shared` holds b and behind it a. `meet()` waits for the team.
+/// One step, d += a * b (in step 0 without scale_d: d = a * b), by all lanes of a team together. `shared` is the team's
+/// memory: b, then a. `meet()` is the team's barrier.
 template <class I, class Meet>
 __device__ void wgmma_step(uint32_t (&d)[I::shape.d_registers()], const Tiles& t, int step, int lane, uint8_t* shared,
                            const WgmmaModifiers& with, const Meet& meet) {
@@ -94,7 +96,7 @@ __global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count
   }
 }
 
-/// The same in a panel.
+/// One tile of wgmma in a panel.
 template <class I>
 struct WgmmaInPanel : I {
   static constexpr int scratch_bytes = wgmma_shared_bytes<I>;
@@ -105,7 +107,7 @@ struct WgmmaInPanel : I {
     for (uint32_t& word : d) word = 0;
 #pragma unroll
     for (int i = 0; i < S.c_elements(); ++i) set_field(d, S.c_bits, i, from[i]);
-    // The four warps of a team meet at a barrier of their own.
+    // Each team has a barrier of its own; number 0 is that of __syncthreads().
     wgmma_step<I>(d, at.tiles, 0, at.lane, at.scratch, at.modifiers, [&] {
       asm volatile("bar.sync %0, 128;" ::"r"(1 + at.team) : "memory");
     });

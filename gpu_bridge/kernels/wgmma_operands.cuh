@@ -1,4 +1,5 @@
-// The registers of wgmma as assembly operands: 2 to 128 of d, whose numbers come first, then the inputs.
+// The registers of wgmma as assembly operands: the 2 to 128 registers of d have the first numbers, the inputs the next
+// ones.
 #pragma once
 
 #define MMAFUZZ_WGMMA_D2 "%0,%1"
@@ -48,7 +49,8 @@
       "+r"(d[119]), "+r"(d[120]), "+r"(d[121]), "+r"(d[122]), "+r"(d[123]), "+r"(d[124]), "+r"(d[125]), "+r"(d[126]), \
       "+r"(d[127])
 
-/// X(number of d's registers, numbers of the ten operands behind them). BEHIND: what stands behind the descriptor of b.
+/// Expands X(NAME, BEHIND, number of d's registers, numbers of the ten operands after them). BEHIND is a macro for the
+/// text after the descriptor of b.
 #define MMAFUZZ_WGMMA_WITH2(X, NAME, BEHIND) \
   X(NAME, BEHIND, 2, "%2", "%3", "%4", "%5", "%6", "%7", "%8", "%9", "%10", "%11")
 #define MMAFUZZ_WGMMA_WITH4(X, NAME, BEHIND) \
@@ -62,13 +64,13 @@
 #define MMAFUZZ_WGMMA_WITH128(X, NAME, BEHIND) \
   X(NAME, BEHIND, 128, "%128", "%129", "%130", "%131", "%132", "%133", "%134", "%135", "%136", "%137")
 
-/// What stands behind the descriptor of b: of sparse a the metadata and selector 0. (Dense a has no use for the
-/// operand.)
+/// The text after the descriptor of b: for sparse a the metadata and selector 0, for dense a nothing.
 #define MMAFUZZ_WGMMA_DENSE(metadata) ""
 #define MMAFUZZ_WGMMA_SPARSE_A(metadata) "," metadata ",0"
 
-// a in registers: a0 to a3, descriptor of b, scale-d, metadata, then what depends on the types. Or the descriptors of a
-// and b.
+// The forms of the instruction for n registers of d. The inputs i0, i1, ... are a0 to a3 and the descriptor of b (a in
+// registers), or the descriptors of a and b (F.shared_a); then scale-d, metadata, and the immediates that the types
+// have.
 #define MMAFUZZ_WGMMA_FORMS(NAME, BEHIND, n, i0, i1, i2, i3, i4, i5, i6, i7, i8, i9)                                   \
   if constexpr (shape.d_registers() == n) {                                                                            \
     if constexpr (types.a.integer && F.shared_a)                                                                       \

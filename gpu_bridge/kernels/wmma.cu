@@ -1,4 +1,4 @@
-// The WMMA interface of CUDA C++, one warp per tile. CUDA does not specify which element a fragment keeps where.
+// The WMMA interface of CUDA C++, one warp per tile. CUDA does not specify the layout of a fragment's elements.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -11,7 +11,7 @@ namespace {
 
 namespace wmma = nvcuda::wmma;
 
-// Type in memory and in a fragment of each PTX type.
+// The C++ types of each PTX type in memory and in a fragment.
 struct f16 {
   using Memory = half;
   using Fragment = half;
@@ -79,7 +79,7 @@ void launch_wmma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers&
 MMAFUZZ_WMMA(ROW)
 #undef ROW
 
-/// The same in a panel: c and d go through memory of the warp.
+/// One tile of WMMA in a panel: c and d go through the warp's scratch memory.
 template <class I>
 struct WmmaInPanel : I {
   static constexpr int scratch_bytes = I::shape.cells() * I::shape.d_bits / 8;

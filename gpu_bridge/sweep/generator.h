@@ -1,11 +1,13 @@
-// The operands of a sweep, for host and device: pure functions of seed and number, near the corners of the claimed
-// model. Cheap by construction: one 32-bit hash for an element or a c, patterns and distances from tables, and rows and
-// columns that many dots share.
+// Draws the operands of a sweep, for host and device, as pure functions of the seed and the tile's number. They lie
+// near corners of the claimed model: exponents and fractions at which alignment, rounding or the range of a format
+// begins to matter. Drawing is cheap: one 32-bit hash for an element or a c, patterns and distances from tables, and
+// rows and columns that many dots share.
 //
-// A panel is at least 64 rows of a crossed with 64 columns of b. Its rows and columns fall into groups of group_size; a
-// group follows one plan; what is wider than 64 has several of a group. Where row and column are of one group, the
-// products are as planned; every other dot joins two plans. In one panel of special_every, infinities and NaNs occur;
-// in the others nowhere, so that who compares them need not look.
+// A panel is at least 64 rows of a crossed with 64 columns of b. Its rows fall into groups of group_size neighbours,
+// and so do its columns; after 64 of them the group numbers repeat. Rows and columns of a group follow one plan
+// (GroupPlan). A dot whose row and column are of one group has the planned products; every other dot combines
+// factors of two plans. Infinities and NaNs occur in one of special_every panels on average and nowhere else, so
+// that the comparison of the other panels need not handle them.
 #pragma once
 
 #include "arithmetic/corner_encodings.h"
@@ -13,6 +15,7 @@
 
 namespace mmafuzz {
 
+/// A request and its parents (request.parents of them), the input of every function that draws.
 struct SweepSource {
   SweepRequest request;
   const SweepParent* parents = nullptr;
@@ -22,15 +25,17 @@ namespace sweep {
 
 inline constexpr int panel_side = 64, group_size = 2, special_every = 8;
 
-/// What decides where operands lie. With constants for formats and length, everything below is folded.
+/// The parameters of the claimed model that decide the corners. With constants for formats and k, the compiler folds
+/// everything below.
 struct Corners {
   FormatFields a, b, c, scale_a, scale_b;
   int k = 0, scale_block = 0;
-  int d_emin = 0, d_emax = 0;
-  int fraction_bits = 0;  ///< that the alignment keeps
-  int output_fraction_bits = 0;
+  int d_emin = 0, d_emax = 0;    ///< unbiased exponents of d's least and greatest normal numbers
+  int fraction_bits = 0;         ///< fraction bits that the alignment keeps
+  int output_fraction_bits = 0;  ///< fraction bits to which the sum is rounded
 
-  /// Of a's elements or b's, by value: a choice between two places in memory is not folded where both hold the same.
+  /// The format of a's elements or of b's. Returned by value: the compiler does not fold a choice between references to
+  /// equal objects.
   MMAFUZZ_HD FormatFields format(bool of_a) const { return a == b || of_a ? a : b; }
   MMAFUZZ_HD FormatFields scale_format(bool of_a) const { return scale_a == scale_b || of_a ? scale_a : scale_b; }
 };
@@ -50,7 +55,7 @@ MMAFUZZ_HD inline Corners corners_of(const SweepRequest& r) {
           m.output_fraction_bits};
 }
 
-/// Where a tile lies in its panel.
+/// The panel of a tile, and the tile's first row and column in it (from 0).
 struct PanelPlace {
   uint64_t panel;
   int first_row, first_column;
@@ -60,13 +65,14 @@ MMAFUZZ_HD constexpr int panel_columns(const TileShape& s) { return larger(panel
 MMAFUZZ_HD constexpr int tiles_of_panel(const TileShape& s) {
   return panel_rows(s) / s.rows() * (panel_columns(s) / s.columns());
 }
+/// `tile` is the tile's number in the sweep; the tiles of a panel follow each other, row by row.
 MMAFUZZ_HD inline PanelPlace place_of_tile(const TileShape& s, uint64_t tile) {
   const uint64_t each = static_cast<uint64_t>(tiles_of_panel(s));
   const int in_panel = static_cast<int>(tile % each), across = panel_columns(s) / s.columns();
   return {tile / each, in_panel / across * s.rows(), in_panel % across * s.columns()};
 }
 
-/// The random numbers of a panel.
+/// What a panel's random numbers derive from.
 struct PanelKey {
   uint32_t low, high;
   bool special;  ///< infinities and NaNs occur
@@ -78,7 +84,7 @@ MMAFUZZ_HD inline PanelKey key_of_panel(uint64_t seed, uint64_t panel) {
   return {static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32), special};
 }
 
-/// Streams of random numbers that must not meet: the upper bits of an index.
+/// Independent streams of a panel's random numbers: the bits from 20 up of what hash() mixes; indexes are below 2^20.
 enum class Stream : uint32_t {
   group,
   pair,
@@ -94,7 +100,7 @@ enum class Stream : uint32_t {
   scales
 };
 
-/// 32 random bits. Constants of the mixer: lowbias32 of C. Wellons' hash-prospector.
+/// 32 random bits for this index of a stream. Constants of the mixer: lowbias32 of C. Wellons' hash-prospector.
 MMAFUZZ_HD inline uint32_t hash(const PanelKey& key, Stream stream, int index) {
   uint32_t x = (static_cast<uint32_t>(stream) << 20 | static_cast<uint32_t>(index)) * 0x9e3779b1u + key.low;
   x ^= x >> 16;
@@ -107,19 +113,19 @@ MMAFUZZ_HD inline uint32_t hash(const PanelKey& key, Stream stream, int index) {
 MMAFUZZ_HD inline int below(uint32_t bits, int n) {
   return static_cast<int>(uint64_t{bits} * static_cast<uint32_t>(n) >> 32);
 }
-/// More bits of a hash, for another purpose.
+/// Further bits from a hash, for another decision.
 MMAFUZZ_HD inline uint32_t more(uint32_t bits) { return (bits ^ bits >> 15) * 0x2c1b3c6du; }
 
 MMAFUZZ_HD inline int clamped(int value, int low, int high) { return larger(low, smaller(value, high)); }
 
-/// A fraction is `random & keep | set`.
+/// A pattern of a fraction field, which becomes `random & keep | set`.
 template <class Word>
 struct Pattern {
   Word keep, set;
 };
-inline constexpr int patterns = 64;
+inline constexpr int patterns = 64;  ///< numbers of patterns are 0 to 63; 0 keeps all random bits
 
-/// Fractions that carries and roundings care about.
+/// Pattern number `pick`: fractions at which carries and roundings change.
 template <class Word>
 MMAFUZZ_HD Pattern<Word> pattern(const FormatFields& f, int pick) {
   const Word mask = static_cast<Word>(f.fraction_mask());
@@ -135,12 +141,12 @@ MMAFUZZ_HD Pattern<Word> pattern(const FormatFields& f, int pick) {
   }
 }
 template <class Word>
-struct PatternOf {  ///< computed where there is no table
+struct PatternOf {  ///< in place of a table of patterns: computes them
   FormatFields format;
   MMAFUZZ_HD Pattern<Word> operator[](int pick) const { return pattern<Word>(format, pick); }
 };
 
-/// The distances at which alignment, rounding and formats have their corners.
+/// Distance number `pick` (0 to 63) between two exponents at which alignment, rounding or a format has a corner.
 inline constexpr int distances = 64;
 MMAFUZZ_HD inline int corner_distance(const Corners& m, int pick) {
   const int within = pick % 8, f = m.fraction_bits;
@@ -155,7 +161,7 @@ MMAFUZZ_HD inline int corner_distance(const Corners& m, int pick) {
     default: return f - 1 + within % 3;
   }
 }
-struct DistanceOf {
+struct DistanceOf {  ///< in place of a table of distances: computes them
   const Corners& corners;
   MMAFUZZ_HD int operator[](int pick) const { return corner_distance(corners, pick); }
 };
@@ -172,7 +178,8 @@ template <class Word>
 MMAFUZZ_HD Word sign_of(const FormatFields& f) {
   return static_cast<Word>(f.sign_bit());
 }
-/// With its sign, in its container; without infinities and NaNs in ordinary panels.
+/// The encoding of `code` (sign and magnitude) in its container. In panels that are not special, infinities and NaNs
+/// become the greatest finite number.
 template <class Word>
 MMAFUZZ_HD Word finished(const FormatFields& f, const PanelKey& key, Word code) {
   const Word sign = code & sign_of<Word>(f);
@@ -180,7 +187,8 @@ MMAFUZZ_HD Word finished(const FormatFields& f, const PanelKey& key, Word code) 
   if (!key.special) magnitude = smaller(magnitude, static_cast<Word>(f.greatest_magnitude()));
   return static_cast<Word>((magnitude | sign) << f.ignored_low_bits);
 }
-/// Bits below a tf32 fraction are ignored by hardware and worth setting: none, all, some.
+/// Random values of the low bits that hardware must ignore (tf32): mostly none set, sometimes all, sometimes random
+/// ones.
 template <class Word>
 MMAFUZZ_HD Word container_noise(const FormatFields& f, uint32_t bits) {
   if (f.ignored_low_bits == 0) return 0;
@@ -189,17 +197,17 @@ MMAFUZZ_HD Word container_noise(const FormatFields& f, uint32_t bits) {
   return kind > 1 ? 0 : kind == 1 ? mask : static_cast<Word>(more(bits) >> 8) & mask;
 }
 
-/// What rows and columns of a group have in common.
+/// What rows and columns of a group have in common. Exponents are unbiased.
 struct GroupPlan {
-  int parent = -1;  ///< index, or -1: fresh
-  int reference, spread;
-  bool sparse, patterned;
-  int sign = 0;               ///< of all products: 1: positive, 2: negative; 0: each its own
-  bool one_sign = false;      ///< ... also of zeros and of repeated products
-  int pattern = 0;            ///< of all fractions; 0: each its own
-  int specials;               ///< of 16 products so many have a special factor or two
-  bool infinities = false;    ///< ... which are infinities
-  int pair_move = 0, at = 0;  ///< near a parent: 1: fresh product `at`; 2: product `at` is minus the next one
+  int parent = -1;            ///< index in SweepSource::parents of the dot that is varied; -1: all is drawn afresh
+  int reference, spread;      ///< products have exponents from reference - spread to reference
+  bool sparse, patterned;     ///< two thirds of the products are zero; fractions have patterns, not random bits
+  int sign = 0;               ///< of all products: 1: positive, 2: negative; 0: each product has its own
+  bool one_sign = false;      ///< `sign` holds for zeros and repeated products, too
+  int pattern = 0;            ///< number of the pattern of all fractions; 0: each fraction has its own
+  int specials;               ///< of 16 products, how many have special factors on average
+  bool infinities = false;    ///< special factors are infinities
+  int pair_move = 0, at = 0;  ///< with a parent: 1: product `at` is fresh; 2: it is minus the next one; 0, 3: unchanged
 };
 
 MMAFUZZ_HD inline GroupPlan plan_group(const Corners& m, const PanelKey& key, uint32_t parents, int group) {
@@ -239,12 +247,12 @@ MMAFUZZ_HD inline GroupPlan plan_group(const Corners& m, const PanelKey& key, ui
   return p;
 }
 
-/// Where product i of a group lies: both factors see the same.
+/// The plan of product i of a group, the same for its two factors. Exponents are unbiased.
 struct PairPlan {
   int16_t exponent_a, exponent_b;
-  uint8_t source;   ///< the element whose factors it takes
-  uint8_t special;  ///< 0: none; else 1 + a pick of special_magnitude, for one factor or both
-  bool zero, flipped, ulp;
+  uint8_t source;           ///< the product, i or an earlier one, whose random bits it repeats
+  uint8_t special;          ///< 0: none; else 1 + a pick of special_magnitude, for one factor or both
+  bool zero, flipped, ulp;  ///< of a's factor: it is zero (b's mostly, too); its sign is inverted; its last bit is
 };
 
 MMAFUZZ_HD inline PairPlan plan_pair(const Corners& m, const PanelKey& key, const GroupPlan& plan, int group, int i) {
@@ -255,7 +263,7 @@ MMAFUZZ_HD inline PairPlan plan_pair(const Corners& m, const PanelKey& key, cons
     p.special = static_cast<uint8_t>(1 + (plan.infinities ? 1 : where >> 8 & 7));
   if (const uint32_t copies = more(where); !p.zero && i > 0 && below(copies, 6) == 0) {
     p.source =
-        static_cast<uint8_t>(below(more(copies), i));  // cancel or repeat an earlier product, perhaps one ulp off
+        static_cast<uint8_t>(below(more(copies), i));  // cancel or repeat an earlier product, sometimes one ulp off
     p.flipped = (copies & 3) != 0;
     p.ulp = (copies >> 2 & 3) == 0;
     where = more(hash(key, Stream::pair, group * max_instruction_k + p.source));
@@ -267,17 +275,18 @@ MMAFUZZ_HD inline PairPlan plan_pair(const Corners& m, const PanelKey& key, cons
   return p;
 }
 
-/// A row of a or a column of b in its panel.
+/// A row of a or a column of b: its number in the panel and its group, from 0.
 struct VectorPlace {
   bool is_a;
   int vector, group;
 };
-/// Groups and places in them vary from panel to panel: a result must not depend on them.
+/// The group of a row or column, which varies from panel to panel: a result must not depend on it.
 MMAFUZZ_HD inline int group_of(const PanelKey& key, bool is_a, int vector) {
   return (vector / group_size + static_cast<int>(key.low >> (is_a ? 0 : 8) & 31)) % (panel_side / group_size);
 }
 
-/// Element i of a (or b) of a fresh vector; `source` draws its sign and fraction.
+/// The element of vector `v` for product `pair`, drawn without a parent; pair.source selects its random bits. `table`
+/// holds the patterns of the element's format.
 template <class Word, class Patterns>
 MMAFUZZ_HD Word fresh_element(const Corners& m, const PanelKey& key, const GroupPlan& plan, const PairPlan& pair,
                               const Patterns& table, const VectorPlace& v) {
@@ -316,7 +325,7 @@ MMAFUZZ_HD int leading_weight(const FormatFields& f, Word magnitude) {
   if (magnitude == 0 || field == static_cast<Word>(f.top_exponent_field())) return f.emin();
   return field ? static_cast<int>(field) - f.bias : f.emin() - f.fraction_bits + fast_bit_length(magnitude) - 1;
 }
-/// The number with its leading bit moved by `distance`; its fraction bits stay.
+/// The magnitude with its exponent moved by `distance`; its fraction bits stay.
 template <class Word>
 MMAFUZZ_HD Word moved(const FormatFields& f, Word magnitude, int distance) {
   const int from = leading_weight<Word>(f, magnitude);
@@ -326,8 +335,10 @@ MMAFUZZ_HD Word moved(const FormatFields& f, Word magnitude, int distance) {
   return magnitude_near<Word>(f, from + distance, fraction);
 }
 
-enum Move : int { no_move, ulp, exponent, sign, zero, special, moves = 8 };  ///< those above `special` move nothing
+enum Move : int { no_move, ulp, exponent, sign, zero, special, moves = 8 };  ///< 6 and 7 change nothing
 
+/// The encoding after a move: one ulp, a corner's distance of the exponent, the sign, or a zero or special in its
+/// place. `h` holds the random bits.
 template <class Word, class Distances>
 MMAFUZZ_HD Word with_move(const FormatFields& f, const PanelKey& key, const Distances& distance, int move, uint32_t h,
                           Word encoding) {
@@ -354,7 +365,7 @@ MMAFUZZ_HD Word with_move(const FormatFields& f, const PanelKey& key, const Dist
   return finished<Word>(f, key, static_cast<Word>(result & low_mask(f.width - f.ignored_low_bits))) | low;
 }
 
-/// Element i of a row or column.
+/// Element i of a row or column: a parent's, moved in at most one element of the vector, or a fresh one.
 template <class Word, class Patterns, class Distances>
 MMAFUZZ_HD Word draw_element(const Corners& m, const PanelKey& key, const SweepParent* parents, const GroupPlan& plan,
                              const PairPlan& pair, const Patterns& table, const Distances& distance,
@@ -373,8 +384,8 @@ MMAFUZZ_HD Word draw_element(const Corners& m, const PanelKey& key, const SweepP
   return with_move<Word>(f, key, distance, move, h, x);
 }
 
-/// Scale i of a row or column. In half of the groups, what row and column have together is the same for each i; in half
-/// of these it is a corner's distance lower for one i.
+/// Scale i of a row or column. Without a parent, the exponent does not depend on i in half of the groups; in half of
+/// these, the scales of one i are lower in a and b, by a corner's distance together.
 MMAFUZZ_HD inline uint32_t draw_scale(const Corners& m, const PanelKey& key, const SweepParent* parents,
                                       const GroupPlan& plan, const VectorPlace& v, int i) {
   const FormatFields f = m.scale_format(v.is_a);
@@ -401,7 +412,8 @@ MMAFUZZ_HD inline uint32_t draw_scale(const Corners& m, const PanelKey& key, con
   return finished<uint32_t>(f, key, magnitude_near<uint32_t>(f, exponent, fraction));
 }
 
-/// A factor of a product: significand * 2^exponent, scale included; zero for specials.
+/// The magnitude of a factor, significand * 2^exponent, with the exponent of its scale (nullptr: none); zero for
+/// infinities and NaNs.
 struct Factor {
   uint64_t significand;
   int exponent;
@@ -415,11 +427,11 @@ MMAFUZZ_HD inline Factor factor(const FormatFields& f, uint64_t encoding, const 
   return {n.significand, n.exponent + (s.cls == NumberClass::finite ? s.scale_exponent : 0)};
 }
 
-/// The element whose product a c is drawn near.
+/// The number of the product near which a c is drawn.
 MMAFUZZ_HD inline int element_near(uint32_t h, int k) { return below(h, k); }
 
-/// A c for given operands: zero, extreme, minus a product, or at a corner's distance from it. `near` is the product of
-/// element_near.
+/// A fresh c: a zero, a special, the magnitude of the product `near` (of element_near), or a number whose exponent is a
+/// corner's distance from that product's. The sign is random.
 template <class Word, class Patterns, class Distances>
 MMAFUZZ_HD Word draw_c(const Corners& m, const PanelKey& key, const Patterns& table, const Distances& distance,
                        uint32_t h, const Leading<Word>& near) {
@@ -445,13 +457,13 @@ MMAFUZZ_HD Word draw_c(const Corners& m, const PanelKey& key, const Patterns& ta
   return finished<Word>(f, key, code);
 }
 
-/// Whether row and column follow one parent, whose c the dot then takes, perhaps moved.
+/// The c of a parent, often moved (with_move).
 template <class Word, class Distances>
 MMAFUZZ_HD Word parent_c(const Corners& m, const PanelKey& key, const SweepParent& parent, const Distances& distance,
                          uint32_t h) {
   return with_move<Word>(m.c, key, distance, static_cast<int>(more(h) >> 8 & 7), h, static_cast<Word>(parent.c));
 }
-/// Of those, one in four takes a c of its own.
+/// Whether a dot whose row and column follow one parent takes the parent's c: three in four do.
 MMAFUZZ_HD inline bool takes_parent_c(uint32_t h) { return (h & 3) != 0; }
 
 MMAFUZZ_HD inline int index_of_c(const TileShape& s, int row, int column) { return row * panel_columns(s) + column; }

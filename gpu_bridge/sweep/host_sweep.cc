@@ -6,7 +6,7 @@
 namespace mmafuzz {
 namespace {
 
-/// Keeps the lowest number of a dot in each bin.
+/// The sink of a trace: keeps the least number of a dot in each bin.
 struct FirstOfBin {
   SweepAnswer& answer;
   uint64_t number = 0;
@@ -14,7 +14,8 @@ struct FirstOfBin {
   void impossible(const char*) { answer.first_impossible = std::min(answer.first_impossible, number); }
 };
 
-/// Counts divergences by tile, `cells` of this one, and keeps the tiles of lowest number. Tiles must come in order.
+/// Counts a divergent tile with its `cells` divergent dots, and lists it while there is room. Tiles must come in order
+/// of their numbers.
 void note_divergent_tile(SweepAnswer& answer, const DivergentTile& tile, uint64_t cells) {
   answer.divergent_dots += cells;
   ++answer.divergent_tiles;

@@ -1,4 +1,4 @@
-// Which of the claims of panel_claims.h an instruction sweeps against on an architecture.
+// Which claim of panel_claims.h describes an instruction on an architecture, for sweeps in panels.
 #pragma once
 
 #include <type_traits>
@@ -8,18 +8,19 @@
 
 namespace mmafuzz::sweep {
 
-/// The types of an instruction's row, as PTX names them; the type of its scales or "none".
+/// The formats of an instruction's operands; scale has width 0 where there are no scales.
 struct InstructionTypes {
   FormatFields d, a, b, scale;
 };
+/// The formats from PTX type names.
 constexpr InstructionTypes types_of(const char* d, const char* a, const char* b, const char* scale = "none") {
   using narrow_shapes::of_type;
   return {of_type(d), of_type(a), of_type(b), of_type(scale)};
 }
 
-/// The shape of the narrow sum that the model of an instruction has on an architecture (a bit of namespace arch); k =
-/// 0: none. Of several rows with the same types, WMMA has the first one (steps of less than its k), mma.sync the last
-/// one, wgmma the last one that is not emulated.
+/// The shape of the narrow sum (arithmetic/narrow_fused_sum.h) that models an instruction on an architecture (a bit of
+/// namespace arch); k = 0: there is none. Where several rows of narrow_shapes.def.h have the same types, WMMA takes the
+/// first (its steps are shorter than its k), mma.sync the last, wgmma the last that is not emulated.
 MMAFUZZ_HD constexpr NarrowShape narrow_shape_on(unsigned on, const TileShape& shape, const InstructionTypes& types) {
   NarrowShape found;
 #define ROW(of_kernel, products, of_block, of_a, of_b, of_scale, archs)                               \
@@ -40,8 +41,8 @@ MMAFUZZ_HD constexpr ClaimKind claim_kind(const TileShape& shape, const Instruct
   return types.a.width == 64 ? ClaimKind::chain : ClaimKind::fused;
 }
 
-/// The claim of an instruction `I` with members shape and types. (Types as template arguments, where values would do:
-/// g++ 12 fails on what nvcc makes of those.)
+/// The claim of an instruction `I` with members shape and types, as a std::type_identity. (g++ 12 fails on the code
+/// that nvcc makes of values as template arguments.)
 template <class I, NarrowShape narrow>
 constexpr auto find_claim() {
   constexpr InstructionTypes types = I::types;
@@ -56,8 +57,8 @@ constexpr auto find_claim() {
 template <class I, NarrowShape narrow>
 using ClaimOf = typename decltype(find_claim<I, narrow>())::type;
 
-/// Whether a sweep against this model can run in panels on the architecture: whether the claim gives what the model
-/// gives. Four matrices side by side (m8n8k4 of fp16) have panels of another shape.
+/// Whether a sweep against this model can run in panels on the architecture: the claim must compute the model's
+/// results. Four matrices side by side (m8n8k4 of fp16) never run in panels, because theirs would have another shape.
 inline bool claim_fits(unsigned on, const TileShape& shape, const InstructionTypes& types, const DotModel& model) {
   if (shape.matrices != 1) return false;
   switch (claim_kind(shape, types)) {

@@ -1,7 +1,8 @@
-// The models that sweeps compare with in 32-bit registers: ROW(kernel, k, block, a, b, scale, architectures with an
-// instruction that claims it); k is the dot's, which WMMA may compile to several instructions. Which instruction has
-// which block: oracles/models/nvidia.cc. A model without a row here or a claim of its own in sweep/panel_claims.h is
-// compared with by the general kernels.
+// The models with which sweeps compare in 32-bit registers: ROW(kernel, k, block, a, b, scale, architectures with an
+// instruction that claims it). k is the dot's, which WMMA can compile to several instructions; block is the number of
+// products in one sum, by the rows of oracles/models/nvidia.cc. a, b and scale are PTX types. A model that has neither
+// a row here nor another claim in sweep/panel_claims.h is compared with by the general CUDA kernels
+// (kernels/sweep_model.cuh).
 #pragma once
 
 #include "arithmetic/narrow_fused_sum.h"
@@ -46,7 +47,7 @@
 
 namespace mmafuzz::narrow_shapes {
 
-/// Format of a PTX type (tests/panel_test.cc: as in core/format.h); of width 0 for "none".
+/// The format of a PTX type name, equal to core/format.h's (tests/panel_test.cc); of width 0 for "none".
 MMAFUZZ_HD constexpr FormatFields of_type(const char* type) {
   FormatFields f;
   const auto make = [&f](int exponent_bits, int fraction_bits, Specials specials) {

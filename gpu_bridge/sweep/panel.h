@@ -1,13 +1,14 @@
-// A panel in fast memory: rows and columns that 64 x 64 dots share (or 64 x more), drawn and decoded once. Each step
-// says what one of `threads` threads does; between steps all threads meet. The kernels of kernels/panel_kernel.cuh and
-// tests/panel_test.cc run the same steps; the operands are those of generate_vector and generate_c.
+// A panel in fast memory: 64 rows and at least 64 columns, drawn and decoded once for all dots of a row and a column.
+// Each step (make_tables, plan, draw, then c_of and claimed) is the work of one of `threads` threads; between steps the
+// caller synchronizes all of them. The CUDA kernels of kernels/panel_kernel.cuh and tests/panel_test.cc run the same
+// steps; the operands are those of generate_vector and generate_c.
 #pragma once
 
 #include "gpu_bridge/sweep/panel_claims.h"
 
 namespace mmafuzz::sweep {
 
-/// The panels that one of `blocks` blocks takes: first, first + blocks, ... below end.
+/// The numbers of the panels that one of n blocks of threads takes: first, first + n, ... below end.
 struct PanelsOfBlock {
   uint64_t first, end;
 };
@@ -16,9 +17,10 @@ MMAFUZZ_HD inline PanelsOfBlock panels_of_block(const SweepRequest& r, uint64_t 
   return {r.first_tile / tiles + block, (r.first_tile + r.tiles + tiles - 1) / tiles};
 }
 
-/// Threads that a panel of an instruction is worth: no more than its tiles occupy.
+/// The number of threads for a panel: 256, or as many as its tiles occupy if that is less.
 MMAFUZZ_HD constexpr int panel_threads(const TileShape& s) { return smaller(256, tiles_of_panel(s) * s.lanes()); }
 
+/// Claim: a struct of panel_claims.h. A vector is a row or a column; vectors count rows first, then columns.
 template <class Claim, int of_columns = panel_side, int of_threads = 256>
 struct Panel {
   using Word = typename Claim::Word;
@@ -26,7 +28,7 @@ struct Panel {
   static constexpr int groups = panel_side / group_size, threads = of_threads, bytes = (Claim::a.width + 7) / 8;
   static constexpr int scales = Claim::scale_block ? k / Claim::scale_block : 0;
 
-  // Rows, then columns. Aligned for the loads of WMMA and wgmma.
+  // By vector, then k. Aligned for the loads of WMMA and wgmma.
   alignas(128) uint8_t encodings[vectors * k * bytes];
   alignas(16) uint8_t encoded_scales[larger(vectors * scales, 1)];
   typename Claim::template Kept<vectors> kept;
@@ -61,7 +63,7 @@ struct Panel {
     return {is_a, in_side, group_of(with, is_a, in_side)};
   }
 
-  /// Once.
+  /// The first step, once for all panels.
   MMAFUZZ_HD void make_tables(const SweepRequest& r, int thread) {
     const Corners m = corners(r);
     for (int i = thread; i < 3 * patterns; i += threads)
@@ -72,7 +74,7 @@ struct Panel {
     for (int i = thread; i < distances; i += threads) distance[i] = corner_distance(m, i);
   }
 
-  /// Of each panel the first step: what rows and columns have in common, and their scales.
+  /// The first step of each panel: the plans of groups and products, and the scales.
   MMAFUZZ_HD void plan(const SweepSource& s, uint64_t panel, int thread) {
     const Corners m = corners(s.request);
     const PanelKey with = key_of_panel(s.request.seed, panel);
@@ -91,7 +93,7 @@ struct Panel {
     }
   }
 
-  /// The second: rows and columns.
+  /// The second step of each panel: the elements of rows and columns, stored as encodings and decoded by the claim.
   MMAFUZZ_HD void draw(const SweepSource& s, int thread) {
     const Corners m = corners(s.request);
     const PanelKey with = key;
@@ -110,7 +112,7 @@ struct Panel {
     }
   }
 
-  /// Then, for any cell: its c ...
+  /// After draw(), for any cell: its c, as an encoding ...
   MMAFUZZ_HD Word c_of(const SweepSource& s, int row, int column) const {
     const Corners m = corners(s.request);
     const uint32_t h = hash(key, Stream::c, row * columns + column);
@@ -121,7 +123,7 @@ struct Panel {
                         Claim::near(kept, s.request, row, rows + column, element_near(h, k)));
   }
 
-  /// ... and what the model gives.
+  /// ... and the claimed result for this c. Applies the modifiers.
   MMAFUZZ_HD Word claimed(const SweepRequest& r, int row, int column, Word c) const {
     if (!r.modifiers.scale_d) c = 0;
     if constexpr (!Claim::decides_specials) {

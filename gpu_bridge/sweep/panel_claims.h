@@ -1,7 +1,8 @@
-// What a panel keeps of each element, so that the claimed model's result of any of its dots is quick to have: one
-// struct for each kind of model. `Kept<vectors>` holds rows, then columns; clear() and keep() fill it, near() and
-// claimed() read it. Where `decides_specials` is false, claimed() is for dots without infinities and NaNs, and
-// with_specials() for the others.
+// The claims of sweeps in panels: one struct for each kind of model, which decodes each element once and computes the
+// model's result of any dot from the decoded row and column. `Kept<vectors>` holds the decoded rows, then columns.
+// clear() resets a vector and keep() stores its element i; near() returns the product i of row x and column y (indexes
+// of vectors) for draw_c, claimed() the model's result with c = addend. Where `decides_specials` is false, claimed() is
+// for dots without infinities and NaNs, and with_specials() for the others.
 #pragma once
 
 #include "arithmetic/decoded_chain.h"
@@ -12,7 +13,7 @@
 
 namespace mmafuzz::sweep {
 
-/// Sets a bit that other threads may set bits beside.
+/// Sets bits of a word of which other threads set other bits at the same time.
 template <class Word>
 MMAFUZZ_HD void set_bits(Word& word, Word bits) {
 #if defined(__CUDA_ARCH__)
@@ -29,7 +30,7 @@ struct StoredDot {
   const uint8_t *a, *b, *scale_a, *scale_b;
 };
 
-/// Truncated fused sums, also of emulated FP8.
+/// Truncated fused sums, also of emulated FP8. half: c and d are fp16; else fp32.
 template <NarrowShape S, bool half>
 struct FusedClaim {
   using Word = uint32_t;
@@ -37,20 +38,20 @@ struct FusedClaim {
   static constexpr FormatFields scale = S.scale;
   static constexpr int k = S.k, scale_block = scale.width ? S.k : 0;
   static constexpr bool decides_specials = false;
-  static constexpr int stride = k + 4;  // neighbours' elements lie in different banks
+  static constexpr int stride = k + 4;  // so that neighbouring vectors lie in different banks of shared memory
 
   template <int vectors>
   struct Kept {
     alignas(16) uint32_t significand[vectors][stride];
     alignas(16) int16_t exponent[vectors][stride];
-    uint32_t minus[vectors], zero_blocks[vectors];
+    uint32_t minus[vectors], zero_blocks[vectors];  // a bit for each negative element; for each block with a zero
   };
 
   template <class K>
   MMAFUZZ_HD static void clear(K& kept, int vector) {
     kept.minus[vector] = kept.zero_blocks[vector] = 0;
   }
-  /// What b's significands are shifted up.
+  /// The number of bits by which b's significands are shifted up, so that products have fraction_bits fraction bits.
   MMAFUZZ_HD static int up(const SweepRequest& r) { return r.model.fraction_bits - narrow::product_bits<S>(); }
   MMAFUZZ_HD static int exponent_of(const uint8_t* scales) {
     constexpr FormatFields of = scale;
@@ -104,7 +105,7 @@ struct FusedClaim {
   }
 };
 
-/// Grouped sums of e2m1.
+/// Grouped sums of e2m1; `block` products share a scale.
 template <FormatFields e2m1, FormatFields scale_format, int block>
 struct GroupedClaim {
   using Word = uint32_t;
@@ -114,7 +115,7 @@ struct GroupedClaim {
 
   template <int vectors>
   struct Kept {
-    alignas(16) uint32_t bytes[vectors][k / 4 + 4];  // as above, banks
+    alignas(16) uint32_t bytes[vectors][k / 4 + 4];  // twice each element, as int8_t; + 4: banks, as above
     uint64_t nonzero[vectors];
     DecodedScale scale[vectors][scales];
   };
@@ -149,7 +150,7 @@ struct GroupedClaim {
   }
 };
 
-/// Integers.
+/// Sums of s8 products and c that wrap modulo 2^32.
 template <FormatFields s8, FormatFields s32, int length>
 struct IntegerClaim {
   using Word = uint32_t;
@@ -170,7 +171,7 @@ struct IntegerClaim {
   }
   template <class K>
   MMAFUZZ_HD static Leading<Word> near(const K&, const SweepRequest&, int, int, int) {
-    return {0, 0};  // an integer c is drawn by itself
+    return {0, 0};  // an integer c does not depend on products
   }
   template <class K>
   MMAFUZZ_HD static Word claimed(const K& kept, const SweepRequest&, int x, int y, Word addend) {
@@ -199,7 +200,7 @@ struct ChainClaim {
   template <class K>
   MMAFUZZ_HD static void keep(K& kept, const SweepRequest&, bool, int vector, int i, Word read, const uint8_t*) {
     kept.element[vector][i] = decode_double(read);
-    if (kept.element[vector][i].infinite) kept.element[vector][i].significand = 0;  // near() takes specials for zeros
+    if (kept.element[vector][i].infinite) kept.element[vector][i].significand = 0;  // a zero for near()
   }
   template <class K>
   MMAFUZZ_HD static Leading<Word> near(const K& kept, const SweepRequest&, int x, int y, int i) {

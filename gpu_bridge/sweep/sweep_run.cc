@@ -43,7 +43,7 @@ void SweepRun::epoch(uint64_t greatest) {
   for (int i = 0; i < answer.listed; ++i) {
     const bool enough = divergences_.size() >= greatest_kept || std::chrono::steady_clock::now() > reproduce_until_;
     if ((enough && tiles_.size() >= always_reproduced) || unanswered_dots_ > 0)
-      break;  // a lost device is lost once, not once for each tile
+      break;  // after a lost device, further tiles would lose it again
     if (tiles_.size() < greatest_tiles) tiles_.push_back(answer.tile[i]);
     if (tiles_.size() <= always_reproduced) diagnose(request, answer.tile[i].tile);
     reproduce(request, answer.tile[i]);
@@ -52,7 +52,7 @@ void SweepRun::epoch(uint64_t greatest) {
   if (answer.first_impossible != ~uint64_t{0}) report_contradiction(request, answer.first_impossible);
 }
 
-/// What the trace of a dot says on the host; or that it says nothing there.
+/// Traces the dot again on the host and throws a Contradiction with the trace's text and the case.
 void SweepRun::report_contradiction(const SweepRequest& request, uint64_t number) const {
   struct FirstText {
     std::string text;
@@ -81,7 +81,7 @@ void SweepRun::diagnose(const SweepRequest& whole, uint64_t tile) {
   SweepRequest two = whole;
   two.first_tile = tile > 0 ? tile - 1 : 0;
   two.tiles = 2;
-  // The tile goes second; the first one goes before itself.
+  // The diagnosed tile is the second of two. Tile 0, which has none before it, runs after itself.
   TileBuffers buffers = generate_tiles(two, parents_);
   if (tile == 0) {
     two.tiles = 1;
@@ -101,7 +101,7 @@ void SweepRun::diagnose(const SweepRequest& whole, uint64_t tile) {
   if (std::find(diagnoses_.begin(), diagnoses_.end(), found) == diagnoses_.end()) diagnoses_.push_back(found);
 }
 
-/// Of each new bin the first dot becomes a parent; in the order of their numbers.
+/// Makes the first dot in each new bin a parent, in the order of the dots' numbers.
 void SweepRun::learn(const SweepRequest& request, const SweepAnswer& answer) {
   std::set<uint64_t> first;
   for (size_t bin = 0; bin < seen_.size(); ++bin) {
@@ -125,8 +125,8 @@ void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) 
   batch.resize(cells);
   std::vector<SweepParent> dots;
   std::vector<uint64_t> expected;
-  // Neighbours of the tile do not stay neighbours: cells of one row alone would hide a fault of rows. Cells are a power
-  // of two.
+  // Consecutive cases share tiles again. If they were cells of one row, their equal rows would hide a fault that
+  // exchanges rows. The number of cells is a power of two, so that 37 permutes them.
   const auto place_of = [&](size_t cell) { return cell * 37 % cells; };
   for (size_t cell = 0; cell < cells; ++cell) {
     const sweep::Cell modified(request, buffers.view(), found.tile, static_cast<int>(cell));

@@ -1,5 +1,5 @@
-// A sweep from its first epoch to its last: which dots become parents, which divergences are real. Depends on seed and
-// number of dots alone.
+// A sweep from its first epoch to its last: it chooses the parents and runs divergent dots again. Its findings depend
+// on seed and number of dots alone, unless reproduce_until() sets a time.
 #pragma once
 
 #include <chrono>
@@ -11,64 +11,69 @@
 
 namespace mmafuzz {
 
-/// Runs the tiles unchanged and writes their d.
+/// Runs the tiles on the device as they are and writes their d.
 using RunTiles = std::function<void(TileBuffers& tiles)>;
 
-/// Says in words what the differing dots of a tile have in common: a bit of a lane, exchanged rows or columns, an
-/// accumulator of the tile before. This separates errors of placement and memory from different arithmetic. Runs tiles
-/// `tile - 1` and `tile` (from 1 on) as they lie in the sweep. `tiles` holds the operands of both, the first having
-/// number request.first_tile. Empty: the dots differ, but nothing that is known here explains all of them.
+/// A text that says what the differing dots of a tile have in common: a wrong bit of a lane, exchanged rows or columns,
+/// the accumulator of the tile before. This distinguishes errors of placement and memory from different arithmetic.
+/// `tiles` holds two tiles, the second of which is diagnosed; `run` runs both. The first one's number is
+/// request.first_tile. Empty: the dots differ again, but no explanation covers all of them.
 std::string diagnose_tile(const SweepRequest& request, TileBuffers& tiles, const RunTiles& run);
 
-/// A dot on which unit and model differ, seen again one by one.
+/// A dot on which unit and model differ when the dots of its tile run again as cases of the unit.
 struct SweepDivergence {
-  uint64_t number;  ///< of the dot in the sweep
-  SweepParent dot;
-  uint64_t expected, got;
+  uint64_t number;         ///< of the dot in the sweep
+  SweepParent dot;         ///< its operands
+  uint64_t expected, got;  ///< encodings of the model's and the unit's result
 };
 
 class SweepRun {
  public:
+  /// Runs the epoch of a request near these parents.
   using Engine = std::function<SweepAnswer(const SweepRequest&, const std::vector<SweepParent>&)>;
 
-  /// `first` holds model, shape, instruction, modifiers and seed; `unit` is what engine runs, for one-by-one
-  /// reproduction.
+  /// `first` holds everything of the requests but tiles and parents. `unit` computes what `engine` does and runs
+  /// divergent dots again; it must outlive the sweep. The lengths of the first and the longest epoch are in tiles.
   SweepRun(const SweepRequest& first, const Op& op, const Unit& unit, Engine engine, uint64_t first_epoch,
            uint64_t greatest_epoch);
 
-  /// Makes the sweep run the first divergent tiles again, unchanged, and diagnose them.
+  /// Makes the sweep diagnose the first divergent tiles.
   void diagnose_with(RunTiles run) { run_tiles_ = std::move(run); }
-  /// After the deadline only the first few divergent tiles run again; the others count as neither stable nor unstable.
+  /// After the deadline only the first always_reproduced divergent tiles run again; dots of the others count as neither
+  /// stable nor unstable.
   static constexpr size_t always_reproduced = 4;
   void reproduce_until(std::chrono::steady_clock::time_point deadline) { reproduce_until_ = deadline; }
-  /// What was found, each once.
+  /// The texts of diagnose_tile, each once.
   const std::vector<std::string>& diagnoses() const { return diagnoses_; }
 
-  /// Runs the next epoch, of at most `greatest` tiles. Throws Contradiction where a trace contradicts itself.
+  /// Runs the next epoch, of at most `greatest` tiles. Epochs double in length up to the longest. Throws Contradiction
+  /// where a trace contradicts itself.
   void epoch(uint64_t greatest);
 
   uint64_t dots() const { return next_tile_ * static_cast<uint64_t>(request_.shape.cells()); }
-  /// Independent operand vectors (rows and columns) drawn so far; dots share them across a tile.
+  /// Number of operand vectors (rows and columns) drawn so far; the dots of a tile share them.
   uint64_t vectors() const {
     return next_tile_ * static_cast<uint64_t>(request_.shape.rows() + request_.shape.columns());
   }
+  /// Seconds of all epochs, by SweepAnswer::seconds.
   double seconds() const { return seconds_; }
+  /// Number of different bins that traced dots reached.
   size_t bins() const { return seen_bins_; }
   uint64_t divergent_dots() const { return divergent_dots_; }
-  /// Dots of the divergent tiles that differed in the sweep but not when run again, or the other way round.
+  /// Number of dots of the divergent tiles that differed in the sweep but not when run again, or the other way round.
   uint64_t unstable_dots() const { return unstable_dots_; }
-  /// The first greatest_unstable of them.
+  /// The operands of the first greatest_unstable of them.
   const std::vector<SweepParent>& unstable() const { return unstable_; }
   static constexpr size_t greatest_unstable = 100;
-  /// Dots of the divergent tiles that were not answered when run again: the device was lost.
+  /// Number of dots of the divergent tiles without an answer when run again: the device was lost.
   uint64_t unanswered_dots() const { return unanswered_dots_; }
-  /// The divergent tiles, the first greatest_tiles of them.
+  /// The first greatest_tiles divergent tiles.
   const std::vector<DivergentTile>& tiles() const { return tiles_; }
   static constexpr size_t greatest_tiles = 64;
-  /// The first greatest_kept reproduced ones.
+  /// The first greatest_kept dots that differed when run again.
   const std::vector<SweepDivergence>& divergences() const { return divergences_; }
   static constexpr size_t greatest_kept = 1000;
-  /// A case with the dot's operands.
+  /// Writes the dot's operands as case `index` of a batch of the op.
   void put(const SweepParent& dot, Batch& batch, size_t index) const;
 
  private:
@@ -95,8 +100,8 @@ class SweepRun {
   std::vector<SweepDivergence> divergences_;
 };
 
-/// The tile shape in which a sweep on the host puts an op: an instruction's, or 16 x 8 with fields as wide as the
-/// formats' containers.
+/// The tile shape of a sweep of this op on the host: that of an mma.sync instruction with the op, or else 16 x 8 with
+/// fields as wide as the formats' containers.
 TileShape host_sweep_shape(const Op& op);
 
 }  // namespace mmafuzz

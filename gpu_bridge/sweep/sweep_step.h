@@ -1,5 +1,6 @@
-// One step of a sweep on tiles in memory, for host and device: the operands of a tile (generator.h), the model's result
-// of a dot, the comparison and the bins. Kernels and the host's loop only say who computes which element.
+// The parts of a sweep on tiles in memory, for host and device: the operands of a tile (generator.h), the model's
+// result of a dot, the comparison and the bins. CUDA kernels and the host's loop only distribute the elements. `tile`
+// is a tile's number in the sweep; the first tile in memory has the number request.first_tile.
 #pragma once
 
 #include "arithmetic/bins.h"
@@ -11,7 +12,7 @@ namespace mmafuzz {
 
 namespace sweep {
 
-/// Row (is_a) or column `vector` of a tile, with its scales. `Word` holds an encoding.
+/// Writes row (is_a) or column `vector` of a tile, with its scales. `Word` is wide enough for an encoding.
 template <class Word = uint64_t>
 MMAFUZZ_HD void generate_vector(const SweepSource& s, const Tiles& all, uint64_t tile, bool is_a, int vector) {
   const TileShape& shape = s.request.shape;
@@ -35,7 +36,7 @@ MMAFUZZ_HD void generate_vector(const SweepSource& s, const Tiles& all, uint64_t
     scales[vector * shape.scales + i] = static_cast<uint8_t>(draw_scale(m, key, s.parents, plan, v, i));
 }
 
-/// c of a cell, once the tile's a and b are there.
+/// Writes the c of a cell, after the tile's a and b. Here `cell` is row * n + column.
 MMAFUZZ_HD inline void generate_c(const SweepSource& s, const Tiles& all, uint64_t tile, int cell) {
   const TileShape& shape = s.request.shape;
   const Corners m = corners_of(s.request);
@@ -67,7 +68,7 @@ MMAFUZZ_HD inline void generate_c(const SweepSource& s, const Tiles& all, uint64
   write_element(const_cast<uint8_t*>(t.c), shape.c_bits / 8, cell, c);
 }
 
-/// The operands of one cell, as the models read them.
+/// The operands of one dot as the model reads them, after the modifiers. `in` points into this object.
 struct Cell {
   uint64_t a[max_instruction_k], b[max_instruction_k], scale_a[4], scale_b[4];
   DotOperands in;
@@ -115,7 +116,7 @@ MMAFUZZ_HD inline bool is_as_claimed(const SweepRequest& r, uint64_t got, uint64
          decode(r.model.d, claimed).cls == NumberClass::nan;
 }
 
-/// Reports each bin of a dot to sink.hit(bin), what cannot be to sink.impossible(text).
+/// Reports each bin of a dot to sink.hit(bin), and a contradiction of its trace to sink.impossible(text).
 template <class Sink>
 MMAFUZZ_HD void trace_cell(const DotModel& m, const DotOperands& in, Sink& sink) {
   BinTrace<Sink> trace(m, in, sink);

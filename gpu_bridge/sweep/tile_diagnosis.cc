@@ -5,11 +5,11 @@
 namespace mmafuzz {
 namespace {
 
-/// The second of two tiles that ran side by side.
+/// The second of two tiles after they ran.
 struct Seen {
   const SweepRequest& request;
   const Tiles all;
-  std::vector<uint64_t> got, before, claimed;  ///< d, the first tile's d, the model's d; by cell
+  std::vector<uint64_t> got, before, claimed;  ///< by cell: its d, the first tile's d, the model's d
 
   Seen(const SweepRequest& r, TileBuffers& tiles) : request(r), all(tiles.view()) {
     const TileShape& s = r.shape;
@@ -23,7 +23,7 @@ struct Seen {
   bool differs(int cell) const { return !sweep::is_as_claimed(request, got[size_t(cell)], claimed[size_t(cell)]); }
 };
 
-/// Whether a changed model explains every dot of the tile: change(cell, operands) changes the operands.
+/// Whether the model on changed operands explains the d of every cell; change(cell, operands) changes them.
 template <class Change>
 bool explains(const Seen& seen, const Change& change) {
   for (int cell = 0; cell < seen.request.shape.cells(); ++cell) {
@@ -36,6 +36,8 @@ bool explains(const Seen& seen, const Change& change) {
   return true;
 }
 
+/// The text for d's that all differ in the same bits; empty if there is no such explanation. If one lane holds all of
+/// them, it is named.
 std::string of_bits(const Seen& seen) {
   const TileShape& s = seen.request.shape;
   std::set<uint64_t> flips;
@@ -62,6 +64,8 @@ std::string of_bits(const Seen& seen) {
   return what;
 }
 
+/// The text for operands or d's of two rows (or columns) that are exchanged, throughout the tile, with those whose
+/// number differs in one bit; empty if there is no such explanation.
 std::string of_places(const Seen& seen) {
   const TileShape& s = seen.request.shape;
   for (int step = 1; step < std::max(s.m, s.n); step *= 2)

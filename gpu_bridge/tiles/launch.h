@@ -1,4 +1,5 @@
-// What the kernels offer to the device child: one launcher for each row of instructions.def.h, in the table's order.
+// The interface of the CUDA kernels to the device child: one launcher for each row of instructions.def.h, in tables by
+// family. The concatenation of the tables, in the order below, is instructions().
 #pragma once
 
 #include "gpu_bridge/tiles/tile_memory.h"
@@ -7,10 +8,10 @@ namespace mmafuzz {
 
 /// Operand modifiers of wgmma; other instructions ignore them.
 struct WgmmaModifiers {
-  bool scale_d = true;  ///< false: d = a * b, c is not read
+  bool scale_d = true;  ///< false: d = a * b in the first step, whatever c is
   bool negate_a = false, negate_b = false;
-  bool shared_a = false;                          ///< a, too, is read from shared memory
-  bool transpose_a = false, transpose_b = false;  ///< how shared memory holds them; 16-bit types only
+  bool shared_a = false;                          ///< a is in shared memory, as b always is
+  bool transpose_a = false, transpose_b = false;  ///< transposed in shared memory; 16-bit types only
 };
 
 /// Runs `count` tiles (device pointers) on the current device; asynchronous.

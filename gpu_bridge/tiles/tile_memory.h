@@ -1,6 +1,7 @@
-// From tiles in memory to fragments and back: the load and store code of every matrix kernel, for host and device. A
-// tile is row-major a, column-major b (both: k runs fastest), row-major c and d, scales by row and by column; one
-// encoding per 1, 2, 4 or 8 bytes.
+// Moves tiles from memory to fragments and back: the load and store code of every matrix instruction, for host and
+// device. A tile is the operands and results of one instruction, or of `steps` instructions along k: row-major a,
+// column-major b (in both, k runs fastest within a step, steps follow each other), row-major c and d, scales by row and
+// by column. An encoding has 1, 2, 4 or 8 bytes.
 #pragma once
 
 #include "arithmetic/counter_rng.h"
@@ -8,22 +9,22 @@
 
 namespace mmafuzz {
 
-/// The choice among the neighbours along k with number `at`, the same for all rows of a tile: two bits for each element
-/// that is multiplied, its place (PTX ISA, "Sparse matrix storage"; an element of 32 bits has two places, its halves).
+/// Sparse a: the metadata of the group of neighbours along k with number `at`, random but the same for all rows of a
+/// tile. It has two bits for each element that is multiplied: its position among the neighbours (PTX ISA, "Sparse
+/// matrix storage"; an element of 32 bits has two positions, of its halves).
 MMAFUZZ_HD inline uint32_t choice_of(const TileShape& s, uint64_t tile, int step, int at) {
   CounterRng rng(tile, static_cast<uint64_t>(step * s.k + at));
   constexpr uint32_t two_of_four = 0xe9dc84;  // 0 1, 0 2, 0 3, 1 3, 1 2, 2 3
   return s.neighbours == 2 ? (rng.one_in(2) ? 0xe : 0x4) : two_of_four >> 4 * rng.below(6) & 15;
 }
 
-/// Which of the products of its neighbours an element of b takes part in, -1: in none.
+/// The number (0 or 1) of the product of its group that the element of b at position `place` belongs to; -1: to none.
 MMAFUZZ_HD constexpr int product_of(int neighbours, uint32_t choice, int place) {
   if (neighbours == 2) return (choice == 0xe) == (place == 1) ? 0 : -1;
   return static_cast<int>(choice & 3) == place ? 0 : static_cast<int>(choice >> 2) == place ? 1 : -1;
 }
 
-/// Tiles of one instruction, `steps` instructions along k. Each pointer is the first tile's; strides follow from the
-/// shape.
+/// Tiles of one instruction in memory that others own. Each pointer is the first tile's; tile_bytes() are the strides.
 struct Tiles {
   const uint8_t* a = nullptr;
   const uint8_t* b = nullptr;
@@ -32,10 +33,10 @@ struct Tiles {
   const uint8_t* scale_b = nullptr;
   uint8_t* d = nullptr;
   int steps = 1;
-  uint64_t number = 0;  ///< of the first tile: of sparse a it decides which elements of b are multiplied
+  uint64_t number = 0;  ///< of the first tile; with sparse a, tile and step select the elements of b
 };
 
-/// Bytes of one tile in each array.
+/// The bytes of one tile in each array.
 struct TileBytes {
   uint64_t a, b, c, d, scale_a, scale_b;
 };
@@ -49,7 +50,7 @@ MMAFUZZ_HD constexpr TileBytes tile_bytes(const TileShape& s, int steps) {
           n * uint64_t(s.columns() * s.scales)};
 }
 
-/// The tiles from number `first` on.
+/// The tiles after the first `first` ones.
 MMAFUZZ_HD inline Tiles tiles_from(const TileShape& s, Tiles t, uint64_t first) {
   const TileBytes bytes = tile_bytes(s, t.steps);
   t.a += first * bytes.a;
@@ -62,6 +63,7 @@ MMAFUZZ_HD inline Tiles tiles_from(const TileShape& s, Tiles t, uint64_t first) 
   return t;
 }
 
+/// Element number `index` of an array of encodings of `bytes` bytes: 1, 2, 4 or 8.
 MMAFUZZ_HD inline uint64_t read_element(const uint8_t* array, int bytes, int index) {
   switch (bytes) {
     case 1: return array[index];
@@ -80,7 +82,8 @@ MMAFUZZ_HD inline void write_element(uint8_t* array, int bytes, int index, uint6
   }
 }
 
-/// Element i of `bits` bits in a lane's registers.
+/// Element i of `bits` bits in a lane's registers, from the lowest bits on. set_field needs zeros there, unless bits =
+/// 64.
 MMAFUZZ_HD inline void set_field(uint32_t* registers, int bits, int i, uint64_t value) {
   if (bits == 64) {
     registers[2 * i] = static_cast<uint32_t>(value);
@@ -94,7 +97,8 @@ MMAFUZZ_HD inline uint64_t get_field(const uint32_t* registers, int bits, int i)
   return (registers[i * bits / 32] >> (i * bits % 32)) & low_mask(bits);
 }
 
-/// Each function below works for one lane; step numbers the instruction along k. Registers are zeroed first.
+/// Each function below loads or stores the elements of one lane; `step` is the number of the instruction along k, from
+/// 0. Elements that are loaded replace the registers' content.
 template <TileShape S>
 MMAFUZZ_HD void load_a(const Tiles& t, int step, int lane, uint32_t* registers) {
   for (int r = 0; r < S.a_registers(); ++r) registers[r] = 0;
@@ -105,8 +109,8 @@ MMAFUZZ_HD void load_a(const Tiles& t, int step, int lane, uint32_t* registers) 
   }
 }
 
-/// The element of b at a place along its whole length. Tiles hold those that are multiplied; of sparse a the others are
-/// such that a result which depends on them is seen: NaNs (all bits set), or elements of other places.
+/// Element `at` of a column of b, of b_length() elements. Tiles hold only the elements that are multiplied. With sparse
+/// a, the others are NaNs (all bits set) or copies of other elements, so that a result that depends on them is wrong.
 template <TileShape S>
 MMAFUZZ_HD uint64_t element_of_b(const Tiles& t, int step, int column, int at) {
   const uint8_t* b = t.b + (step * S.columns() + column) * S.k * S.operand_bytes();
@@ -120,7 +124,7 @@ MMAFUZZ_HD uint64_t element_of_b(const Tiles& t, int step, int column, int at) {
   return read_element(b, S.operand_bytes(), at);
 }
 
-/// Which elements of b are multiplied, as a lane provides it.
+/// The metadata register of a lane: choice_of for eight groups of neighbours, four bits each.
 template <TileShape S>
 MMAFUZZ_HD uint32_t load_metadata(const Tiles& t, int step, int lane) {
   uint32_t packed = 0;
@@ -137,7 +141,7 @@ MMAFUZZ_HD void load_b(const Tiles& t, int step, int lane, uint32_t* registers) 
   }
 }
 
-/// wgmma: one lane's share of a or b into shared memory.
+/// wgmma: writes one lane's share of a or b to shared memory.
 template <TileShape S>
 MMAFUZZ_HD void share_operand(const Tiles& t, int step, int lane, bool is_a, bool transposed, uint8_t* shared) {
   const SharedOperand to = shared_operand(S, is_a, transposed);
@@ -156,7 +160,7 @@ MMAFUZZ_HD void load_c(const Tiles& t, int lane, uint32_t* registers) {
   }
 }
 
-/// The scales that a lane provides, first scale in the lowest byte; of sparse a its metadata.
+/// The scales that a lane provides, the first one in the lowest byte; with sparse a, load_scale_a returns the metadata.
 template <TileShape S>
 MMAFUZZ_HD uint32_t load_scale_a(const Tiles& t, int step, int lane) {
   if constexpr (S.neighbours != 0) return load_metadata<S>(t, step, lane);

@@ -1,7 +1,7 @@
-// The shape of one matrix instruction and where each element of its operands lives: pure functions from (lane, element)
-// to (row, column), for host and device. Source: PTX ISA, "Matrix fragments for mma" and "Register fragments for
-// wgmma"; elements of a lane are numbered as PTX numbers them, packed from the lowest bits of the lane's first register
-// on.
+// The shape of one matrix instruction, and the layout of its fragments (the elements that a lane holds): pure functions
+// from (lane, element) to (row, column), for host and device. Source: PTX ISA, "Matrix fragments for mma" and "Register
+// fragments for wgmma"; elements of a lane are numbered as PTX numbers them, packed from the lowest bits of the lane's
+// first register on.
 #pragma once
 
 #include "arithmetic/host_device.h"
@@ -10,24 +10,24 @@ namespace mmafuzz {
 
 enum class TileFamily : uint8_t {
   mma,    ///< mma.sync: one warp, every operand in registers
-  wgmma,  ///< wgmma: four warps, b (and a, if asked for) in shared memory as core matrices without swizzle
+  wgmma,  ///< wgmma: four warps, b (and a with shared_a) in shared memory as core matrices without swizzle
   wmma,   ///< the WMMA interface: tiles in memory; the layout of fragments is not specified
 };
 
-/// No instruction has more dots in a tile (wgmma m64n256).
+/// The maximum number of dots in a tile (wgmma m64n256).
 inline constexpr int greatest_cells = 64 * 256;
 
-/// Structural, so that kernels can be templates over it.
+/// The sizes of one instruction. A structural type, so that CUDA kernels can be templates over it. m, n and k are of
+/// one matrix; k counts products, which is half of PTX's k where a is sparse.
 struct TileShape {
   TileFamily family = TileFamily::mma;
   int m = 0, n = 0, k = 0;
-  int operand_bits = 0;          ///< of an element of a or b in a register: 4, 8, 16, 32, 64
-  int shift_a = 0, shift_b = 0;  ///< of a narrower encoding inside them: e2m1 stands in the middle of 8 bits
+  int operand_bits = 0;          ///< width of an element of a or b in a register: 4, 8, 16, 32 or 64
+  int shift_a = 0, shift_b = 0;  ///< position of a narrower encoding in them: e2m1 is in the middle of 8 bits
   int c_bits = 0, d_bits = 0;
   int scales = 0;    ///< per row of a and per column of b; 0: none
-  int matrices = 1;  ///< computed side by side (m8n8k4 of fp16: 4, by quad pairs)
-  /// Sparse a: elements of b, neighbours along k, of which every second one is multiplied; 0: all are. `k` counts
-  /// products.
+  int matrices = 1;  ///< independent matrices in one instruction (m8n8k4 of fp16: 4, by quad pairs)
+  /// Sparse a: the size (2 or 4) of the groups of neighbours along k, of which half are multiplied; 0: a is dense.
   int neighbours = 0;
 
   constexpr bool operator==(const TileShape&) const = default;
@@ -36,7 +36,7 @@ struct TileShape {
   MMAFUZZ_HD constexpr int rows() const { return matrices * m; }
   MMAFUZZ_HD constexpr int columns() const { return matrices * n; }
   MMAFUZZ_HD constexpr int cells() const { return matrices * m * n; }
-  /// Independent dots that fit: one row and one column each.
+  /// The number of dots with a row and a column of their own.
   MMAFUZZ_HD constexpr int slots() const { return matrices * (m < n ? m : n); }
   MMAFUZZ_HD constexpr int operand_bytes() const { return operand_bits <= 8 ? 1 : operand_bits / 8; }
   MMAFUZZ_HD constexpr int a_elements() const { return rows() * k / lanes(); }
@@ -52,7 +52,7 @@ struct TileShape {
   MMAFUZZ_HD constexpr int b_column(int row, int column) const { return row / m * n + column; }
 };
 
-/// A place in a matrix: of a: row and k; of b: k and column; of c and d: row and column.
+/// The position of an element: in a, row and k; in b, k and column; in c and d, row and column. All from 0.
 struct Place {
   int row, column;
 };
@@ -84,19 +84,20 @@ MMAFUZZ_HD constexpr Place c_place(const TileShape& s, int bits, int lane, int i
   return {lane / 32 * 16 + lane % 32 / 4 + (i / 2 % 2) * 8, i / 4 * 8 + lane % 4 * 2 + i % 2};
 }
 
-/// Where an operand of wgmma (a: `vectors` rows, b: columns) has an element in shared memory, without swizzle: core
-/// matrices of 8 x 16 bytes. Along k: each holds 8 vectors of 16 bytes; transposed, of 16-bit types: 8 elements of k,
-/// of 8 vectors each. Source: PTX ISA, "Shared memory matrix layout" and "Strides"; CUTLASS,
+/// The layout of a wgmma operand (`vectors` rows of a or columns of b) in shared memory, without swizzle: core matrices
+/// of 8 lines of 16 bytes. A line is 16 bytes of one vector along k, for 8 vectors; transposed (16-bit types), a line
+/// is one k of 8 vectors, for 8 values of k. Source: PTX ISA, "Shared memory matrix layout" and "Strides"; CUTLASS,
 /// cute/arch/mma_sm90_desc.hpp, canonical layouts INTERLEAVE.
 struct SharedOperand {
-  int k, bytes, vectors;  ///< length, of an element, rows or columns
+  int k, bytes, vectors;  ///< elements of a vector, bytes of an element, number of vectors
   bool transposed;
 
   static constexpr int core_bytes = 128;
-  /// From a core matrix to the next one along k (the descriptor's leading offset) ...
+  /// Bytes from a core matrix to the next one along k (the descriptor's leading offset) ...
   MMAFUZZ_HD constexpr int along_k() const { return transposed ? vectors / 8 * core_bytes : core_bytes; }
   /// ... and to the next one of other rows or columns (its stride offset).
   MMAFUZZ_HD constexpr int along_vectors() const { return transposed ? core_bytes : k * bytes / 16 * core_bytes; }
+  /// The offset in bytes of element `at` of a vector.
   MMAFUZZ_HD constexpr int byte_of(int at, int vector) const {
     if (transposed) return at / 8 * along_k() + vector / 8 * along_vectors() + at % 8 * 16 + vector % 8 * bytes;
     return vector / 8 * along_vectors() + at * bytes / 16 * along_k() + vector % 8 * 16 + at * bytes % 16;
@@ -106,9 +107,9 @@ MMAFUZZ_HD constexpr SharedOperand shared_operand(const TileShape& s, bool is_a,
   return {is_a ? s.k : s.b_length(), s.operand_bytes(), is_a ? s.rows() : s.columns(), transposed};
 }
 
-/// The neighbours (their number along k) of which field i of a lane's metadata says which ones are multiplied; of 16-
-/// and 32-bit types for row g in fields 0 to 3 and for row g + 8 in fields 4 to 7, else for one row. Source: PTX ISA,
-/// "Matrix fragments for multiply-accumulate operation with sparse matrix A"; CUTLASS,
+/// The row, and the number along k of the group of neighbours (as `column`), that field i (4 bits) of a lane's metadata
+/// describes. 16- and 32-bit types have row g in fields 0 to 3 and row g + 8 in fields 4 to 7, 8-bit types one row.
+/// Source: PTX ISA, "Matrix fragments for multiply-accumulate operation with sparse matrix A"; CUTLASS,
 /// cute/atom/mma_traits_sm120_sparse.hpp, ELayout. Lanes that selector 0 leaves out hold copies.
 MMAFUZZ_HD constexpr Place metadata_place(const TileShape& s, int lane, int i) {
   const int row = lane / 32 * 16 + lane % 32 / 4, of_row = s.b_length() / s.neighbours;
@@ -116,8 +117,8 @@ MMAFUZZ_HD constexpr Place metadata_place(const TileShape& s, int lane, int i) {
   return {row + i / 4 * 8, (lane % 2 * 4 + i % 4) % of_row};
 }
 
-/// The row of a, or column of b, whose scales a lane provides with thread and byte selectors 0; all lanes of a quad
-/// hold one, those that are not selected hold copies. Source: PTX ISA, "Block scaling for mma.sync".
+/// The row of a, or column of b, whose scales a lane provides where thread and byte selectors are 0. Every lane of a
+/// quad holds one; lanes that are not selected hold copies. Source: PTX ISA, "Block scaling for mma.sync".
 MMAFUZZ_HD constexpr int scale_row_of_lane(int lane) { return lane / 4 + lane % 2 * 8; }
 MMAFUZZ_HD constexpr int scale_column_of_lane(int lane) { return lane / 4; }
 
