@@ -1,5 +1,5 @@
-// Eigen's dot products as a unit, c added last: g++ -O3 -march=native -shared -fPIC -I . -I /usr/include/eigen3
-// examples/eigen_dot.cc -o eigen_dot.so, and then plugin:./eigen_dot.so (docs/identify.md).
+// Eigen's dot products as a plugin; c is added last. Build: g++ -O3 -march=native -shared -fPIC -I . -I
+// /usr/include/eigen3 examples/eigen_dot.cc -o eigen_dot.so, and then plugin:./eigen_dot.so (docs/identify.md).
 #include <Eigen/Core>
 #include <bit>
 #include <cstdio>

@@ -31,7 +31,7 @@ extern "C" {
 void* afl_custom_init(void*, unsigned seed) {
   try {
     mmafuzz::TargetOptions options = mmafuzz::TargetOptions::parse(0, nullptr);
-    options.segment.clear();  // the instance writes those
+    options.segment.clear();  // the fuzzing process writes these files
     options.status.clear();
     return new mmafuzz::State{mmafuzz::make_target(options), seed, 0, {}};
   } catch (const std::exception& error) {
@@ -43,7 +43,7 @@ void* afl_custom_init(void*, unsigned seed) {
 size_t afl_custom_fuzz(void* data, uint8_t* input, size_t size, uint8_t** out, uint8_t* add, size_t add_size,
                        size_t max_size) {
   auto* state = static_cast<mmafuzz::State*>(data);
-  // AFL++ offers a megabyte; to clear that for each input would take longer than to run it.
+  // AFL++ allows a megabyte; clearing that for each input would take longer than running it.
   max_size = std::min(max_size, std::max(size, mmafuzz::largest_case));
   state->buffer.assign(input, input + size);
   state->buffer.resize(max_size);

@@ -1,6 +1,6 @@
-// any_op: an op that nobody thought of, on every unit that accepts it. An input is an op line, a newline and one case's
-// operands; structured cases of the same op join it. A failure means that a unit breaks what it claims there: the model
-// or referee that it equals, or a property; the fast exact path or an IEEE order disagrees with MPFR, most often.
+// any_op: a random op on every unit that accepts it. An input is an op line, a newline and the operands of one case;
+// structured cases of the same op are run with it. A failure means that a unit breaks a claim on that op: to equal a
+// model or the referee, or a property. Most often, the fast exact path or an IEEE order disagrees with MPFR.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,10 +24,10 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t cases_of_op = 8;    ///< of one input: its own and structured ones
-constexpr int most_elements = 4096;  ///< a larger op is a workload, not an input
+constexpr size_t cases_of_op = 8;    ///< cases that run for one input: its own and structured ones
+constexpr int most_elements = 4096;  ///< maximum number of operands of a case; larger ops are too slow
 
-/// An op from its line; nothing where the line is no op, or one that is too large.
+/// The op of a line; nullopt where the line is no op, or one with too many operands.
 std::optional<Op> small_op(std::string_view line) {
   size_t column;
   Result<Op> op = parse_op(line, column);
@@ -48,7 +48,8 @@ std::vector<uint8_t> encode(const Op& op, const Batch& cases, size_t index) {
   return bytes;
 }
 
-/// The op and the case of an input; nothing where its first line is no op.
+/// A batch of `cases` cases: the input's own, then structured ones that depend on the op alone. nullopt where the first
+/// line is no op of small_op.
 std::optional<Batch> decode_bytes(const uint8_t* data, size_t size, size_t cases) {
   const uint8_t* end = std::find(data, data + size, uint8_t{'\n'});
   const std::optional<Op> op =
@@ -104,7 +105,7 @@ class AnyOpTarget final : public Target {
     return "mmafuzz-cases 1\n" + to_text(cases->op()) + "\n" + case_line(*cases, 0) + "\n";
   }
 
-  /// Another op, or other operands of the same one.
+  /// Replaces the input by a random case, of the same op or of another one.
   size_t mutate(uint8_t* data, size_t size, size_t max_size, uint64_t seed) override {
     CounterRng rng(seed, 0);
     std::optional<Batch> old = decode_bytes(data, size, 1);
@@ -122,7 +123,7 @@ class AnyOpTarget final : public Target {
   size_t divergences() const override { return printed_.size(); }
 
  private:
-  /// Every two words of the op line are a bin: the pairs of features that the engine has seen.
+  /// Reports each pair of words of the op line as a bin, by a hash, so that the engine keeps new combinations.
   static void cover(const Op& op) {
     const std::vector<std::string> words = words_of(line_of(op));
     for (size_t i = 0; i < words.size(); ++i)

@@ -18,7 +18,7 @@ namespace {
   std::abort();
 }
 
-/// One case with its op as the writer prints it.
+/// A file of case text with one case of the block, as the writer prints it.
 std::string rewritten(const CaseBlock& block, size_t index) {
   std::string text = "mmafuzz-cases 1\n" + to_text(block.batch.op()) + "\n" + case_line(block.batch, index);
   if (block.has_expected[index]) text += " | " + to_hex(block.batch.op().d, block.expected.get(index));
@@ -71,7 +71,7 @@ class CaseText final : public Target {
   }
 
   static void check(const CaseBlock& block, size_t index) {
-    if (block.batch.op().result().count > 1) return;  // of a matrix or block
+    if (block.batch.op().result().count > 1) return;  // rewritten() prints one encoding as the result
     const std::string text = rewritten(block, index);
     CaseReader reader("rewritten", text);
     CaseBlock again;

@@ -1,5 +1,6 @@
-// Edges of code that is compiled with -fsanitize-coverage=trace-pc, for the engine: a pair of blocks, hashed, is a
-// counter. g++ has no other kind of edge coverage; this one serves both compilers and both engines.
+// Edge coverage for an engine, from code that is compiled with -fsanitize-coverage=trace-pc: each pair of successive
+// basic blocks is hashed to a counter. g++ has no other kind of edge coverage; this one works with both compilers and
+// both engines.
 #include <cstddef>
 #include <cstdint>
 
@@ -25,9 +26,9 @@ uintptr_t previous;
 
 }  // namespace
 
-// The linker gives us the calls (--wrap): engines have a function of that name, which does nothing.
+// The linker redirects the calls to this function (--wrap), because engines define one of that name that does nothing.
 extern "C" void __wrap___sanitizer_cov_trace_pc() {
-  // Relative to this function: an address differs from run to run.
+  // Relative to this function, because absolute addresses differ from run to run.
   const uintptr_t here = reinterpret_cast<uintptr_t>(__builtin_return_address(0)) -
                          reinterpret_cast<uintptr_t>(&__wrap___sanitizer_cov_trace_pc);
   const uintptr_t block = here * 0x9e3779b97f4a7c15u;

@@ -1,5 +1,5 @@
-// The entry points of libFuzzer, which AFL++'s driver calls too. Functional coverage goes into extra counters: the
-// counter is the bin, its value the focus unit, because engines tell eight ranges of a counter's value apart (1, 2, 3,
+// The entry points of libFuzzer, which AFL++'s driver calls too. Functional coverage goes into extra counters: a bin is
+// a counter, and the focus slot is its value, because engines distinguish eight ranges of a counter's value (1, 2, 3,
 // 4-7, 8-15, ...).
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +17,7 @@ extern "C" void __sanitizer_cov_trace_pc_guard_init(uint32_t* start, uint32_t* s
 namespace mmafuzz {
 namespace {
 
+/// By focus slot: a value in the slot's range.
 constexpr uint8_t slot_value[8] = {1, 2, 3, 4, 8, 16, 32, 128};
 
 #if defined(MMAFUZZ_AFL)
@@ -31,7 +32,8 @@ std::unique_ptr<Target> target;
 
 }  // namespace
 
-// An execution of AFL++ costs two switches between processes, one of libFuzzer next to nothing.
+// An execution costs AFL++ two switches between processes and libFuzzer almost nothing, so that AFL++ gets larger
+// batches.
 #if defined(MMAFUZZ_AFL)
 size_t neighbour_factor() { return most_neighbour_factor; }
 #else

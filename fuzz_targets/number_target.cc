@@ -15,12 +15,12 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t replayed_cases = 64;  ///< of a file at once
-/// The input's own case and one neighbour in this many are traced; of matrix products all.
+constexpr size_t replayed_cases = 64;  ///< cases of a file in one batch
+/// The input's own case and one neighbour in this many are traced; of matrix products, all cases.
 constexpr size_t coverage_share = 32;
-constexpr uint64_t bound_share = 16;
+constexpr uint64_t bound_share = 16;  ///< one input in this many has its dot checked against properties of one unit
 
-/// Focus units that one coverage map tells apart, by the value of a bin's counter.
+/// The number of focus units that the value of a bin's counter distinguishes.
 constexpr size_t focus_slots = 8;
 int slot_of(size_t focus) { return static_cast<int>(focus % focus_slots); }
 
@@ -31,7 +31,7 @@ Field::Field(const Op& op, const std::vector<std::string>& units, const Registry
     : comparison(op, units, registry, properties), cases(cases_of_input(op) * neighbour_factor()), batch(op) {
   SweepsOfUnits sweeps(op, 1);
   for (size_t i = 0; i < comparison.units().size(); ++i) {
-    if (comparison.units()[i]->keeps_to_its_claim()) continue;  // it is not asked each time
+    if (comparison.units()[i]->keeps_to_its_claim()) continue;  // such a unit does not run in each round
     if (const DotModel* model = comparison.model_of(i); model || op.kind == OpKind::gemm)
       focuses.push_back({i, Coverage(op, model, comparison.units()[i]->slicing()),
                          Mutator(op, corner_hints(model, comparison.units()[i]->slicing())),
@@ -68,13 +68,14 @@ void NumberTarget::run(const uint8_t* data, size_t size) {
   Field& field = load(data, size, header);
   const size_t focus = header.focus % field.focuses.size();
   field.focuses[focus].mutator.neighbours(field.batch, header.selector);
-  // The input alone decides, so that it shows again what it showed once. Seeds have a selector of zero.
+  // The bytes of the input alone decide, so that it has the same findings when it runs again. Seeds have the selector
+  // 0.
   field.turn = header.selector;
   field.round = fnv1a({reinterpret_cast<const char*>(data), size});
   look(field, focus);
 }
 
-/// Coverage of the focus unit, then the row's checks.
+/// Traces field.batch through the focus unit, then runs the row's checks.
 void NumberTarget::look(Field& field, size_t focus) {
   struct Sink {
     NumberTarget& target;
@@ -107,7 +108,7 @@ void NumberTarget::look(Field& field, size_t focus) {
   if (inputs_ % 16 == 0 && status_.due()) write_status();
 }
 
-/// Every unit of the op on the same cases, and the focus unit against every property of such ops.
+/// Compares every unit of the op on the same cases, and checks the focus unit's properties.
 void NumberTarget::compare(Field& field, size_t focus) {
   const size_t unit = field.focuses[focus].unit;
   field.comparison.examine_focus(field.batch, field.outcomes, unit, field.rounds++, field.seen,
@@ -115,7 +116,8 @@ void NumberTarget::compare(Field& field, size_t focus) {
                                    field.comparison.confirm(d);
                                    report(std::move(d), count);
                                  });
-  // Conversions and scalar operations: every case. Dots: the own case of one input in 16, since MPFR is slow.
+  // Of conversions and scalar operations, every case; of dots, the own case of one input in bound_share, since MPFR is
+  // slow.
   if (field.comparison.properties_of(unit).empty()) return;
   const bool dots = field.comparison.op().kind == OpKind::dot;
   if (dots && inputs_ % bound_share != 0) return;
@@ -126,7 +128,7 @@ void NumberTarget::compare(Field& field, size_t focus) {
     property.check(cases, base, [&](Divergence d, uint64_t count) { report(std::move(d), count); });
 }
 
-/// One unit's results in relation to each other: the properties that the row picks.
+/// Checks the properties that the row selects on the focus unit's results.
 void NumberTarget::relate(Field& field, size_t focus) {
   const size_t unit = field.focuses[focus].unit;
   Outcomes base;
@@ -176,7 +178,7 @@ size_t NumberTarget::mutate(uint8_t* data, size_t size, size_t max_size, uint64_
     copy_case(fresh, 0, batch, 0);
   } else {
     decode_operands(data, size, batch, 0);
-    if (rng.one_in(2)) {  // go on from the neighbour that may have been the interesting one
+    if (rng.one_in(2)) {  // start from a neighbour, which was possibly the reason why the engine kept the input
       mutator.neighbour(batch, 0, header.selector, 1 + rng.below(static_cast<uint32_t>(field.cases - 1)));
     }
     if (!rng.one_in(8)) mutator.mutate(batch, 0, rng);
@@ -254,7 +256,7 @@ void NumberTarget::write_status() {
   if (fields_.size() == 1) {
     try {
       replace_file(status_.path() + ".bins", fields_.front()->reached.bytes());
-    } catch (const std::runtime_error&) {  // as of the status
+    } catch (const std::runtime_error&) {  // as StatusFile::write: a search goes on without its status
     }
   }
   size_t reached = 0;

@@ -1,5 +1,6 @@
-// A target over numbers, as its row in plan/targets.def.h describes it: bytes to a case, the case to its neighbours,
-// functional coverage of the input's focus unit, the row's checks, and the reporting of divergences.
+// A target over numbers, as its row in plan/targets.def.h describes it. It decodes an input to a case and derives
+// neighbours (copies with one thing changed), traces some of them through the focus unit (the one that the input's
+// header selects), runs the row's checks, and reports divergences.
 #pragma once
 
 #include <optional>
@@ -18,10 +19,10 @@
 
 namespace mmafuzz {
 
-/// One op of a target, with what looking at it needs.
+/// One op of a target, with its units, coverage and buffers.
 struct Field {
   struct Focus {
-    size_t unit;  ///< of comparison.units()
+    size_t unit;  ///< index in comparison.units()
     Coverage coverage;
     Mutator mutator;
     std::shared_ptr<const DatapathSweeps> sweeps;
@@ -30,13 +31,15 @@ struct Field {
         const Comparison::Properties& properties);
 
   Comparison comparison;
-  size_t cases;                ///< made from one input: its own case, then neighbours, each with one thing changed
+  size_t cases;                ///< number of cases of one input: its own, then neighbours
   std::vector<Focus> focuses;  ///< at least one
   ReachedBins reached;
   SeenClasses seen;
-  uint64_t rounds = 0;           ///< batches that were compared
-  uint64_t round = 0;            ///< of units that are asked in one of many; all are in round 0, as for cases of a file
-  std::optional<uint64_t> turn;  ///< of properties that take turns; none for cases of a file, which see all of them
+  uint64_t rounds = 0;  ///< batches that were compared
+  uint64_t round =
+      0;  ///< selects the units that run in one of many rounds only; all run in round 0, as for cases of a file
+  std::optional<uint64_t>
+      turn;  ///< selects the properties that are checked in turns; nullopt, for cases of a file: all are checked
   // Reused from input to input.
   Batch batch;
   std::vector<Outcomes> outcomes;
@@ -57,9 +60,10 @@ class NumberTarget final : public Target {
   void finish() override;
 
  private:
+  /// Sets `header`, and the first case of the field's batch to the input's; returns the field of its op.
   Field& load(const uint8_t* data, size_t size, EngineInput& header);
   void look(Field& field, size_t focus);
-  /// The checks on field.batch; of units that are compared, field.outcomes are all units'.
+  /// The checks on field.batch. compare() needs the outcomes of all units in field.outcomes.
   void compare(Field& field, size_t focus);
   void relate(Field& field, size_t focus);
   void report(Divergence divergence, uint64_t count);
@@ -69,8 +73,8 @@ class NumberTarget final : public Target {
   TargetOptions options_;
   const FuzzTarget& row_;
   Comparison::Properties properties_;
-  std::vector<std::unique_ptr<Field>> fields_;  ///< of the ops that inputs name by number
-  std::vector<std::unique_ptr<Field>> others_;  ///< of ops that only replayed files have
+  std::vector<std::unique_ptr<Field>> fields_;  ///< of the ops that inputs select, by number
+  std::vector<std::unique_ptr<Field>> others_;  ///< of ops that occur only in replayed files
   std::unique_ptr<DivergenceLog> log_;
   std::set<std::string> printed_;
   uint64_t inputs_ = 0, cases_ = 0;

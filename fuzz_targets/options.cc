@@ -19,7 +19,7 @@ constexpr char help[] =
     "  --status=FILE         MMAFUZZ_STATUS      rewrite this file about every second with the counts so far\n"
     "  --keep-going          MMAFUZZ_KEEP_GOING  contract divergences are recorded and do not stop the search\n";
 
-/// What `--help` prints of the program TARGET_replay or TARGET_libfuzzer, TARGET_afl.
+/// Prints the help of the program TARGET_replay, TARGET_libfuzzer or TARGET_afl.
 void print_help(const std::string& program) {
   const std::string name = std::filesystem::path(program).filename().string();
   const std::string target = name.substr(0, name.rfind('_'));
@@ -36,7 +36,7 @@ void print_help(const std::string& program) {
   std::printf("\nExample: %s%s corpus/%s\n", program.c_str(), replays ? "" : " -runs=1000", target.c_str());
 }
 
-/// A search does not stop for these files later, so a wrong path is told at the start.
+/// Throws where the path is a folder or its folder is missing, because a running search ignores failures to write.
 void must_be_writable(const char* option, const std::string& path) {
   if (path.empty()) return;
   namespace fs = std::filesystem;

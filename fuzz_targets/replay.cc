@@ -1,6 +1,6 @@
-// A target without an engine: runs the files and folders that it is given, case text (.cases, .cases.gz) or an engine's
-// raw inputs. `--encode=FOLDER FILES` writes case text as an engine's seed inputs instead, `--decode FILES` prints
-// inputs as case text.
+// A target without an engine: runs files and folders of case text (.cases, .cases.gz) or of an engine's raw inputs.
+// `--encode=FOLDER FILES` writes case text as an engine's seed inputs instead, `--decode FILES` prints inputs as case
+// text.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>

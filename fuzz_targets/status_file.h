@@ -1,4 +1,5 @@
-// The counts that a target under an engine writes for whoever runs it (--status), about every second and at the end.
+// The file of counts (--status) that a target under an engine rewrites for its caller, about every second and at the
+// end.
 #pragma once
 
 #include <chrono>
@@ -18,14 +19,14 @@ struct TargetCounts {
 
 class StatusFile {
  public:
-  /// Without a path nothing is written.
+  /// With an empty path nothing is written.
   explicit StatusFile(std::string path) : path_(std::move(path)) {}
 
   const std::string& path() const { return path_; }
   bool wanted() const { return !path_.empty(); }
-  /// Whether it is time. Asks the clock: not after every input.
+  /// Whether a second has passed since the last write. Reads the clock, which is too slow after every input.
   bool due() const { return wanted() && seconds() - last_ >= 1; }
-  /// A search goes on without its status: findings are elsewhere.
+  /// Ignores failures: a search goes on without its status, because findings are recorded elsewhere.
   void write(const TargetCounts& counts) {
     if (!wanted()) return;
     last_ = seconds();

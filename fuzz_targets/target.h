@@ -1,5 +1,5 @@
-// A fuzz target: what an engine runs. Each target's file defines make_target(); the engine's glue (engine.cc) and the
-// plain replayer (replay.cc) know nothing else of it.
+// The interface of a fuzz target, which an engine runs. Each target's file defines make_target(). The glue (engine.cc
+// for an engine, replay.cc without one, afl_mutator.cc) uses nothing else of the target.
 #pragma once
 
 #include <cstdint>
@@ -12,50 +12,51 @@
 
 namespace mmafuzz {
 
-/// Options of a target, from arguments that start with two dashes (libFuzzer leaves those alone) or the environment;
-/// --help tells them (options.cc). Beside the --status of one op is FILE.bins with the bins that were reached
-/// (search/reached_bins.h).
+/// Options of a target, from the environment or from arguments that start with two dashes (libFuzzer ignores those);
+/// --help describes them (options.cc). A target of one op writes the bins that it reached to FILE.bins beside the
+/// --status FILE (search/reached_bins.h).
 struct TargetOptions {
   std::vector<std::string> ops, units;
   std::string segment, status;
   bool keep_going = false;
 
-  /// Takes what it knows from the arguments, then from the environment. Throws std::runtime_error on an option that it
-  /// does not know.
+  /// Reads the environment, then the arguments, which take precedence. Throws std::runtime_error at an unknown option,
+  /// or a path whose folder is missing; --help prints and exits.
   static TargetOptions parse(int argc, const char* const* argv);
 };
 
 class Target {
  public:
   virtual ~Target() = default;
-  /// Runs one input. A contract divergence prints its greppable line and aborts, unless --keep-going.
+  /// Runs one input. A contract divergence prints its line and case and aborts, unless --keep-going.
   virtual void run(const uint8_t* data, size_t size) = 0;
   /// Runs a file of case text, of any op that the target's units evaluate; returns the number of cases.
   virtual size_t replay_cases(const std::string& path) = 0;
-  /// Inputs that hold the cases of a file, for seed corpora.
+  /// The cases of a file of case text as inputs, for seed corpora.
   virtual std::vector<std::vector<uint8_t>> encode_cases(const std::string& path) = 0;
-  /// Case text of one input.
+  /// An input as case text.
   virtual std::string decode_input(const uint8_t* data, size_t size) = 0;
-  /// Changes an input in place; returns its new size, 0 if this target leaves mutation to the engine.
+  /// Changes an input in place; returns its new size in bytes, or 0 to leave this mutation to the engine.
   virtual size_t mutate(uint8_t* data, size_t size, size_t max_size, uint64_t seed) { return 0; }
+  /// Writes a combination of two inputs to `out`; returns its size in bytes, or 0 to leave it to the engine.
   virtual size_t cross(const uint8_t* first, size_t first_size, const uint8_t* second, size_t second_size, uint8_t* out,
                        size_t max_size, uint64_t seed) {
     return 0;
   }
-  /// Divergences recorded so far by this process.
+  /// Number of kinds of divergence that this process has recorded.
   virtual size_t divergences() const { return 0; }
-  /// The engine ends: the last counts go to --status.
+  /// Called at the end of the process; writes the last counts to --status.
   virtual void finish() {}
 };
 
 /// Defined by each target's file.
 std::unique_ptr<Target> make_target(const TargetOptions& options);
 
-/// How many times the usual number of neighbours an input stands for, by what the engine pays for an execution: at most
+/// The factor by which an input has more cases than usual, greater where an execution costs the engine more; at most
 /// most_neighbour_factor. Defined by the glue.
 size_t neighbour_factor();
 
-/// Functional coverage's way to the engine: bin `bin` was reached on focus slot 0..7. Defined by the glue.
+/// Tells the engine that bin number `bin` was reached on focus slot `slot` (0 to 7). Defined by the glue.
 void report_bin(int bin, int slot);
 
 }  // namespace mmafuzz

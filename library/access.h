@@ -1,4 +1,4 @@
-// What stands behind the classes of the C++ interface.
+// The private parts of the classes of the C++ interface.
 #pragma once
 
 #include <exception>
@@ -10,21 +10,21 @@ namespace mmafuzz::v1 {
 
 struct Batch::Content {
   ::mmafuzz::Batch cases;
-  Column expected;
-  std::vector<uint8_t> has_expected;
-  std::string op, unit;
+  Column expected;                    ///< expected results by case; zero where there is none
+  std::vector<uint8_t> has_expected;  ///< by case, 0 or 1
+  std::string op, unit;               ///< op line without the word op; unit line, empty if none
   std::vector<Field> fields;
   Field result;
 };
 
 struct Unit::Content {
   std::string name, op;
-  Function function;  ///< empty: one of mmafuzz
-  std::string equals;
+  Function function;   ///< empty: a unit of mmafuzz
+  std::string equals;  ///< name of the unit that a function claims to equal; empty: no claim
   std::unique_ptr<::mmafuzz::Unit> unit;
 };
 
-/// The one friend of the interface's classes.
+/// The only friend of the interface's classes: gives this library access to their content.
 struct Access {
   static const Batch::Content& of(const Batch& batch) { return *batch.content_; }
   static Batch::Content& of(Batch& batch) { return *batch.content_; }
@@ -33,10 +33,11 @@ struct Access {
   static Batch batch(::mmafuzz::Batch cases);
 };
 
-/// The family of functions: "function:NAME".
+/// The family of the caller's functions, as units called "function:NAME".
 std::unique_ptr<Family> make_function_family(std::vector<Unit> units);
 
-/// Runs something of mmafuzz; what people did wrong becomes an Error.
+/// Runs body(). A std::runtime_error, which reports a mistake of the caller, is rethrown as an Error; a
+/// std::logic_error, which reports one of mmafuzz, passes.
 template <class Body>
 auto guarded(Body body) -> decltype(body()) {
   try {

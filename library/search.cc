@@ -24,9 +24,9 @@ struct Search::Content {
 
 namespace {
 
-struct Enough {};
+struct Enough {};  ///< thrown by the search's callback to end the search
 
-/// The kind, and the simplest case that shows it.
+/// A kind of divergence as a Finding, minimized to its witness and cause.
 Finding simplest(const BucketKey& key, const ::mmafuzz::Finding& found, const Registry& units) {
   Finding finding;
   finding.property = key.property;
@@ -38,7 +38,7 @@ Finding simplest(const BucketKey& key, const ::mmafuzz::Finding& found, const Re
     finding.cause = small->bucket.cause;
     finding.detail = small->bucket.detail;
     finding.witness = small->bucket.witness;
-  } else {  // it does not show itself again
+  } else {  // the divergence does not occur again
     finding.cause = "unstable";
     finding.witness = "mmafuzz-cases 1\n" + divergence_record(found.first);
   }

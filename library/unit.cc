@@ -42,7 +42,7 @@ class UserFunctionUnit final : public ::mmafuzz::Unit {
   Function function_;
 };
 
-/// The functions under their names, so that a search, a claim and a minimal witness find them.
+/// Binds the functions by name, so that searches, claims and minimization find them in the registry.
 class FunctionFamily final : public Family {
  public:
   explicit FunctionFamily(std::vector<Unit> units) : units_(std::move(units)) {}
@@ -54,7 +54,7 @@ class FunctionFamily final : public Family {
     return all;
   }
   Role role(const std::string&) const override { return Role::plugin; }
-  /// The op is the caller's, and so is what the function makes of it.
+  /// All: the caller chose the op, and the function is responsible for its attributes.
   Attributes honours(const std::string&, const Op&) const override { return {true, true, true, true, true}; }
   Result<std::unique_ptr<::mmafuzz::Unit>> bind(const std::string& name, const Op& op) const override {
     const Unit* unit = find(name);

@@ -1,5 +1,5 @@
-// A dot product of one's own under the search: it sums in fp32, in index order, and so differs from the exact result
-// and from tensor cores.
+// Searches a dot product of the caller's, which sums in fp32 in index order and so differs from the exact result and
+// from tensor cores.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -52,7 +52,7 @@ int main() {
   std::printf("%zu compared, %zu mismatches, %zu without a result\n", check.compared(), check.mismatches().size(),
               check.without_result());
 
-  // Where does it differ from what it claims to equal, and from Hopper's tensor cores?
+  // Search where serial_sum differs from ieee:serial, which it claims to equal, and from Hopper's tensor cores.
   mf::Search search(op);
   search.with(mine).with("h100").seed(1);
   bool keeps_its_claim = true;

@@ -1,5 +1,5 @@
-// The Verilog unit fused_dot as a process of mmafuzz (docs/processes.md): what Verilator made of it, fed with batches.
-// Built with --coverage it tells which lines each case runs and which bits it sets, as features that guide a search.
+// The Verilog unit fused_dot, compiled by Verilator, as a process of mmafuzz (docs/processes.md). Built with --coverage
+// it reports which lines each case runs and which bits it toggles, as features that guide a search.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +16,7 @@
 
 double sc_time_stamp() { return 0; }
 
-/// Case i of a batch of n: all of a, all of b, all of c.
+/// Loads case i of a batch of n cases, whose bytes are all a, then all b, then all c.
 static void set_operands(Vfused_dot& unit, const std::vector<char>& batch, size_t n, size_t i) {
   std::memcpy(&unit.a, &batch[8 * i], 8);
   std::memcpy(&unit.b, &batch[8 * (n + i)], 8);
@@ -24,13 +24,14 @@ static void set_operands(Vfused_dot& unit, const std::vector<char>& batch, size_
 }
 
 #if VM_COVERAGE
-/// Verilator's counters of lines, branches and toggled bits. A count is told in four classes: 1, 2, 3, more.
+/// The number of Verilator's counters of lines, branches and toggled bits. Feature 4 * counter + 0, 1, 2 or 3 means
+/// that the counter counted 1, 2, 3 or more.
 static const size_t counters = sizeof(Vfused_dot__Syms::__Vcoverage) / sizeof(uint32_t);
 
 static void tell_features(Vfused_dot& unit) {
   auto& count = unit.rootp->vlSymsp->__Vcoverage;
   std::vector<uint32_t> before(count, count + counters);
-  // From operands of zero on, so that the bits that toggle are the case's own.
+  // Start from zero operands, so that the case alone decides which bits toggle.
   const QData a = unit.a, b = unit.b;
   const IData c = unit.c;
   unit.a = unit.b = unit.c = 0;

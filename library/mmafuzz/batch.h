@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-/// The namespace is the version of the interface: what an existing caller would notice comes as v2, beside v1.
+/// The namespace is the version of the interface: a change that breaks existing callers becomes v2, beside v1.
 namespace mmafuzz::v1 {
 
-/// A wrong call or input: one line that says what, where, and what to do. Every function of this interface may throw
-/// it; what mmafuzz finds wrong with itself is a std::logic_error.
+/// A wrong call or input; what() is one line with the mistake, its place and the remedy. Any function of this interface
+/// can throw it; a fault of mmafuzz itself is a std::logic_error.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -27,13 +27,13 @@ struct Field {
   int width = 0;  ///< bits of an encoding
 };
 
-/// Cases of one op. An encoding is a 64-bit integer: the bits of a number of the field's format, the lowest bits first,
-/// zero above.
+/// Cases of one op, numbered from 0. An encoding is a 64-bit integer whose low bits are those of a number in the
+/// field's format; the bits above are zero.
 class Batch {
  public:
   /// `op` is an op line of case text, as in "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4".
   explicit Batch(const std::string& op, std::size_t cases = 0);
-  /// The cases of a file of case text (`.gz` too), a batch for each stretch of one unit line and one op line.
+  /// Reads a file of case text (`.gz` too); consecutive cases under one unit line and one op line are a batch.
   static std::vector<Batch> read(const std::string& file);
   Batch(const Batch& other);
   Batch& operator=(const Batch& other);
@@ -42,27 +42,28 @@ class Batch {
   ~Batch();
 
   const std::string& op() const;
-  /// The unit line above the cases of a file; empty elsewhere.
+  /// The unit line above the cases in the file; empty if there was none.
   const std::string& unit() const;
   std::size_t size() const;
-  /// New cases are zeros.
+  /// New cases have zero encodings and no expected result.
   void resize(std::size_t cases);
 
-  /// Appends a case: encodings or numbers, fields between `|`, as in "1. 2. 1. 1. | 1. 1. 1. 0x1p-24 | 0.5". A further
-  /// field is the expected result.
+  /// Appends a case from encodings or numbers, fields separated by `|`, as in "1. 2. 1. 1. | 1. 1. 1. 0x1p-24 | 0.5".
+  /// One field more than fields() is the expected result.
   void add(const std::string& line);
-  /// A case as a line of case text.
+  /// A case as a line of case text, with its expected result if it has one.
   std::string line(std::size_t index) const;
 
-  /// The fields of a case in their order, and the field of the result.
+  /// The fields of a case in the order of case text (for a dot a, b, c, then scales), and the field of the result.
   const std::vector<Field>& fields() const;
   const Field& result() const;
-  /// `field` counts fields(), `element` the encodings of a field. Throws Error where there is none such, or where an
-  /// encoding is wider than its format.
+  /// One encoding: `field` is an index in fields(), `element` one in the field's encodings, both from 0. Throws Error
+  /// where there is no such case, field or element; set() also where the encoding is wider than the format.
   std::uint64_t get(std::size_t index, std::size_t field, std::size_t element = 0) const;
   void set(std::size_t index, std::size_t field, std::size_t element, std::uint64_t encoding);
 
-  /// Whether the case has an expected result, and that result: result().count encodings.
+  /// Whether there is such a case and it has an expected result. expected() returns it, result().count encodings, or
+  /// throws Error if there is none.
   bool has_expected(std::size_t index) const;
   std::vector<std::uint64_t> expected(std::size_t index) const;
 

@@ -5,23 +5,25 @@
 
 namespace mmafuzz::v1 {
 
-/// A case on which a unit does not give what is expected.
+/// A case on which the unit's result is not the expected one.
 struct Mismatch {
   std::string op, line;                      ///< the case
-  std::vector<std::uint64_t> expected, got;  ///< encodings; `got` is empty where the unit failed
+  std::vector<std::uint64_t> expected, got;  ///< encodings, as many as the result has
 };
 
-/// Compares under the op's rules: encodings, any NaN for any NaN where the op says nan=any.
+/// Compares a unit's results with expected ones: encodings must be equal, but with nan=any in the op any NaN equals any
+/// NaN.
 class Check {
  public:
   explicit Check(Unit unit);
 
-  /// Takes the cases of a batch that have an expected result. Throws Error where the batch is of another op.
+  /// Runs the unit on a batch and compares the cases that have an expected result. Throws Error where the batch is of
+  /// another op.
   void add(const Batch& batch);
 
   std::size_t compared() const { return compared_; }
   std::size_t without_result() const { return without_result_; }  ///< cases without an expected result
-  std::size_t unanswered() const { return unanswered_; }          ///< cases for which the unit has no answer
+  std::size_t unanswered() const { return unanswered_; }          ///< cases for which the unit has no answer or fails
   const std::vector<Mismatch>& mismatches() const { return mismatches_; }
 
  private:

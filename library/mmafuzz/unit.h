@@ -1,4 +1,4 @@
-// Units: what evaluates cases. Those of mmafuzz have names; a function of yours is a unit too.
+// Units evaluate cases. mmafuzz has units with names; a function of the caller's can be a unit, too.
 #pragma once
 
 #include <functional>
@@ -7,17 +7,17 @@
 
 namespace mmafuzz::v1 {
 
-/// What a unit made of a batch.
+/// The results of a unit for a batch.
 struct Results {
   std::size_t count = 1;                 ///< encodings of a case's result
   std::vector<std::uint64_t> encodings;  ///< case after case, `count` each
-  std::vector<std::uint8_t> flags;       ///< one byte a case (docs/case-text.md); empty where the unit reports none
-  std::vector<bool> answered;            ///< whether the unit has an answer for the case
+  std::vector<std::uint8_t> flags;       ///< one byte for each case (docs/case-text.md); empty if the unit reports none
+  std::vector<bool> answered;  ///< by case: whether there is a result; false where the unit declined or failed
 };
 
-/// Computes the results of a batch: `results` has size() * result().count places, case after case. It may be called
-/// from several threads at once, with batches of any size. The same case must give the same result. What it throws ends
-/// the call that needed the results.
+/// Computes the results of a batch. `results` has size() * result().count elements, case after case, and must keep that
+/// size. It is called from several threads at once, with batches of any size, and must return the same result for the
+/// same case. An exception passes through the call that needed the results.
 using Function = std::function<void(const Batch& batch, std::vector<std::uint64_t>& results)>;
 
 class Unit {
@@ -25,8 +25,9 @@ class Unit {
   /// A unit of mmafuzz by name (mmafuzz list): "exact", "model:hopper/mma.m16n8k16.f32.f16.f16.f32?fraction_bits=24",
   /// "plugin:./mine.so". Throws Error with the reason where it does not take the op.
   Unit(const std::string& name, const std::string& op);
-  /// A function as a unit of the op. It is called `name`: letters, digits, `_`. `equals`: the unit that it claims to
-  /// equal bit for bit; a difference is then a broken claim. Empty: it claims nothing.
+  /// A function as a unit of the op. `name` has letters, digits and `_`; name() is "function:" and `name`. `equals`
+  /// names the unit that the function claims to equal bit for bit, so that a difference is a broken claim; empty: no
+  /// claim.
   Unit(const std::string& name, const std::string& op, Function function, const std::string& equals = "");
   Unit(const Unit& other);
   Unit& operator=(const Unit& other);
