@@ -13,7 +13,7 @@ namespace mmafuzz {
 #include "bench/benches.def.h"
 #undef MMAFUZZ_BENCH
 
-/// mmafuzz bench with all of them.
+/// Adds `mmafuzz bench` with all of its subcommands.
 void add_bench(Arguments& app, int& status);
 
 }  // namespace mmafuzz

@@ -1,5 +1,5 @@
-// mmafuzz bench bounds: how tight the error bounds are. A search for each row's greatest ratio error/bound; what
-// comes near 1 shows that the bound cannot be better, what stays far below it that the bound or the search is weak
+// mmafuzz bench bounds: how tight the error bounds are. It searches for each unit's maximum of error/bound. A ratio
+// near 1 shows that the bound cannot be smaller; one far below 1, that the bound or the search is weak
 // (docs/bounds.md).
 #include <fmt/core.h>
 
@@ -22,19 +22,19 @@
 namespace mmafuzz {
 namespace {
 
-/// Ops with units that the default ops do not reach: block-scaled dots.
+/// Block-scaled dots, which are not among the default ops.
 const char* const scaled_ops[] = {"dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32",
                                   "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
                                   "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=e8m0 sb=e8m0 sblock=32"};
 
-/// A finite number of about that exponent, its fraction all ones or drawn.
+/// A finite number with about this exponent (unbiased); its fraction is all ones or random.
 uint64_t encode_about(const FormatFields& f, bool negative, int exponent, bool ones, CounterRng& rng) {
   const uint64_t fraction = ones ? f.fraction_mask() : rng.next() & f.fraction_mask();
   return encode_near(f, negative, std::clamp(exponent, f.emin(), f.emax()), fraction);
 }
 
-/// A case with what loses most: addends of one sign that end just below the last bit kept, all ones, beside one that is
-/// greater by the kept bits. What a search would have to find by luck is drawn here.
+/// A case that loses much, which a search finds by luck alone: one large addend, and others of one sign, with fractions
+/// of all ones, whose exponents are lower by about the number of kept bits.
 void draw_tight(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng) {
   const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields();
   if (a.integer || b.integer || c.integer) return;
@@ -66,13 +66,13 @@ void draw_tight(const Op& op, const CornerHints& hints, Batch& batch, size_t ind
   }
 }
 
-/// The tightest cases of one unit, and the search for more.
+/// Searches for the cases of one unit with the greatest ratio error/bound, and keeps some.
 class BoundSearch {
  public:
   struct Kept {
-    Batch cases;  ///< one
-    double ratio = 0;
-    double parts = 0;
+    Batch cases;       ///< a single case
+    double ratio = 0;  ///< error/bound
+    double parts = 0;  ///< ErrorBound::parts: the bound in units of its greatest part
   };
 
   BoundSearch(const Op& op, std::unique_ptr<Unit> unit, ErrorBounds bounds, uint64_t seed)
@@ -88,7 +88,7 @@ class BoundSearch {
       for (size_t i = 0; i < batch.size(); ++i) {
         CounterRng rng(seed_, first + i);
         const uint32_t kind = rng.below(8);
-        if (kind >= 3 && !kept_.empty()) {  // near one of the tightest so far
+        if (kind >= 3 && !kept_.empty()) {  // vary one of the tightest cases so far
           const Kept *x = &kept_[rng.below(uint32_t(kept_.size()))], *y = &kept_[rng.below(uint32_t(kept_.size()))];
           copy_case((score(*x) < score(*y) ? y : x)->cases, 0, batch, i);
           kind == 3 ? mutator.mutate(batch, i, rng) : nudge(batch, i, rng);
@@ -102,9 +102,9 @@ class BoundSearch {
 
   const Unit& unit() const { return *unit_; }
   double greatest() const { return greatest_; }
-  /// The case that shows best how tight the bound is. A single rounding meets its bound in many cases; that all parts
-  /// do at once has to be found: the greatest ratio among the cases with at least half of the parts that any error
-  /// amounts to.
+  /// The case that shows best how tight the bound is; nullptr if no case has an error. A single rounding reaches its
+  /// bound in many cases, all parts at once in few. So this is the greatest ratio among the cases whose bound has at
+  /// least half as many parts as the greatest score().
   const Kept* tightest() const {
     double most = 0;
     for (const Kept& k : kept_) most = std::max(most, score(k));
@@ -119,7 +119,7 @@ class BoundSearch {
   static constexpr uint64_t chunk = 512;
   static constexpr size_t kept_of_a_kind = 4;  ///< cases with about the same number of parts
 
-  /// The error in units of the bound's greatest part.
+  /// The error in units of the bound's greatest part. A case with a greater one is preferred for variation.
   static double score(const Kept& k) { return k.ratio * k.parts; }
 
   /// Changes one to three operands: a bit, a neighbour, a zero, a copy of another product.

@@ -31,7 +31,7 @@ Products products_of(const DotModel& m, const DotOperands& in) {
 
 uint64_t mixed(uint64_t x) { return CounterRng(x, 0).next(); }
 
-/// Operands that a flaw may change.
+/// A copy of operands that a flaw can change.
 struct Copy {
   explicit Copy(const DotOperands& in) : a(in.a, in.a + in.k), b(in.b, in.b + in.k), operands(in) {
     operands.a = a.data();
@@ -47,7 +47,7 @@ class Boxes {
  public:
   Boxes(const char* row, std::vector<BoxOutside>& all) : row_(*find_model_row(row)), all_(all) {}
 
-  /// answer(row, operands, a number that the unit keeps, at first 0).
+  /// A unit whose result is answer(row's model, operands, a number that the unit keeps, at first 0).
   template <class Answer>
   void add(const char* name, const char* flaw, Answer answer) {
     all_.push_back({name, flaw, row_.op, [&m = row_.model, answer, name] {
@@ -57,13 +57,13 @@ class Boxes {
                           name);
                     }});
   }
-  /// The row with a change of its result or of its operands: change(row, operands, result).
+  /// A unit whose result is change(row's model, operands, the row's result).
   template <class Change>
   void changed(const char* name, const char* flaw, Change change) {
     add(name, flaw,
         [change](const DotModel& m, const DotOperands& in, Kept&) { return change(m, in, evaluate_dot(m, in)); });
   }
-  /// The row with other operands: change(row, copy of the operands).
+  /// The row on operands that change(row's model, a copy of the operands) has changed.
   template <class Change>
   void misread(const char* name, const char* flaw, Change change) {
     add(name, flaw, [change](const DotModel& m, const DotOperands& in, Kept&) {
@@ -72,7 +72,7 @@ class Boxes {
       return evaluate_dot(m, copy.operands);
     });
   }
-  /// A sum of exact products in host arithmetic.
+  /// sum(exact products and c), in host arithmetic, rounded to fp32.
   template <class Sum>
   void summed(const char* name, const char* flaw, Sum sum) {
     add(name, flaw,

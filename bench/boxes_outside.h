@@ -1,4 +1,4 @@
-// Black boxes that no row describes: what `identify` must not name.
+// Black boxes that no row describes, so that `identify` must not name one.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@ namespace mmafuzz {
 
 struct BoxOutside {
   std::string name;
-  std::string flaw;
+  std::string flaw;  ///< what the unit does, in words
   Op op;
   std::function<std::unique_ptr<Unit>()> make;
 };
 
-/// Twenty of them: planted flaws of a datapath, random and stateful units, tables, other summations.
+/// All boxes: planted flaws of a datapath, random and stateful units, a table, other summations.
 std::vector<BoxOutside> boxes_outside();
 
 }  // namespace mmafuzz

@@ -1,5 +1,5 @@
-// mmafuzz bench discriminate: how long the guided search takes to find an input that tells two hypotheses about a
-// matrix unit apart, for the queries that Valpey et al. put to solvers.
+// mmafuzz bench discriminate: how long the guided search takes to find an input on which two hypotheses about a matrix
+// unit have different results, for the queries that Valpey et al. gave to solvers.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,12 +29,12 @@ struct Bound {
       : query(q), op(op_from_text(q.op)), first(bind_or_fail(q.first, op)), second(bind_or_fail(q.second, op)) {}
 };
 
-/// One seed's search: what was found, if anything.
+/// The search with one seed.
 struct Run {
-  uint64_t seed = 0, cases = 0;  ///< cases up to the found one
-  double seconds = 0;
-  std::optional<Batch> input;      ///< a single case
-  uint64_t first = 0, second = 0;  ///< results on it
+  uint64_t seed = 0, cases = 0;    ///< cases up to and including the found one, or all that were tried
+  double seconds = 0;              ///< wall-clock time until then
+  std::optional<Batch> input;      ///< the found input, a single case; nullopt: none
+  uint64_t first = 0, second = 0;  ///< encodings of the two units' results on it
 };
 
 bool all_finite(const Op& op, const DotOperands& in) {
@@ -87,8 +87,8 @@ Run search(const Bound& bound, uint64_t seed, double limit) {
   return run;
 }
 
-/// Evaluates a found input again, by both units, by the slow twins of rows, and by MPFR where the first hypothesis is
-/// the exact result. Returns what is wrong, or nothing.
+/// Evaluates a found input again: by both units, by the slow twins of units that are rows, and by MPFR where the first
+/// hypothesis is the exact result. Returns the first disagreement as text, or "".
 std::string verify(const Bound& bound, const Run& run) {
   std::vector<std::pair<std::string, uint64_t>> expected = {{bound.query.first, run.first},
                                                             {bound.query.second, run.second}};
@@ -106,7 +106,7 @@ std::string verify(const Bound& bound, const Run& run) {
   return "";
 }
 
-/// Quartiles, median (the lower of two) and greatest; `values` is not empty.
+/// Quartiles, median (the lower of the two middle ones) and maximum; `values` is not empty.
 struct Spread {
   double quartile1, median, quartile3, greatest;
   explicit Spread(std::vector<double> values) {
@@ -123,7 +123,7 @@ Spread spread_of(const std::vector<Run>& runs, T Run::*value) {
   return Spread(std::move(values));
 }
 
-/// The first seed's input.
+/// The run of the lowest seed that found an input; nullptr if none did.
 const Run* shown_run(const std::vector<Run>& runs) {
   for (const Run& run : runs)
     if (run.input) return &run;

@@ -37,14 +37,14 @@ bool positive(const Op& op, const DotOperands& in) {
   return all;
 }
 
-/// More than property 4 asks, whose inputs may only show the order: with the greatest term first, aligned and ordered
-/// sums lose the same bits until a partial sum grows by a digit.
+/// Stricter than the paper's property 4, whose inputs possibly show the order of the sum alone. With the greatest term
+/// first (c, then the products from the last to the first must not fall; positive encodings are ordered), aligned and
+/// ordered sums lose the same bits until a partial sum grows by a digit.
 bool positive_and_descending(const Op& op, const DotOperands& in) {
   if (!positive(op, in)) return false;
   uint64_t last = in.c;
   for (int i = in.k - 1; i >= 0; --i) {
-    const uint64_t p =
-        round_exact(fp32_fields, product(in, i), {}).encoding;  // exact, and positive encodings are ordered
+    const uint64_t p = round_exact(fp32_fields, product(in, i), {}).encoding;  // exact
     if (p < last) return false;
     last = p;
   }
@@ -65,9 +65,9 @@ std::vector<Query> make_queries() {
       all.push_back({std::string("final-rounding/") + modes[i] + "-" + modes[j], &final_rounding_query, dot("fp16", 1),
                      final_mode(modes[i]), final_mode(modes[j]), products_alone});
 
-  // One product and c, as in table 3. Truncation before the sum is what the units do, each mode what IEEE additions
-  // would. The paper aligns products as fp32 numbers, that is, normalized (algorithm 1); the units do not, which other
-  // inputs would show.
+  // One product and c, as in table 3. The units truncate before the sum; IEEE additions round by one of the modes. The
+  // paper aligns products as fp32 numbers, that is, normalized (algorithm 1); the units do not, which other inputs
+  // would show.
   const std::string aligned = volta + "?product=normalized";
   const auto mode_of = [&](const char* mode) { return left + "?rounding=" + mode; };
   for (int i = 0; i < 4; ++i)
@@ -83,9 +83,9 @@ std::vector<Query> make_queries() {
   all.push_back(
       {"normalization/descending", &normalization_query, dot("fp32", 2), aligned, left, positive_and_descending});
 
-  // The paper's terms are normalized, below 2: with n carry bits they wrap at 2^(n+1), so integer_bits = n + 1. The
-  // units' products are below 4 and not normalized (docs/semantics.md 1.5): k of them and c stay below 4k + 2, which
-  // takes one bit more.
+  // The paper's terms are normalized, below 2: with n carry bits their sum wraps at 2^(n+1), so integer_bits = n + 1.
+  // The units' products are below 4 and not normalized (docs/semantics.md 1.5): the sum of k of them and c is below 4k
+  // + 2, which takes one bit more. The second hypothesis of each query has one bit fewer.
   const std::string normalized = "?product=normalized,integer_bits=", as_measured = "?integer_bits=";
   all.push_back({"carry-bits/3", &three_carry_bits_query, dot("fp32", 4), volta + normalized + "4",
                  volta + normalized + "3", positive});

@@ -1,5 +1,5 @@
-// mmafuzz bench distribution: what the searches draw of each format, as factor, as c and as scale: the upper eight bits
-// of the encodings, counted. The table of docs/coverage.md is this command's output.
+// mmafuzz bench distribution: how often the searches draw each value of the upper eight bits of an encoding, for each
+// format as factor, as c and as scale. The table of docs/coverage.md is this command's output.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct DistributionOptions {
   uint64_t cases = 100'000, seed = 1;
 };
 
-/// How often each class was drawn; a class is the encodings of the same upper bits, eight at most.
+/// Counts of the drawn encodings by class; a class is the encodings with the same upper bits, at most eight.
 class Counted {
  public:
   Counted(const Format& format, std::string role)
@@ -29,7 +29,7 @@ class Counted {
     }
   }
 
-  /// Classes with less than a tenth of an even share.
+  /// Number of classes with less than a tenth of an even share.
   size_t rare() const {
     return static_cast<size_t>(
         std::count_if(seen_.begin(), seen_.end(), [&](uint64_t n) { return n * 10 * seen_.size() < all_; }));

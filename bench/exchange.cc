@@ -1,5 +1,6 @@
-// mmafuzz bench exchange: what it costs the shards of a campaign to tell each other what they found, by their number,
-// with real files; beside it the same through a folder with a file for each input, as engines share corpora.
+// mmafuzz bench exchange: the cost of exchanging inputs between the shards of a campaign, by the number of shards, with
+// real files; and of the rival, a folder with a file for each input, as engines share corpora. A field is a target with
+// an op, whose corpus is exchanged.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double interval = 2, share = 0.02;  ///< of campaign/campaign.cc
+/// As in campaign/campaign.cc: least seconds between two exchanges, and their greatest share of the time.
+constexpr double interval = 2, share = 0.02;
 
 struct ExchangeBench {
   unsigned fields = 40, rounds = 10, gained = 20, most = 1024;
@@ -28,7 +30,8 @@ struct ExchangeBench {
   MeasuredRows rows;
 };
 
-/// The fields of a shard, as part_of() cuts a line of equal assignments.
+/// The fields of shard `index` (from 0) of `count`: those that its piece of a line of equal fields overlaps, as
+/// part_of() cuts it.
 std::vector<ExchangedField> fields_of(unsigned index, unsigned count, const ExchangeBench& bench) {
   std::vector<ExchangedField> fields;
   const double piece = double(bench.fields) / count, begin = piece * index, end = begin + piece;
@@ -45,10 +48,10 @@ std::string random_input(size_t bytes, std::mt19937_64& random) {
 }
 
 struct Cost {
-  double seconds = 0;  ///< of a shard and round, on average
-  double worst = 0;
-  double files = 0, looked_at = 0, bytes = 0;  ///< of a shard and round
-  uint64_t received = 0, missed = 0;
+  double seconds = 0;                          ///< mean of a shard in a round
+  double worst = 0;                            ///< maximum of a shard in a round, in seconds
+  double files = 0, looked_at = 0, bytes = 0;  ///< means: files read and looked at, bytes received
+  uint64_t received = 0, missed = 0;           ///< inputs of all shards and rounds
 };
 
 Cost cost_of_records(unsigned count, const ExchangeBench& bench, const std::string& folder) {
@@ -96,7 +99,8 @@ Cost cost_of_records(unsigned count, const ExchangeBench& bench, const std::stri
   return cost;
 }
 
-/// A folder for each field, a file for each input, listed each round; what is known is not read again.
+/// The rival's mean seconds of a shard in a round: a folder for each field and a file for each input. Every shard lists
+/// its folders each round and reads new files.
 double cost_of_files(unsigned count, const ExchangeBench& bench, const std::string& folder) {
   std::mt19937_64 random(1);
   std::vector<std::unordered_set<std::string>> known(count);

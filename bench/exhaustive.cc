@@ -11,7 +11,8 @@
 namespace mmafuzz {
 namespace {
 
-/// Every format that fp32 is converted to in bulk; the configurable ones at both ends of their biases and between.
+/// The names of all formats with a bulk conversion from fp32; configurable ones with the least and greatest bias and
+/// some between.
 std::vector<std::string> all_destinations() {
   std::vector<std::string> names;
   for (const std::string& name : format_names()) {
@@ -31,7 +32,7 @@ nlohmann::json proof_row(const Op& op, uint64_t inputs, const std::string& unit,
   return {{"op", to_text(op)}, {"inputs", inputs}, {"unit", unit}, {"wrong", wrong}};
 }
 
-/// All 2^32 fp32 inputs; false where the codec is wrong somewhere.
+/// Tries all 2^32 fp32 inputs; false if a bulk conversion is wrong.
 bool prove_from_fp32(const Op& op, unsigned threads, MeasuredRows& rows) {
   if (!has_bulk_plan(op.d.fields()))
     throw BadInput("bench exhaustive: from fp32 only to formats of at most 10 fraction bits, not " + op.d.name());
@@ -60,7 +61,7 @@ bool prove_from_fp32(const Op& op, unsigned threads, MeasuredRows& rows) {
   return !proof.first_wrong;
 }
 
-/// Every encoding of a source of at most 16 bits, against MPFR one by one.
+/// Tries every encoding of a source of at most 16 bits, against MPFR; false if one is wrong.
 bool prove_from_few_bits(const Op& op, MeasuredRows& rows) {
   if (op.a.fields().width > 16)
     throw BadInput("bench exhaustive: --from takes fp32 or a format of at most 16 bits, not " + op.a.name());

@@ -1,5 +1,5 @@
-// mmafuzz bench gemm: inputs and cases a second of the targets that look at matrix products, as an engine's input is
-// looked at.
+// mmafuzz bench gemm: the rate at which targets of matrix products run an engine's inputs, in inputs and cases per
+// second.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 namespace mmafuzz {
 namespace {
 
-/// Looks at inputs as a property target does: a case and its neighbours through one unit, in turn.
+/// Runs inputs as a property target does: each is a case and its neighbours, traced through and evaluated by one unit;
+/// the units take turns. `seconds` is processor time.
 void measure_rate(const FuzzTarget& target, const Op& op, double seconds, MeasuredRows& rows) {
   const Comparison comparison(op, registry().searched_by_default(op), registry(), properties_of(target));
   std::vector<Coverage> coverages;

@@ -1,6 +1,6 @@
-// mmafuzz bench identify: every row of the catalogue, random points of the space, and boxes outside of it, each offered
-// as an anonymous black box to `identify`. The box around a row is its slow twin, which shares nothing with the
-// kernels.
+// mmafuzz bench identify: every row of the catalogue, random points of the space of parameters, and boxes outside of
+// that space, each given to `identify` as an anonymous black box. The box of a row or point is its slow twin, which
+// shares no code with the kernels.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -36,19 +36,19 @@ std::unique_ptr<Unit> box_around(const DotModel& model) {
   return named(make_dot_unit([model](const DotOperands& in) { return slow_twin_dot(model, in); }), "box");
 }
 
-/// The same of rows with the op and the parameters of each other.
+/// A text that is equal for two rows with the same op and parameters.
 std::string content_of(const ModelRow& row) { return to_text(row.op) + custom_name(row.model, row.op); }
 
-/// How an answer compares with the truth.
+/// How an answer of `identify` compares with the truth, the model in the box.
 struct Judgement {
-  /// "exact", "same" (no case tells the rows apart), "open" (one does, and the answer says that each parameter is not
-  /// determined that differs), "WRONG", "none".
+  /// "exact"; "same": parameters differ, but no tried case has different results; "open": a case has, and the answer
+  /// lists each differing parameter as undetermined; "WRONG"; "none": no model was named.
   const char* word;
-  size_t undetermined = 0;  ///< parameters of the truth that differ, and that nothing tells apart
+  size_t undetermined = 0;  ///< number of parameters, and the kernel, that differ from the truth
 };
 
-/// Whether two rows differ on one of `cases` structured or random cases, which know nothing of the search, or on one of
-/// fewer that are made for the parameters of either row, as the search makes them.
+/// Whether two models differ on one of `cases` structured or `cases` random cases, which do not depend on the search of
+/// `identify`, or on one of fewer (most_targeted) made for the parameters of either model, as that search makes them.
 bool told_apart(const Op& op, const DotModel& x, const DotModel& y, uint64_t cases) {
   constexpr uint64_t seed = 977, most_targeted = 1 << 15;
   DotCase one(op);
@@ -73,7 +73,7 @@ bool told_apart(const Op& op, const DotModel& x, const DotModel& y, uint64_t cas
   return false;
 }
 
-/// Whether the kernel and the slow twin disagree about a row somewhere, so that the box is not what it is taken for.
+/// Whether the kernel and the slow twin differ on one of 4096 cases, so that the box, a slow twin, is not the model.
 bool differing_from_twin(const Op& op, const DotModel& m) {
   DotCase one(op);
   Batch batch;
@@ -85,8 +85,8 @@ bool differing_from_twin(const Op& op, const DotModel& m) {
   return false;
 }
 
-/// Whether the answer lists the true value of each parameter that it has otherwise among those that nothing told apart;
-/// of another kernel the kernel alone.
+/// Whether the answer lists, for each parameter that it got wrong, the true value among the undetermined ones. Where
+/// the kernel is wrong, only the kernel is checked.
 bool says_what_is_open(const Identification& id, const DotModel& truth) {
   const size_t compared = truth.kernel == id.model->kernel ? id.parameters.size() : 1;  // the kernel is the first
   return std::all_of(id.parameters.begin(), id.parameters.begin() + static_cast<std::ptrdiff_t>(compared),
@@ -114,8 +114,8 @@ Judgement judge(const Identification& id, const DotModel& truth, uint64_t compar
 }
 
 struct Totals {
-  std::vector<size_t> dots, rounds;
-  std::vector<double> seconds;
+  std::vector<size_t> dots, rounds;          ///< by box
+  std::vector<double> seconds;               ///< by box, processor time
   std::map<std::string_view, size_t> boxes;  ///< by Judgement::word
 };
 
@@ -130,7 +130,7 @@ T greatest(const std::vector<T>& values) {
   return values.empty() ? T{} : *std::max_element(values.begin(), values.end());
 }
 
-/// A row of the table, which is Markdown: docs/notes/2026-11-23-identify.md holds it.
+/// A line of the Markdown table of docs/notes/2026-11-23-identify.md.
 void add_row(MeasuredRows& table, const std::string& name, std::string_view named, size_t open, size_t dots,
              size_t rounds, uint64_t held, double seconds) {
   table.add({{"box", name},
@@ -174,7 +174,7 @@ void print_totals(const MeasuredRows& table, const char* what, Totals& t) {
       median(t.dots), greatest(t.dots), median(t.rounds), greatest(t.rounds), median(t.seconds), greatest(t.seconds)));
 }
 
-/// Boxes outside the space: none may be named.
+/// Runs the boxes outside the space; returns how many were named, which is wrong.
 size_t run_outside(IdentifyBench& options) {
   size_t wrong = 0;
   for (const BoxOutside& box : boxes_outside()) {
@@ -190,7 +190,8 @@ size_t run_outside(IdentifyBench& options) {
   return wrong;
 }
 
-/// Each row answers the questionnaire of its op: is it named without a second round? The slow twin answers.
+/// Answers the questionnaire of each row's op by the row's slow twin, and counts the rows that are named without a
+/// second round. Returns how many were named wrongly.
 size_t run_questionnaires(IdentifyBench& options) {
   std::map<std::string, Batch> asked;  // by op
   std::set<std::string> contents;
@@ -257,7 +258,7 @@ int run_identify_bench(IdentifyBench& options) {
 
 void add_bench_identify(Arguments& bench, int& status) {
   auto options = std::make_shared<IdentifyBench>();
-  options->settings.seconds = 600;  // of a machine that may do other things; what is printed is the time of the CPU
+  options->settings.seconds = 600;  // wall-clock limit on a possibly busy machine; processor time is printed
   Arguments* sub = bench.add_subcommand("identify", "Black boxes of known content, offered to identify");
   sub->add_option("--rows", options->rows, "only rows that match this glob");
   sub->add_flag("--no-rows", options->no_rows, "no rows");

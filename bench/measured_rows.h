@@ -1,4 +1,4 @@
-// What a measurement prints: lines as they come, or with --json one object at the end (docs/json.md).
+// The output of a measurement: lines as they come, or with --json one object at the end (docs/json.md).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,9 +8,9 @@
 
 namespace mmafuzz {
 
-/// Of this process: fair where other programs are at work.
+/// Processor time of this process, which other programs do not change.
 double processor_seconds();
-/// Since a moment that stays the same while the machine runs.
+/// Time since a fixed but unspecified moment.
 double wall_seconds();
 
 class MeasuredRows {
@@ -18,9 +18,9 @@ class MeasuredRows {
   /// This object must outlive the arguments.
   void add_json_flag(Arguments& command) { command.add_flag("--json", json_, "print one JSON object"); }
   bool is_json() const { return json_; }
-  void say(const std::string& line) const;  ///< only as text
-  void add(const nlohmann::json& row, const std::string& line);
-  void end() const;
+  void say(const std::string& line) const;                       ///< prints the line, unless --json
+  void add(const nlohmann::json& row, const std::string& line);  ///< keeps the row for --json, else prints the line
+  void end() const;                                              ///< prints the object of --json
 
  private:
   bool json_ = false;

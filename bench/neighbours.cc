@@ -1,4 +1,4 @@
-// mmafuzz bench neighbours: writes corpus/neighbours, cases that tell rows from the arithmetic nearest to theirs.
+// mmafuzz bench neighbours: writes corpus/neighbours, cases on which rows differ from the arithmetic nearest to theirs.
 #include "bench/neighbours.h"
 
 #include <fmt/core.h>
@@ -24,13 +24,14 @@ namespace {
 
 constexpr uint64_t seed_of_cases = 1;
 
+/// A candidate for the neighbour of a row.
 struct Hypothesis {
-  std::string name;  ///< of its unit, but for `model:` and `twin:`
+  std::string name;  ///< of its unit, without `model:` or `twin:`
   DotModel model;
-  size_t numbers = 0, nans = 0;  ///< cases on which it differs so far
+  size_t numbers = 0, nans = 0;  ///< counted cases on which it differs, by Differs
 };
 
-/// Rows that take the op, then the changes of one parameter.
+/// All candidates: the other rows that take the op, then the changes of one parameter.
 std::vector<Hypothesis> hypotheses_about(const ModelRow& row) {
   std::vector<Hypothesis> all;
   HypothesisSpace space(row.op);
@@ -54,7 +55,7 @@ std::vector<Hypothesis> hypotheses_about(const ModelRow& row) {
   return all;
 }
 
-/// Structured cases of a row with its results, in parts: of most hypotheses the first is enough.
+/// Structured cases of a row with its results, in parts, because the first part suffices for most hypotheses.
 class Compared {
  public:
   static constexpr size_t part = 512;
@@ -71,7 +72,7 @@ class Compared {
 
   size_t parts() const { return parts_.size(); }
 
-  /// Counts on the parts first .. last-1, until more than `most` differ in numbers.
+  /// Adds the differing cases of the parts first to last - 1 to `other`, until more than `most` differ in numbers.
   void count(Hypothesis& other, size_t first, size_t last, size_t most) const {
     const std::unique_ptr<Unit> unit = bind_or_fail("model:" + other.name, row_.op);
     Outcomes outcomes;
@@ -89,7 +90,7 @@ class Compared {
   std::vector<Outcomes> results_;
 };
 
-/// From a case to the simplest ones around it on which row and neighbour differ.
+/// Simplifies cases on which row and neighbour differ, to different simple cases.
 class Descents {
  public:
   Descents(const ModelRow& row, const DotModel& other, Differs how)
@@ -100,8 +101,8 @@ class Descents {
   const Batch& found() const { return found_; }
   bool differs(const Batch& cases, size_t index) { return signature(cases, index).has_value(); }
 
-  /// Adds the end of the way from a case. Both results keep their kinds and signs on the way, and it ends beside what
-  /// was found before.
+  /// Simplifies a case and adds the result to found(), unless it is there. Each step keeps the signature of both
+  /// results and avoids the cases that were found before.
   void descend(const Batch& cases, size_t index) {
     Operands current(row_.op, cases, index);
     const auto wanted = signature(cases, index);
@@ -116,7 +117,7 @@ class Descents {
   }
 
  private:
-  /// Of both results: class, sign, whether subnormal; nothing where they do not differ in this way.
+  /// Class, sign and subnormality of both results; nullopt where they do not differ as `how_` says.
   using Signature = std::vector<int>;
   std::optional<Signature> signature(const Batch& cases, size_t index) {
     const DotOperands& in = one_.load(cases, index);
@@ -130,7 +131,7 @@ class Descents {
     return all;
   }
 
-  /// Each product's operands and c, wherever they stand: the same products elsewhere are no other case.
+  /// The operands of each product, sorted, and those of c: cases with the same products in another order are equal.
   using Addends = std::vector<std::vector<uint64_t>>;
   static Addends addends_of(const Operands& operands) {
     Addends all;
@@ -163,7 +164,7 @@ class Descents {
   std::set<Addends> taken_;
 };
 
-/// Ten cases from the first ones of the stream that differ; where few do, several from each.
+/// Ten simplified cases from the first structured cases that differ; where few differ, several from each.
 Batch cases_against(const ModelRow& row, const DotModel& neighbour, Differs how, size_t structured_cases) {
   Descents descents(row, neighbour, how);
   const StructuredGenerator generator(row.op, seed_of_cases);
@@ -181,20 +182,20 @@ Batch cases_against(const ModelRow& row, const DotModel& neighbour, Differs how,
   return descents.found();
 }
 
-/// What is nearest and differs in one way, and ten cases against it, minimized and all different.
+/// The nearest hypothesis that differs in one way, and minimized, distinct cases against it, ten if possible.
 struct Neighbour {
-  std::optional<Hypothesis> nearest;  ///< nothing: none differs in this way on a structured case
-  size_t differing = 0;               ///< structured cases
+  std::optional<Hypothesis> nearest;  ///< nullopt: no hypothesis differs in this way on a structured case
+  size_t differing = 0;               ///< number of structured cases on which it differs
   Batch cases;
 };
 struct AmongNeighbours {
   Neighbour numbers, nans;
-  size_t hypotheses = 0;  ///< among which they are nearest
+  size_t hypotheses = 0;  ///< number of candidates
 };
 AmongNeighbours among_neighbours(const ModelRow& row, size_t structured_cases) {
   const Compared compared(row, structured_cases);
   std::vector<Hypothesis> all = hypotheses_about(row);
-  // What differs often is seen on the first part, and need not be counted to the end.
+  // The first part shows which hypotheses differ often; they are not counted to the end.
   for (Hypothesis& other : all) compared.count(other, 0, 1, structured_cases);
   std::stable_sort(all.begin(), all.end(),
                    [](const Hypothesis& x, const Hypothesis& y) { return x.numbers < y.numbers; });
@@ -252,7 +253,7 @@ struct NeighboursOptions {
   uint64_t cases = 1 << 17;
 };
 
-/// The results by that unit, as a block of a file.
+/// Writes the cases with the results of a unit as a block of a file.
 void write_block(CaseWriter& writer, const std::string& unit, const Batch& cases) {
   Outcomes outcomes;
   bind_or_fail(unit, cases.op())->run(cases, outcomes);
@@ -269,7 +270,7 @@ void write(CaseWriter& writer, const ModelRow& row, const Neighbour& of, size_t 
   write_block(writer, "exact:mpfr", as_plain_sums(row.model, of.cases));
 }
 
-/// What the two kinds of code do not agree on stays out of the corpus.
+/// Throws a Contradiction where model and twin of the row or its neighbour differ, so that the corpus has no such case.
 void check_by_twins(const ModelRow& row, const Neighbour& of) {
   for (const std::string& name : {row.name(), of.nearest->name}) {
     Outcomes model, twin;

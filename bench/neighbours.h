@@ -1,6 +1,6 @@
-// The arithmetic that is nearest to a row, and cases that tell the two apart. Which one is nearest is counted: of all
-// rows of the catalogue that take the row's op, and of all changes of one parameter of the row, it is the one whose
-// results differ on the fewest of the same structured cases, but on one at least.
+// The neighbour of a row, and cases on which the two differ. Candidates are all rows of the catalogue that take the
+// row's op, and all changes of one parameter of the row. The neighbour is the candidate whose results differ from the
+// row's on the fewest of the same structured cases, but on at least one.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,22 @@
 
 namespace mmafuzz {
 
-/// Cases of each row against its neighbour.
+/// Number of cases of each row against its neighbour.
 inline constexpr size_t cases_of_a_neighbour = 10;
 
-/// Where two results differ: in a number, or in nothing but which NaN they are. A row has a neighbour of each kind.
+/// How two results differ: nans: both are NaNs with different encodings; numbers: otherwise. A row can have a neighbour
+/// of each kind.
 enum class Differs { numbers, nans };
 
-/// How results x and y of d's format differ; nothing where they are the same.
+/// How results x and y, encodings in d's format, differ; nullopt where they are equal.
 std::optional<Differs> how_they_differ(const FormatFields& d, uint64_t x, uint64_t y);
 
-/// The rows that have such cases: of all makers but NVIDIA and AMD's CDNA, whose published vectors tell them apart.
+/// The rows for which such cases are written: all but those of NVIDIA and AMD's CDNA, which published vectors
+/// distinguish.
 std::vector<const ModelRow*> rows_with_neighbours();
 
-/// The cases whose exact sums are what a row's form makes of the operands: those that it negates are negated, and of
-/// s_alone c is -0.
+/// The cases with operands such that their exact sums are what the row computes by its form: operands that the form
+/// negates are negated, and c is -0 for s_alone.
 Batch as_plain_sums(const DotModel& row, const Batch& cases);
 
 }  // namespace mmafuzz

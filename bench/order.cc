@@ -1,5 +1,6 @@
-// mmafuzz bench order: revealing orders of summation, in batches with guesses, and as FPRev asks: one question at a
-// time, no part taken for like another. Both on the same unit, one after the other.
+// mmafuzz bench order: time and questions to reveal orders of summation, in batches with guesses, and as FPRev asks:
+// one question at a time, without assuming that parts of the order are alike. Both run on the same unit, one after the
+// other.
 #include <fmt/core.h>
 
 #include "bench/bench.h"
@@ -17,7 +18,7 @@ struct OrderBench {
   MeasuredRows rows;
 };
 
-/// One case in advance, so that no measurement holds the start of a unit's process.
+/// Runs one case in advance, so that no measurement includes the start of a unit's process.
 void start(const Unit& unit, const Op& op) {
   Batch batch(op);
   batch.resize(1);

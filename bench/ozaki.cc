@@ -20,10 +20,10 @@ namespace {
 using gemm::OzakiGemm;
 using gemm::Shape;
 
-/// In 0..1, neither end.
+/// Uniform in the open interval from 0 to 1.
 double uniform(CounterRng& rng) { return (double(rng.next() >> 12) + 0.5) * 0x1p-52; }
 
-/// Encodings of fp64 numbers.
+/// fp64 encodings of (uniform - 0.5) * exp(phi * normal).
 std::vector<uint64_t> random_matrix(int64_t elements, double phi, uint64_t seed) {
   CounterRng rng(seed, 0);
   std::vector<uint64_t> matrix(static_cast<size_t>(elements));
@@ -37,7 +37,7 @@ std::vector<uint64_t> random_matrix(int64_t elements, double phi, uint64_t seed)
 
 Op dgemm_op() { return op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1"); }
 
-/// The exact values of at most `most` elements of a product, spread over it.
+/// The exact values of about `most` elements of a product, evenly spread over it.
 class ExactElements {
  public:
   ExactElements(const Shape& s, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, size_t most) {
@@ -55,7 +55,7 @@ class ExactElements {
     }
   }
 
-  /// Greatest |d - exact| / |exact|.
+  /// The maximum of |d - exact| / |exact| over these elements, without those that are exactly zero.
   double greatest_relative_error(const std::vector<uint64_t>& d) const {
     const Format fp64 = dgemm_op().d;
     exact::Mpfr value(64), error(gemm::element_precision);
@@ -75,7 +75,7 @@ class ExactElements {
   size_t step_;
 };
 
-/// Each element by a chain of fused multiply-adds in index order.
+/// The product, each element by a chain of fused multiply-adds in index order.
 std::vector<uint64_t> fma_chain(const Shape& s, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
   const auto n = static_cast<size_t>(s.n), k = static_cast<size_t>(s.k);
   std::vector<uint64_t> d(static_cast<size_t>(s.m) * n);
@@ -147,7 +147,8 @@ int run_speed(OzakiOptions& o) {
   return exit_ok;
 }
 
-/// One line per spread: phi, then for each plan the greatest relative error and its slices.
+/// Prints a line for each spread phi: the greatest relative error of each plan and of the FMA chain, then the numbers
+/// of slices of the plans `estimated` and `all`.
 int run_accuracy(const OzakiOptions& o) {
   std::vector<std::string> plans;
   for (const char* fast : {"0", "1"})
@@ -182,8 +183,8 @@ int run_accuracy(const OzakiOptions& o) {
   return exit_ok;
 }
 
-/// A table of what the estimated number of slices d gives, and one slice less, in full and in fast mode, in multiples
-/// of the error of an FMA chain.
+/// Prints a table of the errors with the estimated number of slices d and with d - 1, in full and in fast mode, in
+/// multiples of the error of an FMA chain.
 int run_estimate(const OzakiOptions& o) {
   fmt::print("| k | phi | error of the FMA chain | d | d slices | fast | d - 1 slices | fast |\n");
   fmt::print("|---|---|---|---|---|---|---|---|\n");

@@ -1,5 +1,5 @@
-// mmafuzz bench prove: the tables of docs/proofs.md and its note. First the queries of Valpey et al., table 4, beside
-// the times that they print; then what is proven of the rows.
+// mmafuzz bench prove: the tables of docs/proofs.md and its note. First the queries of Valpey et al., table 4, with the
+// times of that paper beside; then what is proven of the rows.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,13 +18,13 @@ namespace {
 using prove::Expression;
 using prove::Expressions;
 
-/// A line of their table, and the query as we put it.
+/// A line of table 4, and its query as bits that must all be 1.
 struct Table4 {
   const PaperQuery* paper;
   std::function<std::vector<Expression>(Expressions&)> ask;
 };
 
-/// An fp16 product cut to fp16, as an fp32 number.
+/// The product of two fp16 numbers, truncated to fp16, as an fp32 number.
 Expression product_cut_to_fp16(Expression a, Expression b) {
   const prove::Number p = prove::product_of(prove::decode(fp16_fields, a, 9), prove::decode(fp16_fields, b, 9));
   const prove::RoundTo to{fp16_fields, 10, Rounding::toward_zero};
@@ -33,7 +33,7 @@ Expression product_cut_to_fp16(Expression a, Expression b) {
   return prove::widened(fp32_fields, prove::decode(fp16_fields, cut, 12));
 }
 
-/// The same in fp32, where it is exact.
+/// The product of two fp16 numbers in fp32, where it is exact.
 Expression product_in_fp32(Expression a, Expression b) {
   const prove::Number p = prove::product_of(prove::decode(fp16_fields, a, 12), prove::decode(fp16_fields, b, 12));
   return prove::widened(fp32_fields, p);
@@ -43,9 +43,10 @@ Expression add(Expression x, Expression y) {
   return prove::ieee_add({fp32_fields, Rounding::toward_zero, fp32_fields.encode_nan()}, x, y);
 }
 
-// A witness is sought where that is easy: what is fixed of an fp16 number is no variable.
+// The queries look for a witness in small domains, where it is easy to find: fixed bits of an fp16 number are
+// constants.
 
-/// A magnitude in [1, 2).
+/// An fp16 number of either sign with a magnitude in [1, 2).
 Expression in_one_binade(Expressions& in, const std::string& name) {
   return prove::concat(in.variable(name + "_sign", 1),
                        prove::concat(in.constant(5, 15), in.variable(name + "_fraction", 10)));
@@ -57,7 +58,7 @@ Expression power_of_two(Expressions& in, const std::string& name, std::vector<Ex
   return prove::concat(in.variable(name + "_sign", 1), prove::concat(exponent, in.constant(10, 0)));
 }
 
-/// Inputs on which two variants of a row differ, with nonzero products only where they are named.
+/// Inputs of a domain (prove::restrict_to) on which two variants of a row differ.
 std::function<std::vector<Expression>(Expressions&)> variants_differ(const std::string& row, const std::string& first,
                                                                      const std::string& second,
                                                                      const std::string& domain) {
@@ -77,10 +78,10 @@ constexpr const char* five_terms = "volta/mma.m8n8k4.f32.f16.f16.f32";
 constexpr const char* five_terms_to_f16 = "volta/mma.m8n8k4.f16.f16.f16.f16";
 constexpr const char* nine_terms = "ampere/mma.m16n8k8.f32.f16.f16.f32";
 
-/// 1 + 2^-10: of its products, few are fp16 numbers.
+/// The fp16 number 1 + 2^-10, whose products are rarely fp16 numbers.
 Expression inexact_factor(Expressions& in) { return in.constant(16, 0x3c01); }
 
-/// Factors whose product is not an fp16 number: then it is not what it was cut to, and no rounding keeps it.
+/// Factors whose product is not an fp16 number: the product differs from its truncation, and any rounding changes it.
 std::vector<Expression> inexact_product(Expressions& in) {
   const Expression a = in_one_binade(in, "a"), b = inexact_factor(in);
   return {~prove::equal(product_cut_to_fp16(a, b), product_in_fp32(a, b))};
@@ -102,7 +103,8 @@ std::function<std::vector<Expression>(Expressions&)> rounding_matters(const char
   };
 }
 
-/// Two products that fp16 does not hold, with a sum that it holds and that sums of rounded products miss.
+/// Two products that are no fp16 numbers, with a sum that is one and that differs from the sum of the truncated
+/// products.
 std::vector<Expression> inexact_addition(Expressions& in) {
   std::vector<Expression> all, exact, rounded;
   for (const char* name : {"a", "b"}) {
@@ -120,7 +122,7 @@ std::vector<Expression> inexact_addition(Expressions& in) {
   return all;
 }
 
-/// Three products whose sum depends on where the parentheses stand, toward zero.
+/// Three products whose sum, rounded toward zero, depends on the order of the two additions.
 std::vector<Expression> order_matters(Expressions& in) {
   std::vector<Expression> p, all;
   for (const char* i : {"0", "1", "2"}) {
@@ -140,7 +142,7 @@ std::vector<Expression> normalization_matters(Expressions& in) {
   std::vector<Expression> all = {prove::equal(prove::extract(x.c, 30, 23), in.constant(8, 127)), ~prove::bit(x.c, 31)};
   std::vector<Expression> p;
   for (size_t i = 0; i < 2; ++i) {
-    // Products whose last bit is below those that are kept beside c: two of them make one that is.
+    // Each product has one bit below those that the alignment keeps beside c; two of these bits add up to a kept one.
     all.push_back(prove::equal(prove::extract(x.a[i], 15, 10), in.constant(6, 15)));
     all.push_back(prove::equal(x.b[i], in.constant(16, 0x0400)));
     p.push_back(product_in_fp32(x.a[i], x.b[i]));
@@ -156,7 +158,7 @@ const Table4 table_4[] = {
     {&accumulator_rounding_query, rounding_matters(five_terms, 0x3fffffff)},  // 2 - 2^-23: the sum has too many bits
     {&order_query, order_matters},
     {&normalization_query, normalization_matters},
-    // Their terms are normalized, below 2: three carry bits are four integer bits.
+    // The paper's terms are normalized, below 2: three carry bits are four integer bits.
     {&three_carry_bits_query,
      variants_differ(five_terms, "?product=normalized,integer_bits=3", "?product=normalized,integer_bits=4", "binade")},
     {&four_carry_bits_query,

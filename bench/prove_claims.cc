@@ -16,7 +16,7 @@
 namespace mmafuzz {
 namespace {
 
-/// The rows of the table of properties: each kind of arithmetic once, at the k of the instruction.
+/// The models of the table of properties: each kind of arithmetic once, at the k of the instruction.
 const char* const proven_units[] = {
     "volta/mma.m8n8k4.f32.f16.f16.f32",
     "volta/mma.m8n8k4.f16.f16.f16.f16",
@@ -53,7 +53,8 @@ std::set<std::string> claimed_by(const std::vector<const ModelRow*>& rows) {
   return properties;
 }
 
-/// Of a claim: proven at the instruction's k, or at the greatest power of two that ends, or only tested.
+/// The outcome for a claim. proven: at the instruction's k; proven_of_fewer: at a lower power of two, the greatest that
+/// the solvers decide in time; tested_only: at none.
 enum class Became { proven, proven_of_fewer, tested_only, does_not_apply, refuted, not_claimed };
 struct ClaimVerdict {
   std::string text;
@@ -98,7 +99,7 @@ ClaimVerdict claim_verdict(prove::Solvers& solvers, const std::string& property,
   return verdict;
 }
 
-/// A cell of a table.
+/// Prints the verdict as a cell of a table.
 Became print_verdict(prove::Solvers& solvers, const std::string& property, const ModelRow& row, double seconds) {
   const ClaimVerdict verdict = claim_verdict(solvers, property, row, seconds);
   fmt::print(" {} |", verdict.text);
@@ -106,7 +107,7 @@ Became print_verdict(prove::Solvers& solvers, const std::string& property, const
   return verdict.became;
 }
 
-/// The columns of a table, after its first two.
+/// Prints the head of a table: `first` (two columns), a column for each property, and `last` (one column or "").
 void print_head(const std::string& first, const std::set<std::string>& properties, const std::string& last) {
   fmt::print("{}", first);
   for (const std::string& p : properties) fmt::print(" {} |", p);
@@ -146,9 +147,9 @@ bool print_claims(prove::Solvers& solvers, const std::string& units, double seco
 }
 
 bool print_claims_of_all_rows(prove::Solvers& solvers, const std::string& units, double seconds) {
-  // What the same parameters claim on the same op is asked once.
+  // Rows with the same parameters, op and claims are one kind, which is asked once.
   std::vector<const ModelRow*> firsts;
-  std::map<std::string, int> alike;  // rows of one kind
+  std::map<std::string, int> alike;  // by kind: its number of rows
   const auto kind_of = [](const ModelRow& row) {
     std::string kind = to_text(row.op) + custom_name(row.model, row.op);
     for (const Claim& claim : row.claims)

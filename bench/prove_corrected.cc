@@ -8,8 +8,8 @@ namespace mmafuzz {
 namespace {
 
 struct ProvenDuel {
-  const char* dots;  ///< the row
-  int unit_k, k;
+  const char* dots;  ///< name of the row that computes the dots
+  int unit_k, k;     ///< products of one dot of the unit, and of the whole product
   const char* domain;
   prove::Outcome expected;
 };

@@ -16,8 +16,8 @@
 namespace mmafuzz {
 namespace {
 
-/// Of one block of a row: the least number of products with which a greater c lowers the result, and by how many of the
-/// result's ulps at most.
+/// What is proven of one block of a row: the least number of products with which a greater c can lower the result, and
+/// the greatest such fall, in ulps of the result.
 struct ProvenFall {
   const char* row;
   int products;
@@ -32,7 +32,7 @@ constexpr ProvenFall falls[] = {
     {"ada/mma.m16n8k32.f32.e4m3.e4m3.f32", 3, 7},
 };
 
-/// The rows that are named, one block of each.
+/// Calls act on each row whose name contains `units`; whether all calls returned true.
 template <class Do>
 bool of_each(const std::string& units, const Do& act) {
   bool right = true;
@@ -41,7 +41,8 @@ bool of_each(const std::string& units, const Do& act) {
   return right;
 }
 
-/// c just below a power of two and positive products about one unit of the sum, one of them any: there the falls are.
+/// Draws a case where falls occur: c just below a power of two, positive products of about one unit of the sum, and one
+/// product with an arbitrary factor.
 void draw_lost_units(const DotModel& m, Batch& batch, size_t index, CounterRng& rng) {
   const Op& op = batch.op();
   Column &a = batch.inputs()[0], &b = batch.inputs()[1], &c = batch.inputs()[2];
@@ -104,7 +105,7 @@ bool attack_falls(const std::string& units, uint64_t cases) {
       StructuredGenerator(op, 1).fill(done, count, base);
       for (size_t i = 0; i < count; ++i) {
         CounterRng rng(done + i, 1);
-        const int way = rng.between(0, 3);  // a structured case, a case where falls are, the best one with a few moves
+        const int way = rng.between(0, 3);  // 1: draw_lost_units; 2: the best case, mutated; 3: mutated; 0: as it is
         if (way == 1) draw_lost_units(m, base, i, rng);
         if (way == 2 && greatest > 0) copy_case(best, 0, base, i);
         if (way >= 2) mutator.mutate(base, i, rng);

@@ -1,4 +1,5 @@
-// mmafuzz bench rate: quick rates of units on this machine. The documented figures come from bench/ (Google Benchmark).
+// mmafuzz bench rate: quick rates of units on this machine. The documented rates are from bench/micro/ (Google
+// Benchmark).
 #include <fmt/core.h>
 #include <hwy/targets.h>
 
@@ -19,13 +20,14 @@ namespace {
 struct UnitRate {
   std::string unit;
   Op op;
-  double cases;  ///< a second
+  double cases;  ///< per second
   double products() const { return cases * op.k; }
 };
 
 constexpr size_t batch_cases = 4096;
 
-/// Cases a second of run(first case), which looks at or makes a batch.
+/// Cases per second, by the clock `now`, of run(number of the first case), which evaluates or draws a batch of
+/// batch_cases cases.
 template <class Run>
 double rate_of_batches(double seconds, double (*now)(), Run run) {
   uint64_t cases = 0;
@@ -56,7 +58,7 @@ void add(MeasuredRows& rows, const UnitRate& r, const std::string& line) {
       line);
 }
 
-/// All model rows, each on its own op, slowest first by products a second.
+/// All model rows, each on its own op, in ascending order of products per second.
 void measure_all(MeasuredRows& rows, double seconds, AnswerCounts& answers) {
   std::vector<UnitRate> rates;
   for (const ModelRow& row : model_rows()) rates.push_back(rate_of("model:" + row.name(), row.op, seconds, answers));
@@ -69,7 +71,7 @@ void measure_all(MeasuredRows& rows, double seconds, AnswerCounts& answers) {
     add(rows, r, fmt::format("{:10.1f} {:10.2f} {:4}  {}", r.products() / 1e6, r.cases / 1e6, r.op.k, r.unit));
 }
 
-/// The model rows' ops, conversions of every format, scalar operations, integers and matrix products.
+/// Op lines: the model rows' ops, conversions of every format, scalar operations, integers and matrix products.
 std::set<std::string> ops_to_draw() {
   std::set<std::string> lines;
   for (const ModelRow& row : model_rows()) lines.insert(to_text(row.op));
@@ -87,7 +89,7 @@ std::set<std::string> ops_to_draw() {
   return lines;
 }
 
-/// What draws cases, on an op of every kind, slowest first by operands a second.
+/// The rates of drawing cases: generator, mutator and walks, in ascending order of operands per second.
 void measure_draws(MeasuredRows& rows, double seconds) {
   struct DrawRate : UnitRate {
     int operands;  ///< of a case
@@ -112,7 +114,7 @@ void measure_draws(MeasuredRows& rows, double seconds) {
     });
     const DatapathSweeps sweeps(op, corner_hints(nullptr), 1);
     if (sweeps.length())
-      take("sweeps", [&](uint64_t first) {  // as a search walks: the shortest part first
+      take("sweeps", [&](uint64_t first) {  // in the order of a search: the shortest part first
         for (size_t i = 0; i < batch_cases; ++i) sweeps.make(first + i, batch, i);
       });
   }
@@ -123,7 +125,7 @@ void measure_draws(MeasuredRows& rows, double seconds) {
     add(rows, r, fmt::format("{:10.1f} {:10.3f}  {:9}  {}", r.rate() / 1e6, r.cases / 1e6, r.unit, to_text(r.op)));
 }
 
-/// Vector code for less than this machine has: AVX2 where there is AVX-512, say.
+/// Restricts vector code to a target that this machine also supports, such as AVX2 where there is AVX-512.
 void take_vector_target(const std::string& name) {
   std::string names;
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {

@@ -1,6 +1,6 @@
-// mmafuzz bench split: Markidis against Ootomo-Yokota on the same unit: how often each is nearer to the exact result,
-// how many draws until the newer method loses, and a search for the case on which it loses most (Valpey et al., section
-// 6).
+// mmafuzz bench split: the methods of Markidis and of Ootomo-Yokota (the newer one) on the same unit: how often each is
+// nearer to the exact result, how many draws until the newer one is farther, and a search for the case with the
+// greatest ratio of the errors (Valpey et al., section 6).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ struct SplitOptions {
   MeasuredRows rows;
 };
 
-/// Distances of both methods from the exact result, in ulp of it; NaN where a result is no number.
+/// Distances of both methods' results from the exact result, in ulps of the latter; not finite where a value is
+/// infinite or a NaN.
 struct Errors {
   double markidis, ootomo;
   bool counts() const { return std::isfinite(markidis) && std::isfinite(ootomo); }
@@ -96,8 +97,8 @@ void draw_random(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
     }
 }
 
-/// As random, but exponents and fractions where alignment and rounding have corners: products that nearly cancel or
-/// complete each other, powers of two, full fractions.
+/// As draw_random, but with exponents and fractions at which alignment and rounding change: products that nearly cancel
+/// or complete each other, powers of two, full fractions.
 void draw_structured(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields& f = op.a.fields();
   const int top = rng.between(-4, 4);
@@ -118,7 +119,8 @@ void draw_structured(const Op& op, CounterRng& rng, Batch& batch, size_t index) 
   batch.inputs()[2].set(index, 0, encode_near(f, negative, exponent, fraction));
 }
 
-/// One to three operands changed: a bit, the neighbour, the exponent, a power of two.
+/// Changes one to three operands: a fraction bit, the sign, the exponent, the whole number, or low bits, which are
+/// cleared.
 void nudge(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
   const FormatFields& f = op.a.fields();
   for (int moves = rng.between(1, 3); moves > 0; --moves) {
@@ -141,8 +143,8 @@ void nudge(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
   }
 }
 
-/// How much worse the newer method is: the ratio of the errors; the older one's counts as a 2^-24th of an ulp at least,
-/// so that an exact result does not decide.
+/// The ratio of the newer method's error to the older one's, which counts as at least 2^-24 ulp, so that exact results
+/// do not dominate; 0 where an error is not finite.
 double badness(const Errors& e) { return e.counts() ? e.ootomo / std::max(e.markidis, 0x1p-24) : 0; }
 
 int run_split(SplitOptions& o) {
@@ -196,7 +198,7 @@ int run_split(SplitOptions& o) {
              fmt::format("first case on which Ootomo-Yokota is worse: draw {} at the median of {} seeds, {} at most",
                          firsts[firsts.size() / 2], o.trials, firsts.back()));
 
-  // Up the ratio: from the worst of some draws, keeping what is worse.
+  // A hill climb on badness(): the 16 worst cases so far, worst first, are nudged.
   std::vector<std::pair<double, Batch>> kept;
   const auto offer = [&](const Batch& batch) {
     const std::vector<Errors> errors = duel.errors(batch);

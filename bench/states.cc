@@ -1,5 +1,6 @@
-// mmafuzz bench states: which pairs and triples of the datapath's levels the walk of states meets on every row of
-// floating-point numbers, the worst first. Of one row: by kind of factor, and the pairs that are missing.
+// mmafuzz bench states: how many pairs and triples of the datapath's levels the walk of states covers on each row of
+// floating-point numbers, the least covered row first. For one row: by kind of factor, and the pairs that are missing.
+// (search/datapath_state.h: a factor is a variable of the datapath's state, a level one of its values.)
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ struct StatesOptions {
   size_t missing_or(size_t usual) const { return missing == as_usual ? usual : missing; }
 };
 
-/// The walk of states over one row.
+/// The levels that the whole walk of states covers on one row.
 StatePairs walked(const Op& op, const DotModel& model, uint64_t seed) {
   const DatapathSweeps sweeps(op, corner_hints(&model), seed);
   return walked_states(op, model, {{&sweeps, UINT64_MAX}});
@@ -80,7 +81,7 @@ void show(std::vector<RowStates> rows) {
   }
 }
 
-/// The default units of an op in a search of so many cases: each sees the walks of all.
+/// The same after a search of options.cases cases on the default units of an op; each unit runs the walks of all.
 void show_search(const StatesOptions& options) {
   std::vector<Op> ops;
   if (options.op.empty()) ops = default_ops(OpKind::dot);

@@ -1,5 +1,5 @@
-// mmafuzz bench store: a store into which a year of nights is merged: its size, and the time of a merge, a report and
-// trends.
+// mmafuzz bench store: the size of a store into which a year of nightly campaigns (nights) is merged, and the time of a
+// merge, a report and trends.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ struct StoreBench {
   MeasuredRows rows;
 };
 
-/// A night like the given one: the same buckets less one in twenty, the same bins less one in twenty, other counts.
+/// The content of a store of one campaign.
 struct Night {
   std::vector<Bucket> buckets;
   std::vector<CampaignRecord> campaigns;
@@ -32,6 +32,8 @@ struct Night {
   std::vector<PairRecord> pairs;
 };
 
+/// Writes a store like the given one to `file`: one in twenty buckets is missing, one in twenty bins is not hit, counts
+/// are random. `number` (from 0) is the day.
 void make_night(const Night& like, unsigned number, unsigned samples, const std::string& file) {
   std::mt19937_64 random(number);
   Store store(file, Access::write);

@@ -1,4 +1,5 @@
-// mmafuzz bench triage: how long a million raw divergences of a few kinds take, and one minimization.
+// mmafuzz bench triage: time and memory of the triage of a million raw divergences of a few kinds, and the time of one
+// minimization.
 #include <fmt/core.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ double memory_mb() {
   return double(usage.ru_maxrss) / 1024;
 }
 
-/// Twenty kinds: pairs of a row and of the same with something else, whose ordinary results differ by it.
+/// Twenty pairs of a row and the row with one override, on which normal results differ.
 std::vector<std::vector<std::string>> twenty_pairs() {
   std::vector<std::vector<std::string>> pairs;
   for (const char* row : {"model:volta/mma.m8n8k4.f32.f16.f16.f32", "model:turing/mma.m16n8k8.f32.f16.f16.f32",
@@ -39,7 +40,8 @@ std::vector<std::vector<std::string>> twenty_pairs() {
   return pairs;
 }
 
-/// Cases on which a pair's ordinary results differ, until `count` are found.
+/// Calls take(batch, index, verdict) for the first `count` structured cases on which a pair's results differ and are
+/// normal.
 void each_divergence(const std::vector<std::string>& units, const Op& op, size_t count,
                      const std::function<void(const Batch&, size_t, const Verdict&)>& take) {
   Result<Judge> judge = Judge::bind("equal", units, op, registry());

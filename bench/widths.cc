@@ -1,5 +1,5 @@
-// mmafuzz bench ozaki-widths: which widths of slices each unit sums exactly, checked from both sides: at the derived
-// width no slice product of a search is inexact, at one bit more a witness is found. docs/notes/2026-11-22-ozaki.md
+// mmafuzz bench ozaki-widths: the widths of slices that each unit sums exactly, checked from both sides: at the derived
+// width a search finds no inexact slice product, at one bit more it finds a witness. docs/notes/2026-11-22-ozaki.md
 // holds this command's output.
 #include <fmt/core.h>
 
@@ -34,14 +34,14 @@ const Accumulator accumulators[] = {{"Volta fp16", "fp16", "model:volta/mma.m8n8
 constexpr int longest_witness = 128;
 constexpr int lengths[] = {4, 16, 64, 128, 256, 1024, 4096, 16384, 65536};
 
-/// The encoding of an odd digit of that many bits or fewer as the leading digit of a row whose top is 2^1.
+/// The fp64 encoding of digit * 2^(1 - width): a number whose first digit is `digit` in a row of numbers below 2^1.
 uint64_t encoding_of(int digit, int width) {
   const FormatFields f = ieee_fields(11, 52);
   return round_once(f, digit < 0, static_cast<uint64_t>(digit < 0 ? -digit : digit), 1 - width, false).encoding;
 }
 
-/// Looks for slice products that the unit rounds: digits near the greatest, of one sign, one of them small. The first
-/// case, if any.
+/// The first of `tries` cases with a slice product that the unit rounds; an empty batch if there is none. Digits are
+/// near the greatest and of one sign, but for a small one.
 Batch attack(const Accumulator& u, int k, SliceWidths w, int tries, uint64_t seed) {
   Op op = op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=" + std::to_string(k));
   const std::string name = fmt::format("ozaki:dgemm.{}?slices=1,width_a={},width_b={},on={}", u.slice, w.a, w.b, u.on);
@@ -81,9 +81,9 @@ struct WidthsOptions {
   std::string witnesses;
 };
 
-/// Both sides of the condition on one unit, for products of length k.
+/// The check from both sides of one unit, for products of length k.
 struct Row {
-  std::string cells;  ///< of the table, but for the unit
+  std::string cells;  ///< cells of the table after that of the unit
   bool as_derived = true;
   std::string witness;  ///< a record of case text; empty: none, or too long
 };
@@ -121,7 +121,7 @@ int run_widths(const WidthsOptions& options) {
   std::string witnesses =
       "mmafuzz-cases 1\n# Slices one bit wider than a unit sums exactly, found by 'mmafuzz bench ozaki-widths': "
       "exact_slices fails on each.\n";
-  std::vector<std::pair<std::string, std::string>> tables;  // units that say the same share one
+  std::vector<std::pair<std::string, std::string>> tables;  // names of units, and their common table
   for (const Accumulator& u : accumulators) {
     std::string table;
     for (const int k : lengths) {

@@ -1,5 +1,5 @@
-// Throughput of the case-text reader on plain text, alone and with the model evaluated and compared (what `check`
-// does).
+// Throughput of the case-text reader on uncompressed text, alone and with the model's results compared, as `check`
+// does.
 #include <benchmark/benchmark.h>
 #include <sys/stat.h>
 #include <unistd.h>

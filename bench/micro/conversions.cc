@@ -1,5 +1,5 @@
-// Rates of conversions on one core, fp32 numbers of moderate exponents to narrow formats: the bulk codec beside the
-// machine's F16C and a plain scalar loop. docs/notes/2026-11-21-rates.md has the figures.
+// Rates of conversions on one core, of fp32 numbers with moderate exponents to narrow formats: the bulk codec, the
+// machine's F16C, and a plain scalar loop. docs/notes/2026-11-21-rates.md has the results.
 #include <benchmark/benchmark.h>
 
 #if defined(__x86_64__)

@@ -24,7 +24,7 @@ const Registry& registry() {
   return all;
 }
 
-/// Finite operands with exponents near 0, as a well-scaled GEMM has them.
+/// Finite operands with exponents from -5 to 2, as in a well-scaled GEMM.
 Batch finite_batch(const Op& op) {
   Batch batch(op);
   batch.resize(batch_cases);
@@ -49,7 +49,7 @@ void count_dots(benchmark::State& state, size_t per_iteration) {
       benchmark::Counter(double(state.iterations()) * double(per_iteration), benchmark::Counter::kIsRate);
 }
 
-/// Every unit of a comma-separated list on the batch.
+/// Measures all units of a comma-separated list together on the batch.
 void run_units(benchmark::State& state, const std::string& names, const Batch& batch) {
   std::vector<std::unique_ptr<Unit>> units;
   std::istringstream list(names);
@@ -89,12 +89,12 @@ void structured(benchmark::State& state, const std::string& names, const std::st
   run_units(state, names, structured_batch(dot_op(ab, "fp32", "fp32", k)));
 }
 
-/// The neighbourhood of one engine input.
+/// As structured(), on 32 cases: about as many as one engine input has.
 void structured_small(benchmark::State& state, const std::string& names, const std::string& ab, int k) {
   run_units(state, names, structured_batch(dot_op(ab, "fp32", "fp32", k), 32));
 }
 
-/// A function of one case on a structured batch, one dot after the other.
+/// Measures a function of one dot on a structured batch, one dot after the other.
 template <class Evaluate>
 void one_by_one(benchmark::State& state, const Op& op, const Evaluate& evaluate) {
   const Batch batch = structured_batch(op);
@@ -129,7 +129,7 @@ void generator(benchmark::State& state) {
       benchmark::Counter(double(state.iterations()) * double(batch_cases), benchmark::Counter::kIsRate);
 }
 
-/// What a fuzz target evaluates on every case: the exact result, IEEE, a model and its neighbours.
+/// The units that a fuzz target evaluates on every case: the exact result, three IEEE orders, and models.
 const std::string all_parties =
     "exact,ieee:fma,ieee:serial,ieee:pairwise,model:volta/mma.m8n8k4.f32.f16.f16.f32,model:turing/"
     "mma.m16n8k8.f32.f16.f16.f32,"

@@ -12,7 +12,7 @@
 namespace mmafuzz {
 namespace {
 
-/// A plugin's flaw is against the model that it claims to equal, on the first op that it takes.
+/// Sets original and op of a plugin: the model that it claims to equal, and the first op of a model that it takes.
 void claimed_by_plugin(Mutant& mutant) {
   for (const Op& op : ops_of_models()) {
     const Result<std::unique_ptr<Unit>> unit = registry().bind(mutant.name, op);

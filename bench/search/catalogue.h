@@ -1,4 +1,4 @@
-// The mutant catalogue: wrong-by-one units, each named by its row and what is overridden; and flaws that are drawn.
+// The mutant catalogue: units with one deliberate mistake, which a row's override, a plugin or a random draw makes.
 #pragma once
 
 #include <functional>
@@ -11,31 +11,31 @@
 
 namespace mmafuzz {
 
-/// A unit with a deliberate mistake. `hard`: as the list marks it, 10^7 random cases of each kind and the published
-/// vectors do not show it; as --hard-after measures it, so many cases of the structured generator do not.
+/// A unit with a deliberate mistake (a flaw). It is `hard`, in a list, where neither 10^7 random cases of each kind nor
+/// the published vectors show the flaw; with --hard-after N, where N cases of the structured generator do not.
 struct Mutant {
   std::string name;      ///< "model:hopper/...?fraction_bits=24"
-  std::string original;  ///< the same without overrides
-  Op op;                 ///< the row's own
+  std::string original;  ///< the unit without the flaw
+  Op op;                 ///< the op on which both run
   bool hard = false;
-  /// Binds it; without, its name does.
+  /// Makes the mutant for an op; empty: it is bound by its name.
   std::function<std::unique_ptr<Unit>(const Op&)> make;
 };
 
-/// Reads a catalogue: one name a line, `hard` after it where that was measured; blank lines and lines that start with #
-/// are skipped. Throws BadInput that names file and line.
+/// Reads a catalogue: one name per line, followed by `hard` where that was measured; blank lines and lines that start
+/// with # are skipped. Throws BadInput with file and line.
 std::vector<Mutant> read_mutants(const std::string& file);
 
-/// Flaws like those of hardware, over all families of units: a unit that equals its original but for the last bit of
-/// results whose cases meet a condition, such as four alignments at once or one pair of fractions in one lane. What the
-/// condition asks for exactly (lanes, shifts, codes) is drawn from a seed, so that no search can be fitted to the set:
-/// another seed makes another one. One flaw of each kind on each unit of a fixed list that the kind makes sense for;
-/// names are "flaw:<kind>@<original>#<seed>".
+/// Flaws like those of hardware, over all families of units. Such a unit inverts the last bit of its original's result
+/// where a case satisfies a condition, such as four alignments at once or one pair of fractions in one lane. The
+/// details of the condition (lanes, shifts, codes) are drawn from the seed, so that no search can be fitted to the set.
+/// There is one flaw of each kind on each unit of a fixed list to which the kind applies; names are
+/// "flaw:<kind>@<original>#<seed>".
 std::vector<Mutant> draw_flaws(uint64_t seed);
 
-/// Flaws of matrix products from slices, one of each kind: a scheme that is right except where a conjunction of facts
-/// about a row, a column or an element holds; exponents, slices, places and signs are drawn from the seed. Units of
-/// schemes have no rows of parameters that a flaw could be planted in.
+/// Flaws of matrix products from slices, one of each kind: a scheme that is right except where a conjunction of
+/// conditions on a row, a column or an element holds. Exponents, slices, positions and signs are drawn from the seed.
+/// (Units of schemes have no row of parameters, so that no override makes a flaw.)
 std::vector<Mutant> draw_product_flaws(uint64_t seed);
 
 }  // namespace mmafuzz

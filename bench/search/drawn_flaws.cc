@@ -12,7 +12,7 @@
 namespace mmafuzz {
 namespace {
 
-/// The original, with another last bit where the condition holds.
+/// The original, with the last bit of the result inverted where the condition holds.
 class FlawedUnit final : public Unit {
  public:
   FlawedUnit(std::unique_ptr<Unit> original, Condition condition)
@@ -278,7 +278,7 @@ const FlawKind kinds[] = {
      }},
 };
 
-/// The units whose flaws are drawn: each family of kernels and of formats once.
+/// The models on which flaws are drawn: each family of kernels and of formats once.
 const char* const flawed_rows[] = {
     "volta/mma.m8n8k4.f32.f16.f16.f32",
     "ampere/mma.m16n8k16.f32.bf16.bf16.f32",
@@ -319,7 +319,7 @@ void draw_kinds(const std::string& original, const Op& op, const DotModel* model
       return kind.draw(draw);
     };
     if (!condition()) continue;
-    // Some conditions remember the cases before: each unit has its own.
+    // Some conditions remember previous cases, so that each unit needs a condition of its own.
     const auto make = [original, condition, op](const Op& of) -> std::unique_ptr<Unit> {
       std::unique_ptr<Unit> right = bind_or_fail(original, of);
       if (!(of == op)) return right;

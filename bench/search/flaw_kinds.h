@@ -1,4 +1,4 @@
-// What drawn flaws are made of: kinds, each with a condition whose places are drawn.
+// The kinds of drawn flaws: a kind is a condition on cases whose lanes, exponents and encodings are drawn.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 namespace mmafuzz {
 
-/// Whether a case of a batch meets a flaw's condition; asked in the order of the search, of every case once. The result
-/// is the original's.
+/// Whether a flaw's condition holds for case number size_t of a batch; called once for every case, in the order of the
+/// search. `result` is the original's encoding.
 using Condition = std::function<bool(const Batch&, size_t, uint64_t result)>;
 
-/// A dot as a datapath sees it.
+/// The operands of one dot, by lane (number of the product, from 0; lane k is c). The op and the batch must outlive it.
 struct DotView {
   DotView(const Op& op, const Batch& batch, size_t index)
       : fa(op.a.fields()), fb(op.b.fields()), fc(op.c.fields()), k(op.k), batch(batch), index(index) {}
@@ -26,7 +26,7 @@ struct DotView {
   uint64_t b(int lane) const { return batch.inputs()[1].get(index, lane); }
   uint64_t c() const { return batch.inputs()[2].get(index, 0); }
 
-  static constexpr int none = INT32_MIN / 4;
+  static constexpr int none = INT32_MIN / 4;  ///< the exponent of zeros, infinities and NaNs
   static int exponent_of(const FormatFields& f, uint64_t encoding) {
     const Number n = decode(f, encoding);
     if (n.cls != NumberClass::finite) return none;
@@ -35,7 +35,7 @@ struct DotView {
   static uint64_t fraction_of(const FormatFields& f, uint64_t encoding) {
     return encoding >> f.ignored_low_bits & f.fraction_mask();
   }
-  int exponent(int lane) const {  // of the factors' fields; lane k is c
+  int exponent(int lane) const {  // the sum of the factors' exponents, by their fields, unbiased
     if (lane == k) return exponent_of(fc, c());
     const int x = exponent_of(fa, a(lane)), y = exponent_of(fb, b(lane));
     return x == none || y == none ? none : x + y;
@@ -45,28 +45,28 @@ struct DotView {
     for (int lane = 0; lane <= k; ++lane) best = std::max(best, exponent(lane));
     return best;
   }
-  /// A lane whose bits reach the result, if nothing cancels.
+  /// Whether the lane's exponent is at most 6 below the greatest, so that its bits reach the result if nothing cancels.
   bool visible(int lane) const {
     const int e = exponent(lane);
     return e != none && greatest() - e <= 6;
   }
 };
 
-/// What a kind of flaw is drawn from.
+/// The input of a kind: op and model, and the random numbers from which it draws.
 struct FlawDraw {
   const Op& op;
-  int kept_bits, block;
+  int kept_bits, block;  ///< fraction bits that the alignment keeps; products of a block
   CounterRng& rng;
   int lane() { return rng.between(0, op.k - 1); }
   int lane_other_than(int lane) { return (lane + 1 + rng.between(0, op.k - 2)) % op.k; }
-  /// How far the exponents of two products can be apart, both normal.
+  /// The greatest difference between the exponents of two products of normal numbers.
   int exponents() const {
     const FormatFields &fa = op.a.fields(), &fb = op.b.fields();
     return fa.emax() - fa.emin() + fb.emax() - fb.emin();
   }
 };
 
-/// The condition that holds(view) says of a dot alone.
+/// A condition on one case of a dot: holds(DotView of it).
 template <class Holds>
 Condition on_dot(const FlawDraw& d, Holds holds) {
   return [op = d.op, holds](const Batch& batch, size_t i, uint64_t) { return holds(DotView(op, batch, i)); };
@@ -75,11 +75,11 @@ Condition on_dot(const FlawDraw& d, Holds holds) {
 struct FlawKind {
   const char* name;
   OpKind op;
-  /// Nothing where the kind makes no sense for the op.
+  /// Draws a condition; an empty one where the kind does not apply to the op.
   Condition (*draw)(FlawDraw&);
 };
 
-/// Kinds whose condition is about a case and those before it.
+/// The kinds whose conditions depend on previous cases, too.
 extern const std::vector<FlawKind> kinds_with_memory;
 
 }  // namespace mmafuzz

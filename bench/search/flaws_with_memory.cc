@@ -6,14 +6,14 @@
 namespace mmafuzz {
 namespace {
 
-/// The case before, and its result.
+/// The previous case and its result; `any` is false before the first case.
 struct Before {
   Batch cases;
   uint64_t result = 0;
   bool any = false;
 };
 
-/// A condition on a case and the one before it.
+/// The condition of_two(previous case, case, previous result).
 template <class OfTwo>
 Condition of_two(const Op& op, OfTwo of_two) {
   auto before = std::make_shared<Before>();

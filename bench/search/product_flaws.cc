@@ -14,7 +14,9 @@
 namespace mmafuzz {
 namespace {
 
-/// One case with its rows and columns as the unit cuts them.
+/// One matrix product with its rows and columns cut into slices as the unit cuts them (oracles/gemm/split.h). Slices p
+/// and q count from 1; i, j and l are row, column and index along k, from 0. A slice is filled where it has a digit
+/// other than 0.
 class SlicedProduct {
  public:
   SlicedProduct(const Op& op, const Slicing& slicing) : op(op), slicing(slicing), operands(op) {}
@@ -37,7 +39,7 @@ class SlicedProduct {
   static bool is_number(const Number& x) { return x.cls == NumberClass::finite || x.cls == NumberClass::zero; }
   static bool counts(const Number& x) { return x.cls == NumberClass::finite; }
 
-  /// Slices that a line needs beyond those of a single number.
+  /// The number of slices that a row (or column) needs beyond those of a single number.
   int row_excess(int i) const {
     return a.needed[size_t(i)] - usual_slices(slicing, slicing.widths.a, op.a.fields().precision());
   }
@@ -55,7 +57,7 @@ class SlicedProduct {
     for (int l = 0; l < op.k; ++l) sum += int64_t{a.slice(p, i)[l]} * b.slice(q, j)[l];
     return sum;
   }
-  /// Whether the row's greatest number, the first of them, is negative.
+  /// Whether the number with the greatest first digit in the row, the first such number, is negative.
   bool negative_top(int row) const {
     int best = 0, sign = 0;
     if (a.slices == 0) return false;
@@ -74,14 +76,14 @@ class SlicedProduct {
         if (dot(x, i, y, j) != 0) return false;
     return true;
   }
-  /// Whether all factors of an element are numbers, but for those of one product.
+  /// Whether all factors of element (i, j) but those of product `at` are finite; -1: all.
   bool has_numbers_but_at(int at, int i, int j) const {
     for (int l = 0; l < op.k; ++l)
       if (l != at && (!is_number(number_a(i, l)) || !is_number(number_b(l, j)))) return false;
     return true;
   }
   bool is_finite(int i, int j) const { return has_numbers_but_at(-1, i, j) && is_number(number_c(i, j)); }
-  /// An element of a * b + c, rounded once. All its numbers are finite.
+  /// An element of a * b + c, rounded once; all its operands must be finite.
   Rounded rounded(int i, int j) const {
     gemm::ExactSum sum;
     for (int l = 0; l < op.k; ++l)
@@ -99,7 +101,8 @@ class SlicedProduct {
   static constexpr int most_slices = 12;
 };
 
-/// What is wrong: either some operands read as others (true: there are some), or an element's last bit.
+/// The effect of a flaw, one of two. misreads() changes the operands that the unit reads, and returns whether it did.
+/// shows() is true for the elements whose last bit is inverted. The other function is empty.
 struct Effect {
   std::function<bool(const SlicedProduct&, gemm::GemmCase&)> misreads;
   std::function<bool(const SlicedProduct&, int i, int j)> shows;
@@ -140,7 +143,7 @@ class FlawedProduct final : public Unit {
   Effect effect_;
 };
 
-/// A number without its bits that weigh 2^low to 2^(high-1).
+/// The encoding of a number without its bits of weight 2^low to 2^(high-1).
 uint64_t without_bits(const FormatFields& f, uint64_t code, int low, int high) {
   const Number x = decode(f, code);
   if (x.cls != NumberClass::finite) return code;
@@ -150,7 +153,7 @@ uint64_t without_bits(const FormatFields& f, uint64_t code, int low, int high) {
   return round_once(f, x.negative, left, x.exponent, false).encoding;
 }
 
-/// Slice p of numbers of row i that `chosen(l)` names reads as zero.
+/// Makes slice p of the numbers l of row i with chosen(l) read as zero; whether that changes any.
 template <class Chosen>
 bool drop_slice(const SlicedProduct& s, gemm::GemmCase& read, int i, int p, const Chosen& chosen) {
   const int end = s.a.top[size_t(i)] - p * s.slicing.widths.a;
@@ -163,7 +166,7 @@ bool drop_slice(const SlicedProduct& s, gemm::GemmCase& read, int i, int p, cons
   return any;
 }
 
-/// Everything of row i below slice p reads as zero.
+/// Makes all slices of row i after slice p read as zero.
 bool drop_below(const SlicedProduct& s, gemm::GemmCase& read, int i, int p) {
   const int end = s.a.top[size_t(i)] - p * s.slicing.widths.a;
   for (int l = 0; l < s.op.k; ++l)
@@ -171,7 +174,7 @@ bool drop_below(const SlicedProduct& s, gemm::GemmCase& read, int i, int p) {
   return true;
 }
 
-/// The fp32 number as the unit's fp16 holds it: without its residual.
+/// The main part of an fp32 number, as an fp32 encoding: the number rounded to fp16, without its residual.
 uint64_t main_part(uint64_t code) {
   const FormatFields fp16 = format("fp16").fields(), fp32 = format("fp32").fields();
   const uint64_t near = round_exact(fp16, to_exact(decode(fp32, code)), {}).encoding;
@@ -179,7 +182,7 @@ uint64_t main_part(uint64_t code) {
 }
 double host_value(uint64_t fp32_code) { return double{std::bit_cast<float>(static_cast<uint32_t>(fp32_code))}; }
 
-/// Whether fp16 holds the number's leading bits as a normal number.
+/// Whether an fp32 number has an exponent from -14 to 14, so that its main part is a normal fp16 number.
 bool is_normal_in_fp16(uint64_t code) {
   const int exponent = leading_exponent(format("fp32").fields(), code);
   return exponent >= -14 && exponent <= 14;
@@ -293,7 +296,7 @@ const ProductFlaw product_flaws[] = {
                 s.cancels(s.a.slices, i, s.b.slices, j);
        });
      }},
-    // The third slice of a row of one sign is full in all places but one at most, its fourth empty.
+    // In a row of one sign, all digits of the third slice but at most one are full, and the fourth slice is empty.
     {"full third slice", ozaki, inner_product,
      [](CounterRng& rng) {
        const bool negative = rng.one_in(2);
@@ -409,7 +412,7 @@ const ProductFlaw product_flaws[] = {
                 s.b.top[0] - s.b.top[1] == sign * s.slicing.widths.b && s.row_excess(i) == 1;
        });
      }},
-    // An infinity times zero in one place, c infinite, all else finite.
+    // One product is infinity times zero, c is infinite, all else is finite.
     {"NaN lost", exact_ozaki, small_product,
      [](CounterRng& rng) {
        const int at = rng.between(0, 7);
@@ -432,8 +435,8 @@ const ProductFlaw product_flaws[] = {
        });
      }},
 
-    // The residual of a number of a is lost in one place of the second chunk, where it is half a unit of one sign and
-    // the number of b has none.
+    // The residual of a number of a is lost at one index of the second chunk, where it is half a unit with one value of
+    // the last kept bit and b's number has no residual.
     {"correction lost for one sign", ootomo, long_fp32,
      [](CounterRng& rng) {
        const int l = rng.between(16, 19);
@@ -490,7 +493,7 @@ const ProductFlaw product_flaws[] = {
      }},
 };
 
-/// Flaws that a unit's own parameters make: off by one in the width of a slice for one k, in the scale of residuals.
+/// Flaws that a unit's own parameters make, such as a wrong width of slices for one k, or a wrong scale of residuals.
 struct NamedFlaw {
   const char *name, *original, *op;
 };

@@ -10,7 +10,7 @@
 namespace mmafuzz {
 namespace {
 
-// Batches grow, so that what is found at once is not charged for a large batch.
+// Batches grow, so that a difference that is found at once is not charged with the time of a large batch.
 constexpr size_t first_batch = 64, greatest_batch = 4096;
 
 /// Processor time of this thread: other work on the machine does not count.
@@ -20,7 +20,7 @@ double thread_seconds() {
   return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
-/// A unit bound to the op of whatever batch comes; published vectors of one format have several k.
+/// A unit that is bound again when a batch has another op: published vectors of one format have several k.
 class BoundUnit {
  public:
   using Make = std::function<std::unique_ptr<Unit>(const Op&)>;
@@ -51,13 +51,14 @@ size_t first_difference(const Column& x, const Column& y) {
   return size_t(std::mismatch(x.data(), x.data() + bytes, y.data()).first - x.data()) / x.stride();
 }
 
-/// One search and the mutants that it serves, all of one original.
+/// One search and the mutants that run on its cases, all with the same original and op.
 struct Search {
   size_t strategy;
   uint64_t seed;
   std::vector<size_t> mutants;
 };
 
+/// One mutant in a search.
 class Contender {
  public:
   Contender(const Mutant& mutant, const Search& search, size_t index)
@@ -65,7 +66,7 @@ class Contender {
   const MutantRun& result() const { return run_; }
   bool active() const { return active_; }
 
-  /// shared: seconds that search and original took so far.
+  /// Runs the mutant on a batch. `shared`: seconds that search and original took so far.
   void meet(const Batch& batch, const Outcomes& original, double shared, const RaceLimits& limits) {
     const double start = thread_seconds();
     unit_.run(batch, outcomes_);
@@ -118,7 +119,7 @@ std::vector<Search> plan(const std::vector<Mutant>& mutants, const std::vector<S
   for (size_t m = 0; m < mutants.size(); ++m)
     by_original[mutants[m].original + " " + to_text(mutants[m].op)].push_back(m);
   std::vector<Search> searches;
-  // Rivals run one after the other, so that a machine that grows busy is a burden to each.
+  // Strategies on the same mutants run one after the other, so that a machine that becomes busy slows all of them.
   for (const auto& [original, members] : by_original)
     for (uint64_t seed = 1; seed <= seeds; ++seed)
       for (size_t s = 0; s < strategies.size(); ++s)

@@ -1,4 +1,5 @@
-// Runs strategies against mutants and notes what it takes to tell each mutant from its original.
+// Runs strategies against mutants and records the cases and time until the results of each mutant and its original
+// differ.
 #pragma once
 
 #include <functional>
@@ -10,16 +11,16 @@ namespace mmafuzz {
 
 /// One strategy against one mutant from one seed.
 struct MutantRun {
-  size_t mutant = 0, strategy = 0;  ///< indices
+  size_t mutant = 0, strategy = 0;  ///< indices in the arguments of race()
   uint64_t seed = 0;
-  bool killed = false;
-  uint64_t cases = 0;  ///< up to and including the first case on which the results differ; else all that were tried
-  double seconds = 0;  ///< processor time of search, original and this mutant until then, as if it had run alone
+  bool killed = false;  ///< whether a case was found on which the results differ
+  uint64_t cases = 0;   ///< up to and including the first such case; else all that were tried
+  double seconds = 0;  ///< processor time of search, original and this mutant until then, as if no other mutant had run
 };
 
 struct RaceLimits {
-  uint64_t cases = 0;  ///< per mutant, strategy and seed; 0: none
-  double seconds = 0;  ///< the same, processor time; 0: none
+  uint64_t cases = 0;  ///< per mutant, strategy and seed; 0: no limit
+  double seconds = 0;  ///< of processor time, per mutant, strategy and seed; 0: no limit
   uint64_t seeds = 1;  ///< 1, 2, ..., seeds
   unsigned jobs = 1;   ///< threads
 };

@@ -15,13 +15,13 @@
 namespace mmafuzz {
 namespace {
 
-/// Random cases that a hard mutant must survive, and the strategies that it must survive.
+/// A hard mutant must survive this many cases of each random strategy, and all published vectors.
 constexpr uint64_t hard_cases = 10'000'000;
 bool decides_hardness(const Strategy& s) {
   return s.name == "uniform" || s.name == "normal" || s.name == "spread" || s.name == "published";
 }
 
-constexpr double censored = INFINITY;
+constexpr double censored = INFINITY;  ///< cases or seconds of a run without a kill
 
 /// The value at a quantile of sorted values, without interpolation: a censored value has nothing to interpolate with.
 std::string quantile_text(const std::vector<double>& sorted, double q) {
@@ -96,7 +96,7 @@ void print_comparisons(const MutantBench& bench, bool hard_only) {
   }
 }
 
-/// The median of one strategy's times on one flaw.
+/// The median of one strategy's seconds on one mutant; `censored` if it has no runs.
 double median_seconds(const MutantBench& bench, size_t strategy, size_t mutant) {
   std::vector<double> seconds;
   for (const MutantRun& r : bench.runs)
@@ -106,8 +106,8 @@ double median_seconds(const MutantBench& bench, size_t strategy, size_t mutant) 
   return seconds[seconds.size() / 2];
 }
 
-/// Mean ranks over the flaws, by the median time to find each, and how far they must be apart to tell two strategies
-/// apart at 5 % (Friedman's test with Nemenyi's: Demsar, JMLR 7, 2006, table 5).
+/// Prints mean ranks over the flaws, by the median time to find each, and the least significant difference of two mean
+/// ranks at 5 % (Friedman's test with Nemenyi's: Demsar, JMLR 7, 2006, table 5). q[k] is for k strategies.
 void print_ranks(const MutantBench& bench, bool hard_only) {
   const size_t strategies = bench.strategies.size();
   static constexpr double q[] = {0, 0, 1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164};
@@ -151,8 +151,8 @@ void print_missed(const MutantBench& bench) {
                  count.second);
 }
 
-/// Marks of the list that contradict these runs. That a mutant is hard can be seen only where all strategies that
-/// decide it ran far enough.
+/// Prints the marks of the list that these runs contradict. A missing mark is reported only where all strategies that
+/// decide hardness ran at least hard_cases cases.
 void print_wrong_marks(const MutantBench& bench) {
   const auto deciding = std::count_if(bench.strategies.begin(), bench.strategies.end(), decides_hardness);
   const bool complete = deciding == 4 && (bench.limits.cases == 0 || bench.limits.cases >= hard_cases);
@@ -165,7 +165,7 @@ void print_wrong_marks(const MutantBench& bench) {
     if (!r.killed && strategy.is_random && r.cases < hard_cases) far_enough[r.mutant] = false;
   }
   for (size_t m = 0; m < bench.mutants.size(); ++m) {
-    if (bench.mutants[m].make) continue;  // drawn ones have no mark
+    if (bench.mutants[m].make) continue;  // drawn flaws have no mark
     if (bench.mutants[m].hard && killer[m])
       fmt::print("marked hard, but {} kills {} at case {} of seed {}\n", bench.strategies[killer[m]->strategy].name,
                  bench.mutants[m].name, killer[m]->cases, killer[m]->seed);

@@ -1,4 +1,5 @@
-// mmafuzz bench search: how many cases and how much time searches need to tell flawed units from the right ones.
+// mmafuzz bench search: how many cases and how much time searches need to find a difference between a flawed unit and
+// its original.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -10,7 +11,7 @@ namespace mmafuzz {
 
 namespace {
 
-/// Hard is what our own structured generator does not find, whatever mark the list has.
+/// Marks as hard the flaws that `cases` cases of the structured generator do not show, whatever mark the list has.
 void mark_hard(std::vector<Mutant>& flaws, uint64_t cases, unsigned jobs) {
   RaceLimits limits;
   limits.cases = cases;

@@ -31,8 +31,8 @@ Strategy structured_strategy() {
           [](const Unit&, const Op& op, uint64_t seed) { return generated(StructuredGenerator(op, seed)); }};
 }
 
-/// The guided search on the original's arithmetic, to which the mutants are black boxes, with one feedback or another:
-/// functional coverage, none, or edges of the scalar kernel; or without one of its parts.
+/// A guided search on the original's arithmetic; the mutants are black boxes to it. Its feedback is functional
+/// coverage, none, or edges of the scalar kernel; or it lacks one of its parts.
 struct Guided {
   std::string name;
   std::unique_ptr<Feedback> (*feedback)(const Op&, const Unit& original);
@@ -78,7 +78,7 @@ const Guided guided_strategies[] = {
     {"without sweeps", functional_feedback, {.sweeps = false}},
     {"without plain cases", functional_feedback, {.plain = false}},
     {"without sequences", functional_feedback, {.sequences = false}},
-    // Each against "without sweeps": a sweep would do the move's work.
+    // To compare with "without sweeps", because a walk of the datapath would make up for the missing move.
     {"nor plain cases", functional_feedback, {.sweeps = false, .plain = false}},
     {"nor solved sums", functional_feedback, {.sweeps = false, .left_out = DotMove::solve_sum}},
     {"nor ramps", functional_feedback, {.sweeps = false, .left_out = DotMove::ramp}},
@@ -86,7 +86,7 @@ const Guided guided_strategies[] = {
     {"nor unbalanced factors", functional_feedback, {.sweeps = false, .left_out = DotMove::unbalance}},
 };
 
-/// Every published vector of the row's formats, whichever unit it was written for and whatever its k.
+/// All published vectors with the op's formats, scales and rounding, for whichever unit and k they were published.
 Strategy published_strategy(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;

@@ -1,4 +1,4 @@
-// What a mutant bench compares: ways to produce inputs, all told the same and measured the same.
+// The strategies that a mutant bench compares: ways to produce inputs, with the same information and measured alike.
 #pragma once
 
 #include <functional>
@@ -13,19 +13,19 @@ namespace mmafuzz {
 
 /// One search, started afresh from a seed.
 struct InputStream {
-  /// Writes about `wanted` cases; the batch's op may be any that the unit pair binds to. False: there are no more.
+  /// Writes about `wanted` cases to the batch, of any op to which both units can be bound. False: there are no more.
   std::function<bool(size_t wanted, Batch& batch)> next;
 
-  /// The original has run the last batch, for searches with feedback. Where a mutant differs, its search ends.
+  /// Called after the original has run the batch, for searches with feedback.
   std::function<void(const Batch& batch)> observe = [](const Batch&) {};
 };
 
 struct Strategy {
   std::string name;
-  /// Starts a search for inputs on which units bound to `op` differ from `original`. It looks at the original alone,
-  /// and so serves all mutants of a row.
+  /// Starts a search for inputs on which units bound to `op` differ from `original`. It depends on the original alone,
+  /// so that all mutants of an original can share it.
   std::function<InputStream(const Unit& original, const Op& op, uint64_t seed)> start;
-  bool is_random = true;  ///< whether seeds make a difference; without, one run stands for all
+  bool is_random = true;  ///< whether the seed matters; if not, only seed 1 runs
 };
 
 /// The strategies of these names in this order, all if there are none. `published` is the folder of published vectors.
