@@ -1,10 +1,10 @@
 /* The outer products of Arm's SME on vectors of 128 bits: each case is one element of a tile of 4x4 fp32 or 2x2 fp64
  * numbers (unit.h says which). A file defines MNEMONIC, PRODUCTS as in "z0.h, z1.h", OP, K, `operand`, and OF_FP64.
  *
- * Each step is four instructions that together are one: of some rows and some columns, of the others of them, of the
- * other rows and some columns, and of the others of both. Which rows and columns changes with the turn; in the first
- * all are in one instruction. Thus elements are computed, or left as they are, under predicates of all kinds. Where a
- * dot product ends within an instruction, the predicates leave out its last products, whose operands are then NaNs. */
+ * Each step is four instructions that together compute one outer product: some rows or the other rows, with some
+ * columns or the other columns. The sets of rows and columns change with the turn; in turn 0 the first instruction has
+ * all. Thus elements are computed, or left unchanged, under predicates of all kinds. Where a dot product ends within an
+ * instruction, the predicates leave out the products after its end, whose operands are then NaNs. */
 #define RUNS_CHAINS
 #define PADDING 0xff
 #ifdef OF_FP64
@@ -21,11 +21,11 @@ typedef uint32_t result;
 #define TURNS LANES
 #include "unit.h"
 
-/* The compiler knows nothing of SME, and must not use vectors in between. */
+/* The compiler does not know that SME is in use, and must not use vectors between these instructions. */
 #define SME(text, ...) __asm__ volatile(".arch armv9-a+sme+sme-f64\n\t" text : : __VA_ARGS__ : "memory")
 #define LANE_BYTES (16 / LANES)
 
-/* A predicate has a bit for each byte of a vector; an element looks at its lowest. */
+/* A predicate has a bit for each byte of a vector; the bit of the lowest byte of an operand selects it. */
 static uint16_t predicate(unsigned lanes, size_t products) {
   uint16_t bits = 0;
   for (unsigned lane = 0; lane < LANES; ++lane)

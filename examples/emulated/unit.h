@@ -8,16 +8,17 @@
  * and then run(), which gets K encodings of a, K of b and one of c for each of LANES cases. Longer dot products are
  * sequences of calls, each with the result of the one before as its c; shorter ones are padded with zeros.
  *
- * An outer product has LANES times LANES places, of which a call fills a diagonal with cases. It defines TURNS as
- * LANES: the case whose a is in row i has its b and its result in column (i + turn) % LANES, and `turn` grows with the
- * call, so that cases are answered by all places. The places between them hold products of unlike cases and are not
- * looked at. A case that comes alone is evaluated at every place, and where one gives another result than the first,
- * that one is the answer: a place that is wrong is so without the cases around it, too.
+ * An outer product has LANES times LANES elements (or more, such blocks), of which a call computes cases on a diagonal.
+ * It defines TURNS, the number of diagonals: the case whose a is in row i has its b and its result in column
+ * (i + turn) % LANES. `turn` is the number of the group of cases modulo TURNS, so that every element computes some
+ * case. The elements off the diagonal are products of unlike cases and are ignored. A case that comes alone is
+ * evaluated at every element; if one has another result than the first, that result is the answer, so that a wrong
+ * element shows without other cases beside it, too.
  *
- * On Arm, an argument is what FPCR is set to.
+ * On Arm, the argument of the program is the value of FPCR.
  *
- * With RUNS_CHAINS it defines run_chains(groups, k, a, b, c, d) instead, which does all calls of a batch. a and b are
- * padded with bytes PADDING. */
+ * With RUNS_CHAINS the file defines run_chains(groups, k, a, b, c, d) instead of run(), which does all calls of a
+ * batch. a and b are padded with bytes PADDING. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@
 #define PADDING 0
 #endif
 
-/* Of one group of LANES cases with `steps` calls: a and b of the first call, of the second, ... */
+/* The number of calls for k products. The buffers of a group hold a (or b) of the first call, of the second, ... */
 static size_t steps_of(size_t k) { return (k + K - 1) / K; }
 
 #ifdef RUNS_CHAINS
@@ -59,7 +60,7 @@ static void* room(size_t bytes) {
   return memory;
 }
 
-/* A case alone fills all lanes of as many groups as there are turns. */
+/* Evaluates n cases. A case that comes alone fills all lanes of TURNS groups. */
 static void run_batch(size_t n, size_t k, const char* payload, result* results) {
   const operand *a = (const operand*)payload, *b = a + n * k;
   const size_t groups = n == 1 ? TURNS : (n + LANES - 1) / LANES, lanes = groups * LANES, stride = LANES * K;
