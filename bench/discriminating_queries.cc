@@ -37,9 +37,9 @@ bool positive(const Op& op, const DotOperands& in) {
   return all;
 }
 
-/// Stricter than the paper's property 4, whose inputs possibly show the order of the sum alone. With the greatest term
-/// first (c, then the products from the last to the first must not fall; positive encodings are ordered), aligned and
-/// ordered sums lose the same bits until a partial sum grows by a digit.
+/// Stricter than the paper's property 4, which admits inputs that show nothing but the order of the additions. Here the
+/// terms descend: product 0, product 1, ..., c (encodings of positive numbers are ordered). Then aligned and sequential
+/// sums lose the same bits until a partial sum grows by a digit.
 bool positive_and_descending(const Op& op, const DotOperands& in) {
   if (!positive(op, in)) return false;
   uint64_t last = in.c;

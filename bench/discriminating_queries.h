@@ -10,7 +10,8 @@
 
 namespace mmafuzz {
 
-/// A line of table 4, with times as text: seconds, "> 6 h" beyond the paper's limit, "-" where nothing was measured.
+/// A line of table 4, with times as text: seconds, "> 6 h" beyond the paper's limit, "-" or "not tried" without a
+/// measurement.
 struct PaperQuery {
   const char* name;
   const char* z3;        ///< time of Z3 4.8.9, from the paper

@@ -50,7 +50,7 @@ std::string random_input(size_t bytes, std::mt19937_64& random) {
 struct Cost {
   double seconds = 0;                          ///< mean of a shard in a round
   double worst = 0;                            ///< maximum of a shard in a round, in seconds
-  double files = 0, looked_at = 0, bytes = 0;  ///< means: files read and looked at, bytes received
+  double files = 0, looked_at = 0, bytes = 0;  ///< means: files read, files looked at, bytes received
   uint64_t received = 0, missed = 0;           ///< inputs of all shards and rounds
 };
 

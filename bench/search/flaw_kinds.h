@@ -9,8 +9,8 @@
 
 namespace mmafuzz {
 
-/// Whether a flaw's condition holds for case number size_t of a batch; called once for every case, in the order of the
-/// search. `result` is the original's encoding.
+/// condition(batch, index, result): whether a flaw's condition holds for case `index` of a batch, on which the original
+/// has this result. It is called once for every case, in the order of the search.
 using Condition = std::function<bool(const Batch&, size_t, uint64_t result)>;
 
 /// The operands of one dot, by lane (number of the product, from 0; lane k is c). The op and the batch must outlive it.

@@ -201,7 +201,7 @@ MMAFUZZ_HD Word container_noise(const FormatFields& f, uint32_t bits) {
 struct GroupPlan {
   int parent = -1;            ///< index in SweepSource::parents of the dot that is varied; -1: all is drawn afresh
   int reference, spread;      ///< products have exponents from reference - spread to reference
-  bool sparse, patterned;     ///< two thirds of the products are zero; fractions have patterns, not random bits
+  bool sparse, patterned;     ///< sparse: two thirds of products are zero; patterned: fractions are no random bits
   int sign = 0;               ///< of all products: 1: positive, 2: negative; 0: each product has its own
   bool one_sign = false;      ///< `sign` holds for zeros and repeated products, too
   int pattern = 0;            ///< number of the pattern of all fractions; 0: each fraction has its own
@@ -252,7 +252,7 @@ struct PairPlan {
   int16_t exponent_a, exponent_b;
   uint8_t source;           ///< the product, i or an earlier one, whose random bits it repeats
   uint8_t special;          ///< 0: none; else 1 + a pick of special_magnitude, for one factor or both
-  bool zero, flipped, ulp;  ///< of a's factor: it is zero (b's mostly, too); its sign is inverted; its last bit is
+  bool zero, flipped, ulp;  ///< a's factor: is zero (b's mostly is, too); has the other sign; the other last bit
 };
 
 MMAFUZZ_HD inline PairPlan plan_pair(const Corners& m, const PanelKey& key, const GroupPlan& plan, int group, int i) {
