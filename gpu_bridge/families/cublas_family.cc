@@ -203,7 +203,7 @@ class CublasFamily final : public Family {
     for (size_t i = 0; i < cublas_rows().size(); ++i) {
       const CublasRow& row = cublas_rows()[i];
       Op op = dot_op(row.operand.name(), row.result.name(), row.result.name(), 16);
-      const Result<bool> ready = proven(static_cast<int>(i), Calls(row, op, {}));
+      const Result<bool> ready = passes_probe(static_cast<int>(i), Calls(row, op, {}));
       all.push_back({std::string(cublas_prefix) + row.name,
                      ops_of(row) + " by cublasGemmEx, CUBLAS_COMPUTE_" + row.compute,
                      "cuBLAS 13",
@@ -238,7 +238,7 @@ class CublasFamily final : public Family {
     const Result<CublasParameters> with = parse_parameters(parts.settings, row, op);
     if (!with) return invalid("unit " + name + ": " + with.refusal().reason);
     const Calls calls(row, op, *with);
-    const Result<bool> ready = proven(index, calls);
+    const Result<bool> ready = passes_probe(index, calls);
     if (!ready) return ready.refusal();
     return named(make_cublas_unit(child_, index, calls), name, claims(row, op, *with));
   }
@@ -252,7 +252,7 @@ class CublasFamily final : public Family {
 
   /// Whether a probe shows that cuBLAS takes calls of this shape and computes them as the row says, natively or
   /// emulated.
-  Result<bool> proven(int index, const Calls& calls) const {
+  Result<bool> passes_probe(int index, const Calls& calls) const {
     const Result<DeviceInfo> device = child_->info();
     if (!device) return declined(device.refusal().reason);
     const CublasRow& row = cublas_rows()[static_cast<size_t>(index)];
