@@ -28,12 +28,12 @@ std::vector<std::string> all_destinations() {
   return names;
 }
 
-nlohmann::json proof_row(const Op& op, uint64_t inputs, const std::string& unit, uint64_t wrong) {
+nlohmann::json conversion_row(const Op& op, uint64_t inputs, const std::string& unit, uint64_t wrong) {
   return {{"op", to_text(op)}, {"inputs", inputs}, {"unit", unit}, {"wrong", wrong}};
 }
 
 /// Tries all 2^32 fp32 inputs; false if a bulk conversion is wrong.
-bool prove_from_fp32(const Op& op, unsigned threads, MeasuredRows& rows) {
+bool try_every_fp32(const Op& op, unsigned threads, MeasuredRows& rows) {
   if (!has_bulk_plan(op.d.fields()))
     throw BadInput("bench exhaustive: from fp32 only to formats of at most 10 fraction bits, not " + op.d.name());
   if (op.rounding == Rounding::stochastic)
@@ -55,14 +55,14 @@ bool prove_from_fp32(const Op& op, unsigned threads, MeasuredRows& rows) {
                     to_hex(op.d, w.encoding), w.flags, to_hex(op.d, w.expected), w.expected_flags);
   }
   rows.add(
-      proof_row(op, uint64_t{1} << 32, "bulk", proof.wrong),
+      conversion_row(op, uint64_t{1} << 32, "bulk", proof.wrong),
       fmt::format("{:24} {:12} {:9} segments, {:5.1f} s MPFR, {:5.1f} s scan of 4294967296 inputs: {}", op.d.name(),
                   name_of(op.rounding), proof.segments, proof.referee_seconds, proof.scan_seconds, verdict));
   return !proof.first_wrong;
 }
 
 /// Tries every encoding of a source of at most 16 bits, against MPFR; false if one is wrong.
-bool prove_from_few_bits(const Op& op, MeasuredRows& rows) {
+bool try_every_encoding(const Op& op, MeasuredRows& rows) {
   if (op.a.fields().width > 16)
     throw BadInput("bench exhaustive: --from takes fp32 or a format of at most 16 bits, not " + op.a.name());
   Batch batch(op);
@@ -75,7 +75,7 @@ bool prove_from_few_bits(const Op& op, MeasuredRows& rows) {
   uint64_t wrong = 0;
   compare_units("equals_model", Severity::contract, batch, name, ours, "exact:mpfr", referee,
                 [&](const Divergence&, uint64_t count) { wrong += count; });
-  rows.add(proof_row(op, batch.size(), name, wrong),
+  rows.add(conversion_row(op, batch.size(), name, wrong),
            fmt::format("{:24} {:12} from {}, {} inputs by {}: {}", op.d.name(), name_of(op.rounding), op.a.name(),
                        batch.size(), name, wrong ? std::to_string(wrong) + " wrong" : "none wrong"));
   return wrong == 0;
@@ -104,16 +104,16 @@ void add_bench_exhaustive(Arguments& bench, int& status) {
   sub->footer("Example: mmafuzz bench exhaustive --to e4m3 --to cfloat8_1_4_3:7");
   sub->callback([options, &status] {
     if (options->all == !options->to.empty()) throw BadInput("bench exhaustive: give --to FORMAT or --all");
-    bool proven = true;
+    bool right = true;
     for (const std::string& to : options->all ? all_destinations() : options->to) {
       const Op op =
           op_from_text("convert from=" + options->from + " to=" + to + " round=" + options->round +
                        (options->saturate ? " saturate=1" : "") + (options->tiny_before ? " tiny=before" : ""));
-      proven &= op.a == format("fp32") ? prove_from_fp32(op, options->jobs, options->rows)
-                                       : prove_from_few_bits(op, options->rows);
+      right &= op.a == format("fp32") ? try_every_fp32(op, options->jobs, options->rows)
+                                      : try_every_encoding(op, options->rows);
     }
     options->rows.end();
-    status = proven ? exit_ok : exit_divergence;
+    status = right ? exit_ok : exit_divergence;
   });
 }
 
