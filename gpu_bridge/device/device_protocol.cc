@@ -150,7 +150,7 @@ int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend) {
       *done = true;
       try {
         answer(socket, AnswerKind::failed, e.what());
-      } catch (const std::runtime_error&) {  // nobody listens any more
+      } catch (const std::runtime_error&) {  // the other end has closed the socket
       }
       return 1;
     }

@@ -1,5 +1,5 @@
-// The units `cuda:add.f32` and its siblings: CUDA-core instructions of this machine's GPU; and `cuda:bulk`, our own
-// conversions on it.
+// The units `cuda:add.f32` and its siblings: CUDA-core instructions of this machine's GPU; and `cuda:bulk`, mmafuzz's
+// conversions (arithmetic/convert_bulk.h) on it.
 #include <algorithm>
 
 #include "core/function_unit.h"

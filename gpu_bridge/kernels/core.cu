@@ -1,5 +1,5 @@
-// CUDA-core instructions, a thread per case; and our own conversions in bulk. Values travel as encodings in 64-bit
-// words.
+// CUDA-core instructions, a thread for one or two cases, with encodings in 64-bit words; and mmafuzz's conversions in
+// bulk (arithmetic/convert_bulk.h), with 32-bit encodings.
 #include "gpu_bridge/instructions/core_instructions.def.h"
 #include "gpu_bridge/kernels/core_cases.h"
 #include "gpu_bridge/kernels/core_kernels.h"
