@@ -9,7 +9,8 @@
 
 namespace mmafuzz {
 
-/// A cross of up to five classes, laid out from bin `First` on, last class fastest.
+/// The bins of a cross of up to five classes: the numbers from `First` to end - 1, of which the last class varies
+/// fastest. N0, N1, ... are the numbers of values of each class, whose values count from 0.
 template <int First, int N0, int N1 = 1, int N2 = 1, int N3 = 1, int N4 = 1>
 struct BinCross {
   static constexpr int first = First;
@@ -25,35 +26,36 @@ struct BinCross {
 
 namespace bins {
 
-// The classes' labels are in search/coverage.cc, which refuses to start with more or fewer.
-using Align = BinCross<0, 2, 12, 6, 2>;                // who is shifted, shift, bits lost, sign
-using Loss = BinCross<Align::end, 4, 4, 4, 3>;         // who holds the maximum, addends gone, addends inexact, net loss
-using Floor = BinCross<Loss::end, 8, 2, 3, 2>;         // greatest exponent minus floor, c zero, zero products, loss
-using Carry = BinCross<Floor::end, 6, 6, 2, 3>;        // integer bits used, addends at the maximum, sign, c's sign
-using Cancel = BinCross<Carry::end, 10, 2, 2, 2>;      // depth, loss, sign, c takes part
-using Round = BinCross<Cancel::end, 2, 2, 8, 4>;       // sign, last bit, remainder, where
-using Result = BinCross<Round::end, 10, 4, 2>;         // value, how, sign
-using Special = BinCross<Result::end, 15, 5, 4>;       // classes of a factor pair, class of c, what else is special
-using Signs = BinCross<Special::end, 5, 3, 4>;         // negative products, sign of c, where the largest addend is
-using Block = BinCross<Signs::end, 8, 4>;              // block that holds the maximum, blocks with loss
-using Lane = BinCross<Block::end, 16, 3>;              // lane of the largest product in its block, c beside it
-using Container = BinCross<Lane::end, 2, 6>;           // operand, low bits or scale
-using Disagree = BinCross<Container::end, 16, 8>;      // who agrees with the focus unit, gap in ulp
-using Property = BinCross<Disagree::end, 40, 3>;       // property by its number, outcome
+// Each comment lists the classes of its cross in order. Their labels are in search/coverage.cc, which refuses to start
+// where a class has another number of labels. The maximum is the greatest exponent of the nonzero addends of a step.
+using Align = BinCross<0, 2, 12, 6, 2>;            // c or product, its shift, its lost bits, its sign
+using Loss = BinCross<Align::end, 4, 4, 4, 3>;     // who has the maximum, addends cut to zero, addends cut, net loss
+using Floor = BinCross<Loss::end, 8, 2, 3, 2>;     // maximum minus alignment floor, c is zero, zero products, loss
+using Carry = BinCross<Floor::end, 6, 6, 2, 3>;    // integer bits used, addends at the maximum, sign, c's sign
+using Cancel = BinCross<Carry::end, 10, 2, 2, 2>;  // depth, loss, sign, c is at the maximum
+using Round = BinCross<Cancel::end, 2, 2, 8, 4>;   // sign, last bit, remainder, range of the result
+using Result = BinCross<Round::end, 10, 4, 2>;     // value, how it came about, sign
+using Special = BinCross<Result::end, 15, 5, 4>;   // classes of a factor pair, class of c, what else is special
+using Signs = BinCross<Special::end, 5, 3, 4>;     // negative products, sign of c, where the largest addend is
+using Block = BinCross<Signs::end, 8, 4>;          // block that holds the maximum, blocks with loss
+using Lane = BinCross<Block::end, 16, 3>;          // index in its block of the product at the maximum, c beside it
+using Container = BinCross<Lane::end, 2, 6>;       // a or b, low bits or scale
+using Disagree = BinCross<Container::end, 16, 8>;  // who agrees with the focus unit, gap in ulp
+using Property = BinCross<Disagree::end, 40, 3>;   // property by its number, outcome
 using Convert = BinCross<Property::end, 10, 8, 2, 2>;  // region of the destination, remainder, last bit, sign
-// Of matrix products; each element, row or column of a case reaches its own (search/gemm_coverage.cc).
-using GemmSlices = BinCross<Convert::end, 8, 8, 4>;      // slices needed by the row, by the column, who is cut off
-using GemmSpan = BinCross<GemmSlices::end, 2, 9, 6, 2>;  // a or b, bits spanned, what is left below the slices, sign
+// Bins of matrix products: each element, row or column of a case reaches bins of its own (search/gemm_coverage.cc).
+using GemmSlices = BinCross<Convert::end, 8, 8, 4>;      // slices needed by the row, by the column, which has too few
+using GemmSpan = BinCross<GemmSlices::end, 2, 9, 6, 2>;  // a or b, bits spanned, remainder below the slices, sign
 using GemmSlack = BinCross<GemmSpan::end, 4, 8, 2, 2>;   // pair of leading slices, bits left, sign, last bit
 using GemmCancel = BinCross<GemmSlack::end, 8, 3, 4>;    // depth, sum of the first slices, c
 using GemmRound = BinCross<GemmCancel::end, 2, 2, 8>;    // sign, last bit, remainder
-using GemmSpecial = BinCross<GemmRound::end, 5, 5, 5>;   // of the row, of the column, of c
-using GemmBlock = BinCross<GemmSpecial::end, 5, 3>;      // block of the greatest product, blocks that hold any
+using GemmSpecial = BinCross<GemmRound::end, 5, 5, 5>;   // specials of the row, of the column, of c
+using GemmBlock = BinCross<GemmSpecial::end, 5, 3>;      // block of the greatest product, blocks with nonzero products
 using GemmScale = BinCross<GemmBlock::end, 6, 6, 5>;     // spread of the rows' tops, of the columns', greatest product
 inline constexpr int count = GemmScale::end;
 static_assert(count <= 4096, "engines slow down beyond 4,096 counters");
 
-/// Classes of a factor or addend: zero, subnormal, normal, infinity, NaN.
+/// Class 0 to 4 of a factor or addend: zero, subnormal, normal, infinity, NaN.
 MMAFUZZ_HD inline int value_kind(const Number& n) {
   switch (n.cls) {
     case NumberClass::zero: return 0;
@@ -63,7 +65,7 @@ MMAFUZZ_HD inline int value_kind(const Number& n) {
   }
 }
 
-/// Classes of a scale: zero or least, one, greatest, NaN, below one, above one.
+/// Class 0 to 5 of a scale: zero or the least number, one, greatest, NaN, below one, above one.
 MMAFUZZ_HD inline int scale_kind(const FormatFields& f, uint64_t encoding) {
   const uint64_t code = encoding & ~f.sign_bit(), one = uint64_t(f.bias) << f.fraction_bits;
   return code == 0                        ? 0
@@ -74,11 +76,12 @@ MMAFUZZ_HD inline int scale_kind(const FormatFields& f, uint64_t encoding) {
                                           : 5;
 }
 
-/// 1, 2, 3-4, 5-8, ... as 0, 1, 2, 3, ...
+/// Class of a count n: n <= 1, 2, 3-4, 5-8, ... are the classes 0, 1, 2, 3, ...
 MMAFUZZ_HD inline int log_class(int n) { return n <= 1 ? 0 : fast_bit_length(static_cast<uint64_t>(n - 1)); }
 MMAFUZZ_HD inline int capped(int n, int greatest) { return n < greatest ? n : greatest; }
 
-/// 0, 1, 2, 3-4, 5-8, 9-16, 17..F-2, F-1, F, F+1, F+2, beyond.
+/// Class 0 to 11 of an alignment shift where `f` = F bits are kept below the maximum: 0, 1, 2, 3-4, 5-8, 9-16, 17..F-2,
+/// F-1, F, F+1, F+2, beyond.
 MMAFUZZ_HD inline int shift_class(int shift, int f) {
   if (shift > f + 2) return 11;
   if (shift >= f - 1) return 7 + shift - (f - 1);
@@ -86,14 +89,16 @@ MMAFUZZ_HD inline int shift_class(int shift, int f) {
   return shift > 16 ? 6 : 1 + log_class(shift);
 }
 
-/// Depth of cancellation: 1, 2, 3-4, 5-8, 9-16, to F-2, F-1, F, beyond (9: to zero).
+/// Class 0 to 8 of the bits by which a sum's leading bit lies below the maximum: 1, 2, 3-4, 5-8, 9-16, to F-2, F-1, F,
+/// beyond. Callers use class 9 for a zero sum.
 MMAFUZZ_HD inline int depth_class(int depth, int f) {
   if (depth > f) return 8;
   if (depth >= f - 1) return 6 + depth - (f - 1);
   return depth > 16 ? 5 : log_class(depth);
 }
 
-/// What fell off below 2^unit: nothing, only the lowest bit, less than half of the unit, half, more, all bits.
+/// Class 0 to 5 of the bits of significand * 2^exponent below 2^unit: all zero, only the lowest is 1, less than half of
+/// the unit, half, more, all ones.
 template <class Word>
 MMAFUZZ_HD int lost_class(Word significand, int exponent, int unit) {
   const int dropped = unit - exponent;
@@ -107,7 +112,8 @@ MMAFUZZ_HD int lost_class(Word significand, int exponent, int unit) {
   return rest < half ? 2 : 4;
 }
 
-/// A shift cannot lose bits that an addend does not have, nor keep any beyond F+2 (F+1 for significands below 2).
+/// Whether a shift can have this loss: an addend loses bits only if its last bit falls below the unit, and a shift of
+/// F+2 or more (F+1 for significands below 2) loses all of them.
 MMAFUZZ_HD inline bool possible_alignment(const Addend& t, int shift, int f, bool loses) {
   const int own_bits = t.scale_exponent - t.exponent;
   if (loses) return shift + own_bits > f;
@@ -115,8 +121,8 @@ MMAFUZZ_HD inline bool possible_alignment(const Addend& t, int shift, int f, boo
   return shift <= f + larger(integer_bits - 1, 0);
 }
 
-/// A remainder of `dropped` bits: none, its last bit only, below half, one below half, half, one above, above, all
-/// ones.
+/// Class 0 to 7 of the low `dropped` bits of a magnitude: zero, only the last bit, below half, one below half, half,
+/// one above half, above, all ones.
 MMAFUZZ_HD inline int remainder_class(uint64_t magnitude, int dropped) {
   if (dropped <= 0) return 0;
   if (dropped >= 64) return magnitude == 0 ? 0 : magnitude == 1 ? 1 : 2;
@@ -130,14 +136,15 @@ MMAFUZZ_HD inline int remainder_class(uint64_t magnitude, int dropped) {
   return rest < half ? 2 : 6;
 }
 
-/// The same from guard and sticky bits alone.
+/// The class as far as guard and sticky bits tell it: zero, below half, half, above half.
 MMAFUZZ_HD inline int remainder_class(bool guard, bool sticky) { return guard ? (sticky ? 6 : 4) : sticky ? 2 : 0; }
 
-/// +0, -0, least subnormal, subnormal, greatest subnormal, least normal, normal, greatest, infinity, NaN.
+/// Class 0 to 9 of a result: +0, -0, least subnormal, subnormal, greatest subnormal, least normal, normal, greatest,
+/// infinity, NaN. An integer is 0, 5 for a magnitude of one, 7 for an end of the range, or 6.
 MMAFUZZ_HD inline int result_value(const FormatFields& d, int output_fraction_bits, uint64_t encoding) {
   const Number n = decode(d, encoding);
   if (d.integer) {
-    const uint64_t ends = d.has_sign() ? uint64_t{1} << (d.width - 1) : 0;  // the least; one below it is the greatest
+    const uint64_t ends = d.has_sign() ? uint64_t{1} << (d.width - 1) : 0;  // least integer; code - 1 is the greatest
     const bool end = encoding == ends || encoding == ((ends - 1) & d.container_mask());
     return n.significand == 0 ? 0 : end ? 7 : n.significand == 1 ? 5 : 6;
   }
@@ -155,8 +162,8 @@ MMAFUZZ_HD inline int result_value(const FormatFields& d, int output_fraction_bi
 }  // namespace bins
 
 /// A trace that turns steps into bins. Sink has hit(int bin) and impossible(const char* what): the latter means that a
-/// kernel broke an invariant of its own arithmetic. Use: BinTrace t(model, operands, sink); d = evaluate_dot(model,
-/// operands, t); t.finish(d).
+/// kernel broke an invariant of its own arithmetic. Model, operands and sink must outlive the trace. Use:
+/// BinTrace t(model, operands, sink); d = evaluate_dot(model, operands, t); t.finish(d).
 template <class Sink>
 class BinTrace {
  public:
@@ -183,7 +190,7 @@ class BinTrace {
     ++sums_;
   }
 
-  /// The bins of the whole case; d is its result.
+  /// Hits the bins that depend on the whole case; d is the encoding of its result.
   MMAFUZZ_HD_CALL void finish(uint64_t d) {
     const int value =
         bins::result_value(m_.d, m_.output_fraction_bits ? m_.output_fraction_bits : m_.d.fraction_bits, d);
@@ -206,12 +213,13 @@ class BinTrace {
  private:
   MMAFUZZ_HD int steps_per_instruction() const { return m_.block > 0 ? (m_.k + m_.block - 1) / m_.block : 1; }
 
+  /// Whether the exponent is at least emax - 1.
   MMAFUZZ_HD static bool is_huge(const FormatFields& f, uint64_t encoding) {
     return static_cast<int>((encoding >> f.ignored_low_bits & ~f.sign_bit()) >> f.fraction_bits) - f.bias >=
            f.emax() - 1;
   }
 
-  /// Bins that the operands alone decide: specials, signs, low bits, scales, zero products.
+  /// Reads what depends on the operands alone (specials, signs, low bits, scales, zero products) and hits its bins.
   MMAFUZZ_HD_CALL void read_operands() {
     const uint64_t a_sign = m_.a.in_container(m_.a.sign_bit()), b_sign = m_.b.in_container(m_.b.sign_bit());
     bool special = false;
@@ -239,7 +247,7 @@ class BinTrace {
   }
 
   MMAFUZZ_HD_CALL void special_pairs() {
-    // What the products other than i hold: counted once, then i's own share is taken out.
+    // NaNs and infinities of each sign among c and all products; those without product i are these less its own.
     int nans = c_kind_ == 4, plus = c_kind_ == 3 && !c_negative_, minus = c_kind_ == 3 && c_negative_;
     for (int i = 0; i < in_.k; ++i) count_special(i, 1, nans, plus, minus);
     for (int i = 0; i < in_.k; ++i) {
@@ -267,7 +275,8 @@ class BinTrace {
     if (p.cls == NumberClass::infinity) (p.negative ? minus : plus) += by;
   }
 
-  /// Low bits of tf32: zero, some set, all set; the same where the exponent is all ones and they could make a NaN.
+  /// Low bits of tf32: zero, some set, all set; three more classes where the rest is an infinity, so that low bits
+  /// could make a NaN of it.
   MMAFUZZ_HD void low_bits(int operand, const FormatFields& f, const uint64_t* values) {
     for (int i = 0; i < in_.k; ++i) {
       const uint64_t low = values[i] & low_mask(f.ignored_low_bits);
@@ -288,7 +297,7 @@ class BinTrace {
     const int cut = s.greatest_exponent - f;
     Maximum max;
     int gone = 0, inexact = 0;
-    int64_t net_loss = 0;  // in 2^-30 of the unit, tiny remainders rounded up: only its sign is used
+    int64_t net_loss = 0;  // in 2^-30 of the unit; smaller losses count as 1. Only the sign is used.
     for (int i = 0; i < s.count; ++i) {
       const Addend& t = s.addend[i];
       if (t.significand == 0) continue;
@@ -324,7 +333,7 @@ class BinTrace {
                               c_kind_ == 0, zero_products_, any_loss));
     const uint64_t magnitude = s.sum < 0 ? 0 - static_cast<uint64_t>(s.sum) : static_cast<uint64_t>(s.sum);
     const int top = fast_bit_length(magnitude) - 1 -
-                    (s.greatest_exponent - s.unit_exponent);  // of the sum, above the greatest exponent
+                    (s.greatest_exponent - s.unit_exponent);  // exponent of the sum minus the greatest exponent
     const int sign = s.sum < 0;
     if (max.count && magnitude) {
       if (top >= 0)
@@ -403,7 +412,7 @@ class BinTrace {
     sink_.hit(bins::Round::at(r.negative, r.last, remainder, where));
   }
 
-  /// The greatest exponent among nonzero addends, and who has it.
+  /// The greatest exponent among nonzero addends; how many addends have it, whether c is one, the first one's index.
   struct Maximum {
     int exponent = INT32_MIN / 2, count = 0, lane = 0;
     bool c = false;
@@ -429,7 +438,7 @@ class BinTrace {
     if (max.count == 0) return;
     const int block = m_.block > 0 ? m_.block : 1;
     if (!max.c || max.count > 1) sink_.hit(bins::Lane::at((max.lane % block) & 15, position > 0 ? 2 : c_kind_ != 0));
-    // c is the first block's; later blocks join a partial sum, which holds nothing new.
+    // In a later block c is a partial sum, which stands for addends of earlier blocks.
     const bool partial_sum = position > 0 && max.c && max.count == 1;
     if (partial_sum || (have_maximum_ && max.exponent <= maximum_exponent_)) return;
     have_maximum_ = true;
@@ -453,12 +462,14 @@ class BinTrace {
   const DotOperands& in_;
   Sink& sink_;
   Rounded last_rounded_;
+  // zero_products_ is 0: none, 1: some, 2: one of them has a huge factor. c_kind_ is value_kind of c.
   int negative_products_ = 0, zero_products_ = 0, c_kind_ = 0;
   bool c_negative_ = false, special_step_ = false;
   bool overflowed_ = false;
   int sums_ = 0;
   int lossy_blocks_ = 0;
   bool first_block_lossy_ = false, have_maximum_ = false;
+  // Blocks count over all instructions. maximum_where_ is 0: first product of the case, 1: inner, 2: last, 3: c.
   int maximum_exponent_ = 0, maximum_block_ = 0, maximum_where_ = 0;
 };
 
@@ -466,7 +477,7 @@ class BinTrace {
 template <class Sink>
 MMAFUZZ_HD void rounding_bins(const FormatFields& d, const Rounded& r, Sink& sink) {
   const int region = bins::result_value(d, d.fraction_bits, r.encoding);
-  // How near to a tie or to a representable number is not in guard and sticky; flags tell over- and underflow apart.
+  // Guard and sticky yield the remainder classes 0, 2, 4 and 6; the odd classes stand for a flag here.
   const int edge = (r.flags & flag::overflow)           ? 1
                    : (r.flags & flag::underflow)        ? 3
                    : (r.flags & flag::invalid)          ? 5

@@ -1,5 +1,5 @@
-// Encodings placed where arithmetic has corners: near a chosen exponent, with fractions that carries and roundings care
-// about, or special. Shared by the generators and the mutator, on host and device.
+// Encodings of corner cases: near a chosen exponent, with fractions that cause long carries or ties, or special. Shared
+// by the generators and the mutator, on host and device.
 #pragma once
 
 #include "arithmetic/counter_rng.h"
@@ -7,7 +7,7 @@
 
 namespace mmafuzz {
 
-/// A fraction field with a pattern that roundings and carries care about.
+/// A fraction field: in most draws a pattern that causes long carries or ties, else uniform.
 MMAFUZZ_HD_CALL inline uint64_t draw_fraction(const FormatFields& f, CounterRng& rng) {
   const uint64_t mask = f.fraction_mask();
   switch (rng.below(8)) {
@@ -21,8 +21,8 @@ MMAFUZZ_HD_CALL inline uint64_t draw_fraction(const FormatFields& f, CounterRng&
   }
 }
 
-/// A magnitude whose leading bit weighs about 2^exponent: subnormal below the range, greatest above it. No sign, no
-/// ignored low bits.
+/// The code (without sign and ignored low bits) of a magnitude with this fraction field whose leading bit weighs
+/// 2^exponent: below the normal range a subnormal one or zero, above it the greatest one or the one before.
 template <class Word>
 MMAFUZZ_HD Word magnitude_near(const FormatFields& f, int exponent, Word fraction) {
   const Word greatest = static_cast<Word>(f.greatest_magnitude());
@@ -35,13 +35,14 @@ MMAFUZZ_HD Word magnitude_near(const FormatFields& f, int exponent, Word fractio
   return shift > f.fraction_bits ? fraction & 1 : static_cast<Word>(significand >> shift);
 }
 
-/// The same as an encoding.
+/// magnitude_near as an encoding with a sign.
 MMAFUZZ_HD_CALL inline uint64_t encode_near(const FormatFields& f, bool negative, int exponent, uint64_t fraction) {
   return f.in_container(magnitude_near<uint64_t>(f, exponent, fraction) | (negative ? f.sign_bit() : 0));
 }
 
-/// Zero, infinity, the quiet NaN, a signaling one, greatest, least normal, least or greatest subnormal (pick: 0 to 7),
-/// without sign.
+/// By `pick` from 0 to 7: zero, infinity, the quiet NaN, a signaling one, greatest, least normal, least subnormal or
+/// greatest subnormal, as a code without sign and ignored low bits. A format without the infinity or NaN gets the
+/// greatest number, without the signaling NaN zero.
 template <class Word>
 MMAFUZZ_HD Word special_magnitude(const FormatFields& f, int pick) {
   const Word top = static_cast<Word>(f.top_exponent_field()) << f.fraction_bits;
@@ -58,7 +59,8 @@ MMAFUZZ_HD Word special_magnitude(const FormatFields& f, int pick) {
   }
 }
 
-/// special_magnitude of either sign; zeros and NaNs only have the signs that they have.
+/// special_magnitude as an encoding with a sign. The quiet NaN stays the canonical one, and a format without -0 gets
+/// +0.
 MMAFUZZ_HD inline uint64_t special_encoding(const FormatFields& f, int pick, bool negative) {
   const uint64_t magnitude = special_magnitude<uint64_t>(f, pick);
   if (magnitude == 0) return f.encode_zero(negative);
@@ -69,8 +71,8 @@ MMAFUZZ_HD_CALL inline uint64_t draw_special(const FormatFields& f, CounterRng& 
   return special_encoding(f, static_cast<int>(rng.below(8)), negative);
 }
 
-/// How the factors of a product of exponent e share it: the exponents of a for which both are normal numbers, or with
-/// subnormals, numbers at all.
+/// How the two factors of a product share its exponent e: a has an exponent from `least` to `most`, b has e minus that,
+/// and both are normal numbers, or with `subnormals` nonzero ones. Empty where least > most.
 struct FactorShare {
   int least, most;
 
@@ -78,17 +80,18 @@ struct FactorShare {
       : least(larger(subnormals ? a.least_bit() : a.emin(), e - b.emax())),
         most(smaller(a.emax(), e - (subnormals ? b.least_bit() : b.emin()))) {}
 
-  /// The one nearest to `wanted`; beyond the formats' ranges the end that is least far off.
+  /// The exponent of a nearest to `wanted`; `least` where there is none.
   MMAFUZZ_HD int nearest(int wanted) const { return larger(least, smaller(wanted, most)); }
   MMAFUZZ_HD int any(CounterRng& rng) const { return least < most ? rng.between(least, most) : least; }
 };
 
-/// A product's leading bit and the bits below it as a fraction of c.
+/// The exponent of a product's leading bit, and the bits below it, truncated to a fraction field. Both 0 for a zero.
 template <class Word>
 struct Leading {
   int exponent;
   Word fraction;
 };
+/// Of product * 2^exponent, with the fraction field of f.
 MMAFUZZ_HD inline Leading<uint32_t> leading_of(const FormatFields& f, uint32_t product, int exponent) {
   if (product == 0) return {0, 0};
   const int top = fast_bit_length(product) - 1;
@@ -103,32 +106,33 @@ MMAFUZZ_HD inline Leading<uint64_t> leading_of(const FormatFields& f, uint128 pr
   return {exponent + top, static_cast<uint64_t>(at_top >> (128 - f.fraction_bits))};
 }
 
-/// A number near 2^exponent with a patterned fraction, of either sign. Draws are statements: a list of arguments has no
-/// order.
+/// A number near 2^exponent with a fraction of draw_fraction and a random sign. Each draw is a statement of its own,
+/// because C++ leaves the order in which arguments are evaluated open.
 MMAFUZZ_HD inline uint64_t draw_near(const FormatFields& f, int exponent, CounterRng& rng) {
   const uint64_t fraction = draw_fraction(f, rng);
   const bool negative = rng.next() & 1;
   return encode_near(f, negative, exponent, fraction);
 }
 
-/// The exponent field of an encoding that it alone shows to be a normal number: neither least nor greatest. Else 0.
+/// The exponent field where it is neither 0 nor all ones, so that the number is normal in every format; otherwise, and
+/// in integer formats and those without a sign bit, 0.
 MMAFUZZ_HD inline int plain_exponent_field(const FormatFields& f, uint64_t encoding) {
   if (f.integer || !f.has_sign()) return 0;
   const int field = static_cast<int>(encoding >> f.ignored_low_bits >> f.fraction_bits) & f.top_exponent_field();
   return field == f.top_exponent_field() ? 0 : field;
 }
 
-/// Weight of a number's leading bit; of zero and specials: the format's least exponent.
+/// Exponent of a number's leading bit; of zero, infinity and NaN emin.
 MMAFUZZ_HD inline int leading_exponent(const FormatFields& f, uint64_t encoding) {
-  if (const int field = plain_exponent_field(f, encoding)) return field - f.bias;  // most
+  if (const int field = plain_exponent_field(f, encoding)) return field - f.bias;  // the common case
   const Number n = decode(f, encoding);
   if (n.cls != NumberClass::finite) return f.emin();
   return n.exponent + fast_bit_length(n.significand) - 1;
 }
 
-/// The encoding with its leading bit moved to about 2^exponent; sign and fraction bits stay.
+/// The encoding with its leading bit moved to 2^exponent, as far as magnitude_near can; sign and fraction stay.
 MMAFUZZ_HD_CALL inline uint64_t with_exponent(const FormatFields& f, uint64_t encoding, int exponent) {
-  if (const int field = plain_exponent_field(f, encoding)) {  // most: the field alone changes
+  if (const int field = plain_exponent_field(f, encoding)) {  // the common case: only the field changes
     const int to = exponent + f.bias;
     if (to > 0 && to < f.top_exponent_field())
       return encoding +
@@ -143,7 +147,7 @@ MMAFUZZ_HD_CALL inline uint64_t with_exponent(const FormatFields& f, uint64_t en
   return encode_near(f, n.negative, exponent, fraction) | (encoding & low_mask(f.ignored_low_bits));
 }
 
-/// The sign bit as it travels in the container; 0 for formats without signs.
+/// The sign bit at its position in the container; 0 for formats without a sign bit.
 MMAFUZZ_HD inline uint64_t travelling_sign(const FormatFields& f) { return f.in_container(f.sign_bit()); }
 
 }  // namespace mmafuzz

@@ -10,7 +10,7 @@ class CounterRng {
  public:
   MMAFUZZ_HD CounterRng(uint64_t seed, uint64_t index) : state_(mix(stream(seed) ^ (index * index_factor))) {}
 
-  // For code that draws in vector lanes (oracles/convert/bulk_convert_simd.cc).
+  // Public for code that draws in vector lanes (oracles/convert/bulk_convert_simd.cc).
   static constexpr uint64_t golden = 0x9e3779b97f4a7c15u, index_factor = 0xd1342543de82ef95u;
   MMAFUZZ_HD static uint64_t stream(uint64_t seed) { return mix(seed + golden); }
 
@@ -22,11 +22,11 @@ class CounterRng {
   MMAFUZZ_HD uint32_t below(uint32_t n) {
     return static_cast<uint32_t>((uint64_t{static_cast<uint32_t>(next() >> 32)} * n) >> 32);
   }
-  /// Uniform in low..high.
+  /// Uniform in low..high, both included.
   MMAFUZZ_HD int between(int low, int high) {
     return low + static_cast<int>(below(static_cast<uint32_t>(high - low + 1)));
   }
-  /// True once in n.
+  /// True with probability 1/n.
   MMAFUZZ_HD bool one_in(uint32_t n) { return below(n) == 0; }
 
  private:

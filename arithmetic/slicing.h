@@ -1,5 +1,5 @@
-// How a scheme cuts matrices into slices of integer digits (docs/ozaki.md): what bins and moves of matrix products
-// refer to.
+// How a scheme cuts matrices into slices of integer digits (docs/ozaki.md), for the bins and mutations of matrix
+// products.
 #pragma once
 
 #include "arithmetic/format_fields.h"
@@ -24,8 +24,8 @@ MMAFUZZ_HD inline bool sums_exactly(int64_t n, SliceWidths w, int bits) {
   return sum <= static_cast<__int128>(1) << bits;
 }
 
-/// The widest slices that meet it, at most `most` bits each, a's the wider one where they differ, by one. Both at
-/// least 1.
+/// The widest slices for which sums_exactly(n, widths, bits) holds, at most `most` bits each; a's may be one bit wider
+/// than b's. Both are at least 1, even where 1 does not hold.
 MMAFUZZ_HD inline SliceWidths slice_widths(int64_t n, int bits, int most) {
   SliceWidths widths{1, 1};
   for (int total = 2; total <= 2 * most; ++total) {
@@ -38,16 +38,17 @@ MMAFUZZ_HD inline SliceWidths slice_widths(int64_t n, int bits, int most) {
 
 struct Slicing {
   SliceWidths widths;
-  int slices = 0;  ///< of a and of b; 0: as many as there are
+  int slices = 0;  ///< for each of a and b; 0: as many as the numbers have
   int bits = 24;   ///< of the accumulator: sums of at most 2^bits are exact
   int block = 16;  ///< products along k that are summed together
   bool operator==(const Slicing&) const = default;
 };
 
-/// Of a unit that has none of its own: fp16 digits and an fp32 accumulator.
+/// The slicing that is assumed for a unit without one: digits of fp16 (11 bits) and an fp32 accumulator (24 bits).
 MMAFUZZ_HD inline Slicing reference_slicing(int k) { return {slice_widths(k, 24, 11), 0, 24, 16}; }
 
-/// Slices that hold the significand of one number of `precision` bits, for a slicing that takes all there are.
+/// The number of slices; where the slicing sets no limit, as many slices of `width` bits as hold the significand of one
+/// number of `precision` bits.
 MMAFUZZ_HD inline int usual_slices(const Slicing& s, int width, int precision) {
   return s.slices > 0 ? s.slices : (precision + width - 1) / width;
 }
