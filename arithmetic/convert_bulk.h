@@ -1,6 +1,7 @@
-// Conversion of fp32 to one format of at most 10 fraction bits (and through it of bf16), in 32-bit integers without a
-// branch on the common path: everything that depends on the format and the rounding alone is worked out once. The
-// vector codec (oracles/convert/bulk_convert_simd.cc) does the same in lanes; round.h is the slow twin of both.
+// Conversion of fp32 (or of bf16, widened to fp32) to one format of at most 10 fraction bits, in 32-bit integers
+// without a branch on the common path: everything that depends on the format and the rounding alone is computed once.
+// The vector codec (oracles/convert/bulk_convert_simd.cc) does the same in lanes; round.h is the slow twin of both. The
+// *hole* is the gap below the least normal number that literal subnormals leave (docs/semantics.md 9).
 #pragma once
 
 #include "arithmetic/ieee_operations.h"
@@ -8,32 +9,32 @@
 namespace mmafuzz {
 
 /// A format and a rounding as constants. Magnitudes are fp32 encodings without the sign, whose order is that of the
-/// numbers.
+/// numbers. Arrays of two are indexed by the source's sign (1: negative). Results are encodings without ignored low
+/// bits.
 struct BulkPlan {
   FormatFields to;
-  RoundingRule rule;  ///< its random bits are given with each element
-  int32_t shift = 0;  ///< fp32 fraction bits that a normal result drops
-  int32_t rebias =
-      0;  ///< exponent field of the result less that of fp32, less one: the significand brings its leading one
-  bool round_away[2] = {};  ///< by the source's sign: a directed mode that moves this sign's magnitudes away from zero
-  bool flagged = true;
-  uint32_t sign = 0, greatest = 0;
+  RoundingRule rule;   ///< its random bits are given with each element
+  int32_t shift = 0;   ///< fp32 fraction bits that a normal result drops
+  int32_t rebias = 0;  ///< exponent field of the result minus that of fp32, minus one: adding the leading one adds one
+  bool round_away[2] = {};          ///< whether a directed mode moves magnitudes of this sign away from zero
+  bool flagged = true;              ///< whether results have flags
+  uint32_t sign = 0, greatest = 0;  ///< the sign bit and the greatest finite magnitude as encodings
   uint32_t zero[2] = {}, overflow[2] = {}, infinity[2] = {}, nan[2] = {},
-           negative = 0;  ///< results by sign, without ignored low bits
+           negative = 0;  ///< the result of each class of source or outcome
   uint8_t infinity_flags[2] = {}, negative_flags = 0;
-  bool signless = false;            ///< negative sources become `negative`, but for zeros
-  bool negatives_flushed = false;   ///< and but for those whose result is flushed
-  uint32_t least_normal = 0;        ///< below: tiny before rounding
-  uint32_t least_not_tiny[2] = {};  ///< below: tiny as the rule says, unless a draw decides
-  uint32_t tiny_drawn_from = 0;  ///< from here to least_normal a draw decides on tininess (stochastic, after rounding)
-  int32_t tiny_drop = 0;         ///< fp32 fraction bits dropped there, with an unbounded exponent
-  uint32_t hole_from = 0;  ///< greatest subnormal; the hole lies above it, below least_normal (literal subnormals)
-  uint32_t hole_up_from[2] = {};           ///< from here on the hole is left upward
-  uint32_t hole_top = 0;                   ///< encoding of the greatest subnormal
-  bool hole_drawn = false;                 ///< a draw decides which end of the hole a number in it takes
-  int32_t hole_field = 0;                  ///< exponent field of hole_from, in units of whose last bit ...
-  uint32_t hole_origin = 0, hole_gap = 0;  ///< ... the hole begins here and has this width, below 2^25
-  uint32_t greatest_magnitude = 0;         ///< of the greatest number
+  bool signless = false;            ///< nonzero negative sources become `negative`
+  bool negatives_flushed = false;   ///< except those whose result is flushed, which becomes zero
+  uint32_t least_normal = 0;        ///< magnitudes below it are tiny before rounding
+  uint32_t least_not_tiny[2] = {};  ///< magnitudes below it are tiny under rule.tininess, unless a draw decides
+  uint32_t tiny_drawn_from = 0;   ///< from here to least_normal a draw decides on tininess (stochastic, after rounding)
+  int32_t tiny_drop = 0;          ///< fp32 fraction bits dropped in that range with an unbounded exponent
+  uint32_t hole_from = 0;         ///< magnitude of the greatest subnormal, the lower end of the hole; 0: no hole
+  uint32_t hole_up_from[2] = {};  ///< least magnitude in the hole that rounds up to least_normal
+  uint32_t hole_top = 0;          ///< encoding of the greatest subnormal
+  bool hole_drawn = false;        ///< a draw decides which end of the hole a number in it takes
+  int32_t hole_field = 0;         ///< fp32 exponent field of hole_from; the hole is measured in units ...
+  uint32_t hole_origin = 0, hole_gap = 0;  ///< ... of its last bit: where it begins, and its width, below 2^25
+  uint32_t greatest_magnitude = 0;         ///< magnitude of the greatest number
 };
 
 namespace detail {
@@ -87,7 +88,7 @@ MMAFUZZ_HD inline BulkPlan make_bulk_plan(const FormatFields& to, const Rounding
   p.greatest_magnitude =
       detail::fp32_magnitude((p.greatest & to.fraction_mask()) | (uint64_t{1} << to.fraction_bits),
                              static_cast<int>(p.greatest >> to.fraction_bits) - to.bias - to.fraction_bits);
-  // The number of `precision` bits below 2^emin, and the middle between the two.
+  // The greatest number of `precision` bits below 2^emin, and the middle between it and 2^emin.
   const uint32_t below = detail::fp32_magnitude((uint64_t{1} << precision) - 1, to.emin() - precision);
   const uint32_t middle = detail::fp32_magnitude((uint64_t{2} << precision) - 1, to.emin() - precision - 1);
   p.tiny_drawn_from =
@@ -127,7 +128,7 @@ struct BulkResult {
   uint8_t flags;
 };
 
-/// An element by the slow path: any source.
+/// Converts one element of any source by the slow path.
 MMAFUZZ_HD inline BulkResult convert_slowly(const BulkPlan& p, uint32_t source, uint32_t random) {
   RoundingRule rule = p.rule;
   rule.random = random;
@@ -154,7 +155,8 @@ MMAFUZZ_HD inline uint32_t draw_threshold(const RoundingRule& rule, uint32_t sig
   return threshold;
 }
 
-/// Whether a draw leaves the hole upward: random < T of the part of the gap, multiplied out by twice the gap.
+/// Whether stochastic rounding takes the upper end of the hole: random < T (Threshold) of the part of the gap that lies
+/// below the magnitude, with both sides multiplied by twice the gap.
 MMAFUZZ_HD inline bool draws_out_of_hole(const BulkPlan& p, uint32_t magnitude, uint32_t random) {
   const uint32_t part =
       (detail::with_leading_one(magnitude) << (static_cast<int32_t>(magnitude >> 23) - p.hole_field)) - p.hole_origin;

@@ -5,14 +5,15 @@
 
 namespace mmafuzz {
 
+/// `finite` means finite and not zero.
 enum class NumberClass : uint8_t { zero, finite, infinity, nan };
 
 /// A decoded number: (-1)^negative * significand * 2^exponent when finite.
 struct Number {
   NumberClass cls = NumberClass::zero;
   bool negative = false;
-  bool subnormal = false;
-  bool signaling = false;
+  bool subnormal = false;  ///< also of a subnormal encoding that the format reads as zero
+  bool signaling = false;  ///< a signaling NaN; under policy::any_nan_invalid any NaN
   uint64_t significand = 0;
   int exponent = 0;        ///< weight of the significand's last bit
   int scale_exponent = 0;  ///< exponent of the leading (implicit) bit; a subnormal keeps the format's emin
@@ -20,7 +21,7 @@ struct Number {
 
 namespace detail {
 
-/// Integers, zeros, subnormals and whatever the top exponent holds.
+/// decode() for integers, shared biases, zeros, subnormals and encodings with the top exponent field.
 MMAFUZZ_HD_CALL inline Number decode_uncommon(const FormatFields& f, uint64_t encoding) {
   Number n;
   encoding &= f.container_mask();
@@ -98,7 +99,7 @@ MMAFUZZ_HD inline Number decode(const FormatFields& f, uint64_t encoding) {
   const uint64_t code = encoding >> f.ignored_low_bits;
   const unsigned top = static_cast<unsigned>(f.top_exponent_field());
   const unsigned field = static_cast<unsigned>(code >> f.fraction_bits) & top;
-  if (field - 1 >= top - 1) return detail::decode_uncommon(f, encoding);  // neither 0 nor the top exponent: ordinary
+  if (field - 1 >= top - 1) return detail::decode_uncommon(f, encoding);  // the field is 0, which wraps, or the top one
   Number n;
   n.cls = NumberClass::finite;
   n.negative = (code & f.sign_bit()) != 0;

@@ -1,5 +1,5 @@
 // What a binary floating-point format is to the arithmetic: field widths, bias and policies. Every mask derives from
-// these; names and switches live in core/format.h.
+// these; names and switches live in core/format.h. A *code* is an encoding shifted right by the ignored low bits.
 #pragma once
 
 #include "arithmetic/host_device.h"
@@ -33,7 +33,7 @@ enum class SubnormalRule : uint8_t {
 /// listed there.
 namespace policy {
 inline constexpr uint32_t hole_tie_down = 1u << 0;      ///< 2: the middle of the hole goes to the greatest subnormal
-inline constexpr uint32_t clamp_positive = 1u << 1;     ///< 3: what overflows below clamps to +greatest
+inline constexpr uint32_t clamp_positive = 1u << 1;     ///< 3: a negative overflow is clamped to +greatest
 inline constexpr uint32_t nan_signed = 1u << 2;         ///< 4: NaN clamps to the greatest number of its sign
 inline constexpr uint32_t zero_positive = 1u << 3;      ///< 5: zeros have no sign
 inline constexpr uint32_t negative_zero = 1u << 4;      ///< 6: a negative value without a sign bit becomes zero
@@ -89,7 +89,7 @@ struct FormatFields {
   MMAFUZZ_HD constexpr bool minus_zero_is_nan() const {
     return specials == Specials::fnuz || specials == Specials::top_infinity;
   }
-  /// Whether all ones below the sign stand for no number, and the code below them does.
+  /// Whether all ones below the sign are NaN or infinity, and the next lower code is the greatest number.
   MMAFUZZ_HD constexpr bool all_ones_is_special() const {
     return specials == Specials::fn || specials == Specials::top_infinity;
   }
@@ -127,7 +127,8 @@ struct FormatFields {
     const uint64_t fraction = specials == Specials::top_infinity ? fraction_mask() : 0;
     return in_container((uint64_t(top_exponent_field()) << fraction_bits) | fraction | (negative ? sign_bit() : 0));
   }
-  /// The canonical quiet NaN: sign 0, top fraction bit set; formats with one NaN give that; without any: greatest.
+  /// The canonical quiet NaN: sign 0, of the fraction only the top bit set. A format with one NaN has that one; a
+  /// format without NaN has the greatest number instead.
   MMAFUZZ_HD constexpr uint64_t encode_nan() const {
     switch (specials) {
       case Specials::ieee:

@@ -65,7 +65,8 @@ MMAFUZZ_HD inline Number flushed_operand(const FormatFields& f, Number n, bool f
   return n;
 }
 
-/// So is a result that is subnormal once rounded, or underflowed on its way to the least normal number.
+/// Under ftz=1 a result that is subnormal once rounded, or that underflowed and was rounded to the least normal number,
+/// is a zero of its sign.
 MMAFUZZ_HD inline Rounded flushed_result(const FormatFields& f, Rounded r, bool flush) {
   const bool underflowed = (r.flags & flag::underflow) != 0 && f.subnormals != SubnormalRule::absent;
   if (flush && (underflowed || decode(f, r.encoding).subnormal)) {
@@ -131,8 +132,8 @@ MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, 
   if (x.significand == 0) return round_exact(f, y, rule);
   if (y.significand == 0) return round_exact(f, x, rule);
 
-  // An addend whose leading bit lies more than 70 bits below the other's last bit only matters as a sticky bit, so it
-  // may be replaced by any value there: 70 is more than the greatest precision, 53, and a borrow. 384 bits then do.
+  // An addend whose leading bit lies more than 70 bits below the other's last bit only matters as a sticky bit, so that
+  // any value there can replace it: 70 is more than the greatest precision, 53, and a borrow. Then 384 bits suffice.
   constexpr int far = 70;
   const Exact& high = x.exponent + bit_length128(x.significand) >= y.exponent + bit_length128(y.significand) ? x : y;
   Exact low = &high == &x ? y : x;
@@ -280,8 +281,8 @@ MMAFUZZ_HD_CALL inline Rounded ieee_remainder(const FormatFields& f, const Numbe
   } else if (x.cls == NumberClass::zero || y.cls == NumberClass::infinity || y.exponent - x.exponent > 64) {
     r = round_once(f, x.negative, x.significand, x.exponent, false, rule);  // |x| is below |y| / 2
   } else {
-    // Units of the lower exponent. A higher exponent of x is worked off 32 bits at a time; only the quotient's last bit
-    // counts.
+    // Both in units of the lower exponent. A higher exponent of x is reduced 32 bits at a time; only the last bit of
+    // the quotient is needed.
     int higher = x.exponent - y.exponent;
     const uint128 divisor = higher >= 0 ? uint128{y.significand} : uint128{y.significand} << -higher;
     uint128 quotient = x.significand / divisor, rest = x.significand % divisor;
@@ -304,7 +305,7 @@ MMAFUZZ_HD_CALL inline Rounded ieee_remainder(const FormatFields& f, const Numbe
   return r;
 }
 
-/// How two numbers stand to each other; `unordered` where one is NaN.
+/// The result of comparing two numbers; `unordered` where one is NaN.
 enum class Order : uint8_t { less, equal, greater, unordered };
 
 MMAFUZZ_HD inline Order ieee_order(const Number& x, const Number& y) {
@@ -327,7 +328,8 @@ MMAFUZZ_HD inline Order ieee_order(const Number& x, const Number& y) {
   return smaller_magnitude != x.negative ? Order::less : Order::greater;
 }
 
-/// A comparison's truth as 1 or +0 of the format; `signaling`: any NaN operand is invalid, else signaling ones alone.
+/// The truth of a comparison as 1 or +0 of the format; `signaling`: every NaN operand raises invalid, otherwise only
+/// signaling ones do.
 MMAFUZZ_HD inline Rounded ieee_comparison(const FormatFields& f, const Number& x, const Number& y, bool truth,
                                           bool signaling) {
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;

@@ -28,8 +28,8 @@ MMAFUZZ_HD_CALL inline RoundedInteger rounded_integer(const Number& x, const Rou
   return r;
 }
 
-/// Whether a conversion to an integer format is invalid: NaN, infinity, or beyond the range once rounded (IEEE
-/// 754-2019, 7.2 j). The standard leaves its result open then.
+/// Whether a conversion to an integer format is invalid: NaN, infinity, or out of range once rounded (IEEE
+/// 754-2019, 7.2 j). The standard does not specify the result of such a conversion.
 MMAFUZZ_HD inline bool is_beyond_integers(const FormatFields& to, const Number& x, const RoundedInteger& n) {
   if (x.cls == NumberClass::nan || x.cls == NumberClass::infinity || n.beyond) return true;
   const uint64_t greatest = low_mask(to.width - (to.has_sign() ? 1 : 0));

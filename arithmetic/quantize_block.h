@@ -6,10 +6,10 @@
 
 namespace mmafuzz {
 
-/// Elements of an integer format are multiples of this power of two: s8 of 2^-6 (OCP MX 1.0, 5.3.4).
+/// Elements of an integer format are multiples of 2^element_unit: s8 of 2^-6 (OCP MX 1.0, 5.3.4).
 MMAFUZZ_HD constexpr int element_unit(const FormatFields& f) { return f.integer ? 2 - f.width : 0; }
 
-/// The greatest magnitude that an element takes; of integers the least number has no counterpart and is left out.
+/// The greatest magnitude of an element. The least integer, whose negative is no element, is not used.
 MMAFUZZ_HD inline Number greatest_element(const FormatFields& f) {
   if (!f.integer) return decode(f, f.encode_greatest(false));
   Number n;
@@ -19,7 +19,7 @@ MMAFUZZ_HD inline Number greatest_element(const FormatFields& f) {
   return n;
 }
 
-/// The place of a positive scale among those of its format, the least one's is 0.
+/// The rank, from 0, of a positive scale among those of its format in ascending order; scale_at is the inverse.
 MMAFUZZ_HD constexpr uint64_t scale_rank(const FormatFields& f, uint64_t code) {
   return f.shared_bias ? low_mask(f.width) - code : code >> f.ignored_low_bits;
 }
@@ -29,13 +29,13 @@ MMAFUZZ_HD constexpr uint64_t scale_at(const FormatFields& f, uint64_t rank) {
 MMAFUZZ_HD constexpr uint64_t greatest_scale_rank(const FormatFields& f) {
   return f.shared_bias ? low_mask(f.width) : f.greatest_magnitude();
 }
-/// The exponent of the least power of two of a scale without a fraction.
+/// The exponent of the least power of two in a format of scales without a fraction.
 MMAFUZZ_HD constexpr int least_power(const FormatFields& f) {
   return f.shared_bias ? -static_cast<int>(low_mask(f.width)) : f.emin();
 }
 
-/// Where a scale of powers of two goes up: amax at `significand` * 2^exponent or beyond asks for 2^0 at least, twice as
-/// much for 2^1, and so on.
+/// The amax from which on a scale of powers of two is 2^0: significand * 2^exponent. From 2^n times that on it is 2^n.
+/// `at` says whether the amax of the step itself takes the greater scale; to_even: if its exponent field is even.
 struct ScaleStep {
   enum class At : uint8_t { included, excluded, to_even } at = At::included;
   uint64_t significand = 0;  ///< its highest bit is set
@@ -55,7 +55,7 @@ MMAFUZZ_HD inline ScaleStep scale_step(ScaleRule rule, const FormatFields& eleme
   const Number greatest = greatest_element(element);
   const int length = fast_bit_length(greatest.significand);
   const int emax = greatest.exponent + length - 1;
-  // The bits of the fraction of a number of the greatest binade.
+  // Fraction bits of the numbers in the greatest binade.
   const int fraction = element.integer ? length - 1 : element.fraction_bits;
   using At = ScaleStep::At;
   switch (rule) {
@@ -78,7 +78,7 @@ MMAFUZZ_HD inline ScaleStep scale_step(ScaleRule rule, const FormatFields& eleme
 
 namespace detail {
 
-/// x / y for finite x and y, with what does not fit jammed into the last bit. Both significands have at most 60 bits.
+/// x / (divisor * 2^divisor_exponent) for finite x; the last bit is sticky. Both significands have at most 60 bits.
 MMAFUZZ_HD inline Number jammed_quotient(const Number& x, uint64_t divisor, int divisor_exponent) {
   Number q = x;
   q.exponent = x.exponent - divisor_exponent;
@@ -109,8 +109,8 @@ MMAFUZZ_HD inline uint64_t power_of_two_scale(const FormatFields& scale, const S
 
 }  // namespace detail
 
-/// The scale's encoding for a block whose greatest magnitude is `amax`, zero or finite. `tensor`: the scale of the
-/// whole tensor, finite and positive.
+/// The encoding of the scale of a block whose greatest magnitude is `amax`, zero or finite. `step` is read only if the
+/// scale has no fraction. `tensor`: the scale of the whole tensor, finite and positive.
 MMAFUZZ_HD_CALL inline uint64_t block_scale(const BlockRule& rule, const ScaleStep& step, const FormatFields& element,
                                             const FormatFields& scale, Number amax, const Number& tensor) {
   if (rule.via.width != 0 && amax.cls == NumberClass::finite) {

@@ -34,6 +34,7 @@ inline constexpr uint8_t denormal_operand = 0x20;
 /// `random_bits` random bits r move the magnitude up iff r < T, T being f * 2^random_bits made an integer as named.
 enum class Threshold : uint8_t { floor, ceiling, nearest };
 
+/// The maximum of RoundingRule::random_bits.
 inline constexpr int most_random_bits = 31;
 
 struct RoundingRule {
@@ -42,7 +43,7 @@ struct RoundingRule {
   Overflow overflow = Overflow::by_rounding;
   Threshold threshold = Threshold::floor;
   uint8_t random_bits = 24;  ///< 1..most_random_bits
-  uint32_t random = 0;       ///< below 2^random_bits; stochastic rounding of one element (random_word)
+  uint32_t random = 0;       ///< r of Threshold for one element, below 2^random_bits (random_word)
 };
 
 /// The random bits of an element: the first draw of the counter-based stream (seed, index), its highest bits.
@@ -84,8 +85,8 @@ struct Cut {
   bool guard, sticky;
 };
 
-/// significand * 2^exponent (+ sticky) cut at weight 2^quantum. The significand's leading bits must survive a left
-/// shift.
+/// significand * 2^exponent (+ sticky) cut at weight 2^quantum. Where quantum < exponent, the significand must have
+/// room for the left shift.
 MMAFUZZ_HD inline Cut cut_at(uint64_t significand, int exponent, bool sticky, int quantum) {
   const int drop = quantum - exponent;
   if (drop <= 0) return {significand << -drop, false, sticky};
@@ -117,8 +118,8 @@ MMAFUZZ_HD inline bool moves_away(const RoundingRule& rule, bool negative, uint6
   return draws_away(rule, significand & low_mask(drop), uint128{1} << drop);
 }
 
-/// The end of the hole below the least normal number that a magnitude inside it takes; the hole spans top..normal units
-/// of 2^quantum, and a tie has no parity.
+/// Whether a magnitude in the hole below the least normal number rounds up to that. The hole spans from `top` to
+/// `normal`, in units of 2^quantum; neither end of it is even, so that the format's policy decides a tie.
 MMAFUZZ_HD_CALL inline bool leaves_hole_upward(const FormatFields& f, const RoundingRule& rule, bool negative,
                                                uint64_t significand, int exponent, bool sticky, int quantum,
                                                uint64_t top, uint64_t normal) {
@@ -142,6 +143,7 @@ MMAFUZZ_HD_CALL inline bool leaves_hole_upward(const FormatFields& f, const Roun
   return tie ? !f.has(policy::hole_tie_down) : twice >= top + normal;
 }
 
+/// The encoding of a result beyond the greatest finite number.
 MMAFUZZ_HD inline uint64_t overflowed(const FormatFields& f, bool negative, const RoundingRule& rule) {
   bool to_infinity = true;
   if (rule.overflow == Overflow::saturate) to_infinity = false;
@@ -158,7 +160,8 @@ MMAFUZZ_HD inline uint64_t overflowed(const FormatFields& f, bool negative, cons
 
 }  // namespace detail
 
-/// A negative value for a format without signs (e8m0, ue4m3, uhp): NaN, or zero where it saturates; invalid.
+/// The result of a negative value in a format without signs (e8m0, ue4m3, uhp): NaN, or zero where the rule saturates,
+/// the format has no NaN or its policy says so; with the invalid flag.
 MMAFUZZ_HD inline Rounded rounded_negative_unsigned(const FormatFields& f, const RoundingRule& rule) {
   Rounded r;
   r.negative = true;
@@ -168,10 +171,10 @@ MMAFUZZ_HD inline Rounded rounded_negative_unsigned(const FormatFields& f, const
   return r;
 }
 
-/// Rounds (-1)^negative * (significand * 2^exponent + sticky) once to format f. significand must be nonzero, or zero
-/// only with sticky clear; sticky stands for a positive part smaller than one unit of the significand, which must then
-/// hold at least precision + 2 bits. Literal CFloat subnormals (docs/semantics.md 9) leave a hole below the least
-/// normal number: a value in it goes to the nearer end, a tie to the normal number.
+/// Rounds (-1)^negative * (significand * 2^exponent + sticky) once to format f. `sticky` stands for a positive part
+/// smaller than one unit of the significand, which must then have at least precision + 2 bits. Literal CFloat
+/// subnormals (docs/semantics.md 9) leave a hole below the least normal number, which detail::leaves_hole_upward
+/// rounds.
 MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, uint64_t significand, int exponent,
                                           bool sticky, const RoundingRule& rule = {}) {
   Rounded r;
@@ -264,7 +267,8 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
   return r;
 }
 
-/// Sign of an exactly zero sum (IEEE 754-2019, 6.3): the addends' common sign, else + except when rounding down.
+/// Whether an exactly zero sum is -0 (IEEE 754-2019, 6.3): it has the addends' common sign, else + except when rounding
+/// down.
 MMAFUZZ_HD inline bool zero_sum_sign(bool all_negative, bool all_positive, Rounding rounding) {
   if (all_negative) return true;
   if (all_positive) return false;

@@ -89,8 +89,8 @@ MMAFUZZ_HD inline WideInt<4> full_product(uint128 x, uint128 y) {
   return product;
 }
 
-/// What is left of an exact value after it has been cut to 64 bits: value = significand * 2^exponent + (sticky: a
-/// positive part below the last bit).
+/// An exact value cut to 64 bits: value = significand * 2^exponent, plus, if sticky, a positive part below the last
+/// bit.
 struct Compressed {
   uint64_t significand;
   int exponent;
