@@ -1,5 +1,5 @@
-// The domain of kernels/bulk_normalized-inl.h for one dot at a time: that of the fused sums, and that of the sums which
-// c joins last.
+// The domain of kernels/bulk_normalized-inl.h for one dot at a time: a OneDot sums the products of a block alone, and
+// the base class OneExactDot adds c.
 #pragma once
 
 #include "arithmetic/exact_sum.h"

@@ -7,20 +7,20 @@
 
 namespace mmafuzz {
 
-/// One instruction of one dot. Steps do not show the places of products. Operations are in d's format, or in fp32
-/// (KernelTraits).
+/// One instruction of one dot. Traced steps do not tell which products they belong to. The operations' format is d's,
+/// or fp32 where KernelTraits::of_fp32().
 template <class Trace>
 class OneChain : public OneInstruction<Trace> {
  public:
   struct Real {
     Number number;
-    uint64_t encoding;  ///< of an operand that is a NaN, made quiet in the operations' format
+    uint64_t encoding;  ///< for an operand that is a NaN: the quiet NaN of the operations' format
     bool is_signalling = false;
   };
-  /// What a tree knows of its operands when c joins.
+  /// What joined() needs of the products of a block of a tree.
   struct Seen {
-    SpecialTerms operands;
-    bool overflowed = false;  ///< a product did
+    SpecialTerms operands;    ///< infinities and NaNs of the exact products
+    bool overflowed = false;  ///< a finite product overflowed
   };
 
   MMAFUZZ_HD OneChain(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
@@ -41,7 +41,7 @@ class OneChain : public OneInstruction<Trace> {
   }
   MMAFUZZ_HD Real a(int i) const { return operand(m_.a, in_.a[i]); }
   MMAFUZZ_HD Real b(int i) const { return operand(m_.b, in_.b[i]); }
-  /// Exact: the format of the operations holds c.
+  /// c as an operand; widening it to the operations' format is exact.
   MMAFUZZ_HD Real addend(uint64_t code) const {
     const Real c = operand(c_format_, code);
     const bool is_kept = !is_wider() || (c.number.cls == NumberClass::nan && m_.nan_from != NanFrom::constant);
@@ -62,7 +62,7 @@ class OneChain : public OneInstruction<Trace> {
     const Real* const abc[3] = {&x, &y, nullptr};
     return result(Step::Kind::ieee_multiply, abc, ieee_multiply(core_.d, x.number, y.number, rule_));
   }
-  /// The left and the right one of a pair.
+  /// x + y; x is the left one of a pair, which is a in the orders of NanFrom.
   MMAFUZZ_HD_CALL Real add(const Real& x, const Real& y) const {
     const Real* const abc[3] = {&x, &y, nullptr};
     return result(Step::Kind::ieee_add, abc, ieee_add(core_.d, x.number, y.number, rule_));
@@ -82,7 +82,8 @@ class OneChain : public OneInstruction<Trace> {
     const Real* const abc[3] = {&x, &y, nullptr};
     return result(Step::Kind::ieee_multiply, abc, r);
   }
-  /// c and the products' sum; where an overflow yields to them, infinities and NaNs of operands decide.
+  /// c plus the sum of a block's products. Under OverflowRank::below_operands, where a product overflowed, infinities
+  /// and NaNs of operands decide.
   MMAFUZZ_HD Real joined(const Real& c, const Real& sum, Seen& seen) const {
     seen.operands.add(c.number.cls, c.number.negative);
     if (m_.overflow_rank == OverflowRank::below_operands && seen.overflowed && seen.operands.any())
@@ -118,7 +119,7 @@ class OneChain : public OneInstruction<Trace> {
     return nan_result(m_.nan_from, operand, invalid, core_.nan);
   }
 
-  /// Subnormal results become zeros where flushed, NaN is what the row says.
+  /// The rounded result of an operation on abc (null: no such operand), flushed and with the NaN that the row says.
   MMAFUZZ_HD Real result(Step::Kind kind, const Real* const* abc, const Rounded& r) const {
     const uint64_t encoding =
         decode(core_.d, r.encoding).cls == NumberClass::nan ? nan_of(abc) : flush_result(core_, r);
@@ -126,7 +127,7 @@ class OneChain : public OneInstruction<Trace> {
       step_.kind = kind;
       step_.count = 0;
       step_.aligned = false;
-      // Of a sum and c, c stands first.
+      // Where c joins a sum (no b), c is the first addend of the step.
       const int turn = abc[1] ? 0 : 2;
       for (int i = 0; i < 3; ++i)
         if (const Real* x = abc[(i + turn) % 3]) {
@@ -147,7 +148,7 @@ class OneChain : public OneInstruction<Trace> {
       if (is_positive && n.cls == NumberClass::zero) n.negative = false;
       return n;
     }
-    // Operands become fp32 numbers first; those are flushed that are subnormal there.
+    // Operands become fp32 numbers first; what is subnormal in fp32 is flushed.
     Number n = decode_operand(m_, f, encoding);
     if (!flushes(m_) || n.cls != NumberClass::finite) return n;
     if (n.exponent + fast_bit_length(n.significand) - 1 >= core_.d.emin()) return n;
@@ -157,7 +158,7 @@ class OneChain : public OneInstruction<Trace> {
     return n;
   }
 
-  DotModel core_;
+  DotModel core_;  ///< the row, with the operations' format as d
   RoundingRule rule_;
 };
 

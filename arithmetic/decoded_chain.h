@@ -6,7 +6,7 @@
 
 namespace mmafuzz {
 
-/// (-1)^minus * significand * 2^exponent; as an accumulator also infinite.
+/// (-1)^minus * significand * 2^exponent. Operands are finite; an accumulator may be infinite.
 struct DecodedDouble {
   uint64_t significand;  ///< below 2^53
   int32_t exponent;
@@ -29,12 +29,13 @@ MMAFUZZ_HD inline uint64_t encode_double(const DecodedDouble& x) {
 
 namespace chain {
 
+/// bit_length of 128 bits.
 MMAFUZZ_HD inline int length(uint128 v) {
   const uint64_t high = static_cast<uint64_t>(v >> 64);
   return high ? 64 + fast_bit_length(high) : fast_bit_length(static_cast<uint64_t>(v));
 }
 
-/// v * 2^exponent in units of 2^unit; what lies below becomes the last bit.
+/// v * 2^exponent in units of 2^unit; if any bits below are set, so is the last bit.
 MMAFUZZ_HD inline uint128 in_units(uint128 v, int exponent, int unit) {
   const int shift = exponent - unit;
   if (shift >= 0) return v << shift;
@@ -43,7 +44,7 @@ MMAFUZZ_HD inline uint128 in_units(uint128 v, int exponent, int unit) {
   return kept | (kept << -shift != v ? 1 : 0);
 }
 
-/// x * y + z to nearest even.
+/// x * y + z, rounded to nearest even; x and y finite.
 MMAFUZZ_HD inline DecodedDouble multiply_add(const DecodedDouble& x, const DecodedDouble& y, const DecodedDouble& z) {
   if (z.infinite) return z;
   const bool minus = x.minus != y.minus;
@@ -53,8 +54,8 @@ MMAFUZZ_HD inline DecodedDouble multiply_add(const DecodedDouble& x, const Decod
     if (z.significand == 0) sum.minus = minus && z.minus;
     return sum;
   }
-  // The greater one's leading bit becomes bit 125. Where the other loses bits, it is so small that one bit for them all
-  // rounds as they do.
+  // The leading bit of the greater of product and z becomes bit 125. Where the other one loses bits, it is so small
+  // that one sticky bit rounds as they do.
   const int at = x.exponent + y.exponent;
   int top = at + length(product);
   if (z.significand) top = larger(top, z.exponent + fast_bit_length(z.significand));
@@ -87,6 +88,7 @@ MMAFUZZ_HD inline DecodedDouble multiply_add(const DecodedDouble& x, const Decod
 
 }  // namespace chain
 
+/// Whether chain::multiply_add over dots of length k computes the row.
 MMAFUZZ_HD inline bool decoded_chain_fits(const DotModel& m, int k) {
   const FormatFields f = ieee_fields(11, 52);
   return traits_of(m).carried == KernelTraits::Carried::each_product && m.a == f && m.b == f && m.c == f && m.d == f &&

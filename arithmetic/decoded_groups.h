@@ -9,7 +9,7 @@ namespace mmafuzz {
 
 inline constexpr int products_of_groups = 64, products_of_group = 16;
 
-/// sum + the products of four signed bytes each.
+/// sum + the four products of the signed bytes of x and y.
 MMAFUZZ_HD inline int32_t dot_of_bytes(uint32_t x, uint32_t y, int32_t sum) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 610
   return __dp4a(static_cast<int32_t>(x), static_cast<int32_t>(y), sum);
@@ -28,7 +28,7 @@ MMAFUZZ_HD inline int8_t twice_e2m1(uint32_t encoding) {
   return static_cast<int8_t>(encoding & 8 ? -magnitude : magnitude);
 }
 
-/// A scale: significand and exponent of its implicit bit, both 0 for zero and NaN.
+/// A scale: its significand and the exponent of its implicit bit, both 0 for zero and NaN.
 struct DecodedScale {
   uint8_t significand;
   bool is_nan;
@@ -44,14 +44,14 @@ MMAFUZZ_HD inline DecodedScale decode_scale(const FormatFields& f, uint32_t enco
           static_cast<int16_t>(normal ? static_cast<int>(field) - f.bias : f.emin())};
 }
 
-/// One row or column: 64 bytes, the scale of each group, and 16 bits for each group that say which elements are not
-/// zero.
+/// One row or column of a matrix. The arrays are the caller's.
 struct DecodedGroups {
-  const uint32_t* bytes;
-  const DecodedScale* scale;
-  uint64_t nonzero;
+  const uint32_t* bytes;      ///< 64 elements as twice_e2m1, four in a word
+  const DecodedScale* scale;  ///< one for each scale_block elements
+  uint64_t nonzero;           ///< bit i: element i is not zero
 };
 
+/// Whether decoded_grouped_sum computes the row on dots of length k with these scales.
 MMAFUZZ_HD inline bool decoded_groups_fit(const FormatFields& scale, int scale_block, const DotModel& m, int k) {
   return traits_of(m).in_groups() && k == products_of_groups && m.k == k && m.group == products_of_group &&
          m.scale_block == scale_block && m.scale_a == scale && m.scale_b == scale && m.a.width == 4 &&
@@ -64,7 +64,8 @@ MMAFUZZ_HD inline bool decoded_groups_fit(const FormatFields& scale, int scale_b
          m.special_scope == SpecialScope::block && m.subnormals == Subnormals::kept;
 }
 
-/// One dot's result. scale_fraction: fraction bits of the scales' format; scale_block: products for each scale.
+/// The encoding of one dot's result. scale_fraction: fraction bits of the scales' format; scale_block: products that
+/// share a scale.
 template <int scale_fraction, int scale_block>
 MMAFUZZ_HD uint32_t decoded_grouped_sum(const DotModel& m, const DecodedGroups& x, const DecodedGroups& y, uint32_t c) {
   constexpr int groups = products_of_groups / products_of_group, scales = products_of_groups / scale_block;
@@ -80,7 +81,7 @@ MMAFUZZ_HD uint32_t decoded_grouped_sum(const DotModel& m, const DecodedGroups& 
   int exponent[groups], greatest = addend.significand ? addend.exponent : m.zero_exponent;
   MMAFUZZ_UNROLL
   for (int g = 0; g < groups; ++g) {
-    int32_t sum = 0;  // of products times 4: at most 16 * 144
+    int32_t sum = 0;  // four times the sum of the products: at most 16 * 144
     MMAFUZZ_UNROLL
     for (int i = 0; i < products_of_group / 4; ++i)
       sum = dot_of_bytes(x.bytes[g * (products_of_group / 4) + i], y.bytes[g * (products_of_group / 4) + i], sum);

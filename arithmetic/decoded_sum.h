@@ -7,18 +7,18 @@
 
 namespace mmafuzz {
 
-/// Element i of a row or column. Elements of a block are adjacent.
+/// One element of a row or column of a matrix.
 struct DecodedElement {
   uint32_t significand;
-  int16_t exponent;  ///< of the implicit bit, scale included; very low for zeros
+  int16_t exponent;  ///< of the implicit bit, scale included; exponent_of_zero for a zero
   bool minus;
 };
 
-/// One row or column: arrays of S.k, and a bit for each negative element and for each block that holds a zero.
+/// One row or column. The arrays are the caller's; their S.k elements are in the order of narrow::position.
 struct DecodedVector {
   const uint32_t* significand;
   const int16_t* exponent;
-  uint32_t minus, zero_blocks;
+  uint32_t minus, zero_blocks;  ///< a bit for each negative element; for each block that holds a zero
 };
 
 namespace narrow {
@@ -29,13 +29,14 @@ template <NarrowShape S>
 MMAFUZZ_HD constexpr int product_bits() {
   return S.summed().a.fraction_bits + S.summed().b.fraction_bits;
 }
-/// Where element i stands: FP8 that is emulated takes k mod 4 in {0,1} first, then {2,3}.
+/// The index of element i in the arrays, where the elements of a block are adjacent: emulated FP8 has k mod 4 in {0,1}
+/// first, then {2,3}.
 template <NarrowShape S>
 MMAFUZZ_HD constexpr int position(int i) {
   return S.of_fp16() ? i % 4 / 2 * (S.k / 2) + i / 4 * 2 + i % 2 : i;
 }
 
-/// `scale`: exponent of the element's scale. Specials read as zero.
+/// `scale`: exponent of the element's scale. Infinities and NaNs become zeros.
 template <NarrowShape S>
 MMAFUZZ_HD DecodedElement decode_element(bool is_a, uint32_t encoding, int scale) {
   const FormatFields f = is_a ? S.a : S.b;
@@ -60,7 +61,8 @@ MMAFUZZ_HD inline uint32_t shifted_out(uint32_t x, int s) {
   return s > 31 ? 0 : x >> s;
 #endif
 }
-/// magnitude * 2^unit with `bits` fraction bits, toward zero or to nearest even; magnitude < 2^63.
+/// The encoding of magnitude * 2^unit rounded to `bits` fraction bits, to nearest even or toward zero; magnitude <
+/// 2^63. `half`, here and below: c and d are fp16, not fp32.
 MMAFUZZ_HD inline uint32_t round_wide(bool half, bool nearest, int bits, bool minus, uint64_t magnitude, int unit) {
   const FormatFields d = result_fields(half);
   const uint32_t sign = minus ? 1u << (half ? 15 : 31) : 0;
@@ -86,7 +88,7 @@ MMAFUZZ_HD inline uint32_t round_wide(bool half, bool nearest, int bits, bool mi
   return sign | code;
 }
 
-/// x + y to nearest even; y may be infinite.
+/// x + y to nearest even; x is finite, y finite or infinite.
 MMAFUZZ_HD inline uint32_t add(bool half, uint32_t x, uint32_t y) {
   const FormatFields d = result_fields(half);
   const uint32_t x_code = magnitude_code(d, x), y_code = magnitude_code(d, y);
@@ -106,7 +108,8 @@ MMAFUZZ_HD inline uint32_t add(bool half, uint32_t x, uint32_t y) {
                     exponent - d.fraction_bits - room);
 }
 
-/// One block of n products from `first` on and c. The significands of y are shifted up by F - product_bits.
+/// One block of n products from `first` on, and c. `zero`: one of the products is zero. The significands of y were
+/// shifted up by F - product_bits.
 template <int n>
 MMAFUZZ_HD uint32_t sum_decoded(const DotModel& m, bool half, const DecodedVector& x, const DecodedVector& y, int first,
                                 bool zero, uint32_t c) {
@@ -137,7 +140,7 @@ MMAFUZZ_HD uint32_t sum_decoded(const DotModel& m, bool half, const DecodedVecto
 
 }  // namespace narrow
 
-/// One dot's result.
+/// The encoding of one dot's result.
 template <NarrowShape S>
 MMAFUZZ_HD uint32_t decoded_fused_sum(const DotModel& m, bool half, const DecodedVector& x, const DecodedVector& y,
                                       uint32_t c) {

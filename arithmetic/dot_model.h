@@ -1,12 +1,13 @@
 // A unit's row of parameters: everything that the kernels need to know about one instruction.
 // One plain struct serves all kernels, so that an override, an ablation or a mutant is one changed member.
+// D and N with a number (D7, N5) name the questions that sources disagree on (docs/units.md).
 #pragma once
 
 #include "arithmetic/round.h"
 
 namespace mmafuzz {
 
-/// Ways to add, in the order of their table.
+/// The kernels, in the order of arithmetic/kernels.def.h.
 enum class Kernel : uint8_t {
 #define KERNEL(name, ...) name,
 #include "arithmetic/kernels.def.h"
@@ -17,7 +18,7 @@ enum class Kernel : uint8_t {
 enum class ZeroRule : uint8_t {
   constant,  ///< zero products and a zero c read zero_exponent (MMA-Sim 2026, FPy)
   clamp,     ///< zero terms read nothing, the maximum is never below zero_exponent (MATLAB-tensor-core)
-  operand,   ///< a zero factor reads -126 and the other factor's exponent is added; c = 0 reads -126 (MMA-Sim 2025)
+  operand,   ///< a zero factor reads -126, to which the other's exponent is added; c = 0 reads -126 (MMA-Sim 2025)
 };
 
 enum class ProductRule : uint8_t {
@@ -47,7 +48,8 @@ enum class SpecialScope : uint8_t {
   whole_k,  ///< once over the instruction's whole k; later an all-ones exponent reads as a number (MATLAB, D12)
 };
 
-/// What the low 13 bits of a tf32 operand do (D14, D36).
+/// The low 13 bits of a tf32 operand are dropped, or dropped except that they make a NaN of an infinity, or rounded,
+/// ties away (D14, D36).
 enum class LowBits : uint8_t { ignored, nan_payload, rounded };
 
 enum class ProductOverflow : uint8_t {
@@ -56,7 +58,8 @@ enum class ProductOverflow : uint8_t {
   positive_infinity,  ///< ... becomes +infinity whatever its sign (MATLAB MI300 and MI210, D19)
 };
 
-/// Whether an infinity made by product overflow meets c's infinity as an equal, or yields to it (D20, D20b).
+/// Whether an infinity made by product overflow counts like those of operands, or not at all where an operand or c is
+/// an infinity or NaN (D20, D20b).
 enum class OverflowRank : uint8_t { equal, below_operands };
 
 enum class SecondStage : uint8_t {
@@ -67,7 +70,8 @@ enum class SecondStage : uint8_t {
 /// Which group counts as zero for the maximum exponent (D28).
 enum class ZeroGroup : uint8_t { all_products_zero, sum_zero };
 
-/// What an infinite or NaN c does on CDNA3 fp8 (D31).
+/// What an infinite or NaN c does on CDNA3 fp8: it decides the result, or is read with the exponent -1 and dropped
+/// where finite products are large enough (D31).
 enum class CSpecial : uint8_t { propagates, reads_minus_one };
 
 enum class Subnormals : uint8_t {
@@ -79,7 +83,7 @@ enum class Subnormals : uint8_t {
   flushed_of_fp16,  ///< the same for fp16 alone (Arm: FPCR.FZ16)
 };
 
-/// Which of the numbers that a row may flush it does flush.
+/// Whether `Subnormals` applies to operands, to results or to both.
 enum class FlushedNumbers : uint8_t {
   both,
   operands,  ///< Arm: FPCR.FIZ
@@ -93,21 +97,21 @@ enum class Cut : uint8_t {
   floor,               ///< toward minus infinity (RDNA4)
 };
 
-/// What cut=floor makes of a negative c that leaves no bit.
+/// What cut=floor makes of a negative c whose bits all lie below the unit.
 enum class LostC : uint8_t {
   dropped,  ///< zero where the unit lies above the least exponent of d's normal numbers, else minus one unit (RDNA4)
   floored,  ///< minus one unit
 };
 
-/// The NaN that c hands on where no product makes one.
+/// The result of a NaN c where the products make no NaN.
 enum class NanOfC : uint8_t {
-  replaced,  ///< that of every other NaN
-  quieted,   ///< c's own, with its sign and payload
+  replaced,  ///< DotModel::nan
+  quieted,   ///< c's NaN made quiet, with its sign and payload
 };
 
-/// Which NaN an IEEE operation of a chain, a tree or a rounded sum gives: the row's own, or the first among its
-/// operands in an order, made quiet. The left one of a pair is its a, the right one its b; beside c a sum of products
-/// is a.
+/// Which NaN an IEEE operation of a chain, a tree or a rounded sum returns: DotModel::nan, or the first NaN among its
+/// operands in the named order, made quiet. In x + y of products, x is a and y is b; where c is added to a sum of
+/// products, the sum is a.
 enum class NanFrom : uint8_t {
   constant,
   a_b_c,
@@ -116,65 +120,65 @@ enum class NanFrom : uint8_t {
   b_c_a,  ///< FP64 of NVIDIA
   c_a_b,
   c_b_a,
-  signalling_c_a_b,    ///< signalling ones first; a quiet c yields to infinity * 0 (Arm ARM, FPMulAdd, FPProcessNaNs3)
-  signalling_c_as_bs,  ///< the same, of a block of products all a before all b (FPProcessNaNs4, SVE2.1's FDOT)
+  signalling_c_a_b,  ///< signalling NaNs first; then infinity * 0, then quiet NaNs (Arm ARM, FPMulAdd, FPProcessNaNs3)
+  signalling_c_as_bs,  ///< the same; in a block of products all a before all b (FPProcessNaNs4, SVE2.1's FDOT)
 };
 
 MMAFUZZ_HD constexpr bool signalling_first(NanFrom rule) { return rule >= NanFrom::signalling_c_a_b; }
 
 enum class ZeroOperands : uint8_t { kept, positive };  ///< sign that a zero in a, b or c reads on CDNA2 (N6)
 
-/// What the first product of a chain of fma_then_add joins.
+/// What a chain of fma_then_add starts with.
 enum class ChainStart : uint8_t {
-  positive_zero,  ///< FFMA with +0
-  first_product,  ///< nothing: FMUL
+  positive_zero,  ///< an FMA of the first product and +0 (FFMA)
+  first_product,  ///< the rounded first product (FMUL)
 };
 
-/// How the chains of fma_then_add and the blocks of sum_then_add join c.
+/// How the chains of fma_then_add and the blocks of sum_then_add are added to c.
 enum class ChainJoin : uint8_t {
   in_turn,       ///< each is added to c
   summed_first,  ///< they are added to each other, their sum to c (AMX: Intel SDM, TDPBF16PS; Arm's FMMLA of fp16)
 };
 
-/// What a step makes of the sum s of its products and of c. NaNs keep their signs.
+/// What a step makes of the sum s of its products and of c. NaNs keep their signs. PN, NP and NN are POWER10's.
 enum class Form : uint8_t {
   s_plus_c,
-  s_minus_c,          ///< PN of POWER10
-  c_minus_s,          ///< its NP, where s was rounded before
-  minus_s_minus_c,    ///< its NN there
-  negated_s_minus_c,  ///< the result is negated: NP of its fused multiply-adds
-  negated_s_plus_c,   ///< NN of these
-  s_alone,            ///< its forms that do not accumulate
+  s_minus_c,          ///< PN
+  c_minus_s,          ///< NP of 16-bit operands, where s is rounded before it joins c
+  minus_s_minus_c,    ///< NN of 16-bit operands
+  negated_s_minus_c,  ///< NP of fused multiply-adds: the result is negated
+  negated_s_plus_c,   ///< NN of fused multiply-adds
+  s_alone,            ///< POWER10's forms that do not accumulate
 };
 
-/// What the encodings of infinities and NaNs of a and b are.
+/// How an infinity or NaN among a and b is read.
 enum class OperandSpecials : uint8_t {
   kept,
-  numbers,  ///< the numbers that an exponent of all ones stands for (x86 ACE's FP8)
+  numbers,  ///< as the number that an exponent of all ones stands for (x86 ACE's FP8)
 };
 
-/// In which order an instruction's products are dealt to its blocks, or join its chain.
+/// The order in which an instruction's products fill its blocks, or join its chain.
 enum class ProductOrder : uint8_t {
   ascending,
   descending,
   swapped_pairs,   ///< 1, 0, 3, 2, ...: the odd one of a pair first (AVX512-BF16, Intel SDM, VDPBF16PS)
-  interleaved,     ///< to the blocks in turn: a k of n blocks gives block j the products j, j + n, j + 2n, ...
+  interleaved,     ///< with n blocks, block j has the products j, j + n, j + 2n, ...
   halves_in_turn,  ///< blocks of the first and the second half of the products in turn (RDNA4 in waves of 32 lanes)
 };
 
 /// One row. Members beyond the formats are the named parameters of core's override syntax; each kernel uses those that
-/// its row of the table names and ignores the others.
+/// its line of arithmetic/kernels.def.h names and ignores the others. Exponents are unbiased.
 struct DotModel {
   FormatFields a, b, c, d, scale_a, scale_b;
   int scale_block = 0;  ///< products per scale; 0: the operation has no scales
   Kernel kernel{};
   int k = 0;       ///< products per instruction
-  int block = 0;   ///< products per fused step (P of FTZ-AddMul)
+  int block = 0;   ///< products per block (L of T-FDPA, P of FTZ-AddMul)
   int group = 16;  ///< products per group of grouped_sum
   ProductOrder order = ProductOrder::ascending;
   int fraction_bits = 0;  ///< F: bits kept below the weight of the greatest exponent
   ZeroRule zero_rule = ZeroRule::constant;
-  int zero_exponent = 0;
+  int zero_exponent = 0;  ///< the alignment floor (docs/semantics.md 1.3)
   ZeroGroup zero_group = ZeroGroup::all_products_zero;
   ProductRule product = ProductRule::unnormalized;
   CExponent c_exponent = CExponent::d_format;
@@ -185,13 +189,13 @@ struct DotModel {
   OutputVia output_via = OutputVia::direct;
   UnderflowSign underflow_sign = UnderflowSign::kept;
   ZeroSign zero_sign = ZeroSign::positive;
-  uint64_t nan = 0;  ///< encoding of every NaN result that is no operand's
+  uint64_t nan = 0;  ///< encoding in d of NaN results, except those of nan_from, nan_of_c and invalid_nan
   NanFrom nan_from = NanFrom::constant;
   SpecialScope special_scope = SpecialScope::block;
   LowBits low_bits = LowBits::ignored;
   Subnormals subnormals = Subnormals::kept;
   FlushedNumbers flushed = FlushedNumbers::both;
-  Tininess tininess = Tininess::after;  ///< when a result that keeps its sign as it is flushed is judged
+  Tininess tininess = Tininess::after;  ///< how a result is judged that may be flushed to a zero of its sign
   ZeroOperands zero_operands = ZeroOperands::kept;
   ChainStart chain_start = ChainStart::positive_zero;
   ChainJoin chain_join = ChainJoin::in_turn;
@@ -200,11 +204,11 @@ struct DotModel {
   bool odd_even = false;  ///< even and odd products are aligned apart (CDNA3 fp8)
   SecondStage second_stage = SecondStage::floor32_then_31;
   CSpecial c_special = CSpecial::propagates;
-  int first_sum = 1;  ///< products that are cut below their own greatest exponent and added before the others; 1: none
-  int c_guard_bits = 0;  ///< bits kept below c's exponent beyond those below a product's
+  int first_sum = 1;  ///< products that are first cut below their own greatest exponent and added to one term; 1: none
+  int c_guard_bits = 0;  ///< bits kept below c's exponent beyond the fraction_bits below a product's
   Cut cut = Cut::floor;
   LostC lost_c = LostC::dropped;
-  uint64_t invalid_nan = 0;  ///< encoding of what infinity * 0 and infinities of both signs give
+  uint64_t invalid_nan = 0;  ///< encoding of the result of infinity * 0 and of infinities of both signs
   NanOfC nan_of_c = NanOfC::replaced;
   OperandSpecials operand_specials = OperandSpecials::kept;
   Form form = Form::s_plus_c;
@@ -227,7 +231,7 @@ MMAFUZZ_HD constexpr bool negates_result(const DotModel& m) {
 }
 
 MMAFUZZ_HD constexpr bool flushes(const DotModel& m) { return m.subnormals != Subnormals::kept; }
-/// Whether numbers of that format are flushed.
+/// Whether subnormal numbers of format f are flushed.
 MMAFUZZ_HD constexpr bool flushes(Subnormals rule, const FormatFields& f) {
   if (rule == Subnormals::flushed_of_fp32) return f.emin() <= ieee_fields(8, 23).emin();
   if (rule == Subnormals::flushed_of_fp16) return f == ieee_fields(5, 10);
@@ -254,7 +258,8 @@ MMAFUZZ_HD constexpr int beyond_products(const DotModel& m) {
   return read_as(m, m.a).emax() + read_as(m, m.b).emax() + 2 + of_scales;
 }
 
-/// One case of a dot: k encodings of a and b, c, and one scale per side for every scale_block products.
+/// One case of a dot: k encodings of a and b, c, and one scale per side for every scale_block products. The arrays are
+/// the caller's; the scales are null where the row has none.
 struct DotOperands {
   const uint64_t* a = nullptr;
   const uint64_t* b = nullptr;
@@ -264,7 +269,7 @@ struct DotOperands {
   int k = 0;
 };
 
-/// No kernel holds more products at once (mxf4nvf4: 64).
+/// The maximum of DotModel::k (mxf4nvf4: 64).
 inline constexpr int max_instruction_k = 64;
 
 }  // namespace mmafuzz

@@ -1,4 +1,5 @@
-// The domain of kernels/emulated_fp8-inl.h for one dot at a time: FP8 operands as fp16, dealt to the two fused sums.
+// The domain of kernels/emulated_fp8-inl.h for one dot at a time: FP8 operands as fp16, divided between two fused sums,
+// the halves 0 and 1.
 #pragma once
 
 #include "arithmetic/chains.h"
@@ -6,7 +7,7 @@
 
 namespace mmafuzz {
 
-/// The row of the two fused sums of an emulated row.
+/// The row of each of the two fused sums.
 MMAFUZZ_HD inline DotModel half_of_emulated(const DotModel& m) {
   DotModel half = m;
   half.kernel = Kernel::fused_sum;
@@ -16,7 +17,7 @@ MMAFUZZ_HD inline DotModel half_of_emulated(const DotModel& m) {
   return half;
 }
 
-/// The place in the instruction of product i of a half.
+/// The index in the instruction of product i of a half.
 MMAFUZZ_HD constexpr int product_of_half(int half, int i) { return i / 2 * 4 + half * 2 + i % 2; }
 
 template <class Trace>

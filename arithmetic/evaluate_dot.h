@@ -8,7 +8,7 @@
 
 namespace mmafuzz {
 
-/// The product that stands at `position` when an instruction's products are in the row's order.
+/// The index of the product at `position` (from 0) in the row's order of an instruction's products.
 MMAFUZZ_HD inline int product_at(const DotModel& m, int position) {
   switch (m.order) {
     case ProductOrder::descending: return m.k - 1 - position;
@@ -23,9 +23,9 @@ MMAFUZZ_HD inline int product_at(const DotModel& m, int position) {
   return position;
 }
 
-/// What instruction(operands without c, index of its first product, format of its c, c) makes of c, for each
-/// instruction of a case in turn. A k beyond the instruction's runs in steps, c of each step being the last one's d; a
-/// shorter one is padded with +0, its scales with one.
+/// Divides the products of a case into instructions of m.k, sets c = instruction(operands without c, index of the first
+/// product, format of c, c) for each in turn and returns the last c. A last part of fewer products is padded with +0,
+/// its scales with 1. The operands are valid only during the call.
 template <class Code, class Instruction>
 MMAFUZZ_HD Code run_instructions(const DotModel& m, const DotOperands& in, Code c, Instruction instruction) {
   // PTX m8n8k4 with an fp16 c and an fp32 d: c is widened first (D37, docs/units.md). The value is the same; only
@@ -62,7 +62,7 @@ MMAFUZZ_HD Code run_instructions(const DotModel& m, const DotOperands& in, Code 
   return c;
 }
 
-/// Result encoding (of m.d) of one case.
+/// The encoding (in m.d) of the result of one case.
 template <class Trace>
 MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace& trace) {
   Step step;
@@ -81,7 +81,8 @@ MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace
 }
 
 #if defined(MMAFUZZ_COMPILED_KERNELS) && !defined(__CUDACC__)
-/// Who links the oracles does not compile all kernels again (oracles/models/evaluate_dot.cc).
+/// oracles/models/evaluate_dot.cc has this instance, so that programs with the oracles do not compile all kernels
+/// again.
 extern template uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, NoTrace& trace);
 #endif
 

@@ -9,8 +9,9 @@ namespace mmafuzz {
 /// Wide enough for fp16, bf16 and scaled FP8 products and an fp32 c: 2^-298 (tf32 squared: 2^-272; e5m2 under two e8m0
 /// scales: 2^-286) to 2^288, sign and carries.
 using ProductAccumulator = WideInt<10>;
+/// Exponent of the accumulator's last bit.
 inline constexpr int product_accumulator_unit = -300;
-/// Sums of max_instruction_k products below 2^this and c fit.
+/// c and max_instruction_k products of magnitudes below 2^product_accumulator_most fit.
 inline constexpr int product_accumulator_most = product_accumulator_unit + 640 - 8;
 
 template <class Trace>
@@ -49,7 +50,7 @@ class OneExactDot : public OneInstruction<Trace> {
     const FormatFields& f = c_format(is_own);
     return addend(is_own, code).cls == NumberClass::nan ? code : code ^ f.in_container(f.sign_bit());
   }
-  /// c and a rounded sum, rounded again.
+  /// c plus a rounded sum, rounded again.
   MMAFUZZ_HD uint64_t added(bool is_own, uint64_t c_code, uint64_t sum_code) const {
     const Number c = addend(is_own, c_code), sum = flushed_operand(m_, m_.d, decode(m_.d, sum_code));
     const Rounded r = ieee_add(m_.d, c, sum, rule());
@@ -113,8 +114,8 @@ class OneExactDot : public OneInstruction<Trace> {
 
   MMAFUZZ_HD Product product(int i) const { return scaled_product(m_, in_, i); }
 
-  /// The NaN that a block of products gives where it gives one: as if the last were multiplied and each before it
-  /// joined by an FMA (POWER10: QEMU's xvf16ger2).
+  /// The NaN of a block of products whose sum is NaN: that of a chain that multiplies the last product and adds each
+  /// one before it by an FMA (POWER10: QEMU's xvf16ger2).
   MMAFUZZ_HD uint64_t nan_of(int first, int n) const {
     if (m_.nan_from == NanFrom::signalling_c_as_bs) return first_nan_of(first, n);
     NanOperand abc[3];
@@ -133,7 +134,7 @@ class OneExactDot : public OneInstruction<Trace> {
     return abc[2].is_nan ? abc[2].quiet : m_.nan;
   }
 
-  /// The first signalling NaN of all a and then all b, or else the first one.
+  /// The first signalling NaN of all a and then all b, else the first quiet one, else the row's NaN.
   MMAFUZZ_HD uint64_t first_nan_of(int first, int n) const {
     NanOperand found;
     for (int i = 0; i < 2 * n; ++i) {

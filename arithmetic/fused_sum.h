@@ -48,7 +48,7 @@ class OneDot : public OneInstruction<Trace> {
   MMAFUZZ_HD Product group(int first, int last, bool& seen) const {
     Product g{};
     const Number sx = scale_of_a(m_, in_, first), sy = scale_of_b(m_, in_, first);
-    // Products as integers at the weight of the formats' least product, 576 * 4 at most for e2m1.
+    // Products as multiples of 2^unit, the least product of the formats; of e2m1 their sum is at most 576 * 4.
     const int unit = m_.a.subnormal_bit() + m_.b.subnormal_bit();
     int64_t sum = 0;
     bool any_product = false;
@@ -60,7 +60,7 @@ class OneDot : public OneInstruction<Trace> {
         specials.add(p.cls, p.negative);
         continue;
       }
-      const uint64_t significand = x.significand * y.significand;  // of a zero the exponent says nothing
+      const uint64_t significand = x.significand * y.significand;  // the exponent of a zero has no meaning
       const uint64_t product = significand ? significand << (x.exponent + y.exponent - unit) : 0;
       any_product |= product != 0;
       sum += x.negative != y.negative ? -static_cast<int64_t>(product) : static_cast<int64_t>(product);
@@ -189,8 +189,9 @@ class OneDot : public OneInstruction<Trace> {
   using Base = OneInstruction<Trace>;
   using Base::m_, Base::in_, Base::first_index_, Base::c_format, Base::c_format_, Base::trace_, Base::step_;
 
-  static constexpr int no_exponent = INT32_MIN / 2;  ///< of a term that takes no part in the search
+  static constexpr int no_exponent = INT32_MIN / 2;  ///< of a zero term that does not count for the greatest exponent
 
+  /// Term p (which may be c itself) as a signed multiple of the unit, cut as the row says.
   MMAFUZZ_HD int64_t cut(const Product& p, const Product& c, int greatest) const {
     const int unit = greatest - m_.fraction_bits;
     bool lost;
@@ -207,7 +208,7 @@ class OneDot : public OneInstruction<Trace> {
     return p.negative ? -kept - (lost && !is_dropped) : kept;
   }
 
-  /// A term as a trace shows it. `is_found`: a term before has the greatest exponent.
+  /// Writes a term to the trace. `is_found`: an earlier term has the greatest exponent, or the clamp does.
   MMAFUZZ_HD void show(Addend& t, Addend::Source source, int index, const Product& p, const Product& c,
                        bool& is_found) const {
     const int aligned_at =

@@ -10,9 +10,9 @@ struct KernelTraits {
   enum class Products : uint8_t {
     exact,
     rounded,    ///< by IEEE multiplications
-    in_groups,  ///< exact sums of a group's, times its scales
+    in_groups,  ///< exact; those of a group are summed exactly and multiplied by the group's scales
     of_fp16,    ///< exact, of operands that become fp16 first
-    of_fp32,    ///< exact, of operands that become fp32 first, in which all sums are
+    of_fp32,    ///< exact, of operands that become fp32 first; all sums are in fp32, too
   };
   enum class Additions : uint8_t {
     cut,      ///< all at once, cut toward zero below one greatest exponent
@@ -24,11 +24,12 @@ struct KernelTraits {
   };
   /// When c is added: with the products; after them, where both are cut anew; last, to their rounded sum.
   enum class Joining : uint8_t { with_products, second_stage, last };
-  /// After what a rounded sum is handed on, for the next products to join.
+  /// How many products are added before the sum is rounded to d's format and becomes the c of the next products.
   enum class Carried : uint8_t {
     each_product,
     each_block,
-    each_chain,  ///< a block where c is joined by each, and as the chains leave it; else an instruction
+    each_chain,  ///< a block where each chain is added to c in turn and d is the format of the steps; else an
+                 ///< instruction
     each_instruction,
   };
 
@@ -41,14 +42,14 @@ struct KernelTraits {
   MMAFUZZ_HD constexpr bool in_operations() const {
     return additions == Additions::in_pairs || additions == Additions::in_order;
   }
-  /// One sum of a block or its groups and c, cut in integers.
+  /// A step is one integer sum of c and of products or groups, all cut toward zero.
   MMAFUZZ_HD constexpr bool cuts_with_c() const { return additions == Additions::cut && c == Joining::with_products; }
-  /// A block is one sum: what the order of its products could change is no rounding.
+  /// The products of a block are one sum, so that their order changes no rounding.
   MMAFUZZ_HD constexpr bool adds_blocks_at_once() const { return carried == Carried::each_block && !in_operations(); }
   MMAFUZZ_HD constexpr bool is_fused_sum() const { return cuts_with_c() && carried == Carried::each_block; }
-  /// Addends are cut below one greatest exponent: all of a sum, or those of a stage.
+  /// The addends of a sum, or of one of its stages, are cut below their greatest exponent.
   MMAFUZZ_HD constexpr bool aligns() const { return additions == Additions::cut || floors() || cuts_to_odd(); }
-  /// Like a fused sum, but that terms are cut by their sign.
+  /// A fused sum whose terms are cut by their sign.
   MMAFUZZ_HD constexpr bool floors() const { return additions == Additions::floored; }
   MMAFUZZ_HD constexpr bool cuts_to_odd() const { return additions == Additions::to_odd; }
   MMAFUZZ_HD constexpr bool in_groups() const { return products == Products::in_groups; }
@@ -69,17 +70,19 @@ MMAFUZZ_HD constexpr KernelTraits traits_of(Kernel kernel) {
 }
 MMAFUZZ_HD constexpr KernelTraits traits_of(const DotModel& m) { return traits_of(m.kernel); }
 
-/// The format of the steps' results: d, but where sums stay in fp32 until one conversion, which is no step of its own.
+/// The format of the steps' results: d's, or fp32 where sums stay in fp32 until one conversion to d, which is no step.
 MMAFUZZ_HD constexpr FormatFields step_format(const DotModel& m) {
   return traits_of(m).of_fp32() ? ieee_fields(8, 23) : m.d;
 }
 
-/// Whether that conversion may be one, and gives the row's NaN for every NaN: where NaNs are handed on, d is fp32.
+/// Whether an instruction ends with that conversion (of no effect if d is fp32), which turns every NaN into the row's.
+/// Rows that hand on the NaNs of operands have an fp32 d.
 MMAFUZZ_HD constexpr bool converts_last(const DotModel& m) {
   return traits_of(m).of_fp32() && m.nan_from == NanFrom::constant;
 }
 
-/// Products that are added, in the row's order, before a rounded sum in d's format is handed on.
+/// The number of products that are added, in the row's order, before the sum is rounded to d's format and becomes the
+/// next c.
 MMAFUZZ_HD constexpr int products_per_step(const DotModel& m) {
   using Carried = KernelTraits::Carried;
   const Carried carried = traits_of(m).carried;
@@ -89,13 +92,14 @@ MMAFUZZ_HD constexpr int products_per_step(const DotModel& m) {
   return (by_blocks || by_chains) && m.block < m.k ? m.block : m.k;
 }
 
-/// Whether a step in the middle of an instruction does to its products and its c what the first one does: not where
-/// specials were looked for before, or only the instruction's own c loses the sign of a zero.
+/// Whether every step of an instruction treats its products and c as the first one does. A row does not if it looks for
+/// specials once per instruction, or drops the sign of a zero of the instruction's own c only.
 MMAFUZZ_HD constexpr bool has_like_steps(const DotModel& m) {
   return m.special_scope == SpecialScope::block && m.zero_operands == ZeroOperands::kept;
 }
 
-/// The least n such that a call of k products gives, to the bit, what a chain of calls of k = n gives.
+/// A number n such that calls of n products each, in a chain, return the same bits as one call of m.k products: the
+/// least one that order and steps show, at most m.k.
 MMAFUZZ_HD constexpr int products_per_call(const DotModel& m) {
   const int step = products_per_step(m);
   int n = m.k;

@@ -1,10 +1,11 @@
-// The table of kernels: who asks about a kernel asks its row. What computes one goes by its name: the text that is
-// arithmetic/kernels/<name>-inl.h, and the twin in oracles/models/slow_twin.cc. The formula for solvers is the text
-// over expressions (prove/formula.cc), the error bound the text over values with bounds (oracles/bounds/bound_walk.cc).
+// The table of kernels. Code that asks about a kernel reads its line here; code that computes a kernel goes by its
+// name: the text arithmetic/kernels/<name>-inl.h, and the twin in oracles/models/slow_twin.cc. The formula for solvers
+// is the text over expressions (prove/formula.cc), the error bound the text over values with bounds
+// (oracles/bounds/bound_walk.cc).
 //
 // KERNEL(name, domain of one dot, products, additions, c, carried, settings, does): the words of the four in the middle
 // are those of KernelTraits (arithmetic/kernel_table.h). The settings are the parameters that the kernel reads besides
-// k, output_rounding and nan, which all read (oracles/models/parameters.cc).
+// k, output_rounding and nan, which every kernel reads (oracles/models/parameters.cc). `does` is a sentence for users.
 
 /// NVIDIA T-FDPA and ST-FDPA: truncated fused sum (docs/semantics.md 1, 2).
 KERNEL(

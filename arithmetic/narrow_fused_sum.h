@@ -1,7 +1,8 @@
-// The truncated fused sum of the dense NVIDIA instructions in 32-bit registers, with shape and formats as constants:
-// what a sweep compares with at the speed of the device. The same function as fused_sum and emulated_fp8 on the rows
-// that narrow_fits accepts (tests/sweep_test.cc), for sums that fit 32 bits and at most one power of two as scale of a
-// row or column.
+// The truncated fused sum of the dense NVIDIA instructions in 32-bit registers, with shape and formats as constants: a
+// sweep compares devices with it at their speed. The same function as fused_sum and emulated_fp8 on the rows that
+// narrow_fits accepts (tests/sweep_test.cc), for sums that fit 32 bits, and at most one scale for each matrix row or
+// column, a power of two. Codes here are encodings without sign and ignored low bits. `half`: c and d are fp16, not
+// fp32.
 #pragma once
 
 #include "arithmetic/kernel_table.h"
@@ -15,18 +16,18 @@
 
 namespace mmafuzz {
 
-/// What is constant: products per dot and per block, fields of the operands and of a row's and a column's scale.
+/// What is constant: products per dot and per block, and the formats.
 struct NarrowShape {
-  Kernel kernel{};  ///< a fused sum, or FP8 as two of fp16
+  Kernel kernel{};  ///< fused_sum or emulated_fp8
   int k = 0, block = 0;
   FormatFields a, b;
-  FormatFields scale{};  ///< a power of two for a row or column; of width 0: none
+  FormatFields scale{};  ///< of the scale of each matrix row and column, a power of two; width 0: no scales
 
   constexpr bool operator==(const NarrowShape&) const = default;
 
-  /// FP8 that is emulated: operands become fp16.
+  /// Emulated FP8: operands become fp16.
   MMAFUZZ_HD constexpr bool of_fp16() const { return traits_of(kernel).of_fp16(); }
-  /// What the fused sum sees.
+  /// The shape of each fused sum: of emulated FP8 half the products, in fp16.
   MMAFUZZ_HD constexpr NarrowShape summed() const {
     if (!of_fp16()) return *this;
     return {{}, k / 2, k / 2, ieee_fields(5, 10), ieee_fields(5, 10)};
@@ -35,7 +36,7 @@ struct NarrowShape {
 
 namespace narrow {
 
-/// The formats of c and d: fp16, or fp32.
+/// The format of c and d: fp16, or fp32.
 MMAFUZZ_HD constexpr FormatFields result_fields(bool half) { return half ? ieee_fields(5, 10) : ieee_fields(8, 23); }
 
 /// A finite number's significand and exponent (of its implicit bit; subnormals keep the least one).
@@ -54,7 +55,7 @@ MMAFUZZ_HD inline Parts parts(const FormatFields& f, uint32_t code) {
   const uint32_t field = code >> f.fraction_bits, implicit = 1u << f.fraction_bits, fraction = code & (implicit - 1);
   return {field ? fraction | implicit : fraction, static_cast<int>(field ? field : 1) - f.bias};
 }
-/// Infinity or NaN; only NaN.
+/// Whether a code is an infinity or NaN.
 MMAFUZZ_HD inline bool special(const FormatFields& f, uint32_t code) {
   if (f.specials == Specials::none) return false;
   return f.specials == Specials::fn ? code == low_mask(f.exponent_bits + f.fraction_bits)
@@ -64,13 +65,13 @@ MMAFUZZ_HD inline bool nan(const FormatFields& f, uint32_t code) {
   return special(f, code) && (f.specials == Specials::fn || (code & static_cast<uint32_t>(f.fraction_mask())) != 0);
 }
 
-/// A rounded sum, none of which is an exact -0, under the row's rule for the sign of what underflows.
+/// `rounded` under the row's rule for the sign of a nonzero sum that rounds to zero; exact zeros are +0 before.
 MMAFUZZ_HD inline uint32_t with_sign_of_underflow(const DotModel& m, bool half, uint32_t rounded) {
   const bool zero = magnitude_code(result_fields(half), rounded) == 0;
   return zero && m.underflow_sign == UnderflowSign::positive ? 0 : rounded;
 }
 
-/// sum * 2^unit with the row's fraction bits: toward zero to fp32, to nearest even to fp16.
+/// sum * 2^unit rounded to the row's fraction bits: toward zero to fp32, to nearest even to fp16.
 MMAFUZZ_HD inline uint32_t round_sum(const DotModel& m, bool half, int64_t sum, int unit) {
   if (sum == 0) return 0;
   const FormatFields d = result_fields(half);
@@ -96,7 +97,7 @@ MMAFUZZ_HD inline uint32_t round_sum(const DotModel& m, bool half, int64_t sum, 
   return sign | code << (d.fraction_bits - bits);
 }
 
-/// One block of n = S.block products from `first` on, times 2^scale, and c.
+/// The sum of c and of a block of S.block products from `first` on, which are multiplied by 2^scale.
 template <NarrowShape S>
 MMAFUZZ_HD uint32_t sum_block(const DotModel& m, bool half, const uint32_t* a, const uint32_t* b, int first, uint32_t c,
                               int scale = 0) {
@@ -158,8 +159,8 @@ MMAFUZZ_HD inline uint32_t fp8_to_fp16(const FormatFields& f, uint32_t x) {
 
 }  // namespace narrow
 
-/// Whether the narrow sum gives what the row gives for dots of length k: one instruction of the row, or several of a
-/// fused sum, each block of which starts with the last one's result.
+/// Whether narrow_fused_sum computes the row on dots of length k: one instruction of the row, or several instructions
+/// of a fused sum without scales.
 MMAFUZZ_HD inline bool narrow_fits(const NarrowShape& s, const DotModel& m, int k) {
   const bool half = m.d.width == 16, fused = !s.of_fp16();
   const int of_a = fused ? s.a.fraction_bits : 10, of_b = fused ? s.b.fraction_bits : 10, block = fused ? s.block : 8;
@@ -182,7 +183,7 @@ MMAFUZZ_HD inline bool narrow_fits(const NarrowShape& s, const DotModel& m, int 
          greatest_sum >> 32 == 0;
 }
 
-/// One dot's result. a and b: S.k encodings each; scale: the exponent that the scales of row and column give together.
+/// The encoding of one dot's result. a and b: S.k encodings each; scale: the exponent of the product of the two scales.
 template <NarrowShape S>
 MMAFUZZ_HD uint32_t narrow_fused_sum(const DotModel& m, const uint32_t* a, const uint32_t* b, uint32_t c,
                                      int scale = 0) {

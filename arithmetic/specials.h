@@ -7,7 +7,8 @@
 
 namespace mmafuzz {
 
-// What texts of kernels say of masks and numbers, for one dot.
+// The functions of masks and exponents that texts of kernels call, in domains of one dot
+// (arithmetic/kernels/README.md).
 MMAFUZZ_HD constexpr bool any(bool mask) { return mask; }
 MMAFUZZ_HD constexpr bool all(bool mask) { return mask; }
 MMAFUZZ_HD constexpr uint64_t select(bool mask, uint64_t yes, uint64_t no) { return mask ? yes : no; }
@@ -33,7 +34,7 @@ struct SpecialTerms {
   }
 };
 
-/// A NaN of f as a quiet one of d: the sign stays, and so do the payload's first bits.
+/// A NaN of format f as a quiet NaN of format d, with its sign and the leading bits of its payload.
 MMAFUZZ_HD inline uint64_t quieted(const FormatFields& d, const FormatFields& f, uint64_t code) {
   const bool negative = (code & f.in_container(f.sign_bit())) != 0;
   const uint64_t payload = (code >> f.ignored_low_bits) & f.fraction_mask();
@@ -42,14 +43,14 @@ MMAFUZZ_HD inline uint64_t quieted(const FormatFields& d, const FormatFields& f,
          (d.encode_nan() & d.in_container(d.fraction_mask()));
 }
 
-/// Infinity * 0.
+/// Whether x * y is infinity * 0.
 MMAFUZZ_HD inline bool is_invalid_product(const Number& x, const Number& y) {
   return (x.cls == NumberClass::infinity && y.cls == NumberClass::zero) ||
          (y.cls == NumberClass::infinity && x.cls == NumberClass::zero);
 }
 
-/// The same where NaNs have ranks: a factor's NaN first, then an invalid operation of products, then c's NaN, then c's
-/// infinity against theirs.
+/// SpecialTerms for units that rank NaNs: first the NaN of a factor, then that of an invalid operation among products,
+/// then c's NaN, then that of c's infinity against one of the products.
 struct RankedSpecials {
   bool nan = false, invalid = false, plus_infinity = false, minus_infinity = false;
 
@@ -70,10 +71,10 @@ struct RankedSpecials {
   }
 };
 
-/// An operand of an IEEE operation where its NaN may be the result (NanFrom).
+/// What nan_result() needs of an operand.
 struct NanOperand {
   bool is_nan = false, is_signalling = false;
-  uint64_t quiet = 0;  ///< in the operation's format
+  uint64_t quiet = 0;  ///< encoding of the NaN made quiet, in the operation's format
 };
 
 MMAFUZZ_HD inline NanOperand nan_operand(const FormatFields& d, const FormatFields& f, const Number& n, uint64_t code) {
@@ -81,7 +82,7 @@ MMAFUZZ_HD inline NanOperand nan_operand(const FormatFields& d, const FormatFiel
   return {true, (code >> f.ignored_low_bits >> (f.fraction_bits - 1) & 1) == 0, quieted(d, f, code)};
 }
 
-/// Place 0 to 2 of an order: 0 is a, 1 is b, 2 is c.
+/// The operand (0: a, 1: b, 2: c) at `place` 0 to 2 of the rule's order.
 MMAFUZZ_HD constexpr int operand_at(NanFrom rule, int place) {
   switch (rule) {
     case NanFrom::a_c_b: return place == 0 ? 0 : 3 - place;
@@ -97,7 +98,7 @@ MMAFUZZ_HD constexpr int operand_at(NanFrom rule, int place) {
   return place;
 }
 
-/// The NaN that an operation on a, b and c gives where its result is one.
+/// The encoding of the NaN that an operation on a, b and c returns. `own`: the row's NaN.
 MMAFUZZ_HD inline uint64_t nan_result(NanFrom rule, const NanOperand* abc, bool product_is_invalid, uint64_t own) {
   if (rule == NanFrom::constant) return own;
   if (signalling_first(rule)) {
@@ -117,7 +118,7 @@ struct Product {
   bool zero;
   uint64_t significand;  ///< exact, at most 22 bits for every format of a matrix unit
   int exponent;          ///< weight of its last bit
-  int scale_exponent;    ///< ea + eb, not renormalized; for zero products under the zero rule
+  int scale_exponent;    ///< ea + eb under the row's ProductRule; of a zero product under ZeroRule::operand
 };
 
 /// An operand under the row's rule for low bits.
@@ -186,7 +187,7 @@ MMAFUZZ_HD inline Number scale_of_b(const DotModel& m, const DotOperands& in, in
   return decode(m.scale_b, in.scale_b[i / m.scale_block]);
 }
 
-/// Product i, times the powers of two that its scales are.
+/// Product i, multiplied by its scales, which are powers of two.
 MMAFUZZ_HD inline Product scaled_product(const DotModel& m, const DotOperands& in, int i) {
   Product p = multiply(m, read_operand(m, read_as(m, m.a), in.a[i]), read_operand(m, read_as(m, m.b), in.b[i]));
   if (m.scale_block == 0) return p;
@@ -235,7 +236,7 @@ MMAFUZZ_HD inline uint64_t align(uint64_t significand, int exponent, int unit, b
   return kept;
 }
 
-/// Same, toward minus infinity for a signed magnitude.
+/// The same with a sign, cut toward minus infinity.
 MMAFUZZ_HD inline int64_t align_floor(bool negative, uint64_t significand, int exponent, int unit, bool& lost) {
   const int64_t kept = static_cast<int64_t>(align(significand, exponent, unit, lost));
   return negative ? -kept - (lost ? 1 : 0) : kept;
@@ -259,7 +260,8 @@ MMAFUZZ_HD inline bool zero_is_negative(const DotModel& m, bool all_negative, bo
   return false;
 }
 
-/// A rounded result under the row's subnormal rule. One that keeps its sign was judged as it was rounded.
+/// A rounded result under the row's subnormal rule. Where that keeps the sign, a result is flushed if r has the
+/// underflow flag, too.
 MMAFUZZ_HD inline uint64_t flush_result(const DotModel& m, const Rounded& r) {
   if (!flushes_results(m, m.d)) return r.encoding;
   const Number n = decode(m.d, r.encoding);
@@ -268,8 +270,8 @@ MMAFUZZ_HD inline uint64_t flush_result(const DotModel& m, const Rounded& r) {
   return m.d.encode_zero(n.negative && m.underflow_sign == UnderflowSign::kept);
 }
 
-/// Rounds sum * 2^unit to the row's output, under its overflow, sign and subnormal rules, whatever output_via says of
-/// fp32_nearest.
+/// Rounds sum * 2^unit to the row's output, under its overflow, sign and subnormal rules. OutputVia::fp32_nearest is
+/// ignored here.
 MMAFUZZ_HD_CALL inline Rounded round_at_once(const DotModel& m, int64_t sum, int unit, bool zero_negative) {
   const bool negative = sum < 0;
   uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
@@ -282,7 +284,7 @@ MMAFUZZ_HD_CALL inline Rounded round_at_once(const DotModel& m, int64_t sum, int
   narrow.width = static_cast<uint8_t>(m.d.width - dropped);
   int exponent = unit;
   const bool zero = magnitude == 0;
-  if (m.output_via == OutputVia::fp32_truncated && !zero) {  // the range is the second rounding's affair
+  if (m.output_via == OutputVia::fp32_truncated && !zero) {  // only the second rounding handles overflow
     constexpr FormatFields fp32 = ieee_fields(8, 23);
     const int leading = exponent + fast_bit_length(magnitude) - 1;
     const int drop = larger(leading, fp32.emin()) - fp32.fraction_bits - exponent;

@@ -10,13 +10,14 @@ namespace mmafuzz {
 struct Addend {
   enum class Source : uint8_t { product, c, group, partial_sum, first_sum };
   Source source;
-  int16_t index;  ///< position in the whole dot (product), of the group, or of the partial sum
+  int16_t
+      index;  ///< of a product in the dot, a group or first sum in the instruction, a partial sum in the step; of c 0
   NumberClass cls;
   bool negative;
   bool lost;             ///< alignment dropped nonzero bits
   uint64_t significand;  ///< exact magnitude = significand * 2^exponent
   int exponent;
-  int scale_exponent;  ///< exponent that takes part in the alignment
+  int scale_exponent;  ///< exponent that is compared for the greatest one
   int shift;           ///< greatest exponent minus scale_exponent
   int64_t kept;        ///< signed multiple of the step's unit that entered the sum
 };
@@ -40,13 +41,13 @@ struct Step {
   enum class Kind : uint8_t { special, fused_sum, exact_sum, second_stage, ieee_add, ieee_multiply, ieee_fma };
   static constexpr int max_addends = max_instruction_k + 1;
   Kind kind = Kind::fused_sum;
-  int instruction = 0;  ///< which instruction of the sequence along k
-  int block = 0;        ///< which block of that instruction
-  int count = 0;
+  int instruction = 0;         ///< index of the instruction along k
+  int block = 0;               ///< index of the block in that instruction
+  int count = 0;               ///< number of addends
   Addend addend[max_addends];  ///< only the first `count` are written
   int greatest_exponent = 0;
   bool floor_decided = false;  ///< the greatest exponent came from a zero term or the clamp
-  int unit_exponent = 0;       ///< weight of one unit of `kept` and `sum`
+  int unit_exponent = 0;       ///< one unit of `kept` and `sum` weighs 2^unit_exponent
   bool aligned = true;         ///< kept, sum and unit_exponent are meaningful
   int64_t sum = 0;
   Rounded rounded;
@@ -58,8 +59,8 @@ struct NoTrace {
   MMAFUZZ_HD void operator()(const Step&) {}
 };
 
-/// One instruction of one dot: what the kernels' domains have in common. c is an encoding of c_format; `first_index` is
-/// the place of its products in the whole dot.
+/// One instruction of one dot: the common base of the domains. c is an encoding of c_format; `first_index` is the index
+/// of the instruction's first product in the whole dot. All references must outlive the object.
 template <class Trace>
 class OneInstruction {
  public:
@@ -75,7 +76,7 @@ class OneInstruction {
   }
 
  protected:
-  /// Of the instruction's own c, or of what the block before made of it.
+  /// The format of the instruction's own c, or of the result of the block before.
   MMAFUZZ_HD const FormatFields& c_format(bool is_own) const { return is_own ? c_format_ : m_.d; }
 
   const DotModel& m_;

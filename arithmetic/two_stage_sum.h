@@ -19,11 +19,11 @@ class OneTwoStageDot : public OneInstruction<Trace> {
   using Int = int;
   using Term = Product;
   struct Seen {
-    SpecialTerms specials, operands;  ///< with and without products that overflow
+    SpecialTerms specials, operands;  ///< with and without the infinities of products that overflow
   };
   struct Partial {
-    int64_t sum = 0;         ///< at fraction_bits below the greatest exponent
-    int greatest = -100000;  ///< of no term: far below every real product
+    int64_t sum = 0;         ///< in units of 2^(greatest - fraction_bits)
+    int greatest = -100000;  ///< greatest exponent; if there is no term, far below every product's
   };
   struct Addend {
     Number number;
@@ -49,7 +49,7 @@ class OneTwoStageDot : public OneInstruction<Trace> {
     return p;
   }
 
-  /// Of the terms first, first + stride, ... below n.
+  /// Sums the terms first, first + stride, ... below n, each cut toward zero.
   MMAFUZZ_HD Partial cut_and_summed(const Product* term, int first, int stride, int n) const {
     Partial p;
     for (int i = first; i < n; i += stride)
@@ -69,7 +69,7 @@ class OneTwoStageDot : public OneInstruction<Trace> {
     const FormatFields& f = c_format(is_own);
     Number c = read_operand(m_, f, code);
     const bool is_special = c.cls == NumberClass::infinity || c.cls == NumberClass::nan;
-    // D31: such a c reads exponent -1 and is dropped like any c that is too small.
+    // D31: such a c is read with the exponent -1 and dropped like any c that is too small.
     const bool is_dropped = is_special && m_.c_special == CSpecial::reads_minus_one && !seen.specials.any() &&
                             -1 < larger(products.greatest, -1) - (m_.fraction_bits + 1);
     if (is_dropped) c = Number{};
@@ -81,7 +81,7 @@ class OneTwoStageDot : public OneInstruction<Trace> {
   MMAFUZZ_HD Wide floored(const Partial& p, int greatest, int below) const {
     return {floor_to(p.sum, p.greatest - m_.fraction_bits, greatest - below), greatest - below};
   }
-  /// c is floored at fraction_bits first.
+  /// c, floored at fraction_bits below the greatest exponent, in units of 2^(greatest - below).
   MMAFUZZ_HD Wide floored(const Addend& c, int greatest, int below) const {
     const int at = greatest - m_.fraction_bits;
     bool lost;
@@ -92,7 +92,7 @@ class OneTwoStageDot : public OneInstruction<Trace> {
     return {exponent < greatest - bits ? 0 : x.value, x.unit};
   }
   MMAFUZZ_HD Wide plus(const Wide& x, const Wide& y) const { return {x.value + y.value, x.unit}; }
-  /// At `kept` bits below the leading one; below the normal range where that of the least normal number is (N7).
+  /// x floored at `kept` bits below its leading bit, or below d's emin where the leading bit lies below that (N7).
   MMAFUZZ_HD Wide floored_below_leading(const Wide& x, int, int, int kept) const {
     const uint64_t magnitude = static_cast<uint64_t>(x.value < 0 ? -x.value : x.value);
     const int leading = larger(x.unit + fast_bit_length(magnitude) - 1, m_.d.emin());
@@ -143,7 +143,7 @@ class OneTwoStageDot : public OneInstruction<Trace> {
     step_.aligned = !special;
     step_.greatest_exponent = special ? 0 : s.greatest;
     step_.unit_exponent = special ? 0 : unit;
-    // A floor far above the units of the step is not shown.
+    // Where the last floor is 62 or more bits above the step's unit, the trace has the sum before it.
     step_.sum = special                  ? 0
                 : total.unit - unit < 62 ? floor_to(total.value, total.unit, unit)
                                          : s.product_part.value + s.c_part.value;

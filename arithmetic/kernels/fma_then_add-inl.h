@@ -1,7 +1,7 @@
 // m8n8k4 of fp16 where there is no tensor core for it (sm_80 and later), and AMX's tiles (docs/semantics.md 8): chains
 // of fp32 FMAs over `block` products each, added to c in turn or by their sum in fp32, and for an fp16 d one conversion
-// at the end, which is not traced. Subnormals are those of fp32: what a narrower operand becomes there is
-// normal.
+// at the end, which is not traced. The subnormal rule applies to fp32: a subnormal fp16 operand is a normal number
+// there.
 //
 // A text over a domain (arithmetic/kernels/README.md).
 

@@ -1,6 +1,6 @@
 // Arm's widening dot products of 16-bit operands, POWER10's outer products and FP8 on x86 (docs/semantics.md 14): a
-// block of products summed exactly and rounded once, and then added to c, rounded again; or the blocks to each other
-// first.
+// block of products is summed exactly and rounded once, and the rounded sums are added to c in turn, or to each other
+// first and then to c, each addition rounded.
 //
 // A text over a domain (arithmetic/kernels/README.md).
 

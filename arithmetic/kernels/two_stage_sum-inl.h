@@ -3,7 +3,7 @@
 //
 // A text over a domain (arithmetic/kernels/README.md).
 
-/// What a block's result is made of. The two parts are integers at `below` bits under the greatest exponent.
+/// What a block's result is made of. product_part and c_part are in units of 2^(greatest - below).
 template <class Domain>
 struct TwoStages {
   typename Domain::Partial products;
