@@ -1,5 +1,5 @@
-// Every family of units that needs no device. To add a family, add its file with make_<name>_family() and its row here.
-// `list` and default searches follow this order.
+// Every family of units that needs no device. To add a family, add its file with make_<name>_family() and its line
+// here. `list` and default searches follow this order.
 MMAFUZZ_FAMILY(exact)
 MMAFUZZ_FAMILY(ieee)
 MMAFUZZ_FAMILY(bulk)

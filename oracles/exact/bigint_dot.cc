@@ -75,22 +75,23 @@ Term times(const Term& x, const Term& y) {
   return p;
 }
 
-/// The encodings of a format's non-negative finite numbers are ordered like their values, so rounding a magnitude is a
-/// search for the two neighbouring codes and a choice between them.
+/// The value of a code in units of 2^weight.
 cpp_int value_of_code(const FormatFields& f, uint64_t code, int weight) {
   const Term t = read(f, code << f.ignored_low_bits);
   return t.magnitude << (t.weight - weight);
 }
 
-/// A magnitude's code; beyond the greatest number what stands for an infinity is not looked for yet.
+/// A rounded magnitude: its code, or, with `overflow`, whether the result is an infinity or the greatest number.
 struct Code {
   uint64_t code = 0;
   bool overflow = false, infinite = false;
 };
 
+/// Rounds magnitude * 2^weight. The codes of a format's non-negative finite numbers are ordered like their values, so
+/// rounding is a search for the two neighbouring codes and a choice between them.
 Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnitude, int weight,
                      const RoundingRule& rule) {
-  // A weight at which every code is an integer, two bits below the least.
+  // In units of 2^fine every code is an integer; two bits are left below the least number.
   const int fine = std::min(weight, f.emin() - f.fraction_bits - 1) - 2;
   const cpp_int exact = magnitude << (weight - fine);
   const uint64_t greatest = f.greatest_magnitude();
@@ -108,8 +109,8 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
   cpp_int below = value_of_code(f, low, fine);
   if (f.subnormals == SubnormalRule::flushed && below == 0) low = 0;
   if (below == exact) return {low};
-  // The next number above, which for the greatest one is the overflow threshold's number 2^(emax+1) (or the next code
-  // of a format whose top code is NaN).
+  // The next number above `below`. Above the greatest one it is the number of the next step: 2^(emax+1), or that of the
+  // next code if the top code is NaN.
   cpp_int above;
   uint64_t next = low + 1;
   const bool at_top = low == greatest;
@@ -144,7 +145,7 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
     default: break;
   }
   if (!at_top) return {up ? next : low};
-  // Beyond the greatest: below the next step it may still round down; otherwise it overflows.
+  // Beyond the greatest number: below the next step a magnitude can still round down; otherwise it overflows.
   if (exact < above && !up) return {greatest};
   bool infinite = rule.rounding == Rounding::nearest_even || rule.rounding == Rounding::nearest_away || up;
   if (rule.rounding == Rounding::toward_zero || rule.rounding == Rounding::odd) infinite = false;
@@ -155,8 +156,8 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
   return {greatest, true, infinite};
 }
 
-/// Whether a value is below the normal range: itself, or rounded as if exponents had no end, where twice the value is
-/// rounded to as many bits.
+/// Whether magnitude * 2^weight is tiny: below the least normal number, before rounding or once rounded with an
+/// unbounded exponent. The latter rounds twice the value, which is normal.
 bool is_tiny(const Op& op, bool negative, const cpp_int& magnitude, int weight) {
   const FormatFields& d = op.d.fields();
   if (static_cast<int>(msb(magnitude)) + weight >= d.emin()) return false;
@@ -170,14 +171,15 @@ bool is_tiny(const Op& op, bool negative, const cpp_int& magnitude, int weight) 
                                                                                                 << d.fraction_bits;
 }
 
-/// What stands for a number beyond the greatest one, or for an infinity.
+/// The encoding of a number beyond the greatest one, as an infinity where `infinite`.
 uint64_t beyond_greatest(const FormatFields& d, bool negative, bool infinite) {
   if (!infinite || d.specials == Specials::none) return d.encode_greatest(negative && !d.has(policy::clamp_positive));
   if (d.has_infinity()) return d.encode_infinity(negative);
   return d.encode_nan() | (negative && d.specials == Specials::fn ? d.sign_bit() : 0);
 }
 
-/// A negative value in a format without signs: true where `result` is decided, else the value counts by its magnitude.
+/// Clears `negative` for a format without signs; returns true where that makes a negative value the fixed `result`,
+/// false where its magnitude counts.
 bool negative_without_sign(const Op& op, bool& negative, uint64_t& result) {
   const FormatFields& d = op.d.fields();
   if (!negative || d.has_sign()) return false;

@@ -7,17 +7,18 @@
 
 namespace mmafuzz::exact {
 
-/// Whether an op is one that exact dots are defined for; else the reason.
+/// True for an op that exact dots are defined for; otherwise a refusal with the reason.
 Result<bool> supports_dot(const Op& op);
 
 /// The referee: every product and sum exact in MPFR (checked by MPFR's ternary value), rounded by mpfr_rint functions.
 uint64_t mpfr_dot(const Op& op, const DotOperands& in);
 
-/// The twin: fixed point in boost::multiprecision::cpp_int, rounded by integer division; shares nothing with the others
-/// but the format's field widths.
+/// The twin: fixed point in boost::multiprecision::cpp_int, rounded by a search among codes; shares nothing with the
+/// others but FormatFields.
 uint64_t bigint_dot(const Op& op, const DotOperands& in);
 
-/// The fast path: a fixed-width accumulator as wide as the op's exponent range.
+/// The fast path: a fixed-width accumulator as wide as the op's exponent range. The constructor throws Contradiction
+/// for an op that needs more than most_words words.
 class FastDot {
  public:
   explicit FastDot(const Op& op);
@@ -34,7 +35,7 @@ class FastDot {
   int unit_;    ///< weight exponent of the accumulator's last bit
   /// fp64 operands with fp64 scales span 8,400 bits, and the sum of 65,536 products 17 more.
   static constexpr int most_words = 140;
-  int words_;  ///< of 64 bits: 5, 10, 80 or most_words
+  int words_;  ///< 64-bit words of the accumulator: 5, 10, 80 or most_words
 };
 
 }  // namespace mmafuzz::exact

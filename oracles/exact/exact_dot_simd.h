@@ -1,5 +1,5 @@
 // The exact dot on many cases at once, in the host's fp64: dots whose operands embed in fp32, with or without scales,
-// and whose result has at most 50 bits. What does not fit in two fp64 numbers goes through FastDot.
+// and whose result has at most 50 bits. A dot whose exact sum does not fit in two fp64 numbers is computed by FastDot.
 #pragma once
 
 #include "core/batch.h"

@@ -10,7 +10,7 @@
 namespace mmafuzz {
 namespace {
 
-/// All but split_k: two roundings are not one.
+/// All but split_k, because a dot that is split in two is rounded twice.
 std::vector<Claim> claims_of_dot() {
   return claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
                     "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});

@@ -53,7 +53,7 @@ uint64_t by_accumulator(const Op& op, const Element& in) {
   return flushed_result(d, r, op.flush_to_zero).encoding;
 }
 
-/// MPFR decides classes, products and sums; the only rule of ours is the sign of an exact zero.
+/// MPFR decides classes, products and sums; only the sign of an exact zero is decided here.
 uint64_t by_mpfr(const Op& op, const Element& in) {
   exact::Mpfr sum(element_precision);
   const TermCount seen = element_value(op, in, sum.get());
@@ -64,8 +64,8 @@ uint64_t by_mpfr(const Op& op, const Element& in) {
   return exact::rounded_result(op, sum.get()).encoding;
 }
 
-/// Two terms are one dot product with a scale for each, which the twin of the exact dot evaluates without limit of
-/// range: factors in fp64, which holds every other format's numbers.
+/// alpha * sum a*b + beta * c is one dot whose products have a scale each (alpha; for c * 1 beta), which the twin of
+/// the exact dot evaluates in an unlimited range. All factors are in fp64, which holds every other format's numbers.
 uint64_t by_bigint(const Op& op, const Element& in) {
   const Format wide = format("fp64");
   const FormatFields& f = wide.fields();

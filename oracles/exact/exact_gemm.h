@@ -16,16 +16,17 @@ namespace mmafuzz::gemm {
 
 enum class ExactBy { accumulator, mpfr, bigint };
 
+/// The encoding of one element of the product.
 uint64_t exact_element(ExactBy way, const Op& op, const Element& in);
 
 /// Precision that holds any exact element: three factors of fp64 span 6,500 bits.
 inline constexpr mpfr_prec_t element_precision = 7200;
 
-/// The exact value of an element, rounded nowhere, in `sum` of element_precision bits; of the terms how many there are
-/// and how many have a minus sign.
+/// How many terms an element has, and how many of these have a minus sign.
 struct TermCount {
   size_t terms = 0, negative = 0;
 };
+/// Sets `sum`, which must have element_precision bits, to the exact value of an element.
 TermCount element_value(const Op& op, const Element& in, mpfr_ptr sum);
 
 /// A unit for a gemm op in an IEEE rounding mode whose formats have fp64's range at most.

@@ -8,9 +8,10 @@
 
 namespace mmafuzz::gemm {
 
-/// What the k + 1 terms alpha*a*b and beta*c of one element have in common.
+/// TermSummary of the k + 1 terms alpha*a*b and beta*c of one element.
 struct TermClasses : exact::TermSummary {
   using TermSummary::note;
+  /// Notes the term x * factor.
   void note(const Exact& x, const Exact& factor) {
     const bool nan_term = x.cls == NumberClass::nan || factor.cls == NumberClass::nan ||
                           (x.cls == NumberClass::infinity && factor.cls == NumberClass::zero) ||
@@ -28,13 +29,13 @@ struct TermClasses : exact::TermSummary {
     if (nan || (plus && minus)) return op.d.fields().encode_nan();
     return rounded_infinity(op.d.fields(), minus, op.rounding_rule()).encoding;
   }
-  /// Of an exactly zero sum; of no terms at all +0.
+  /// Whether an exactly zero sum is -0; without any term it is +0.
   bool zero_sign(Rounding rounding) const {
     return !(all_negative && all_positive) && zero_sum_sign(all_negative, all_positive, rounding);
   }
 };
 
-/// A sum of terms of weight 2^-2300 or more, below 2^2100.
+/// The exact sum of multiples of 2^-2300, below 2^2100.
 class ExactSum {
  public:
   void add(bool negative, uint128 significand, int exponent) {

@@ -135,7 +135,7 @@ bool round_to_quantum(mpfr_ptr result, mpfr_srcptr x, int precision, long least,
   return mpfr_equal_p(integer.get(), scaled.get()) == 0;
 }
 
-/// The 64 leading bits of a number that is not zero, where they lie: mpfr_get_uj needs memory.
+/// The 64 leading bits of a nonzero number, read in place: mpfr_get_uj allocates memory.
 uint64_t leading_word(mpfr_srcptr x) {
   constexpr int limb_bits = 8 * sizeof(mp_limb_t);
   const auto* limbs = static_cast<const mp_limb_t*>(mpfr_custom_get_significand(x));
@@ -170,7 +170,7 @@ bool is_tiny(const FormatFields& f, mpfr_srcptr x, const RoundingRule& rule) {
   return mpfr_get_exp(unbounded.get()) - 1 < f.emin();
 }
 
-/// The literal CFloat reading: finds the two neighbours of x among subnormals and the least normal number.
+/// Literal CFloat subnormals: rounds x to one of its two neighbours among subnormals and the least normal number.
 MpfrRounded round_below_least_normal(const Format& format, mpfr_srcptr x, const RoundingRule& rule) {
   const FormatFields& f = format.fields();
   const bool negative = mpfr_signbit(x) != 0;
@@ -239,7 +239,7 @@ std::string decimal_text(mpfr_srcptr x, int digits) {
 
 namespace {
 
-/// MPFR's function of long is the faster one.
+/// Sets x to significand * 2^exponent. MPFR's function of long is the faster one.
 void set_scaled(mpfr_ptr x, uint64_t significand, long exponent) {
   const int ternary = sizeof(long) == 8
                           ? mpfr_set_ui_2exp(x, static_cast<unsigned long>(significand), exponent, MPFR_RNDN)
@@ -471,7 +471,8 @@ MpfrRounded mpfr_scalar(const Op& op, const uint64_t* encodings) {
   const bool integral = op.scalar == ScalarOperation::round_to_integral;
   if (integral && op.signals_inexact && !any_nan && !mpfr_equal_p(result.get(), operands.x.get()))
     r.flags |= flag::inexact;
-  // IEEE 754-2019, 5.11: the usual orders signal, equality and unordered are quiet; and each has its opposite.
+  // IEEE 754-2019, 5.11: less and less_equal signal on any NaN, equality and unordered are quiet; each of the first
+  // three has a form of the other kind.
   const bool signals = op.scalar == ScalarOperation::less || op.scalar == ScalarOperation::less_equal ||
                        op.scalar == ScalarOperation::equal_signaling;
   if (signaling || (any_nan && signals)) r.flags |= flag::invalid;
@@ -538,11 +539,12 @@ MpfrRounded mpfr_convert(const Op& op, uint64_t source) {
 
 namespace {
 
-/// The exact sum, and whether all its terms are negative or all positive (zeros included).
+/// Whether all terms of a sum, zeros included, are negative, or all are positive.
 struct SignsSeen {
   bool all_negative = true, all_positive = true;
 };
 
+/// Sets `sum` to the exact sum of a dot.
 SignsSeen sum_dot(const Op& op, const DotOperands& in, mpfr_ptr sum) {
   Mpfr product(256), x(64);
   SignsSeen seen;

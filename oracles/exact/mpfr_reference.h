@@ -1,13 +1,13 @@
 // Reference arithmetic in MPFR: values of encodings, and one rounding to a format by MPFR's own rounding functions. It
-// shares the format's field widths with the rest and nothing else.
+// shares FormatFields and sign_extended() with the rest and nothing else.
 #pragma once
 
-// MPFR declares its functions of intmax_t where this stands first. They carry 64 bits where a long has 32.
+// MPFR declares its functions of intmax_t only after <cstdint>. They take 64 bits where a long has 32.
 #include <cstdint>
 #include <string>
 
 #include <mpfr.h>
-// Of two numbers that hold their own limbs, it would exchange where they lie.
+// mpfr_swap would exchange the addresses of limbs that lie inside two objects of class Mpfr.
 #pragma GCC poison mpfr_swap
 
 #include "arithmetic/dot_model.h"
@@ -15,7 +15,7 @@
 
 namespace mmafuzz::exact {
 
-/// What MPFR keeps for a thread (constants, and the integers of mpfr_remainder) is freed with the thread.
+/// Frees at the end of the calling thread what MPFR keeps for it (constants, and the integers of mpfr_remainder).
 inline void free_caches_with_thread() {
   struct Caches {
     ~Caches() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
@@ -23,8 +23,8 @@ inline void free_caches_with_thread() {
   static thread_local const Caches of_this_thread;
 }
 
-/// An MPFR number that frees itself. A short one needs no memory, and must not be given another precision. A copy has
-/// the same precision.
+/// An MPFR number that frees itself, at first NaN. One of at most sizeof(limbs_) bytes needs no heap memory, and its
+/// precision must not be changed. A copy has the same precision.
 class Mpfr {
  public:
   explicit Mpfr(mpfr_prec_t precision) : is_short_(precision <= mpfr_prec_t{8 * sizeof(limbs_)}) {
@@ -49,7 +49,7 @@ class Mpfr {
   mp_limb_t limbs_[12];  // sums of fp32 products
 };
 
-/// A zero ternary value of MPFR means an exact result. Any other value means that our precision is too small: throws.
+/// Throws Contradiction unless `ternary` is 0, MPFR's ternary value of an exact result: the precision was too small.
 void must_be_exact(int ternary);
 
 /// Precision that holds any product and sum of two numbers of 64 bits (fp64 squared spans 4196 bits).
@@ -61,10 +61,10 @@ mpfr_prec_t sum_precision_of(const Op& op);
 /// Sets x to the exact value of an encoding (NaN, infinities and signed zeros included); x must have >= 64 bits.
 void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding);
 
-/// The same of an op's operand: under ftz=1 a subnormal one is a zero of its sign.
+/// set_from_encoding for an operand of the op: under ftz=1 a subnormal one is a zero of its sign.
 void set_operand(mpfr_ptr x, const Op& op, const Format& format, uint64_t encoding);
 
-/// x in decimal, rounded to that many significant digits, as printf writes it with %g: without MPFR's own printf, which
+/// x in decimal, rounded to `digits` significant digits, as printf writes it with %g; without MPFR's own printf, which
 /// needs more of GMP than a browser's module has.
 std::string decimal_text(mpfr_srcptr x, int digits);
 
@@ -84,17 +84,18 @@ mpfr_prec_t scalar_precision_of(const Op& op);
 /// was cut.
 bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result);
 
-/// Scalar operations and conversions of the op, by MPFR. operands: op.arity() encodings (convert: one).
+/// The result of a scalar operation on op.arity() encodings.
 MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands);
+/// The result of a conversion.
 MpfrRounded mpfr_convert(const Op& op, uint64_t source);
 
 /// An op's result: x rounded once, and flushed where the op says so.
 MpfrRounded rounded_result(const Op& op, mpfr_srcptr x, bool truncated = false);
 
-/// The exact product i of a dot, with its scales; at least 256 bits.
+/// Sets `product`, which must have at least 256 bits, to the exact product i of a dot, scales included.
 void set_product(mpfr_ptr product, const Op& op, const DotOperands& in, int i);
 
-/// The exact value of a dot; sum must have sum_precision_of(op) bits.
+/// Sets `sum`, which must have sum_precision_of(op) bits, to the exact value of a dot.
 void mpfr_dot_value(const Op& op, const DotOperands& in, mpfr_ptr sum);
 
 /// (value of encoding - exact) in units in the last place of `exact` in that format; NaN where either is not finite.

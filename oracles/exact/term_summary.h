@@ -5,7 +5,7 @@
 
 namespace mmafuzz::exact {
 
-/// What the terms of a sum have in common.
+/// Whether any term of a sum is NaN, +infinity or -infinity, and whether all terms are negative or positive.
 struct TermSummary {
   bool nan = false, plus = false, minus = false, all_negative = true, all_positive = true;
 
