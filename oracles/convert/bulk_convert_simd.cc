@@ -24,7 +24,7 @@ constexpr size_t max_lanes = HWY_MAX_BYTES / 4;
 
 #if HWY_TARGET == HWY_SCALAR
 
-/// One lane: the scalar code itself.
+/// The random bits of the elements in a vector: here of one lane, by scalar code.
 class Draws {
  public:
   Draws(uint64_t seed, int random_bits) : seed_(seed), random_bits_(random_bits) {}
@@ -38,7 +38,7 @@ class Draws {
 
 #else
 
-/// The low 64 bits of products, from 32-bit halves where the instruction set has no more.
+/// The low 64 bits of products, from 32-bit halves where the instruction set multiplies no more.
 HWY_INLINE V64 multiply(V64 x, V64 y) {
 #if HWY_TARGET <= HWY_AVX3
   return hn::Mul(x, y);
@@ -59,7 +59,8 @@ HWY_INLINE V64 mix(V64 z) {
   return hn::Xor(z, hn::ShiftRight<31>(z));
 }
 
-/// random_word in lanes.
+/// The random bits of the elements in a vector (random_word), as DrawBy says: at the positions from `first` on, or of
+/// their sources.
 class Draws {
  public:
   Draws(uint64_t seed, int random_bits) : seed_(CounterRng::stream(seed)), shift_(64 - random_bits) {}
@@ -111,7 +112,7 @@ class Lanes {
         least_not_tiny_(p.least_not_tiny[0], p.least_not_tiny[1]),
         hole_up_from_(p.hole_up_from[0], p.hole_up_from[1]) {}
 
-  /// Results without ignored low bits; `flags` as vectors of bits; `slow`: lanes that only the scalar kernel can do.
+  /// The results of convert_bulk, and their flags. `slow` is nonzero in lanes that need the scalar code.
   HWY_INLINE V32 convert(V32 source, V32 random, V32& flags, V32& slow) const {
     const D32 d;
     const DI32 di;
@@ -229,7 +230,7 @@ class Lanes {
     const V32 weight = hn::Shl(hn::Set(d, 1), hn::BitCast(d, hn::Min(full, hn::Set(di, 31))));
     const V32 discarded = hn::And(significand, hn::Sub(weight, hn::Set(d, 1)));
     const VI32 thirty_one = hn::Set(di, 31), zero = hn::Zero(di);
-    const VI32 below = hn::Sub(full, hn::Set(di, 32));  // not negative: the fraction starts below 2^-32
+    const VI32 below = hn::Sub(full, hn::Set(di, 32));  // >= 0: the discarded part begins below 2^-32
     const V32 left = hn::BitCast(d, hn::Min(hn::Max(hn::Neg(below), zero), thirty_one));
     const V32 right = hn::BitCast(d, hn::Min(hn::Max(below, zero), thirty_one));
     const auto far = hn::RebindMask(d, hn::Gt(below, hn::Set(di, -1)));
@@ -247,7 +248,7 @@ class Lanes {
     return threshold;
   }
 
-  /// mmafuzz::draws_out_of_hole in lanes: 1 or 0, of numbers in the hole.
+  /// mmafuzz::draws_out_of_hole in lanes, as 1 or 0; valid for magnitudes in the hole.
   HWY_INLINE V32 draws_out_of_hole(V32 magnitude, V32 random) const {
     const D32 d;
 #if HWY_TARGET == HWY_SCALAR
@@ -266,6 +267,7 @@ class Lanes {
   }
 
 #if HWY_TARGET != HWY_SCALAR
+  /// The comparison of draws_out_of_hole in 64 bits, as 1 or 0.
   HWY_INLINE V64 exceeds(V64 part, V64 random) const {
     const D64 d;
     const V64 gap = hn::Set(d, p_.hole_gap), one = hn::Set(d, 1);
@@ -278,7 +280,7 @@ class Lanes {
   }
 #endif
 
-  /// is_slow in lanes, as a vector that is nonzero there.
+  /// is_slow in lanes, as nonzero or 0.
   HWY_INLINE V32 slow_lanes(V32 magnitude) const {
     const D32 d;
     if (p_.to.subnormals != SubnormalRule::absent) return hn::Zero(d);
@@ -289,7 +291,7 @@ class Lanes {
   BySign overflow_, zero_, up_, least_not_tiny_, hole_up_from_;
 };
 
-/// Elements of 2 bytes are bf16.
+/// A vector of fp32 encodings from elements of 4 bytes (fp32) or 2 (bf16).
 HWY_INLINE V32 load_sources(const uint8_t* from, int bytes) {
   const D32 d;
   if (bytes == 4) return hn::LoadU(d, reinterpret_cast<const uint32_t*>(from));
@@ -309,7 +311,7 @@ HWY_INLINE void store(V32 values, uint8_t* to, int bytes) {
   }
 }
 
-/// One vector of elements, the first of which has this position.
+/// Converts one vector of elements, the first of which is at `position`. `flags` is null without with_flags.
 template <Rounding rounding, bool with_flags>
 HWY_INLINE void convert_group(const BulkConversion& conversion, const Lanes<rounding, with_flags>& kernel,
                               const Draws& draws, const uint8_t* from, int source_bytes, uint64_t position, uint8_t* to,
@@ -401,7 +403,7 @@ WideningTable::WideningTable(const FormatFields& from) : values_(size_t{1} << fr
 }
 
 void WideningTable::run(const uint8_t* sources, size_t count, uint32_t* results) const {
-  const size_t last = values_.size() - 1;  // encodings of fewer than 8 bits: the rest of the byte does not count
+  const size_t last = values_.size() - 1;  // encodings of fewer than 8 bits: the upper bits of the byte are ignored
   for (size_t i = 0; i < count; ++i) results[i] = values_[sources[i] & last];
 }
 

@@ -9,7 +9,7 @@
 
 namespace mmafuzz {
 
-/// Which random bits an element takes: those of its position in the array, or of its source encoding (units).
+/// The index of an element's random bits (random_word): its position in the array, or its source encoding (for units).
 enum class DrawBy : uint8_t { position, source };
 
 class BulkConversion {
@@ -35,7 +35,7 @@ class BulkConversion {
   void run(const uint8_t* sources, int source_bytes, size_t count, uint64_t first, uint8_t* results,
            uint8_t* flags) const;
 
-  /// Element `position` alone, by the scalar kernel.
+  /// Converts the element at `position` by scalar code, from fp32 or bf16.
   BulkResult one(uint32_t source, uint64_t position) const { return one(source, source, position); }
   BulkResult one(uint16_t source, uint64_t position) const { return one(fp32_of_bf16(source), source, position); }
 
@@ -53,7 +53,8 @@ class BulkConversion {
   DrawBy draw_by_;
 };
 
-/// Exact conversion to fp32 of every encoding of a format of at most 16 bits, by table.
+/// Exact conversion to fp32 of every encoding of a format of at most 16 bits, by table. Sources of uint8_t are for
+/// formats of at most 8 bits.
 class WideningTable {
  public:
   explicit WideningTable(const FormatFields& from);

@@ -16,7 +16,7 @@ namespace {
 /// Magnitudes (fp32 encodings without sign) at which a segment begins.
 class Boundaries {
  public:
-  /// A value at which the conversion may change: it is a segment of its own where fp32 has it.
+  /// A value at which the conversion can change. If fp32 has the value, it becomes a segment of its own.
   void add(mpfr_srcptr value) {
     Mpfr back(64);
     const float cut = mpfr_get_flt(value, MPFR_RNDZ);
@@ -56,7 +56,7 @@ std::vector<uint32_t> boundaries(const Format& to) {
     add_middle();
     mpfr_set(value.get(), next.get(), MPFR_RNDN);
   }
-  // The grid goes on above the greatest number: overflow begins at its next step or halfway there.
+  // Overflow begins one step of the last binade above the greatest number, or half a step.
   all.add(value.get());
   set_from_encoding(middle.get(), to, f.in_container(greatest - 1));
   mpfr_sub(middle.get(), value.get(), middle.get(), MPFR_RNDN);
@@ -67,7 +67,7 @@ std::vector<uint32_t> boundaries(const Format& to) {
   } else {  // the next step is 2^128, fp32's infinity
     add_middle();
   }
-  // Tiny after rounding: what rounds below the least normal number 2^emin with p bits, and the middle to it.
+  // Tiny after rounding: the greatest number of p bits below the least normal number 2^emin, and the middle of the two.
   for (const int bits : {f.precision(), f.precision() + 1}) {
     mpfr_set_sj_2exp(value.get(), (int64_t{1} << bits) - 1, f.emin() - bits, MPFR_RNDN);
     all.add(value.get());

@@ -1,6 +1,6 @@
 // The unit `extended:serial`: a dot as a program for x87 computes it, in numbers of 64 bits of precision (IEEE
-// 754-2019, 3.7, extended format; Intel SDM vol. 1, 8.1 and 8.2), with one more rounding to d at the end. Their range
-// ends far beyond every product of fp64, so that only the precision counts.
+// 754-2019, 3.7, extended format; Intel SDM vol. 1, 8.1 and 8.2), with one more rounding to d at the end. x87's
+// exponent range exceeds that of every product of fp64, so that only the precision matters.
 #include "core/function_unit.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/families.h"

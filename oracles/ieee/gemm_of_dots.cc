@@ -79,7 +79,7 @@ Op dot_op_of(const Op& gemm) {
   dot.m = dot.n = 1;
   dot.alpha.reset();
   dot.beta.reset();
-  if (gemm.has_alpha_beta()) dot.c = format("fp32");  // c joins later; not every format has a zero to stand in for it
+  if (gemm.has_alpha_beta()) dot.c = format("fp32");  // the dot's c is +0, which not every format has
   return dot;
 }
 

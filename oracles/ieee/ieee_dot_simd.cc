@@ -20,7 +20,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if MMAFUZZ_HOST_FMA
 
-/// The products of a window of dots, x[i * lanes + j] and y[i * lanes + j] of dot j, and what the host makes of them.
+/// Operations on a window: up to max_instruction_k products of each dot in a vector. The factors of product i of dot j
+/// are x[i * lanes + j] and y[i * lanes + j].
 template <class D>
 class HostProducts {
  public:
@@ -40,8 +41,8 @@ class HostProducts {
   const T *x_, *y_;
 };
 
-/// The same with results in fp16, held in fp32: products are exact there, and of a sum, which has more than twice the
-/// bits, the second rounding is that of the exact one.
+/// HostProducts with results in fp16, held in fp32. Products are exact in fp32. A sum is rounded to fp32 and then to
+/// fp16, which equals one rounding, as fp32 has more than twice the bits.
 class HalfProducts : public HostProducts<DF32> {
  public:
   using HostProducts::HostProducts;
@@ -54,7 +55,7 @@ class HalfProducts : public HostProducts<DF32> {
   HWY_INLINE static VF32 rounded(VF32 x) { return rounded_to_fp16(x, fp16_fields.encode_nan()); }
 };
 
-/// The same under scales: fp64 holds such a product exactly.
+/// HostProducts with scales: fp64 holds a scaled product exactly.
 class ScaledProducts : public HostProducts<DF32> {
  public:
   ScaledProducts(const float* x, const float* y, const Scales& scales) : HostProducts(x, y, scales), scales_(scales) {}
@@ -77,7 +78,8 @@ class ScaledProducts : public HostProducts<DF32> {
   const Scales& scales_;
 };
 
-/// Goes on with the sums c of dots whose products first.. lie in a window; by halves, only keeps the products.
+/// Adds the `count` products of a window to the sums c and returns these. In pairwise order stores the products in
+/// `kept` instead, from that of product `first` of the dots on.
 template <class D, class Products, class V = hn::Vec<D>>
 HWY_INLINE V sum_window(D d, const IeeeOrder& order, const Products& products, int first, int count, V c,
                         hn::TFromD<D>* kept) {
@@ -95,7 +97,7 @@ HWY_INLINE V sum_window(D d, const IeeeOrder& order, const Products& products, i
   return c;
 }
 
-/// The sum of the products that were kept, and c.
+/// In pairwise order the sum of the kept products, plus c; otherwise c.
 template <class D, class Products, class V = hn::Vec<D>>
 HWY_INLINE V sum_kept(D d, const IeeeOrder& order, const Products& products, V c, hn::TFromD<D>* kept) {
   if (order.order != DotOrder::pairwise) return c;
@@ -179,7 +181,8 @@ HWY_AFTER_NAMESPACE();
 namespace mmafuzz {
 namespace {
 
-/// The additions of a sum by halves over products [first, last), as ieee_dot.h groups them; the sum ends in `first`.
+/// Appends the additions of a sum by halves over products [first, last), as ieee_dot.h groups them, which leave the sum
+/// in product `first`.
 void add_halves(int first, int last, std::vector<std::pair<int, int>>& additions) {
   if (last - first == 1) return;
   const int middle = first + (last - first) / 2;

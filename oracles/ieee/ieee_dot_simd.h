@@ -1,5 +1,5 @@
-// The same dot products on many cases at once with the host's own IEEE operations, where those are the op's: results in
-// fp32 from formats that embed in it, with or without scales, in fp16, or fp64 throughout, rounded to nearest even.
+// The dot products of ieee_dot.h on many cases at once with the host's own IEEE operations, for ops rounded to nearest
+// even: results in fp32 from formats that embed in it, with or without scales, results in fp16, or fp64 throughout.
 #pragma once
 
 #include <utility>
@@ -12,12 +12,12 @@ namespace mmafuzz {
 
 struct IeeeOrder {
   DotOrder order;
-  std::vector<std::pair<int, int>> additions;  ///< pairwise: product first += product second, in this order
+  std::vector<std::pair<int, int>> additions;  ///< of pairwise, in order: (i, j) adds product j to product i
 };
 
 class IeeeDotSimd {
  public:
-  /// `op` is one that supports() accepts, or run() is not called.
+  /// run() may only be called if supports(op).
   IeeeDotSimd(const Op& op, DotOrder order);
 
   static bool supports(const Op& op);

@@ -98,8 +98,8 @@ std::vector<Claim> with_twin(std::vector<Claim> claims, const NamedOrder& o) {
   return claims;
 }
 
-/// Every rounding is a function that does not fall, and so is every composition of them. (Doubling the number of
-/// products leaves the halves of `pairwise` where they were.)
+/// Every rounding is a non-decreasing function, and so is every composition of roundings. (Doubling the number of
+/// products leaves the halves of `pairwise` as they were.)
 std::vector<Claim> claims_of_dot(const NamedOrder& o) {
   std::vector<Claim> claims =
       claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",

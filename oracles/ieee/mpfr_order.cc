@@ -7,7 +7,7 @@ namespace {
 
 using exact::Mpfr;
 
-/// Numbers of d's format between exact operations.
+/// IEEE operations: numbers and results are encodings of d, each operation is exact in MPFR and rounded once.
 class Rounded754 {
  public:
   explicit Rounded754(const Op& op) : op_(op), precision_(exact::sum_precision_of(op)) {}
@@ -15,7 +15,7 @@ class Rounded754 {
   uint64_t write(mpfr_srcptr x) const { return exact::rounded_result(op_, x).encoding; }
   void read(mpfr_ptr x, uint64_t encoding) const { exact::set_operand(x, op_, op_.d, encoding); }
 
-  /// The sign of an exact zero is the only thing that the direction decides (IEEE 754-2019, 6.3).
+  /// MPFR's rounding direction only decides the sign of an exact zero (IEEE 754-2019, 6.3).
   uint64_t sum(mpfr_srcptr x, mpfr_srcptr y) const {
     Mpfr whole(precision_);
     exact::must_be_exact(mpfr_add(whole.get(), x, y, op_.rounding == Rounding::down ? MPFR_RNDD : MPFR_RNDN));
@@ -66,7 +66,7 @@ uint64_t mpfr_ordered_dot(const Op& op, DotOrder order, const DotOperands& in) {
 uint64_t mpfr_combined(const Op& op, uint64_t sum, uint64_t c) {
   const Rounded754 arithmetic(op);
   Mpfr factor(64), value(64), scaled(128), other(64);
-  /// False where the factor is zero.
+  /// Sets `product` to by * encoding (without `by`: 1); returns false where `by` is zero.
   const auto times = [&](const std::optional<uint64_t>& by, const Format& format, uint64_t encoding,
                          uint64_t& product) {
     mpfr_set_si(factor.get(), 1, MPFR_RNDN);

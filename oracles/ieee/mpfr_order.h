@@ -7,10 +7,11 @@
 
 namespace mmafuzz {
 
+/// The encoding of a dot in one of the orders.
 uint64_t mpfr_ordered_dot(const Op& op, DotOrder order, const DotOperands& in);
 
-/// alpha * sum + beta * c of a matrix product, two products and an addition; a zero factor leaves its side out, as the
-/// BLAS do.
+/// alpha * sum + beta * c of a matrix product, two products and an addition; a zero alpha or beta leaves its product
+/// out, as in the BLAS.
 uint64_t mpfr_combined(const Op& op, uint64_t sum, uint64_t c);
 
 }  // namespace mmafuzz
