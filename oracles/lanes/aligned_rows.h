@@ -1,5 +1,5 @@
-// What a row's parameters say of the integers in its sums: how wide they are and on which grid terms stand. It decides
-// whether vector code may compute the row (oracles/lanes/integer_dots-inl.h), and in which width.
+// The widths of the integers in a row's sums, and the weights of their last bits. They decide whether vector code
+// computes the row (oracles/lanes/integer_dots-inl.h), and in which width.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 namespace mmafuzz {
 
 struct AlignedRow {
-  /// Integers that hold a block's sum: two sums of 32 bits, four of them, or 64 bits.
+  /// What holds a block's sum: two partial sums of 32 bits, four of them, or one of 64 bits.
   enum class Sums { two, four, wide };
 
   DotModel model;
-  DotModel summed;  ///< the row of the fused sums: `model`, or of an emulated one that of its halves
+  DotModel summed;  ///< the row of the fused sums: `model`, or of emulated FP8 that of its halves
   Sums sums = Sums::wide;
   int fraction_bits = 0;
-  int term_bits = 0;  ///< a term is significand * 2^(exponent - term_bits)
-  int term_left = 0, term_right = 0;
-  int c_bits = 0;   ///< the same of c
-  int c_below = 0;  ///< bits kept below c's exponent
-  int product_bias = 0;
-  int zero_exponent = 0, zero_addend_exponent = 0;  ///< far below all others where a zero reads none
-  uint64_t sum_mask = 0;                            ///< of an adder that wraps, else 0
-  bool may_lose_all = false;                        ///< a sum of 32 bits may lie below the last bit of every result
+  int term_bits = 0;                  ///< a term is significand * 2^(exponent - term_bits)
+  int term_left = 0, term_right = 0;  ///< shifts of a significand from term_bits to fraction_bits; one of them is 0
+  int c_bits = 0;                     ///< c is significand * 2^(exponent - c_bits)
+  int c_below = 0;                    ///< bits kept below c's exponent
+  int product_bias = 0;               ///< the sum of the biases of a and b
+  int zero_exponent = 0, zero_addend_exponent = 0;  ///< of a zero term and of a zero c; no_exponent under clamp
+  uint64_t sum_mask = 0;                            ///< the bits of a sum's magnitude that the adder has; 0: all
+  bool may_lose_all = false;                        ///< a sum of 32 bits can lie below the last bit of every result
 
   static constexpr int no_exponent = -(1 << 20);
 };
@@ -35,14 +35,14 @@ inline bool lanes_read(const FormatFields& f) {
   return f.width <= 32 && !f.integer && f.policy == 0 && f.exponent_bits <= 8 && f.fraction_bits <= 23 &&
          f.specials != Specials::top_infinity;
 }
-/// Exponents of terms and their differences stay far inside 32 bits.
+/// Whether exponents of terms and their differences stay far within 32 bits.
 inline bool has_small_exponents(const FormatFields& f) { return f.bias >= -10000 && f.bias <= 10000; }
 
 inline int length_of(int n) { return bit_length(static_cast<uint64_t>(n)); }
 
 }  // namespace detail
 
-/// None where only the scalar kernel computes the row.
+/// nullopt where only the scalar kernel computes the row.
 inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   const KernelTraits traits = traits_of(m);
   const bool is_grouped = traits.in_groups(), is_emulated = traits.of_fp16();
@@ -58,20 +58,20 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
                             m.d.subnormals == SubnormalRule::gradual &&
                             (m.d.width == 8 || m.d.width == 16 || m.d.width == 32);
   if (!plain_result || m.block < 1) return std::nullopt;
-  if (m.subnormals == Subnormals::flushed_signed) return std::nullopt;  // it asks for a second, unbounded rounding
+  if (m.subnormals == Subnormals::flushed_signed) return std::nullopt;  // needs a second rounding, without emin
   if (m.scale_block && (!detail::lanes_read(m.scale_a) || !detail::lanes_read(m.scale_b) ||
                         !detail::has_small_exponents(m.scale_a) || !detail::has_small_exponents(m.scale_b)))
     return std::nullopt;
-  // Truncation to the upper bits of fp32.
+  // Of roundings by way of fp32 to nearest, only truncation to the upper bits of fp32.
   if (m.output_via == OutputVia::fp32_nearest &&
       (m.output_rounding != Rounding::toward_zero || m.d.exponent_bits != 8 || m.d.bias != 127))
     return std::nullopt;
-  // The last addition is the host's, in fp32.
+  // The last addition of emulated FP8 is the host's, in fp32.
   const bool fp32_or_fp16 = m.d == fp32_fields || m.d == fp16_fields;
   if (is_emulated && (!fp32_or_fp16 || m.c != m.d || flushes(m) || m.order != ProductOrder::ascending))
     return std::nullopt;
 
-  // The last addition is in fp64, rounded to odd.
+  // The last addition of a bulk normalization is in fp64, rounded to odd.
   if (is_odd && (m.c != fp32_fields || m.d != fp32_fields || m.output_rounding != Rounding::odd ||
                  m.overflow != Overflow::infinity))
     return std::nullopt;
@@ -109,8 +109,8 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   const int least_quantum = m.d.emin() - s.output_fraction_bits;
   row.may_lose_all = least_quantum - (least_greatest - f) > 31;
 
-  // A term before it is cut; then terms that all have the greatest exponent and significand, and c. A floor may take
-  // one more of each, and an odd last bit add it.
+  // A term fits before it is cut; so does the sum of c and of terms that all have the greatest exponent and
+  // significand. Flooring or rounding to odd can change each by one more unit (`moves`).
   const int kept_bits = bit_length(greatest) + row.term_left;
   const int c_kept_bits = larger(row.c_below, row.c_bits) + 1;
   const auto fits = [&](int parts) {

@@ -1,6 +1,6 @@
-// What the vector kernels share: one vector lane is one dot. Operands are transposed so that lane j of a vector holds
-// the same position of dot j, and decoded there, as integers (Decoder) or as host fp32 numbers (FloatDecoder). Included
-// once per Highway target, after <hwy/highway.h>.
+// What the vector kernels share: one vector lane is one dot. Operands are transposed so that lane j of vector i holds
+// element i of dot j, and decoded there, as integers (Decoder) or as host fp32 numbers (FloatDecoder). Included once
+// per Highway target, after <hwy/highway.h>.
 #include <cstring>
 
 #include "arithmetic/dot_model.h"
@@ -46,13 +46,14 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const uint8_t* from, size_t stride) {
 }
 #endif
 
-/// Copies words of `dots` rows so that out[w * lanes + j] is word w of dot j. Rows are `stride` bytes apart, begin with
-/// `given` bytes each, and lie in memory that ends at `end`; behind them words are 0.
+/// Transposes `dots` rows (here: the bytes of one operand of one dot): out[w * lanes + j] is the 32-bit word w of dot
+/// j, for w < words. Rows are `stride` bytes apart, in memory that ends at `end`; `given` bytes of each are read, and
+/// the words behind them are 0.
 HWY_INLINE void transpose(const uint8_t* rows, const uint8_t* end, size_t stride, size_t given, size_t dots,
                           size_t words, uint32_t* HWY_RESTRICT out) {
   const D32 d;
   const size_t lanes = hn::Lanes(d);
-  // A row is read in chunks of 16 bytes: what of the last is the next row's is masked.
+  // A row is read in chunks of 16 bytes; bytes of the next row in the last chunk are masked.
   const size_t chunks = (given + 15) / 16;
   HWY_ALIGN uint8_t padded[max_lanes * max_words * 4];
   if (dots != lanes || size_t(end - rows) < (lanes - 1) * stride + chunks * 16) {
@@ -88,25 +89,25 @@ HWY_INLINE void transpose(const uint8_t* rows, const uint8_t* end, size_t stride
   for (; w < words; ++w) hn::Store(hn::Zero(d), d, out + w * lanes);
 }
 
-/// A decoded vector: significand, biased exponent field (that of a subnormal number is what it is read with), sign in
-/// the top bit, anything below it.
+/// A decoded vector: significand, biased exponent field (of a subnormal number the one that its value has), sign in the
+/// top bit; the bits below the sign are undefined.
 struct Decoded {
   V32 significand, field, sign;
 };
 
-/// What an operand is to a product that is not finite.
+/// The lanes in which an operand is NaN, infinite or zero.
 struct Classes {
   hn::Mask<D32> nan, infinite, zero;
 };
 
-/// What a decoder reads: `usual` for formats with gradual subnormal numbers and rules that change no operand.
+/// Whether Decoder<true> reads the format: one with gradual subnormal numbers, under rules that change no operand.
 inline bool is_usual(const FormatFields& f, Subnormals subnormals, LowBits low) {
   return f.has_sign() && f.subnormals == SubnormalRule::gradual && !f.minus_zero_is_nan() && !flushes(subnormals, f) &&
          (f.ignored_low_bits == 0 || low == LowBits::ignored);
 }
 
-/// From encodings of up to 32 bits to integers, under a row's rules for subnormal numbers and low bits. What is above
-/// an encoding's sign in its lane does not matter.
+/// From encodings of up to 32 bits to integers, under a row's rules for subnormal numbers and low bits. Bits above an
+/// encoding's sign bit are ignored.
 template <bool IsUsual>
 class Decoder {
  public:
@@ -130,7 +131,7 @@ class Decoder {
         rounds_low_(f.ignored_low_bits > 0 && low == LowBits::rounded),
         low_payload_(f.ignored_low_bits > 0 && low == LowBits::nan_payload) {}
 
-  /// `worst` rises above greatest_finite() in lanes with a special value.
+  /// Decodes `raw`. `worst` is a running maximum of magnitudes, with which are_special() finds infinities and NaNs.
   HWY_INLINE Decoded operator()(V32 raw, V32& worst) const {
     const D32 d;
     const V32 code = hn::ShiftRightSame(!IsUsual && rounds_low_ ? without_low_bits(raw) : raw, ignored_);
@@ -196,7 +197,7 @@ HWY_INLINE V32 unpack(V32 word, int bytes, int part) {
   return hn::And(shifted, hn::Set(d, bytes == 2 ? 0xffffu : 0xffu));
 }
 
-/// One encoding per case of a column of T, as 32-bit words; lanes beyond `count` are 0.
+/// The `count` encodings from `from` on, one for each lane, as 32-bit words; lanes beyond are 0.
 template <class T>
 HWY_INLINE V32 load_words(const T* from, size_t count) {
   const D32 d;
@@ -215,7 +216,7 @@ HWY_INLINE V32 load_words(const Column& column, size_t first, size_t count) {
   }
 }
 
-/// The other way; words hold no more than a T does.
+/// Stores the first `count` words, each of which must fit in a T.
 template <class T>
 HWY_INLINE void store_words(V32 words, size_t count, T* to) {
   const D32 d;
@@ -305,13 +306,13 @@ class FloatDecoder {
   uint32_t magnitude_mask_, infinity_;
   bool rebias_;
   uint32_t rebias_by_;
-  float subnormal_factor_;  ///< on numbers as IEEE 754 reads them
+  float subnormal_factor_;  ///< a subnormal number divided by what IEEE 754 reads
   bool ieee_, one_nan_;
   uint32_t nan_, nan_mask_;
 };
 
-/// Decodes the elements element.. of `dots` dots, `count` of them, at most max_instruction_k, of which `given` are
-/// there and the others +0: out[i * lanes + j] is element i of dot j.
+/// Decodes `count` elements, at most max_instruction_k, of each of the `dots` dots from `first` on: out[i * lanes + j]
+/// is element element + i of dot first + j. The column has the first `given` of them; the others are +0.
 HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, size_t first, size_t dots, int element,
                             int given, int count, float* HWY_RESTRICT out) {
   const size_t lanes = hn::Lanes(D32());
@@ -333,8 +334,7 @@ using VF64 = hn::Vec<DF64>;
 using MF64 = hn::Mask<DF64>;
 using DF32Half = hn::Rebind<float, DF64>;  // as many lanes as a vector of fp64 numbers
 
-/// Elements element.. of the dots from `first` on, `count` of them, of which `given` are there and the others +0: lane
-/// j of element i at [i * lanes + j].
+/// load_floats for fp64 elements.
 HWY_INLINE void load_doubles(const Column& column, size_t first, size_t dots, int element, int given, int count,
                              double* to) {
   const DF64 d;
@@ -361,7 +361,7 @@ HWY_INLINE void load_doubles(const Column& column, size_t first, size_t dots, in
 
 #endif
 
-/// Bit j tells lane j.
+/// The mask as bits: bit j is lane j.
 template <class D>
 HWY_INLINE uint64_t mask_bits(D d, hn::Mask<D> mask) {
   uint8_t bytes[8] = {};
@@ -377,7 +377,7 @@ HWY_INLINE V32 canonical_bits(VF32 r, uint64_t nan) {
   return hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(r)), hn::Set(d, static_cast<uint32_t>(nan)), hn::BitCast(d, r));
 }
 
-/// One number per dot.
+/// One number for each of the `dots` dots from `first` on.
 HWY_INLINE VF32 load_float(const FloatDecoder& decode, const Column& column, size_t first, size_t dots) {
   return decode(load_words(column, first, dots));
 }

@@ -41,14 +41,14 @@ HWY_INLINE VF64 add_to_odd(VF64 x, VF64 y) {
   return hn::BitCast(d, hn::Add(bits, hn::IfThenElseZero(hn::And(inexact, even), step)));
 }
 
-/// The same of any numbers: infinities and NaNs are those of addition.
+/// add_to_odd for all numbers: infinities and NaNs are those of addition.
 HWY_INLINE VF64 sum_to_odd(VF64 x, VF64 y) {
   const VF64 sum = hn::Add(x, y);
   return hn::IfThenElse(hn::IsFinite(sum), add_to_odd(x, y), sum);
 }
 
-/// fp64 numbers that were rounded to odd, rounded to odd once more, to fp32; of what is subnormal there
-/// fp64 holds no more bits than fp32 does.
+/// fp64 numbers that were rounded to odd, rounded to odd once more, to fp32. A number that is subnormal in fp32 must
+/// have no bits below those of fp32.
 HWY_INLINE hn::Vec<DF32Half> demoted_to_odd(VF64 x) {
   const DF64 d;
   const hn::RebindToUnsigned<DF64> du;
@@ -60,8 +60,8 @@ HWY_INLINE hn::Vec<DF32Half> demoted_to_odd(VF64 x) {
   return hn::DemoteTo(DF32Half(), hn::IfThenElse(hn::IsNaN(x), x, hn::BitCast(d, odd)));
 }
 
-/// fp32 numbers computed in fp64, half a vector at a time: operation(lane, numbers...) of the half that begins with
-/// lane.
+/// fp32 numbers computed in fp64, half a vector at a time: operation(lane, numbers...) for each half, which begins with
+/// `lane`.
 template <class Operation, class... V>
 HWY_INLINE VF32 by_halves(const Operation& operation, V... v) {
   const DF32Half half;
@@ -70,15 +70,15 @@ HWY_INLINE VF32 by_halves(const Operation& operation, V... v) {
   return hn::Combine(DF32(), operation(hn::Lanes(d), hn::PromoteTo(d, hn::UpperHalf(half, v))...), lower);
 }
 
-/// x * y + z of fp32 numbers, rounded to odd in fp64 and then in fp32: what rounds it once more, to at most 22 bits,
-/// rounds the exact sum.
+/// x * y + z of fp32 numbers, rounded to odd in fp64 and then in fp32: rounding that to at most 22 bits equals rounding
+/// the exact sum.
 HWY_INLINE VF32 fma_to_odd(VF32 x, VF32 y, VF32 z) {
   return by_halves([](size_t, VF64 u, VF64 v, VF64 w) HWY_ATTR { return demoted_to_odd(sum_to_odd(hn::Mul(u, v), w)); },
                    x, y, z);
 }
 
-/// A sum of products held as two fp64 numbers. Where Narrow, the products' range is proof that the second one is exact;
-/// elsewhere lost() tells the lanes where it was not.
+/// A sum of products held as two fp64 numbers. Narrow: products_are_narrow(), so that the second number is exact;
+/// otherwise lost() returns the lanes where it is not.
 template <bool Narrow>
 class ExactSum {
  public:
@@ -94,13 +94,13 @@ class ExactSum {
     } else {
       const TwoSum t(low_, s.error);
       low_ = t.sum;
-      // Infinities and NaNs leave NaN errors: those lanes are not lost, high_ says what they are.
+      // Infinities and NaNs leave NaN errors: those lanes are not lost, as high_ is their sum.
       lost_ = hn::Or(lost_, hn::Gt(hn::Abs(t.error), hn::Zero(DF64())));
     }
   }
 
-  /// The sum and c, rounded to odd with 53 bits: what rounds it once more, to at most 50 bits, rounds the exact sum.
-  /// Infinity and NaN as the terms say; an exact zero has the sign that addition to nearest even gives it.
+  /// The sum and c, rounded to odd with 53 bits: rounding that to at most 50 bits equals rounding the exact sum.
+  /// Infinities and NaNs are those of addition; an exact zero has the sign of addition to nearest even.
   HWY_INLINE VF64 plus(VF64 c) const {
     const DF64 d;
     const TwoSum u(high_, c), t(low_, u.sum);
@@ -117,10 +117,11 @@ class ExactSum {
   MF64 lost_;
 };
 
-/// The scales of a window of dots, as products of both: lane j of scale s at [s * lanes + j].
+/// The scales of a window (up to max_instruction_k products of each dot in a vector), multiplied in pairs: those of
+/// scale s of dot j are at [s * lanes + j].
 class Scales {
  public:
-  /// Formats that scales_fit_fp64 (oracles/lanes/host_float.h) accepts; block 0: there are none.
+  /// Formats that scales_fit_fp64 (oracles/lanes/host_float.h) accepts; `block` products share a scale; 0: no scales.
   Scales(const FormatFields& a, const FormatFields& b, int block) : block_(block) {
     if (block == 0) return;
     for (uint64_t code = 0; code < 256; ++code) {
@@ -129,7 +130,7 @@ class Scales {
     }
   }
 
-  /// Those of the products element.. of the dots from `first` on, `count` of them.
+  /// Loads the scales of `count` products, from product `element` on, of the dots from `first` on.
   void load(const Batch& batch, size_t first, size_t dots, int element, int count) {
     if (block_ == 0) return;
     const size_t lanes = hn::Lanes(DF32());
@@ -145,7 +146,7 @@ class Scales {
       }
   }
 
-  /// Of product i of the window, beginning with lane `lane`.
+  /// The scales of product i of the window, of a vector of lanes from `lane` on.
   HWY_INLINE VF64 of(int i, size_t lane) const {
     return hn::Load(DF64(), scale_ + size_t((first_ + i) / block_) * hn::Lanes(DF32()) + lane);
   }
@@ -159,7 +160,7 @@ class Scales {
     return x.negative ? -magnitude : magnitude;
   }
 
-  int block_, first_ = 0;  ///< the window's first product, among those of its scale
+  int block_, first_ = 0;  ///< products per scale; the index of the window's first product among those of its scale
   double of_a_[256], of_b_[256];
   HWY_ALIGN double scale_[max_instruction_k * max_lanes];
 };

@@ -17,8 +17,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if MMAFUZZ_HOST_FMA
 
-/// The domain of chains and trees (arithmetic/kernels/): operands are host numbers, lane j of product i at
-/// [i * lanes + j]. A code is the number that it encodes: encodings are read and written by the batch.
+/// The domain of chains and trees (arithmetic/kernels/): operands are host numbers, those of product i of dot j at
+/// [i * lanes + j]. A Code is a decoded number: callers decode and encode whole batches.
 template <class D>
 class LaneChains {
  public:
@@ -28,7 +28,7 @@ class LaneChains {
   using Real = Numbers;
   using Code = Numbers;
   using T = hn::TFromD<D>;
-  struct Seen {};  // a product that overflows is an infinity as good as an operand
+  struct Seen {};  // empty: an infinity by overflow counts like one of an operand
 
   HWY_INLINE LaneChains(const DotModel& m, const T* a, const T* b) : m_(m), a_(a), b_(b) {}
 
@@ -51,8 +51,8 @@ class LaneChains {
   const T *a_, *b_;
 };
 
-/// The same under CDNA2's rules, which no processor has: subnormal operands read as +0, subnormal results become zeros
-/// of their sign, and zero operands may read as +0.
+/// LaneChains under CDNA2's rules, which no host has: subnormal operands read as +0, subnormal results become zeros of
+/// their sign, and zero operands read as +0 if the row says so.
 template <bool Flushes>
 class LaneTrees : public LaneChains<DF32> {
  public:
@@ -87,7 +87,7 @@ class LaneTrees : public LaneChains<DF32> {
 };
 
 /// Trees whose operations round to odd and overflow to infinities, and whose subnormal numbers are zeros of their sign
-/// (Arm's BFDOT). Sums are rounded to odd in fp64 first: what rounds them once more, to odd, rounds the exact sum.
+/// (Arm's BFDOT). Sums are rounded to odd in fp64 first: rounding those to odd once more equals rounding the exact sum.
 class LaneOddTrees : public LaneChains<DF32> {
  public:
   HWY_INLINE LaneOddTrees(const DotModel& m, const float* a, const float* b) : LaneChains(m, a, b) {}
@@ -116,8 +116,8 @@ class LaneOddTrees : public LaneChains<DF32> {
   }
 };
 
-/// Chains in fp16: the exact sum is rounded to odd, in fp64 and then in fp32, and what rounds it once more rounds the
-/// exact sum (oracles/lanes/exact_lanes-inl.h).
+/// Chains in fp16: the exact sum is rounded to odd in fp64 and in fp32, and then to fp16, which equals one rounding
+/// (oracles/lanes/exact_lanes-inl.h).
 class LaneHalfChains : public LaneChains<DF32> {
  public:
   HWY_INLINE LaneHalfChains(const DotModel& m, const float* a, const float* b) : LaneChains(m, a, b) {}
@@ -128,7 +128,7 @@ class LaneHalfChains : public LaneChains<DF32> {
   HWY_INLINE Numbers multiply(Numbers x, Numbers y) const { return fma(x, y, {hn::Set(DF32(), -0.0f)}); }
 };
 
-/// The same in bf16: the exact sum, rounded to odd in fp64, is rounded once more.
+/// Chains in bf16: the exact sum is rounded to odd in fp64, and then to bf16.
 class LaneBfloatChains : public LaneChains<DF32> {
  public:
   HWY_INLINE LaneBfloatChains(const DotModel& m, const float* a, const float* b)
@@ -151,8 +151,8 @@ class LaneBfloatChains : public LaneChains<DF32> {
     const auto last = hn::And(hn::ShiftRight<dropped>(bits), hn::Set(du, 1));
     const auto up = hn::Add(hn::Add(bits, hn::Set(du, (uint64_t{1} << (dropped - 1)) - 1)), last);
     VF64 r = hn::BitCast(d, hn::AndNot(hn::Set(du, (uint64_t{1} << dropped) - 1), up));
-    // Below the normal numbers the last bit weighs 2^-133: the host rounds there beside a number whose last bit that
-    // is.
+    // The last bit of a subnormal number weighs 2^-133, as does that of 0x1.8p-81: adding and subtracting this number
+    // makes the host round at that bit.
     const VF64 least = hn::Set(d, 0x1p-126), beside = hn::Set(d, 0x1.8p-81);
     if (flushes_) {
       r = hn::IfThenElse(hn::Lt(hn::Abs(r), least), hn::CopySign(hn::Zero(d), sum), r);
@@ -166,7 +166,7 @@ class LaneBfloatChains : public LaneChains<DF32> {
   bool flushes_;
 };
 
-/// One of these domains where operations hand on the NaNs of operands (NanFrom).
+/// Adds to one of the domains above that operations return NaNs of operands (NanFrom).
 template <class Base>
 class HandsNansOn : public Base {
  public:
@@ -187,7 +187,7 @@ class HandsNansOn : public Base {
   }
 
  private:
-  /// A result of a, b and c, of which the missing ones are zeros.
+  /// r, the result of an operation on a, b and c, with the NaN that the row says. Missing operands are zeros.
   HWY_INLINE Numbers of(Numbers r, Numbers a, Numbers b, Numbers c, bool multiplies) const {
     const hn::DFromV<decltype(r.v)> d;
     const hn::RebindToUnsigned<decltype(d)> du;
@@ -216,7 +216,7 @@ class HandsNansOn : public Base {
     }
     return {hn::IfThenElse(is_nan, nan, r.v)};
   }
-  /// The row's own NaN as a number of the lanes.
+  /// The row's own NaN as an encoding of the host's fp64 (`wide`) or fp32.
   HWY_INLINE uint64_t own_nan(bool wide) const {
     const DotModel& m = this->model();
     if (wide) return m.nan;
@@ -229,7 +229,7 @@ class HandsNansOn : public Base {
 template <bool Hands, class Base>
 using WithNans = std::conditional_t<Hands, HandsNansOn<Base>, Base>;
 
-/// What an exact sum needs of a window beside its numbers.
+/// The row, and the scales of a window.
 struct ScaleWindow {
   explicit ScaleWindow(const DotModel& model) : m(model), scales(model.scale_a, model.scale_b, model.scale_block) {}
 
@@ -241,7 +241,8 @@ struct ScaleWindow {
   Scales scales;
 };
 
-/// The domain of exact sums: two vectors of fp64 numbers are one of fp32.
+/// The domain of exact sums. The lower and the upper half of a vector of fp32 numbers are summed as a vector of fp64
+/// each.
 template <bool Narrow>
 class LaneExactDots {
  public:
@@ -250,7 +251,7 @@ class LaneExactDots {
     ExactSum<Narrow> lower, upper;
   };
 
-  /// `at`: where in the window the operands begin.
+  /// `at`: the index in the window's arrays of the operands' first element.
   HWY_INLINE LaneExactDots(const ScaleWindow& window, size_t at, const float* a, const float* b)
       : m_(window.m), window_(window), first_product_(int(at / hn::Lanes(DF32()))), a_(a), b_(b) {}
 
@@ -288,7 +289,7 @@ class LaneExactDots {
     return {rounded_to_fp16(odd, m_.nan)};
   }
 
-  /// Bit j: dot j needs the scalar kernel.
+  /// Bit j: dot j was not summed exactly and needs the scalar kernel.
   uint64_t lost() const { return lost_; }
 
  private:

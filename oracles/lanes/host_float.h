@@ -1,5 +1,5 @@
-// When the host's own floating point may stand for IEEE 754 arithmetic: which formats embed in fp32, which processors
-// round as the standard says, and whether the calling thread still does.
+// When the host's own floating point can be used for IEEE 754 arithmetic: which formats embed in fp32, which processors
+// round as the standard says, and whether the calling thread is in the default environment.
 #pragma once
 
 #include <cfenv>
@@ -22,7 +22,7 @@ inline bool fits_fp32(const FormatFields& f) {
          f.specials != Specials::top_infinity;
 }
 
-/// Whether two scales of these formats come from a table of fp64 numbers, and their product with one of a and b is
+/// Whether scales of these formats can come from tables of 256 fp64 numbers, and the product of two scales, a and b is
 /// exact in fp64, far from the ends of its range.
 inline bool scales_fit_fp64(const FormatFields& a, const FormatFields& b, const FormatFields& scale_a,
                             const FormatFields& scale_b) {
@@ -38,7 +38,7 @@ inline bool products_are_narrow(const FormatFields& a, const FormatFields& b, in
   return high - 53 + bit_length(uint64_t(k)) - low <= 53;
 }
 
-/// Whether the calling thread rounds to nearest even, keeps subnormals and traps nothing. Only known for x86 (MXCSR).
+/// Whether the calling thread rounds to nearest even, keeps subnormals and traps nothing (MXCSR); false except on x86.
 inline bool default_float_environment() {
 #if defined(__x86_64__)
   constexpr unsigned masks = 0x1f80, denormals_are_zero = 0x40, rounding = 0x6000, flush_to_zero = 0x8000;
@@ -48,7 +48,7 @@ inline bool default_float_environment() {
 #endif
 }
 
-/// Gives the calling thread the default environment while it lives, whatever its caller chose.
+/// Gives the calling thread the default environment during the object's life, and then the former one again.
 class DefaultFloatEnvironment {
  public:
   DefaultFloatEnvironment() {
@@ -63,8 +63,8 @@ class DefaultFloatEnvironment {
   std::fenv_t kept_;
 };
 
-/// Makes the calling thread flush as x86 does (DAZ and FTZ of MXCSR) while it lives, if asked to; the environment was
-/// the default one.
+/// If `flushes`, sets DAZ and FTZ of x86's MXCSR (0x8040) in the calling thread during the object's life and clears
+/// both afterwards: the environment before must be the default one. Without effect on other processors.
 class FlushToZero {
  public:
   explicit FlushToZero(bool flushes) : flushes_(flushes) { set(0x8040); }

@@ -15,9 +15,9 @@ namespace mmafuzz {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET != HWY_SCALAR  // one lane: that is what arithmetic/fused_sum.h is for
+#if HWY_TARGET != HWY_SCALAR  // for one lane, arithmetic/fused_sum.h is used
 
-// What texts of kernels say of masks and numbers.
+// The types and functions of masks, encodings and exponents that texts of kernels use.
 
 struct Ints {
   VI32 v;
@@ -36,7 +36,7 @@ HWY_INLINE bool all(Lanes x) { return hn::AllTrue(D32(), x.m); }
 HWY_INLINE Ints greater_of(Ints x, Ints y) { return Ints(hn::Max(x.v, y.v)); }
 HWY_INLINE Codes select(Lanes mask, Codes yes, Codes no) { return {hn::IfThenElse(mask.m, yes.v, no.v)}; }
 
-/// 0 for shifts of 32 or more, which x86's own instruction gives, too; numbers have at most 31 bits.
+/// x >> by, 0 for shifts of 32 or more, as x86's own instruction has it. x has at most 31 bits.
 HWY_INLINE V32 shifted_right(V32 x, VI32 by) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
   return hn::Shr(x, hn::BitCast(D32(), by));
@@ -51,7 +51,7 @@ HWY_INLINE VI32 with_sign(V32 x, V32 sign) {
   return hn::Sub(hn::Xor(hn::BitCast(di, x), minus), minus);
 }
 
-/// Position of the leading one, for v != 0.
+/// Position (from 0) of the leading one; 0 for v = 0.
 HWY_INLINE VI32 leading_position(V32 v) {
   const DI32 di;
   const hn::Repartition<float, D32> df;
@@ -110,20 +110,22 @@ HWY_INLINE SignedMagnitude compressed(Wide x, V32 sign, VI32 unit) {
   return {hn::Or(narrowed(kept), sticky), sign, hn::Add(unit, drop)};
 }
 
-/// A product or group on the grid of its row: significand * 2^(exponent - AlignedRow::term_bits).
+/// A product or group: significand * 2^(exponent - AlignedRow::term_bits), the sign in the top bit of `negative`.
+/// Except in wide sums, the significand is already shifted by AlignedRow::term_left.
 struct LaneTerm {
   V32 significand, negative;
-  VI32 exponent;  ///< with which it takes part in the search for the greatest one
+  VI32 exponent;  ///< the one that is compared for the greatest exponent
 };
 
-/// c, on the grid of its own format's precision.
+/// c: significand * 2^(own + c_guard_bits - AlignedRow::c_bits), the sign in the top bit of `negative`.
 struct LaneAddend {
   V32 significand, negative;
-  VI32 exponent;  ///< in the search for the greatest one
-  VI32 own;       ///< of its bit `fraction bits`
+  VI32 exponent;  ///< the one that is compared for the greatest exponent
+  VI32 own;       ///< c's own exponent, without the lower bound on `exponent`
 };
 
-// How the terms of a block are cut and added, for the widths that AlignedRow::sums tells apart.
+// How the terms of a block are cut and added, a class for each of AlignedRow::Sums and for each other cut. In of(),
+// c_on_grid is c's significand shifted left by c_below - c_bits, or, if that is negative, c_right is the shift right.
 
 /// Terms of up to 31 bits in `Parts` sums of 32 bits each. Two parts have 33 bits together, the sign of which is that
 /// of their floored mean; more are added in 64 bits.
@@ -177,7 +179,7 @@ struct NarrowSums {
   }
 };
 
-/// Terms of up to 62 bits less those of their number.
+/// Terms in sums of 64 bits; terms have up to 62 - bit_length(n + 1) bits.
 struct WideSums {
   static constexpr bool are_wide = true;
 
@@ -207,8 +209,7 @@ struct WideSums {
   }
 };
 
-/// Terms cut by their sign and added in 32 bits; those that are sums already are of two's complement, their `negative`
-/// 0.
+/// Terms cut by their sign and added in 32 bits. First sums have a significand in two's complement, and `negative` 0.
 struct FlooredSums {
   static constexpr bool are_wide = false;
 
@@ -272,7 +273,7 @@ struct OddSums {
 class Rounder {
  public:
   explicit Rounder(const AlignedRow& row) : Rounder(row.summed, row.may_lose_all) {}
-  /// `may_lose_all`: a magnitude may lie 32 bits or more below the result's last bit.
+  /// `may_lose_all`: the last bit of a magnitude can be 32 bits or more below the result's last bit.
   Rounder(const DotModel& m, bool may_lose_all)
       : Rounder(m.output_via == OutputVia::fp32_nearest ? fp32_fields : m.d,
                 m.output_via == OutputVia::fp32_nearest ? fp32_fields.fraction_bits : m.output_fraction_bits,
@@ -284,7 +285,8 @@ class Rounder {
           OutputVia via, Subnormals subnormals, bool may_lose_all)
       : d_(d),
         out_(out),
-        // What is flushed by its value needs one exponent below the least normal one, from which rounding may lead up.
+        // A result that is flushed by its value is rounded with one exponent more, from which it can round up to
+        // normal.
         least_quantum_(d.emin() - out - (keeps_flushed_sign(subnormals) && flushes(subnormals, d) ? 1 : 0)),
         rounding_(rounding),
         overflow_(overflow),
@@ -323,7 +325,7 @@ class Rounder {
         case Rounding::nearest_away: {
           const V32 tie = rounding_ == Rounding::nearest_even ? hn::And(kept, one) : one;
           up = hn::VecFromMask(d, hn::Gt(hn::Add(hn::Add(rest, rest), tie), gap));
-          if (may_lose_all_) {  // a magnitude of 32 bits may be half of what lies one bit above it
+          if (may_lose_all_) {  // where 32 bits are dropped, half of the result's last bit is 2^31
             const V32 half = hn::Sub(hn::Set(d, 0x80000000u), rounding_ == Rounding::nearest_even ? hn::Zero(d) : one);
             const auto beyond = hn::And(hn::Eq(drop, hn::Set(di, 32)), hn::RebindMask(di, hn::Gt(magnitude, half)));
             up = hn::IfThenElse(gone, hn::VecFromMask(d, hn::RebindMask(d, beyond)), up);
@@ -343,7 +345,8 @@ class Rounder {
     const VI32 field = hn::Add(quantum, hn::Set(di, out_ + d_.bias - 1));
     V32 code = hn::Add(hn::BitCast(d, hn::ShiftLeftSame(field, out_)), kept);
     const uint32_t infinity = static_cast<uint32_t>(d_.top_exponent_field()) << out_;
-    // As numbers with a sign: what is far below the least normal number has a negative code until it is flushed.
+    // Compared as signed numbers: results far below the least normal number have a negative code until they are
+    // flushed.
     const auto reaches = hn::Gt(hn::BitCast(di, code), hn::Set(di, static_cast<int32_t>(infinity) - 1));
     const auto overflow = hn::RebindMask(d, hn::Or(hn::Gt(leading, hn::Set(di, d_.emax())), reaches));
     code = hn::IfThenElse(overflow, hn::Add(hn::Set(d, infinity), stays_finite(minus)), code);
@@ -360,7 +363,7 @@ class Rounder {
   }
 
  private:
-  /// -1 in lanes whose overflow gives the greatest number.
+  /// -1 in lanes whose overflow becomes the greatest number, 0 where it becomes an infinity.
   HWY_INLINE V32 stays_finite(V32 minus) const {
     const D32 d;
     if (overflow_ == Overflow::infinity) return hn::Zero(d);
@@ -396,7 +399,7 @@ HWY_INLINE V32 fp16_bits(VF32 x, uint64_t nan) {
 
 HWY_INLINE VF32 rounded_to_fp16(VF32 x, uint64_t nan) { return FloatDecoder(fp16_fields)(fp16_bits(x, nan)); }
 
-/// Whether operands and products are what nearly all rows make of them.
+/// Whether the row reads operands and products as nearly all rows do, so that the shorter code (IsUsual) computes it.
 inline bool is_usual(const AlignedRow& row) {
   const DotModel& m = row.summed;
   const auto reads = [&](const FormatFields& f) { return is_usual(f, m.subnormals, m.low_bits); };
@@ -404,7 +407,7 @@ inline bool is_usual(const AlignedRow& row) {
          m.zero_rule != ZeroRule::operand;
 }
 
-/// What is the same for all dots of a batch.
+/// What is the same for all dots of a batch. later_c decodes a c that is the result of the block before.
 template <bool IsUsual>
 struct LaneRules {
   explicit LaneRules(const AlignedRow& aligned)
@@ -425,7 +428,7 @@ struct LaneRules {
   Rounder round;
 };
 
-/// The scales of one instruction, products of both sides: entry s of lane j at [s * lanes + j].
+/// The scales of one instruction, multiplied in pairs: those of scale s of dot j are at [s * lanes + j].
 struct LaneScales {
   HWY_ALIGN uint32_t significand[max_instruction_k * max_lanes], nan[max_instruction_k * max_lanes];
   HWY_ALIGN int32_t exponent[max_instruction_k * max_lanes];
@@ -447,7 +450,7 @@ struct LaneScales {
     hn::Store(exponents, di, exponent + at);
   }
 
-  /// What a factor adds to a term's exponent where a zero reads one of its own.
+  /// The exponent of a factor under ZeroRule::operand.
   static HWY_INLINE VI32 operand_rule(const Decoded& x, const FormatFields& f) {
     const D32 d;
     const DI32 di;
@@ -457,13 +460,14 @@ struct LaneScales {
   }
 };
 
-/// The worst operands of both sides, and where c or a scale is an infinity or NaN.
+/// Where infinities and NaNs are.
 struct LanesSeen {
-  V32 a, b;
-  hn::Mask<D32> other;
+  V32 a, b;             ///< the greatest magnitudes (`worst` of the decoders)
+  hn::Mask<D32> other;  ///< lanes in which c or a scale is an infinity or NaN
 };
 
-/// One instruction of a vector of dots. Source: the operands, decoded and as encodings.
+/// One instruction of a vector of dots. Source: the operands, decoded and as encodings. `starts`: it is the first
+/// instruction, whose c has the format of c.
 template <class Sums, bool IsUsual, class Source>
 class LaneDots {
  public:
@@ -604,7 +608,7 @@ class LaneDots {
       c.significand = hn::Shl(c.significand, hn::BitCast(d, up));
       c.own = hn::Sub(c.own, up);
     }
-    // On the grid of the wider of both formats.
+    // With as many fraction bits as the wider of the formats of c and d.
     if (HWY_UNLIKELY(f.fraction_bits < row_.c_bits))
       c.significand = hn::ShiftLeftSame(c.significand, row_.c_bits - f.fraction_bits);
     const auto zero = hn::RebindMask(di, hn::Eq(c.significand, hn::Zero(d)));
@@ -640,7 +644,7 @@ class LaneDots {
           nan = hn::Or(nan, hn::MaskFromVec(hn::Load(d, source_.scales().nan + size_t(s) * hn::Lanes(d))));
         }
       }
-      if (are_groups) continue;  // of formats without infinities and NaNs
+      if (are_groups) continue;  // their formats have neither infinities nor NaNs
       const V32 code_a = source_.a_code(i), code_b = source_.b_code(i);
       V32 worst_a = hn::Zero(d), worst_b = worst_a;
       const V32 sign = hn::Xor(rules_.a(code_a, worst_a).sign, rules_.b(code_b, worst_b).sign);
@@ -673,7 +677,7 @@ class LaneDots {
     return {hn::IfThenElse(nan, encoded(m_.nan), result)};
   }
 
-  /// A NaN of f as a quiet one of d (RankedSpecials::quieted).
+  /// A NaN of format f as a quiet NaN of d (mmafuzz::quieted in lanes).
   HWY_INLINE V32 quieted(const FormatFields& f, V32 code, V32 sign) const {
     const D32 d;
     const FormatFields& to = m_.d;
@@ -702,7 +706,7 @@ class LaneDots {
         any_negative = hn::Or(any_negative, term[i].negative);
         all_negative = hn::And(all_negative, term[i].negative);
       }
-      // Groups carry their sign in the top bit of a number, products alone.
+      // Only the top bit of `negative` is a sign.
       zero_sign =
           m_.zero_sign == ZeroSign::any_negative || m_.output_rounding == Rounding::down ? any_negative : all_negative;
       zero_sign = hn::And(zero_sign, hn::Set(d, 0x80000000u));

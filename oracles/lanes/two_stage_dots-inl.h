@@ -15,18 +15,18 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if MMAFUZZ_HOST_FMA
 
-/// The domain of two-stage sums. Operands are numbers, which tell infinities and NaNs, and decoded integers; lane j of
-/// product i at [i * lanes + j].
+/// The domain of two-stage sums. Operands are host numbers, from which infinities and NaNs follow, and decoded
+/// integers; product i of dot j is at [i * lanes + j].
 class LaneTwoStageDots {
  public:
   using Code = LaneChains<DF32>::Numbers;
   using Int = Ints;
   struct Seen {
-    VF32 sum;  ///< of c and the products that are not finite
+    VF32 sum;  ///< the sum of c and of the products that are not finite
   };
-  using Term = size_t;  ///< where a product's integers stand
+  using Term = size_t;  ///< the index of a product in the arrays of Products
   struct Partial {
-    VI32 sum;  ///< at fraction_bits below the greatest exponent
+    VI32 sum;  ///< in units of 2^(greatest - fraction_bits)
     Ints greatest;
   };
   struct Addend {
@@ -38,7 +38,7 @@ class LaneTwoStageDots {
     VF64 lower, upper;
   };
 
-  /// Operands of a whole window, as integers.
+  /// The products of a window (up to max_instruction_k of each dot in a vector), as integers.
   struct Products {
     static constexpr size_t most = max_instruction_k * max_lanes;
     HWY_ALIGN uint32_t significand[most], sign[most];
@@ -116,7 +116,7 @@ class LaneTwoStageDots {
     return {part(hn::LowerHalf(half, c.number), power.lower), part(hn::UpperHalf(half, c.number), power.upper)};
   }
   HWY_INLINE Wide zero_where_below(Wide x, Ints exponent, Ints greatest, int bits) const {
-    // As numbers: masks of 32-bit lanes do not widen.
+    // Masks as numbers, because masks of 32-bit lanes cannot be widened.
     const VI32 is_below = hn::VecFromMask(DI32(), hn::Lt(exponent.v, hn::Sub(greatest.v, hn::Set(DI32(), bits))));
     const hn::Rebind<int32_t, DF64> half;
     const DF64 d;
@@ -153,7 +153,7 @@ class LaneTwoStageDots {
 
  private:
   using D64i = hn::RebindToSigned<DF64>;
-  static constexpr int no_exponent = -10000;  // below that of every product
+  static constexpr int no_exponent = -10000;  // of a zero product: below that of every other
 
   /// 2^exponent for exponents of normal fp64 numbers.
   HWY_INLINE static VF64 power_of_two(hn::Vec<D64i> exponent) {
@@ -174,7 +174,7 @@ class LaneTwoStageDots {
   friend struct TwoStageWindow;
 };
 
-/// The integers of a window of dots.
+/// Decodes the products of a window. The model must outlive it.
 struct TwoStageWindow {
   explicit TwoStageWindow(const DotModel& m) : model(m), decode_a(m.a), decode_b(m.b) {}
 
@@ -189,7 +189,7 @@ struct TwoStageWindow {
     for (const auto& [column, to] : {std::pair(&batch.a(), a), std::pair(&batch.b(), b)})
       transpose(column->data() + first * column->stride() + size_t(element * bytes), column->end(), column->stride(),
                 size_t(given * bytes), dots, size_t(words), to);
-    V32 worst = hn::Zero(d);  // the numbers tell infinities and NaNs
+    V32 worst = hn::Zero(d);  // not used: infinities and NaNs follow from the host numbers
     for (int w = 0; w < words; ++w) {
       const V32 word_a = hn::Load(d, a + size_t(w) * lanes), word_b = hn::Load(d, b + size_t(w) * lanes);
       for (int part = 0; part < per_word; ++part) {
