@@ -40,7 +40,7 @@ void fill(Column& column, const std::vector<double>& numbers) {
   for (size_t i = 0; i < numbers.size(); ++i) column.set(0, static_cast<int>(i), std::bit_cast<uint64_t>(numbers[i]));
 }
 
-/// What a quantized matrix stands for, row-major as the numbers were.
+/// The numbers that a quantized matrix represents, row-major. `transposed`: its rows are the matrix's columns.
 std::vector<double> meant_by(const ScaledPlan& plan, const QuantizedMatrix& q, int length, bool transposed) {
   std::vector<double> all(static_cast<size_t>(q.rows) * static_cast<size_t>(length));
   for (int i = 0; i < q.rows; ++i)
@@ -95,7 +95,7 @@ Accuracy ExactProduct::accuracy_of(const Unit& unit, const Batch& asked, const C
   Accuracy all;
   const Matrix result = numbers_of(asked.op().d, results);
   all.elements = result.size();
-  // The result with the other sign as c: the error itself is rounded once, however small it is.
+  // With the negated result as c, the exact product is the negated error, rounded only once however small it is.
   Matrix errors = negated(exact(a_, b_, negated(result))), finite_exact = exact_;
   for (size_t i = 0; i < result.size(); ++i) {
     if (!std::isfinite(errors[i]) || !std::isfinite(exact_[i])) {
@@ -146,7 +146,7 @@ std::vector<AccuracyStep> ExactProduct::steps_of(const std::string& unit, const 
                meant_b = meant_by(plan, quantized_matrix(plan, op.b, columns, op.n, op.k, plan.columns_b), op.k, true);
   const Matrix zero(result.size(), 0.0), of_a = exact(meant_a, b_, zero), of_both = exact(meant_a, meant_b, zero);
 
-  // The same scheme on dots that are rounded once.
+  // The result of the same scheme on dots that are exact and rounded once.
   const Result<std::unique_ptr<Unit>> ideal = registry_.bind(UnitName(unit).with("on=exact").text(), op);
   if (!ideal) return {};
   Outcomes outcomes;

@@ -10,21 +10,22 @@ namespace mmafuzz::gemm {
 struct AccuracyStep {
   const char* name;
   double norm = 0;   ///< Frobenius norm of what the step adds, over that of the exact product
-  double share = 0;  ///< the part of the error that lies along it: the shares' sum is 1
+  double share = 0;  ///< scalar product of the step's part and the error, over that of error and error: shares sum to 1
 };
 
 struct Accuracy {
-  size_t elements = 0, not_finite = 0;  ///< what is not finite, exactly or in the result, is left out
+  size_t elements = 0, not_finite = 0;  ///< all elements; those that are not finite, exactly or in the result
   double norm = 0;                      ///< Frobenius norm of the error, over that of the exact product
   double greatest = 0;                  ///< greatest error of an element, over the sum of its products' magnitudes
-  size_t row = 0, column = 0;           ///< where that is
-  std::vector<AccuracyStep> steps;      ///< of the family `scaled:`
+  size_t row = 0, column = 0;           ///< the element of that error
+  std::vector<AccuracyStep> steps;      ///< only of units of the family `scaled:`
 };
 
-/// Products of the unit that a scheme takes for the matrices' one: of slices, or of residues; nothing of other units.
+/// How many narrow matrix products a scheme computes for the one of `product`'s first case: products of slices or of
+/// residues. nullopt for units of other schemes.
 std::optional<int64_t> narrow_products(const Unit& unit, const Batch& product);
 
-/// The product of a and b: matrices of one case whose op is a gemm with c of zeros.
+/// The exact product of a and b: matrices of one case whose op is a gemm, with a c of zeros.
 class ExactProduct {
  public:
   /// Throws std::runtime_error where the formats are wider than fp64.
@@ -33,8 +34,8 @@ class ExactProduct {
   /// The accuracy of a unit's results for the same matrices, which `asked` has in the unit's formats.
   Accuracy accuracy_of(const Unit& unit, const Batch& asked, const Column& results) const;
 
-  /// What the accuracy's numbers are at most for these matrices; nothing of units whose bound is not known, or does not
-  /// speak of every element.
+  /// Upper bounds on Accuracy::norm and greatest for these matrices; nullopt where the unit's error bound, or that of
+  /// an element, is not known.
   struct Proven {
     double norm, greatest;
   };

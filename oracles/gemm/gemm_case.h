@@ -21,7 +21,7 @@ class GemmCase {
   std::vector<uint64_t> a, b, c;  ///< row-major
 };
 
-/// One element: its row of a, its column of b, its c. Reusable from element to element.
+/// The operands of element `at` of d, in row-major order: its row of a, its column of b, its c. Reusable.
 struct Element {
   std::vector<uint64_t> a, b;
   uint64_t c = 0;
@@ -44,7 +44,7 @@ inline Element element_of(const Op& op, const GemmCase& one, size_t at) {
 }
 
 /// alpha and beta of an op, each 1 where it is not given. As in the BLAS, a zero alpha or beta means that a*b or c is
-/// not looked at.
+/// not read.
 struct Scalars {
   explicit Scalars(const Op& op) {
     const auto value = [&](const std::optional<uint64_t>& given) {

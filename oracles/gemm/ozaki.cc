@@ -14,7 +14,7 @@
 #include "oracles/gemm/times_power.h"
 
 namespace mmafuzz::gemm {
-/// Sums of slice products, of the elements of one product or of some rows, or of many products.
+/// The sums of slice products, by element: of one product, of some of its rows, or of many products.
 struct OzakiGemm::Accumulators {
   Accumulators(const OzakiPlan& plan, size_t elements) : answered(elements, 1) {
     if (plan.sum == Summation::fp64) {
@@ -26,7 +26,7 @@ struct OzakiGemm::Accumulators {
   }
   std::vector<double> fp64;  ///< in units of 2^(top of the row + top of the column)
   std::vector<ExactSum> exact;
-  std::vector<uint8_t> invalid;   ///< a slice product was no number
+  std::vector<uint8_t> invalid;   ///< a slice product was infinite or NaN
   std::vector<uint8_t> answered;  ///< the unit answered every dot
 };
 
@@ -80,7 +80,7 @@ Slicing OzakiGemm::slicing(int64_t k) const {
 
 int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roundoff) {
   const int k = a.rows().length;
-  // |B|e and e'|A|, the tops taken relative to the greatest one: what falls below fp64's range does not matter.
+  // |B|e and e'|A| in units of 2^(the greatest top), so that numbers which underflow do not matter.
   const auto sums = [&](const RowSplitter& x) {
     std::vector<double> sum(size_t(k), 0.0);
     const std::vector<int>& tops = x.rows().top;
@@ -89,9 +89,10 @@ int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roun
       for (int l = 0; l < k; ++l) sum[size_t(l)] += times_power(x.magnitude(i, l), tops[size_t(i)] - greatest);
     return sum;
   };
-  // Slice d as the paper's splitting cuts it: it begins at what the slices before it left, so that it is empty only
-  // where nothing is left, and its magnitude is that of the rest but for a part of 2^-width. Our slices stand at fixed
-  // weights: one of them may be empty and tell nothing of the next. Hence the rest before slice d.
+  // The paper's splitting begins slice d at the leading bit of what the slices before it left, so that slice d is empty
+  // only where nothing is left, and its magnitude is that of the rest except for a part of 2^-width. The slices here
+  // have fixed weights: an empty one tells nothing about the next. So the rest before slice d is compared instead of
+  // slice d.
   const auto limits = [&](const RowSplitter& x, const std::vector<double>& weight) {
     std::vector<double> limit;
     for (int i = 0; i < x.rows().rows; ++i) {
@@ -150,7 +151,7 @@ void OzakiGemm::each_dot(const Slices& s, const EncodedSlices& b, int first_row,
   std::vector<uint64_t> met(words), wanted(words);
   std::vector<int> positions;
   for (size_t block = 0; block < s.cut.block_count(); ++block) {
-    // Small slices first: what is added late in fp64 is what matters most.
+    // Small slices first, so that in fp64 the greatest terms are added last.
     for (int p = s.a.slices; p >= 1; --p) {
       const int last = last_partner(s, p);
       if (last < 1) continue;
@@ -161,8 +162,8 @@ void OzakiGemm::each_dot(const Slices& s, const EncodedSlices& b, int first_row,
         for (int l = s.cut.blocks[block]; l < s.cut.blocks[block + 1]; ++l)
           if (digits[l]) positions.push_back(l);
         for (int j = 0; !positions.empty() && j < s.b.rows; ++j) {
-          // The slices of column j that slice p of row i meets somewhere. Products of digits that are all zero
-          // contribute nothing, and of a wide range of exponents most are.
+          // `met`: the slices q of column j with a nonzero digit at a position where slice p of row i has one. Other
+          // dots are zero, which most are where exponents differ widely.
           for (size_t w = 0; w < words; ++w) {
             const size_t below = size_t(last) <= 64 * w ? 0 : std::min<size_t>(size_t(last) - 64 * w, 64);
             wanted[w] = b.held_by_block(j, block)[w] & (below == 64 ? ~uint64_t{0} : (uint64_t{1} << below) - 1);
@@ -245,7 +246,7 @@ uint64_t OzakiGemm::finish(const Shape& shape, const RowInfo& rows, const Accumu
   const bool has_specials =
       (!plan_.drop_specials && (rows.special_a[size_t(i)] || rows.special_b[size_t(j)]) && scalars.reads_products()) ||
       (scalars.reads_c() && is_special(addend)) || is_special(scalars.alpha) || is_special(scalars.beta);
-  const auto classes = [&] {  // of all terms; only where they decide
+  const auto classes = [&] {  // of all terms; called only where they decide the result
     TermClasses seen;
     for (int64_t l = 0; scalars.reads_products() && l < shape.k; ++l) {
       const auto operand = [&](const FormatFields& f, uint64_t encoding) {
@@ -370,9 +371,10 @@ OzakiGemm::Description OzakiGemm::describe(const Shape& shape, const uint64_t* a
 
 std::vector<double> OzakiGemm::partial_sums(const Slices& s) const {
   const auto k = size_t(s.b.length), rows = size_t(s.b.rows), slices = size_t(s.b.slices);
-  // Of every column, by slice q: what its digits from q on weigh together, and the sum of that over the slices up to q.
+  // For each element of each column, by slice q: `from`, the magnitude of its digits in slices q and following, and
+  // `until`, the sum of `from` over the slices up to q that are not all zeros.
   std::vector<double> from(rows * (slices + 2) * k, 0.0), until(from);
-  std::vector<int> filled(rows * (slices + 2), 0);  // slices up to q that hold anything
+  std::vector<int> filled(rows * (slices + 2), 0);  // the number of slices up to q that are not all zeros
   const auto place = [&](size_t j, size_t q) { return (j * (slices + 2) + q) * k; };
   for (size_t j = 0; j < rows; ++j) {
     for (size_t q = slices; q >= 1; --q)

@@ -1,7 +1,8 @@
 // The Ozaki scheme: a matrix product in wide floating point from products of narrow slices that a dot unit sums without
 // error (Mukunoki, Ozaki, Ogita, Imamura: "DGEMM using tensor cores, and its accurate and reproducible versions",
-// 2020). Any unit that evaluates dots of the slice format does: a model, a device, an integer unit. docs/ozaki.md
-// derives widths, bound and specials.
+// 2020). Any unit that evaluates dots of the slice format can be used: a model, a device, an integer unit.
+// docs/ozaki.md derives widths, bound and specials. Slices, digits and tops: split.h. A slice product is the product of
+// slice p of a and slice q of b; both count from 1, and greater ones weigh less.
 #pragma once
 
 #include <memory>
@@ -14,43 +15,44 @@
 
 namespace mmafuzz::gemm {
 
+/// How slice products are added.
 enum class Summation : uint8_t {
-  fp64,   ///< of slice products in the host's fp64, in a fixed order
-  exact,  ///< in a fixed-point accumulator, rounded once with alpha and beta: correctly rounded if all slices are there
+  fp64,   ///< in the host's fp64, in a fixed order
+  exact,  ///< in a fixed-point accumulator, rounded once with alpha and beta: correctly rounded if all slices are used
 };
 
-/// Slices as the plan asks for them: all that are needed, or as many as fp64-equivalent accuracy is estimated to need.
+/// Values of OzakiPlan::slices: all that the matrices need, or as many as estimate_slices() returns.
 inline constexpr int all_slices = 0, estimated_slices = -1;
 
 struct OzakiPlan {
-  Format slice;             ///< of the digits
-  int slices = all_slices;  ///< of a and of b
+  Format slice;             ///< the format of digits
+  int slices = all_slices;  ///< the number for each of a and b
   bool fast =
-      false;  ///< leave out pairs p + q > d + 1 of slices p of a and q of b, d being the greater number of slices
+      false;  ///< leave out pairs p + q > d + 1 of slices p of a and q of b; d: the greater of the numbers of slices
   Summation sum = Summation::fp64;
   int width_a = 0, width_b = 0;  ///< bits of a digit; 0: the widest that the unit sums exactly
   int block = 0;    ///< products along k that one slice product sums; 0: all, if digits of one bit allow that many
   int unit_k = 64;  ///< products of one dot of the unit; a longer slice product is a chain of them through c
   int threads = 1;  ///< rows of a in parallel; the result does not depend on it
-  // Flaws that implementations have had: what a search must find.
+  // Flaws that implementations have had, planted for searches to find.
   int extra_width = 0;  ///< bits added to the derived widths
   int skip_slice = 0;   ///< this slice of a is left out
   SubnormalReading subnormals = SubnormalReading::kept;
   bool drop_specials = false;  ///< infinities and NaNs of a and b read as zeros
 };
 
-/// Whether a plan means to give the exact product rounded once.
+/// Whether results under a plan without flaws are the exact ones, rounded once.
 inline bool rounds_correctly(const OzakiPlan& plan) {
   return plan.sum == Summation::exact && plan.slices == all_slices && !plan.fast;
 }
 
-/// What one product came to.
+/// How one product was computed.
 struct OzakiRecord {
   SliceWidths widths;
   int slices_a = 0, slices_b = 0;
-  int d = 0;                   ///< of fast mode
+  int d = 0;                   ///< d of OzakiPlan::fast
   int bits = 0;                ///< exact_integer_bits of the unit
-  int64_t slice_products = 0;  ///< pairs of slices, of every block along k
+  int64_t slice_products = 0;  ///< the number of slice products, those of each block along k counted
 };
 
 class OzakiGemm {
@@ -67,48 +69,49 @@ class OzakiGemm {
 
   /// Widths for products of length k.
   SliceWidths widths(int64_t k) const;
-  /// The same with what else the plan says of slices.
+  /// The widths, and the plan's other numbers of slices.
   Slicing slicing(int64_t k) const;
 
-  /// d = alpha * a * b + beta * c on row-major encodings of the op's formats, of any shape. Throws std::runtime_error
-  /// where the unit has no answer to a dot.
+  /// d = alpha * a * b + beta * c on row-major encodings of the op's formats, of any shape; returns d. Throws
+  /// std::runtime_error where the unit has no answer to a dot.
   std::vector<uint64_t> multiply(const Shape& shape, const uint64_t* a, const uint64_t* b, const uint64_t* c,
                                  OzakiRecord* record = nullptr) const;
 
   struct Factors {
     std::vector<uint64_t> a, b;
   };
-  /// One of several products of a shape: its operands, and its result once they are multiplied.
+  /// One of several products of a shape: its operands, and, after multiply_all(), its result.
   struct Product : Factors {
     std::vector<uint64_t> c, d;
-    bool answered = true;  ///< by the unit
+    bool answered = true;  ///< the unit had an answer to every dot
   };
-  /// The same for many products: their slice products go to the unit together.
+  /// Multiplies many products, whose dots the unit runs together. Throws nothing where the unit has no answer.
   void multiply_all(const Shape& shape, std::vector<Product>& products) const;
 
-  /// The widths, slices and number of slice products of these matrices, and how rows and columns are cut.
+  /// The record of these matrices, and how rows and columns are cut.
   struct Description {
     OzakiRecord record;
-    std::vector<int> top_a, top_b, needed_a, needed_b;  ///< by row of a and by column of b
-    /// By element, where the slice products are added in fp64: the sum, over the additions, of the magnitudes of all
-    /// that is added until then, in units of 2^(top of the row + top of the column); up to 2^-20 of it too great or too
-    /// small.
+    std::vector<int> top_a, top_b, needed_a, needed_b;  ///< by row of a and by column of b (SlicedRows)
+    /// By element, if the slice products are added in fp64: the sum, over the additions, of the magnitudes of all
+    /// digits' products that are added until then, in units of 2^(top of the row + top of the column); its relative
+    /// error is at most 2^-20. Fast mode counts products of slices that it leaves out, too.
     std::vector<double> partial_sums;
   };
+  /// Multiplies nothing. Without `with_partial_sums` these are empty.
   Description describe(const Shape& shape, const uint64_t* a, const uint64_t* b, bool with_partial_sums = false) const;
 
-  /// Of each product the number of dots of slices that differ from the sum of their digits' products in integers: 0 if
-  /// the unit sums products of the plan's widths exactly. Dots whose products are all zero are not run, but for one of
-  /// each slice of a row.
+  /// For each product the number of dots whose result differs from the sum of the digits' products in integers: 0 if
+  /// the unit sums products of the plan's widths exactly. Of dots whose products are all zero, only one for each slice
+  /// of a row is run.
   std::vector<int64_t> inexact_slice_products(const Shape& shape, const std::vector<Factors>& products) const;
 
  private:
   struct Slices {
     SlicedRows a, b;
     InnerCut cut;
-    int d = 0;  ///< the greater number of slices
+    int d = 0;  ///< d of OzakiPlan::fast
   };
-  /// What is needed of slices once their dots are run.
+  /// What finish() needs of Slices.
   struct RowInfo {
     explicit RowInfo(const Slices& s)
         : top_a(s.a.top), top_b(s.b.top), special_a(s.a.special), special_b(s.b.special) {}
@@ -124,12 +127,14 @@ class OzakiGemm {
   int last_partner(const Slices& s, int p) const;
   OzakiRecord record_of(const Slices& s) const;
   std::vector<double> partial_sums(const Slices& s) const;
-  /// add(i, p, block, j, q) for every dot of some rows that has a product of two digits that are not zero; of one
-  /// element in the order in which the results are summed. `one_unmet`: also one dot of zeros for each slice of a row.
+  /// Calls add(i, p, block, j, q) for every dot (slice p of row i of a, slice q of column j of b) of rows first_row to
+  /// last_row - 1 that has a nonzero product; for one element in the order in which results are summed. `one_unmet`:
+  /// also one dot of zeros for each slice of a row.
   template <class Add>
   void each_dot(const Slices& s, const EncodedSlices& b, int first_row, int last_row, bool one_unmet,
                 const Add& add) const;
-  /// Puts these dots into the queue; elements are numbered from first_element on, row by row.
+  /// Puts the dots of each_dot() into the queue; elements are numbered from first_element on, row by row.
+  /// `with_integers`: with their exact sums, and with the dots of zeros of `one_unmet`.
   void queue_dots(const Slices& s, int first_row, int last_row, size_t first_element, bool with_integers,
                   DotQueue& queue) const;
   void accumulate(std::span<const DotQueue::Dot> dots, const Outcomes& outcomes, Accumulators& sums) const;
@@ -145,10 +150,10 @@ class OzakiGemm {
   int bits_;  ///< exact_integer_bits of the unit
 };
 
-/// The least d for which slice d of a and of b contributes no more than the rounding errors of a dot in the result's
-/// precision may be expected to: sqrt(k) * u (Higham and Mary 2019), measured on the vector of ones (Mukunoki et al.,
-/// section 3.2, algorithm 3, whose formulas our source lost; docs/ozaki.md says how we read it). Slice d is among the d
-/// that are used, so that fast mode drops only what weighs less than it.
+/// The least d for which slice d of a and of b contributes no more than the expected rounding errors of a dot in the
+/// result's precision: sqrt(k) * u (Higham and Mary 2019), measured on the vector of ones (Mukunoki et al.,
+/// section 3.2, algorithm 3, whose formulas the available text lacks; docs/ozaki.md says how it is read here). Slice d
+/// is among the d that are used, so that fast mode drops only what weighs less than slice d.
 int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roundoff);
 
 }  // namespace mmafuzz::gemm

@@ -8,10 +8,10 @@ namespace {
 
 using exact::Mpfr;
 
-constexpr int u_exponent = -53;    ///< of fp64
-constexpr int least_half = -1075;  ///< half of fp64's least subnormal number
+constexpr int u_exponent = -53;    ///< 2^u_exponent is fp64's unit roundoff u
+constexpr int least_half = -1075;  ///< 2^least_half is half of fp64's least subnormal number
 
-/// What the digits that are left out may contribute to a * b.
+/// An upper bound on what the digits that are left out contribute to a * b.
 Up omitted(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& in, const Up& sum_a,
            const Up& sum_b) {
   const auto k = static_cast<long>(in.a.size());
@@ -20,7 +20,7 @@ Up omitted(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cut
   if (cuts.needed_b > r.slices_b) all += sum_a * Up::power(cuts.top_b - r.slices_b * r.widths.b);
   if (!engine.plan().fast) return all;
   for (int p = 1; p <= std::min(r.slices_a, cuts.needed_a); ++p) {
-    const int q = std::max(1, r.d + 2 - p);  // the first slice of b that slice p of a does not meet
+    const int q = std::max(1, r.d + 2 - p);  // the first slice of b that is not multiplied with slice p of a
     if (q > std::min(r.slices_b, cuts.needed_b)) continue;
     all += Up::power(cuts.top_a + cuts.top_b - (p - 1) * r.widths.a - (q - 1) * r.widths.b, k);
   }
@@ -54,8 +54,8 @@ bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const Ele
   Up rounding;
   const bool in_fp64 = engine.plan().sum == Summation::fp64;
   if (in_fp64) {
-    // Of each addition u of what is added until then; terms too small for fp64 next to the tops are lost whole, and so
-    // in these sums; then one scaling.
+    // Each addition loses u times the sum until then. Terms that underflow in units of the tops are lost whole, in
+    // partial_sums, too. Then one scaling rounds.
     product_error +=
         Up::number(cuts.partial_sums, u_exponent + cuts.top_a + cuts.top_b) * (Up::power(0) + Up::power(-6));
     product_error +=
@@ -71,7 +71,7 @@ bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const Ele
   if (exceeds_range(total, op.d) || exceeds_range(product + rounding, fp64) || exceeds_range(addend + rounding, fp64))
     return true;
   if (!in_fp64 || !(op.d == fp64))
-    rounding += Up::power(-d.precision() + 1) * total + Up::power(d.least_bit());  // whatever its direction
+    rounding += Up::power(-d.precision() + 1) * total + Up::power(d.least_bit());  // in any rounding mode
   const Up bound = alpha * product_error + rounding;
   Mpfr got(64), error(element_precision);
   exact::set_from_encoding(got.get(), op.d, result);

@@ -55,7 +55,7 @@ constexpr Default defaults[] = {{"fp16", "model:hopper/mma.m16n8k16.f32.f16.f16.
                                 {"e2m3", "model:blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e2m3.e2m3.f32"},
                                 {"s8", "integer"}};
 
-/// "fp16" of "ozaki:dgemm.fp16"; nothing of other names.
+/// "fp16" of "ozaki:dgemm.fp16"; nullopt for names of other families.
 std::optional<std::string> slice_of(std::string_view name) {
   for (const std::string_view kind : {"ozaki:dgemm.", "ozaki:sgemm."})
     for (const Default& d : defaults)
@@ -63,8 +63,8 @@ std::optional<std::string> slice_of(std::string_view name) {
   return std::nullopt;
 }
 
-/// The claims of a plan. Deliberate flaws leave the claims unchanged, so that a search finds them. Widths given by hand
-/// may not be summed exactly; an estimate of the slices depends on the order of its own sums.
+/// The claims of a plan. Deliberate flaws leave the claims unchanged, so that a search finds them. Products of digits
+/// of given widths are possibly not summed exactly; an estimate of the slices depends on the order of its own sums.
 std::vector<Claim> claims_of_plan(const OzakiPlan& plan) {
   std::vector<Claim> claims = claims_of({"gemm_specials"});
   const bool derived = plan.width_a == 0 && plan.width_b == 0, any_order = plan.slices != estimated_slices;
@@ -185,7 +185,7 @@ void OzakiUnit::run(const Batch& batch, Outcomes& outcomes) const {
     }
     return;
   }
-  // As many products at a time as do not take much memory: the unit runs their slice products in few calls.
+  // Many products at a time, limited by their memory, so that the unit runs their dots in few calls.
   const size_t together = std::max<size_t>(1, (size_t{1} << 16) / (size_t(op.m + op.n) * size_t(op.k)));
   std::vector<OzakiGemm::Product> products;
   for (size_t first = 0; first < batch.size(); first += products.size()) {

@@ -1,5 +1,5 @@
-// The units `ozaki:dgemm.<slice>` and `ozaki:sgemm.<slice>`: the Ozaki scheme bound to a gemm op, for what looks
-// inside.
+// The units `ozaki:dgemm.<slice>` and `ozaki:sgemm.<slice>`: the Ozaki scheme bound to a gemm op, for code that needs
+// more than a Unit's interface.
 #pragma once
 
 #include "core/registry.h"
@@ -9,7 +9,7 @@ namespace mmafuzz::gemm {
 
 class OzakiUnit final : public Unit {
  public:
-  /// `k`: of the products.
+  /// `k`: products per element.
   OzakiUnit(OzakiGemm engine, int k) : engine_(std::move(engine)), slicing_(engine_.slicing(k)) {}
   void run(const Batch& batch, Outcomes& outcomes) const override;
   const Slicing* slicing() const override { return &slicing_; }
@@ -23,13 +23,14 @@ class OzakiUnit final : public Unit {
 /// A plan as a unit's name gives it: "slices=4,fast=1,on=<dot unit>"; `on` comes last and takes the rest.
 struct NamedPlan {
   OzakiPlan plan;
-  std::string on;  ///< the dot unit
+  std::string on;  ///< the name of the dot unit
 };
 
-/// The plan of `ozaki:dgemm.<slice>` with the parameters after `?`; says what is allowed otherwise.
+/// The plan of `ozaki:dgemm.<slice>` with the parameters after `?`; a refusal says which values are allowed.
 Result<NamedPlan> parse_ozaki_plan(const std::string& slice, std::string_view parameters);
 
-/// The scheme for matrices of the op's formats, products of length k at least; the op's own sizes do not matter.
+/// The scheme for matrices of the op's formats; its dot unit is bound for `k` products per element. The op's own sizes
+/// do not matter.
 Result<OzakiGemm> make_ozaki(const NamedPlan& plan, const Op& op, int64_t k, const Registry& registry);
 
 /// The slice formats that have a default dot unit.

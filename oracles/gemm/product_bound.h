@@ -12,13 +12,14 @@ namespace mmafuzz::gemm {
 
 class ProductBound {
  public:
-  /// Whether bounds of the unit are known here.
+  /// Whether the unit is of one of these schemes.
   static bool knows(const Unit& unit);
-  /// `unit` is one that `knows` says, and outlives the bound.
+  /// `unit` must be one that knows() accepts, and outlive the object.
   ProductBound(const Unit& unit, const Op& op);
 
+  /// Loads case `index` of the batch, to which holds() then refers.
   void load(const Batch& batch, size_t index);
-  /// Whether a result of the loaded case is within its bound.
+  /// Whether a result of element `element`, in row-major order, is within its bound; true where no bound is known.
   bool holds(size_t element, uint64_t result, JudgedError& judged);
 
  private:

@@ -1,5 +1,5 @@
 // The proof. All numbers here are fp64, u = 2^-53, in units of 2^(top of the row + top of the column), so that every
-// factor x, y has a magnitude below 1 and n products one below n <= 4096.
+// factor x, y has a magnitude below 1 and the sum S of the magnitudes of n products is below n <= 4096.
 //   Scaling loses at most 2^-1075 of a factor, of c and of the result, and products below 2^-969 lose at most 2^-1074
 // each in themselves and in their errors; alpha and beta multiply that: together less than
 // n * (1 + |alpha| + |beta|) * 2^-1000, which is added.
@@ -21,8 +21,8 @@ namespace mmafuzz::gemm {
 namespace {
 
 constexpr double tiny = 0x1p-1000;
-constexpr double slightly_less = 1 - 0x1p-30;  ///< a sum of at most 4096 rounded magnitudes times this is too small
-constexpr double limit = 0x1p900;              ///< beyond this something may overflow
+constexpr double slightly_less = 1 - 0x1p-30;  ///< makes a lower bound of a computed sum of at most 4096 magnitudes
+constexpr double limit = 0x1p900;              ///< below it nothing overflows
 
 struct Pair {
   double high, low;
@@ -69,7 +69,7 @@ void QuickElements::load_line(const FormatFields& f, const uint64_t* from, size_
   }
   if (!line.finite || greatest == 0) return;
   std::frexp(greatest, &line.top);
-  // Exact but for the underflow that the proof counts.
+  // Exact except for underflow, which the proof counts.
   for (double& x : line.value) {
     const bool zero = x == 0;
     x = times_power(x, -line.top);
@@ -125,7 +125,7 @@ QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) c
 
 bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, int i, int j,
                                   uint64_t result) const {
-  if (usable_) {  // the bound says nothing of infinities and NaNs, and a factor that is one makes its term one
+  if (usable_) {  // no bound is known for infinities and NaNs, and a factor that is one makes its term one
     const bool products = rows_[size_t(i)].finite && columns_[size_t(j)].finite,
                addend = std::isfinite(host_value(op_.c.fields(), c_[size_t(i) * size_t(op_.n) + size_t(j)]));
     if ((!products && alpha_ != 0) || (!addend && beta_ != 0)) return true;
@@ -133,9 +133,9 @@ bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r,
   const Distance from_exact = distance(i, j, result);
   if (!from_exact.known) return false;
   const double products = from_exact.scaled_products + from_exact.addend;
-  // Nor of what may overflow.
+  // Nor where a result can overflow.
   if (products >= times_power(1, std::max(op_.d.fields().emax() + 1 + from_exact.scale, -1000))) return true;
-  // Some of the terms of within_ozaki_bound, all of which are positive: a bound below the bound.
+  // A lower bound on the bound of within_ozaki_bound: some of its terms, which are all positive.
   double omitted = 0;
   if (cuts.needed_a > r.slices_a) omitted += columns_[size_t(j)].sum * times_power(1, -r.slices_a * r.widths.a);
   if (cuts.needed_b > r.slices_b) omitted += rows_[size_t(i)].sum * times_power(1, -r.slices_b * r.widths.b);

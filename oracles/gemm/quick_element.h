@@ -1,5 +1,5 @@
-// Elements of a matrix product in twice the host's precision, with a bound on the error of that: it accepts nearly all
-// results, so that MPFR is asked only about those near a limit. It never refuses one.
+// Elements of a matrix product in twice the host's precision, with a bound on the error of that: accepts nearly all
+// correct results, so that MPFR decides only about those near a limit. A result that is not accepted here can be right.
 #pragma once
 
 #include "oracles/gemm/gemm_case.h"
@@ -14,10 +14,10 @@ class QuickElements {
 
   void load(const GemmCase& one);
 
-  /// Whether `result` surely lies within the bound of element (i, j): then within_ozaki_bound would say so, too.
+  /// Whether `result` surely lies within the bound of element (i, j), so that within_ozaki_bound returns true, too.
   bool surely_within(const OzakiGemm& engine, const OzakiRecord& record, const ElementCuts& cuts, int i, int j,
                      uint64_t result) const;
-  /// Whether `result` surely is element (i, j) rounded once as the op says. Zeros are never sure.
+  /// Whether `result` surely is element (i, j) rounded once as the op says; false for zeros.
   bool surely_rounded(int i, int j, uint64_t result) const;
 
  private:
@@ -25,17 +25,17 @@ class QuickElements {
   struct Line {
     int top = 0;
     bool finite = true;
-    bool vanishing = false;  ///< a number of it is too small to be scaled
-    double sum = 0;          ///< of magnitudes
+    bool vanishing = false;  ///< a nonzero number became zero as it was scaled
+    double sum = 0;          ///< the sum of the magnitudes
     std::vector<double> value;
   };
   /// |result - exact value| in units of 2^(top of the row + top of the column).
   struct Distance {
     bool known = false;
     int scale = 0;                           ///< the unit is 2^-scale
-    double most = 0;                         ///< what it is at most; infinite where the result is
-    double products = 0;                     ///< the sum of |a * b| is at least this
-    double scaled_products = 0, addend = 0;  ///< ... times |alpha|; |beta * c| is at least that
+    double most = 0;                         ///< an upper bound; infinite if the result is infinite or NaN
+    double products = 0;                     ///< a lower bound on the sum of |a * b|
+    double scaled_products = 0, addend = 0;  ///< lower bounds on |alpha| times that sum, and on |beta * c|
   };
   void load_line(const FormatFields& f, const uint64_t* from, size_t stride, Line& line) const;
   Distance distance(int i, int j, uint64_t result) const;

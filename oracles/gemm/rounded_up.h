@@ -1,4 +1,4 @@
-// Error bounds of matrix products: positive numbers, every operation rounded up.
+// Numbers for error bounds of matrix products: not negative, every operation rounded up.
 #pragma once
 
 #include <cmath>
@@ -11,11 +11,13 @@ namespace mmafuzz::gemm {
 class Up {
  public:
   Up() : value_(precision) { mpfr_set_zero(value_.get(), 1); }
+  /// factor * 2^exponent.
   static Up power(long exponent, int64_t factor = 1) {
     Up x;
     mpfr_set_sj_2exp(x.value_.get(), factor, exponent, MPFR_RNDU);
     return x;
   }
+  /// x * 2^exponent.
   static Up number(double x, long exponent) {
     Up scaled;
     mpfr_set_d(scaled.value_.get(), x, MPFR_RNDU);
@@ -51,7 +53,7 @@ class Up {
   exact::Mpfr value_;
 };
 
-/// Whether an error is at most its bound; `judged`, where it is asked for, becomes both.
+/// Whether an error is at most its bound. Writes both to `judged` unless that is null.
 inline bool is_within(mpfr_srcptr error, const Up& bound, JudgedError* judged) {
   if (judged) {
     judged->bound = mpfr_get_d(bound.get(), MPFR_RNDU);
@@ -65,7 +67,7 @@ inline bool is_within(mpfr_srcptr error, const Up& bound, JudgedError* judged) {
   return mpfr_cmpabs(error, bound.get()) <= 0;
 }
 
-/// Whether what is at most x may be beyond the greatest number of a format.
+/// Whether a value of at most x can be beyond the greatest number of a format.
 inline bool exceeds_range(const Up& x, const Format& format) {
   exact::Mpfr greatest(64);
   exact::set_from_encoding(greatest.get(), format, format.fields().encode_greatest(false));

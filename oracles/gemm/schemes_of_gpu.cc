@@ -8,7 +8,7 @@
 namespace mmafuzz::gemm {
 namespace {
 
-/// Later instructions stand in for earlier ones: Hopper's `mma` of FP8 is emulated, its `wgmma` is not.
+/// Instructions in the order of preference: Hopper's `mma` of FP8 is emulated, its `wgmma` is not.
 constexpr std::array newest_first = {"tcgen05", "wgmma", "mma", "mfma", "wmma"};
 
 const ModelRow* unit_of(std::string_view arch, const std::string& operands) {
@@ -25,7 +25,8 @@ const ModelRow* unit_of(std::string_view arch, const std::string& operands) {
   return nullptr;
 }
 
-/// Of all generations that have rows (PTX ISA: mma of s8 from sm_75 on; AMD: mfma_i32 and wmma_i32 of i8), but Volta.
+/// All generations with rows but Volta multiply s8 (PTX ISA: mma of s8 from sm_75 on; AMD: mfma_i32 and wmma_i32 of
+/// i8).
 bool has_integers(std::string_view arch) { return arch != "volta"; }
 
 }  // namespace

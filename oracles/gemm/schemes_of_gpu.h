@@ -7,9 +7,8 @@
 
 namespace mmafuzz::gemm {
 
-/// Names of units `ozaki:` and `ozaki2:` for matrices of fp64 (`dgemm`) or fp32 (`sgemm`), on the rows of `arch`: of
-/// each format the instruction with the most products, of integers the unit `integer`. Slices in fast mode, which
-/// leaves out the products below the last slice.
+/// Names of units `ozaki:` (in fast mode) and `ozaki2:` for matrices of fp64 (kind `dgemm`) or fp32 (`sgemm`), on the
+/// models of `arch`: for each format the instruction with the most products, for integers the unit `integer`.
 std::vector<std::string> schemes_on(std::string_view arch, const std::string& kind);
 
 }  // namespace mmafuzz::gemm

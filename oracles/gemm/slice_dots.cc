@@ -52,7 +52,8 @@ EncodedSlices::EncodedSlices(const SlicedRows& rows, const InnerCut& cut, const 
 
 namespace {
 
-/// Dots of one call: of a device as many as its call costs, elsewhere as many as stay in the cache.
+/// How many dots one call runs: for a device so many that they cost more than the call, else as many as fit in the
+/// cache.
 size_t most_dots(const Unit& unit, size_t stride) {
   constexpr size_t of_a_device = size_t{1} << 16, cached_bytes = size_t{1} << 15;
   if (unit.role() == Role::device) return of_a_device;

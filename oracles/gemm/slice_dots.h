@@ -1,5 +1,5 @@
-// The dots of digits that make up a product of sliced matrices: their operands as a dot unit reads them, which of them
-// there are, and many of them in one call of the unit.
+// The dots of digits that make up a product of sliced matrices: their operands as a dot unit reads them, which slices
+// are not zero, and many dots in one call of the unit.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace mmafuzz::gemm {
 
-/// Encodings of the digits of a slice format, all that its significand holds. A narrower digit has the same encoding.
+/// The encodings of all digits that the significand of a slice format holds, positive or negative.
 class DigitCodes {
  public:
   explicit DigitCodes(const FormatFields& f);
@@ -22,22 +22,22 @@ class DigitCodes {
   std::vector<uint64_t> codes_;
 };
 
-/// How the k of a product is cut: into blocks that are summed by one slice product each, and these into dots of the
-/// unit, the last one padded with zeros.
+/// How the k of a product is cut: into blocks that are summed by one slice product each, and these into chunks, the
+/// dots of the unit, the last one of which is padded with zeros.
 struct InnerCut {
-  std::vector<int> blocks;  ///< where each block begins, and the end
+  std::vector<int> blocks;  ///< the index along k of each block's first product, and at last k
   int dot_k = 1;            ///< products of one dot of the unit
   size_t chunks_of(size_t block) const { return size_t((blocks[block + 1] - blocks[block] + dot_k - 1) / dot_k); }
   size_t block_count() const { return blocks.size() - 1; }
 };
 
-/// Sliced rows as the unit reads them, and which slices of each element are not zero.
+/// Sliced rows (rows of a or columns of b) as the unit reads them, and which slices of each element are not zero.
 class EncodedSlices {
  public:
-  /// `rows` must outlive this; `bytes`: of an encoding.
+  /// `bytes`: bytes of an encoding.
   EncodedSlices(const SlicedRows& rows, const InnerCut& cut, const DigitCodes& codes, int bytes);
 
-  /// The operand of one dot: chunk `chunk` of a block, dot_k encodings.
+  /// The operand of one dot of the unit: chunk `chunk` of a block, dot_k encodings. Slices count from 1.
   const uint8_t* operand(int slice, int row, size_t block, size_t chunk) const {
     return &bytes_[((size_t(slice - 1) * size_t(rows_) + size_t(row)) * chunks_ + first_chunk_[block] + chunk) *
                    stride_];
@@ -46,7 +46,7 @@ class EncodedSlices {
   const uint64_t* held(int row, int element) const {
     return &held_[(size_t(row) * size_t(length_) + size_t(element)) * words_];
   }
-  /// The same of any element of a block.
+  /// Bit q - 1: slice q of any element of the block is not zero.
   const uint64_t* held_by_block(int row, size_t block) const {
     return &held_by_block_[(size_t(row) * first_chunk_.size() + block) * words_];
   }
@@ -61,21 +61,23 @@ class EncodedSlices {
   std::vector<uint64_t> held_, held_by_block_;
 };
 
-/// Dots that wait to be run together: a call of the unit costs more than its dots. A dot that is longer than the unit's
+/// Dots that wait to be run together, as a call of the unit costs more than a dot. A dot that is longer than the unit's
 /// runs as a chain of chunks through c.
 class DotQueue {
  public:
   /// What a waiting dot belongs to.
   struct Dot {
-    size_t element = 0;   ///< of the product
-    int weight = 0;       ///< of its digits' unit, as a power of two
-    int64_t integer = 0;  ///< the sum of its digits' products, where it is asked for
+    size_t element = 0;   ///< the element of the product
+    int weight = 0;       ///< the dot's integer result is multiplied by 2^weight
+    int64_t integer = 0;  ///< the exact sum of its digits' products, where the caller wants to compare it
   };
-  /// What became of some dots, in the order in which they were added.
+  /// Receives the outcomes of dots, in the order in which they were added.
   using Visit = std::function<void(std::span<const Dot> dots, const Outcomes& outcomes)>;
 
+  /// `unit` and `op` must outlive the queue.
   DotQueue(const Unit& unit, const Op& op, Visit visit);
-  /// Room for one dot of `chunks` chunks; the caller writes its operands.
+  /// Adds one dot of `chunks` chunks and returns its slot; the caller writes its operands to a() and b(). May run the
+  /// waiting dots first.
   size_t add(size_t chunks, const Dot& dot) {
     if (chunks != chunks_.size() || dots_.size() == room_) make_room(chunks);
     dots_.push_back(dot);
@@ -83,7 +85,7 @@ class DotQueue {
   }
   uint8_t* a(size_t chunk, size_t slot) { return to_a_[chunk] + slot * stride_; }
   uint8_t* b(size_t chunk, size_t slot) { return to_b_[chunk] + slot * stride_; }
-  /// Runs what waits.
+  /// Runs the waiting dots. The destructor does not: the caller must do so at the end.
   void flush();
 
  private:
@@ -98,7 +100,7 @@ class DotQueue {
   std::vector<Dot> dots_;
 };
 
-/// The values of slice products: integers that fp64 holds, unless the unit is not what it is taken for.
+/// The values of dots as fp64 numbers: integers, unless the unit does not sum them exactly.
 class DotValues {
  public:
   /// `f` is fp32 or s32, as OzakiGemm::dot_op says.

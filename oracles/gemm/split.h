@@ -9,18 +9,19 @@
 
 namespace mmafuzz::gemm {
 
-/// What a subnormal element reads as; anything but `kept` is a flaw that implementations have had.
+/// How a subnormal element is read; anything but `kept` is a flaw that implementations have had.
 enum class SubnormalReading : uint8_t { kept, flushed, halved };
 
-/// Rows of `length` numbers: x = sum over slices p = 1, 2, ... of digit(p) * 2^(top - p * width), |digit| < 2^width,
-/// the sign of every digit that of x. Infinities and NaNs read as zero and mark their row.
+/// Rows of `length` numbers (rows of a or columns of b): x = sum over slices p = 1, 2, ... of digit(p) *
+/// 2^(top - p * width), |digit| < 2^width, each digit with the sign of x. Infinities and NaNs read as zero and mark
+/// their row.
 struct SlicedRows {
   int rows = 0, length = 0, width = 0, slices = 0;
   std::vector<int> top;          ///< by row: every |x| is below 2^top, the greatest is not below 2^(top-1); 0 for zeros
-  std::vector<int> needed;       ///< by row: slices after which nothing is left
-  std::vector<uint8_t> special;  ///< by row: holds an infinity or a NaN
+  std::vector<int> needed;       ///< by row: the number of slices after which nothing is left
+  std::vector<uint8_t> special;  ///< by row: whether it holds an infinity or a NaN
   std::vector<int16_t> digits;   ///< [slice][row][length]
-  std::vector<uint8_t> filled;   ///< [slice][row]: some digit is not zero
+  std::vector<uint8_t> filled;   ///< [slice][row]: whether any digit is not zero
 
   const int16_t* slice(int p, int row) const {
     return &digits[(size_t(p - 1) * size_t(rows) + size_t(row)) * size_t(length)];
@@ -29,7 +30,7 @@ struct SlicedRows {
   int16_t* slice(int p, int row) { return &digits[(size_t(p - 1) * size_t(rows) + size_t(row)) * size_t(length)]; }
 };
 
-/// How the elements lie: element l of row i is at [i * row_stride + l * element_stride].
+/// Element l of row i is at [i * row_stride + l * element_stride].
 struct Layout {
   int rows = 0, length = 0;
   size_t row_stride = 0, element_stride = 0;
@@ -42,15 +43,15 @@ class RowSplitter {
               SubnormalReading subnormals);
 
   const SlicedRows& rows() const { return rows_; }
-  /// Most slices that any row needs.
+  /// The maximum number of slices that a row needs.
   int most_needed() const;
 
-  /// |x| * 2^-top of element l of row i, and what of it is left after that many slices; both rounded to the host's
-  /// fp64.
+  /// |x| * 2^-top of an element, rounded to fp64.
   double magnitude(int row, int element) const;
+  /// What the first `slices` slices leave of magnitude(), rounded to fp64.
   double remainder(int row, int element, int slices) const;
 
-  /// The first `slices` slices; what lies below is dropped. Without digits only which slices are filled is found out.
+  /// The first `slices` slices; lower bits are dropped. `digits` stays empty without with_digits.
   SlicedRows cut(int slices, bool with_digits = true) const;
 
  private:

@@ -1,4 +1,4 @@
-// x * 2^exponent in fp64, rounded once, as std::ldexp: without a call where fp64 holds the power.
+// x * 2^exponent in fp64, rounded once, as by std::ldexp, which is not called where the power is a normal number.
 #pragma once
 
 #include <bit>

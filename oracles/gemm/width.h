@@ -1,5 +1,5 @@
-// How many bits a slice may have so that a dot unit sums the products of two slices without error (README.md
-// derives it).
+// How many bits the digits of a slice can have so that a dot unit sums the products of two slices without error
+// (README.md derives it).
 #pragma once
 
 #include "arithmetic/slicing.h"
@@ -9,8 +9,8 @@ namespace mmafuzz::gemm {
 
 /// The largest p such that the unit sums integer products without error as long as no partial sum exceeds 2^p: min(F +
 /// 1, p_out) of a truncated fused sum, else the precision of the result; of integer results width - 1. A unit without a
-/// row is taken to keep what its result can hold. 0 where no sum is without error: on RDNA3 4 - 1 is not 3,
-/// and POWER10's forms that negate are no sums.
+/// row is assumed to keep all bits that its result can hold. 0 where no width makes sums exact: on RDNA3 4 - 1 is not
+/// 3, and POWER10's forms that negate are no sums.
 int exact_integer_bits(const Op& dot, const Unit& unit);
 
 }  // namespace mmafuzz::gemm
