@@ -20,7 +20,7 @@ class Splitter {
   Splitter(const Format& narrow, int scale)
       : narrow_(narrow.fields()), bytes_(narrow.storage_bytes()), scale_(scale), bulk_(narrow_, {}) {}
 
-  /// main and residual: `count` encodings of the narrow format's width.
+  /// Writes x.size() encodings, of the narrow format's storage_bytes() each, to main and residual.
   void run(const std::vector<uint32_t>& x, bool by_host, uint8_t* main, uint8_t* residual) const {
     if (!by_host) return one_by_one(x, main, residual);
     bulk_.run(x.data(), x.size(), 0, main, nullptr);
@@ -36,7 +36,7 @@ class Splitter {
  private:
   /// fp32 encodings of narrow ones.
   void widen(const uint8_t* from, std::vector<uint32_t>& to) const {
-    if (bytes_ == 4) {  // tf32 stands in the high bits of fp32
+    if (bytes_ == 4) {  // tf32's container is fp32
       std::memcpy(to.data(), from, 4 * to.size());
       return;
     }
@@ -90,8 +90,8 @@ class CorrectedSgemm final : public Unit {
 
   int narrow_bits() const { return plan_.narrow.fields().precision(); }
 
-  /// Encodings of main parts and residuals of the operands of some cases, a by row, b by column, padded with zeros to
-  /// whole dots.
+  /// Encodings of the main parts, or of the residuals, of some cases' operands: the rows of a and the columns of b,
+  /// padded with zeros to whole dots.
   struct Parts {
     std::vector<uint8_t> a, b;
   };
@@ -130,7 +130,7 @@ class CorrectedSgemm final : public Unit {
     return group;
   }
 
-  /// One dot of the unit for each element: products of chunk `chunk`, starting from `sums`, into `sums`.
+  /// Adds one dot of the unit, over products chunk * unit_k and following, to the sum of each element.
   void dots(Group& group, Part of_a, Part of_b, int chunk, Sums& sums) const {
     const size_t m = size_t(op_.m), n = size_t(op_.n),
                  bytes = size_t(plan_.unit_k) * size_t(plan_.narrow.storage_bytes()), line = bytes * size_t(chunks_),

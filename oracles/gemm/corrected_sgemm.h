@@ -1,7 +1,8 @@
-// Error-corrected SGEMM: each fp32 operand is a narrow number and a narrow residual, and the residuals' products
-// correct the main one. Markidis et al. ("NVIDIA tensor core programmability, performance & precision", 2018) chain all
-// four products through the unit's accumulator; Ootomo and Yokota ("Recovering single precision accuracy from tensor
-// cores ...", 2022) scale the residuals and add the unit's results outside of it, to nearest.
+// Error-corrected SGEMM: each fp32 operand is a narrow number, its main part, plus a narrow residual; products with
+// residuals correct the product of the main parts. Markidis et al. ("NVIDIA tensor core programmability, performance &
+// precision", 2018) chain all four products through the unit's accumulator; Ootomo and Yokota ("Recovering single
+// precision accuracy from tensor cores ...", 2022) scale the residuals and add the unit's results outside of it, to
+// nearest.
 #pragma once
 
 #include <memory>
@@ -15,18 +16,18 @@ namespace mmafuzz::gemm {
 
 struct CorrectionPlan {
   Format narrow;  ///< of the unit's operands
-  int scale = 0;  ///< residuals travel multiplied by 2^scale
+  int scale = 0;  ///< residuals are multiplied by 2^scale before they are rounded
   bool outside =
       false;  ///< the main product's dots start from +0 and are added in fp32 to nearest; else a chain from c
   bool residual_product = true;  ///< whether residual times residual takes part
   int unit_k = 16;               ///< products of one dot of the unit
 };
 
-/// What a unit of the family `split:` is by its name.
 struct NamedCorrection {
   CorrectionPlan plan;
-  std::string on;  ///< the unit of its dots
+  std::string on;  ///< the name of the dot unit
 };
+/// The plan of a unit of the family `split:`, from its name; a refusal for other names and wrong parameters.
 Result<NamedCorrection> named_correction(std::string_view unit);
 
 /// The dot that the unit must be bound to: plan.unit_k products; a longer sum is a chain of them.

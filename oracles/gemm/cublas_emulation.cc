@@ -19,10 +19,10 @@ using Part = CublasEmulation::Part;
 
 constexpr int tile = 128;             ///< of rows, columns and products along k
 constexpr int shortest_split = 1024;  ///< a shorter k is one part
-constexpr int most_parts = 32;        ///< of all tiles of the result together
-constexpr int longest_part = 64;      ///< tiles of 128 products; a part has fewer than twice as many
-constexpr int grouped = 32768;        ///< products of a diagonal's slices that are summed exactly together
-constexpr int span_block = 64;        ///< products that the estimate of the exponents' span takes together
+constexpr int most_parts = 32;        ///< parts of all tiles of the result together, for a short k
+constexpr int longest_part = 64;      ///< in tiles of 128 products; a part has fewer than twice as many
+constexpr int grouped = 32768;        ///< products of digits of one diagonal that are summed exactly together
+constexpr int span_block = 64;        ///< products in a block of the estimate of the exponents' span
 constexpr int bits_without_span = 54;
 
 int tiles(int extent) { return (extent + tile - 1) / tile; }
@@ -42,7 +42,7 @@ std::vector<Part> parts_of(const Op& op) {
   return all;
 }
 
-/// Element l of a line of a matrix: a row of a or a column of b.
+/// The lines of a matrix: the rows of a or the columns of b.
 struct Lines {
   const uint64_t* numbers;
   int count;
@@ -54,8 +54,8 @@ constexpr uint64_t magnitude_bits = ~uint64_t{0} >> 1, sign_bit = ~magnitude_bit
                    infinity_bits = uint64_t{2047} << 52;
 constexpr int field(uint64_t encoding) { return static_cast<int>((encoding & magnitude_bits) >> 52); }
 
-/// |x| of a line is below 127/128 * 2^it: then the carry of the lower digits leaves the first one a signed byte. A
-/// subnormal greatest number counts as one in the least normal binade's place.
+/// The scale of a part of a line: every |x| is below 127/128 * 2^scale, so that the first digit is a signed byte also
+/// with the carry of the lower ones. Where the greatest number is subnormal, the scale is that of 2^-1023 to 2^-1022.
 int scale_of(const Lines& m, int line, Part part) {
   uint64_t greatest = 0;
   for (int l = part.first; l < part.first + part.length; ++l)
@@ -89,8 +89,9 @@ Extents extents(const FormatFields& f, const Lines& m, int line, int k) {
   return e;
 }
 
-/// The exponent span capacity: by how much the product of the greatest numbers may exceed the greatest product. A
-/// block's greatest product is at least its one line's greatest number times its other line's least.
+/// The exponent span capacity: the maximum, over rows and columns, of the exponent of the product of their greatest
+/// numbers minus a lower bound on that of their greatest product. In a block, the greatest product is at least one
+/// line's greatest number times the other line's least.
 int span(const FormatFields& f, const Lines& a, const Lines& b, int k) {
   std::vector<Extents> rows, columns;
   for (int i = 0; i < a.count; ++i) rows.push_back(extents(f, a, i, k));
@@ -120,7 +121,7 @@ std::vector<int16_t> digits_of(const FormatFields& f, const Lines& m, Part part,
       const int sign = x.negative ? -1 : 1, lowest = x.exponent - last;
       int carry = 0;
       for (int slice = slices - 1; slice >= 0; --slice) {
-        const int from = 8 * (slices - 1 - slice) - lowest;  // this digit's place in the significand: truncation
+        const int from = 8 * (slices - 1 - slice) - lowest;  // the digit's first bit in the significand, or below it
         const uint64_t rest = from >= 64 || from <= -64 ? 0
                               : from >= 0               ? x.significand >> from
                                                         : x.significand << -from;
@@ -134,7 +135,7 @@ std::vector<int16_t> digits_of(const FormatFields& f, const Lines& m, Part part,
   return digits;
 }
 
-/// Pairs of slices of a diagonal that are summed exactly together.
+/// How many pairs of slices of a diagonal (all pairs with one sum of indices) are summed exactly together.
 int pairs_at_once(Part part) { return grouped / part.length; }
 
 Lines rows_of(const Op& op, const std::vector<uint64_t>& a) { return {a.data(), op.m, size_t(op.k), 1}; }
@@ -176,8 +177,8 @@ void CublasEmulation::add_products(const GemmCase& one, const Cut& cut, double a
                                b = digits_of(op_.b.fields(), columns, parts_[p], cut.b[p], cut.slices);
     for (size_t i = 0; i < m; ++i)
       for (size_t j = 0; j < n; ++j) {
-        // Diagonals of slices, greatest first; what is beyond them is left out. Of each, as many pairs of slices as fit
-        // are summed exactly; one diagonal begins with a's first slice, the next one with b's.
+        // Diagonals from the greatest weight on; those beyond the last slice are left out. In each, as many pairs of
+        // slices as fit are summed exactly; diagonals begin alternately with b's first slice and with a's.
         const int pairs = pairs_at_once(parts_[p]);
         double sum = 0;
         for (int diagonal = 0; diagonal < cut.slices; ++diagonal)
@@ -197,7 +198,8 @@ void CublasEmulation::add_products(const GemmCase& one, const Cut& cut, double a
   }
 }
 
-/// A NaN operand is handed on, made quiet, c's before beta's before alpha's; the device's own is negative.
+/// The encoding of a result. A NaN is that of an operand, made quiet (c before beta before alpha), else the device's
+/// own, which is negative.
 uint64_t CublasEmulation::encoding_of(double d, uint64_t c) const {
   if (!std::isnan(d)) return std::bit_cast<uint64_t>(d);
   const auto is_nan = [](uint64_t encoding) { return (encoding & magnitude_bits) > infinity_bits; };
@@ -246,8 +248,8 @@ bool CublasEmulation::within_bound(const GemmCase& one, const Cut& cut, int row,
       sum_b += y;
       products += x * y;
     }
-    // Cut off: less than the last digit's weight. Left out: diagonals from s on. Rounded: a sum of at most
-    // 1.01 * length * 2^(a+b) for each group of a diagonal, and their scaling.
+    // Truncation of a number loses less than the last digit's weight. Diagonals from s on are left out. Each group of a
+    // diagonal is added with one rounding of a sum of at most 1.01 * length * 2^(a+b); the scaling rounds once more.
     error += Up::power(a - 7 - 8 * (s - 1)) * sum_b + Up::power(b - 7 - 8 * (s - 1)) * sum_a;
     for (int diagonal = s; diagonal <= 2 * s - 2; ++diagonal)
       error += Up::power(a + b - 8 * diagonal, static_cast<long>(2 * s - 1 - diagonal) * part.length);

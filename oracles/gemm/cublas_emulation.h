@@ -14,8 +14,8 @@
 namespace mmafuzz::gemm {
 
 struct CublasPlan {
-  int bits = 55;   ///< retained; 0: chosen from the matrices
-  int most = 79;   ///< where more bits are chosen, cuBLAS multiplies in native arithmetic
+  int bits = 55;   ///< significand bits that are kept; 0: chosen from the matrices
+  int most = 79;   ///< the maximum of the chosen bits; beyond it cuBLAS multiplies in native arithmetic
   int offset = 0;  ///< added to the chosen bits
 };
 
@@ -32,16 +32,17 @@ class CublasEmulation final : public Unit {
   struct Part {
     int first, length;
   };
-  /// How one case is cut: number x of row i of a, in part p, is digits of base 256 times 2^(a[p][i] - 7), 2^(a[p][i] -
-  /// 15), ...; columns of b likewise.
+  /// How one case is cut: a number of row i of a, in part p, is a sum of digits of base 256 times 2^(a[p][i] - 7),
+  /// 2^(a[p][i] - 15), ...: one for each slice; columns of b likewise.
   struct Cut {
     int slices = 0;
     std::vector<std::vector<int>> a, b;
   };
-  /// None where cuBLAS does not emulate. a and b lie as GemmCase holds them.
+  /// nullopt where cuBLAS does not emulate. a and b as in GemmCase.
   std::optional<Cut> cut(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const;
 
-  /// Whether a result lies within the scheme's error bound of the exact value.
+  /// Whether a result lies within the scheme's error bound of the exact value; also true where no bound is known: for
+  /// an exact value that is not finite, and where a number on the way can overflow.
   bool within_bound(const GemmCase& one, const Cut& cut, int row, int column, uint64_t result) const;
 
  private:
@@ -55,7 +56,7 @@ class CublasEmulation final : public Unit {
   Scalars scalars_;
 };
 
-/// The unit as one of this scheme, or null.
+/// The unit as a CublasEmulation, or null for other units.
 const CublasEmulation* cublas_emulation_of(const Unit& unit);
 
 }  // namespace mmafuzz::gemm

@@ -39,7 +39,7 @@ class CublasEmulationFamily final : public Family {
   std::vector<std::string> searched_by_default(const Op& op) const override {
     if (op.kind != OpKind::gemm) return {};
     std::vector<std::string> names = {std::string(unit_name), std::string(unit_name) + "?bits=31"};
-    // Of larger matrices a search draws nearly none whose exponents are near enough to be emulated.
+    // Larger matrices of a search hardly ever have exponents that are near enough to each other to be emulated.
     if (op.m * op.n * op.k <= 32) names.push_back(std::string(unit_name) + "?bits=auto");
     return names;
   }

@@ -1,4 +1,4 @@
-// fp32 arithmetic beside a unit: what a program around narrow products computes itself.
+// The fp32 arithmetic that a program computes itself around the narrow products of a unit.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace mmafuzz::gemm {
 
-/// The number of fp32 nearest to an exact one, ties to even; a NaN is the canonical one.
+/// The number of format f nearest to an exact one, ties to even; a NaN becomes the canonical one.
 inline uint64_t rounded(const FormatFields& f, const Exact& x) { return round_any(f, x, {}).encoding; }
 
 /// fp32 operations, rounded to nearest even, on encodings: by the host where its floating point is in its default
@@ -30,6 +30,7 @@ class Fp32 {
     if (by_host_) return canonical(std::fma(value(x), value(y), value(z)));
     return static_cast<uint32_t>(add_exact(fp32_fields, exact_product(exact(x), exact(y)), exact(z), {}).encoding);
   }
+  /// x * 2^exponent, for exponents of normal fp32 numbers.
   uint32_t times_power(uint32_t x, int exponent) const {
     return exponent == 0 ? x : times(x, static_cast<uint32_t>(exponent + 127) << 23);
   }

@@ -1,4 +1,4 @@
-// What a scheme of residues may err by (README.md, "Residues"), and which of its stages went wrong.
+// The error bound of a scheme of residues (README.md, "Residues"), and which of its stages went wrong.
 #include "oracles/exact/exact_gemm.h"
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/gemm/residue_constants.h"
@@ -13,7 +13,7 @@ bool ResidueGemm::within_bound(const std::vector<uint64_t>& a, const std::vector
   const int scale_a = by.a[size_t(row)], scale_b = by.b[size_t(column)];
   std::vector<uint64_t> of_a(k), of_b(k);
   Up cut, product;
-  // What is cut off of a number: nothing of one that is an integer once it is scaled.
+  // What truncation to an integer loses of a number.
   const auto cut_of = [](const Number& x, int scale) {
     if (x.cls != NumberClass::finite || x.exponent + scale >= 0) return Up();
     const int drop = -(x.exponent + scale);
@@ -70,7 +70,7 @@ bool ResidueGemm::finds_all_integers() const {
     for (const int p : moduli_)
       residues.push_back(product_residue(static_cast<int>(x % p), p, plan_.narrow.fields().integer));
     const double found = to_double(op_.d.fields(), reconstructed(residues));
-    if (abs(cpp_int(found) - x) > half / 2) return false;  // the multiples of P are farther apart
+    if (abs(cpp_int(found) - x) > half / 2) return false;  // off by a multiple of P, not by roundings
   }
   return true;
 }

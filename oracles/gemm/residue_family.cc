@@ -21,7 +21,8 @@ constexpr ResidueRow residue_rows[] = {{"ozaki2:dgemm.s8", "fp64", "s8", 15, 64,
                                        {"ozaki2:sgemm.s8", "fp32", "s8", 8, 64, "integer", of_s8},
                                        {"ozaki2:sgemm.e4m3", "fp32", "e4m3", 6, 32, fp8_unit, of_fp8}};
 
-/// "256+255+253".
+/// Sets the plan's moduli to those of a text such as "256+255+253"; returns the reason against them, or an empty
+/// string.
 std::string set_moduli(ResiduePlan& plan, std::string_view text) {
   plan.others.clear();
   for (size_t from = 0; from <= text.size();) {

@@ -1,4 +1,4 @@
-// What a scheme of residues tells a search of a product: how near its stages came to where they could go wrong.
+// The features of a product that a scheme of residues reports to a search: how near its stages came to their limits.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace mmafuzz::gemm {
 namespace {
 
-/// Groups of features one behind the other; each names its classes' count.
+/// Groups of features, which are numbered one group after the other; classes[] has the number of each group's.
 enum Group : int {
   headroom,
   shift_a,
@@ -36,9 +36,9 @@ int doubling_class(double bits, int most) {
   if (!(bits > 0)) return 0;
   return bits < 1 ? 1 : std::min(most, 2 + static_cast<int>(std::log2(bits)));
 }
-/// The first, the last, or another modulus.
+/// Class 0 to 2 of a modulus: the first, the last, or another.
 int place_class(size_t at, size_t moduli) { return at == 0 ? 0 : at + 1 == moduli ? 1 : 2; }
-/// The middle of the moduli, next to it, zero, or another residue.
+/// Class 0 to 3 of a residue: zero, p/2 of an even p, the greatest magnitude below p/2, or another.
 int residue_class(int residue, int p) {
   const int left = (p - 1) / 2 - std::abs(residue);
   return residue == 0 ? 0 : left < 0 ? 1 : left == 0 ? 2 : 3;
@@ -62,7 +62,7 @@ void ResidueGemm::observe(const Batch& batch, const std::function<void(size_t, i
       for (size_t at = 0; at < whole.number.size(); ++at) {
         const double integer = whole.number[at];
         if (numbers.number[at] == 0) continue;
-        // Bits of zeros below the significand; what is cut off.
+        // The length of the integer in bits, and what truncation loses.
         reach(shift, integer == 0 ? 0 : std::ilogb(integer) < 53 ? 1 : std::ilogb(integer) < 61 ? 2 : 3);
         const double rest = std::fabs(std::ldexp(numbers.number[at], by[at / k])) - std::fabs(integer);
         reach(cut, rest == 0 ? 0 : rest < 0.5 ? 1 : 2);

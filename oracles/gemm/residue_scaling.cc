@@ -1,4 +1,4 @@
-// The powers of two by which a scheme of residues makes integers of rows and columns.
+// The powers of two by which a scheme of residues multiplies lines (rows of a, columns of b) to make integers of them.
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace mmafuzz::gemm {
 namespace {
 
-/// The exponent of the greatest number of each line; INT_MIN: it has none but zeros.
+/// The exponent of the greatest number of each line; INT_MIN for a line of zeros.
 std::vector<int> tops_of(const ResidueGemm::Lines& x) {
   std::vector<int> tops(x.count, INT_MIN);
   for (size_t line = 0; line < x.count; ++line) {
@@ -22,7 +22,8 @@ std::vector<int> tops_of(const ResidueGemm::Lines& x) {
   return tops;
 }
 
-/// The leading six bits of magnitudes under the line's greatest one, at most 64, rounded up or, as a flaw, not.
+/// Each magnitude as an integer of at most 64, in units of 2^-5 of the line's top binade; rounded up, or as a flaw not.
+/// Only the first `counted` numbers of each line; the others are 0.
 std::vector<int8_t> leading_bits(const ResidueGemm::Lines& x, const std::vector<int>& tops, size_t counted, bool up) {
   std::vector<int8_t> all(x.number.size(), 0);
   for (size_t line = 0; line < x.count; ++line)
@@ -57,7 +58,7 @@ ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
              last_left_out = plan_.flaw == ResidueFlaw::last_left_out;
   const size_t counted = last_left_out ? a.length - 1 : a.length;
   const std::vector<int> top_a = tops_of(a), top_b = tops_of(b);
-  std::vector<int32_t> most_a(a.count, 0), most_b(b.count, 0);  // of the products of leading bits
+  std::vector<int32_t> most_a(a.count, 0), most_b(b.count, 0);  // maxima of the product of the leading bits
   if (accurate) {
     const std::vector<int8_t> bits_a = leading_bits(a, top_a, counted, !greatest_only),
                               bits_b = leading_bits(b, top_b, counted, !greatest_only);
@@ -71,7 +72,7 @@ ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
   }
   const auto scale_of = [&](const double* line, int top, int32_t most) {
     if (top == INT_MIN) return 0;
-    if (plan_.scaling == ResidueScaling::fast && !greatest_only && !last_left_out) {  // in fp64, where that decides
+    if (plan_.scaling == ResidueScaling::fast && !greatest_only && !last_left_out) {  // fp64 decides most cases
       double squares = 0;
       for (size_t l = 0; l < a.length; ++l) {
         const double part = times_power(line[l], -top);
@@ -96,7 +97,8 @@ ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
       mpfr_fma(sum.get(), x.get(), x.get(), sum.get(), MPFR_RNDU);
     }
     if (plan_.scaling == ResidueScaling::fast) {
-      // Only a number that is left out may be any times greater: integers stay below 2^100 (residues_simd.h).
+      // A number that is left out can be much greater than the others: integers must stay below 2^100
+      // (residues_simd.h).
       const long scale = mpfr_zero_p(sum.get()) ? 0 : greatest_scale(sum.get());
       return static_cast<int>(std::min(scale, 96L - top));
     }

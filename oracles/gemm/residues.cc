@@ -20,16 +20,18 @@
 namespace mmafuzz::gemm {
 namespace {
 
-constexpr size_t dots_together = 4096;  ///< in one call of the unit, which costs more than its dots
-constexpr int base_of_digits = 16;      ///< of a modulus that is no square, 511 at most
+constexpr size_t dots_together = 4096;  ///< in one call of the unit, as a call costs more than a dot
+constexpr int base_of_digits = 16;      ///< for a modulus that is no square, 511 at most
 
+/// The square root of a square; 0 for other moduli.
 int root_of(int modulus) {
   const auto root = static_cast<int>(std::lround(std::sqrt(modulus)));
   return root * root == modulus ? root : 0;
 }
 
-/// The high and the low digit: x = base * high + low, each of a magnitude of 16 at most. Of a modulus that is no square
-/// the high one is rounded away from zero: the low one has the other sign, and their sum is 16 at most, too.
+/// The high and the low digit of a residue: x = base * high + low, each of a magnitude of at most 16. If the modulus is
+/// no square, the high one is rounded away from zero, so that the low one has the other sign and the magnitude of their
+/// sum is at most 16, too.
 std::pair<int, int> digits_of(int x, int base, bool square) {
   const int up = square ? base / 2 : base - 1, high = (x < 0 ? x - up : x + up) / base;
   return {high, x - base * high};
@@ -44,11 +46,11 @@ double nearest_double(const cpp_int& x) {
   return mpfr_get_d(value.get(), MPFR_RNDN);
 }
 
-/// A number of fp64 in fp64 or fp32.
+/// The encoding of x in d, which is fp64 or fp32.
 uint64_t encoded(const FormatFields& d, double x) {
   return d.width == 64 ? std::bit_cast<uint64_t>(x) : std::bit_cast<uint32_t>(static_cast<float>(x));
 }
-/// The sum of two numbers of fp64 or fp32, on this CPU.
+/// The sum of two encodings of d, which is fp64 or fp32, computed by this CPU.
 uint64_t host_sum(const FormatFields& d, uint64_t x, uint64_t y) {
   if (d.width == 64) return std::bit_cast<uint64_t>(std::bit_cast<double>(x) + std::bit_cast<double>(y));
   return std::bit_cast<uint32_t>(std::bit_cast<float>(static_cast<uint32_t>(x)) +
@@ -119,7 +121,7 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
     c->weights.push_back(others * inverse);
     c->residues += p / 2;
   }
-  // The high halves have as many bits as leave their sum without error, counted from the greatest one.
+  // The high halves have as many bits, counted from the greatest weight's leading one, as keep their sum exact.
   const int bits = 53 - std::bit_width(static_cast<unsigned>(c->residues - 1));
   c->unit = exponent_of(*std::max_element(c->weights.begin(), c->weights.end())) + 1 - bits;
   for (const cpp_int& weight : c->weights) {
@@ -134,7 +136,7 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
   set(whole.get(), c->product);
   mpfr_ui_div(inverse.get(), 1, whole.get(), MPFR_RNDN);
   c->inverse = mpfr_get_d(inverse.get(), MPFR_RNDN);
-  // README.md, "Residues", "No overflow": how far the quotient may be from the multiple of P.
+  // README.md, "Residues", "No overflow": what the error of the quotient takes from (P - 1) / 2.
   cpp_int slack = 0;
   if (plan.sum != ResidueSum::exact) {
     const cpp_int all = c->product * c->residues;
@@ -157,7 +159,7 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
 
 namespace {
 
-/// Numbers of fp64 or fp32 as a matrix of so many lines; those of a line lie `stride` apart.
+/// Encodings of fp64 or fp32 as `count` lines: lines begin `from_line` apart, the numbers of a line are `stride` apart.
 ResidueGemm::Lines lines_of(const FormatFields& f, const std::vector<uint64_t>& codes, size_t count, size_t from_line,
                             size_t stride) {
   ResidueGemm::Lines x{count, codes.size() / count, std::vector<double>(codes.size()), std::vector<uint8_t>(count, 0)};
@@ -173,7 +175,7 @@ ResidueGemm::Lines lines_of(const FormatFields& f, const std::vector<uint64_t>& 
   return x;
 }
 
-/// The lines' numbers times their powers of two, as far as they are integers.
+/// The lines' numbers times 2^(the line's scale), truncated to integers.
 ResidueGemm::Lines integers(const ResidueGemm::Lines& x, const std::vector<int>& scales) {
   ResidueGemm::Lines all{x.count, x.length, std::vector<double>(x.number.size()), x.special};
   for (size_t line = 0; line < x.count; ++line)
@@ -277,7 +279,7 @@ void ResidueGemm::add_factors(const Lines& a, const Lines& b, size_t at, std::ve
     return;
   }
   const int root = root_of(p), base = root ? root : base_of_digits;
-  const auto split = [&](std::vector<int>& all) {  // leaves the low digits
+  const auto split = [&](std::vector<int>& all) {  // returns the high digits, leaves the low ones in `all`
     std::vector<int> high(all.size());
     for (size_t i = 0; i < all.size(); ++i) std::tie(high[i], all[i]) = digits_of(all[i], base, root != 0);
     return high;
@@ -300,7 +302,7 @@ std::vector<int> ResidueGemm::product_modulo(size_t at, const std::vector<int64_
   std::vector<int> result(size_t(op_.m) * size_t(op_.n));
   if (plan_.flaw == ResidueFlaw::lost_modulus && at + 1 == moduli_.size()) return result;
   const bool of_s8 = plan_.narrow.fields().integer, all_digits = plan_.flaw != ResidueFlaw::digits_swapped;
-  if (of_s8) {  // below 2^48: 65536 products of 2^14, in chains or not
+  if (of_s8) {  // fp64 holds the sums: 65536 products of 2^14 are below 2^48
     const std::vector<double> whole(sums[0].begin(), sums[0].end());
     centred_residues(whole.data(), whole.size(), p, result.data());
     return result;
@@ -346,7 +348,7 @@ uint64_t ResidueGemm::exactly_reconstructed(const int* const* residues, size_t e
   const int drop = std::max(0, exponent_of(magnitude) - 61);
   const cpp_int kept = magnitude >> unsigned(drop);
   const bool sticky = (kept << unsigned(drop)) != magnitude;
-  // One more bit for what is dropped: rounding sees it below the last bit.
+  // One more bit, the last one, is set if any dropped bit was, for the rounding.
   return round_once(d, negative, static_cast<uint64_t>(kept) << 1 | (sticky ? 1 : 0), drop - 1 + exponent, false)
       .encoding;
 }
@@ -407,7 +409,7 @@ void ResidueGemm::one_product(const Batch& batch, size_t index, Column& results)
     bool may_be_all_zero = !scalars.reads_c() || addend.cls == NumberClass::zero;
     for (size_t p = 0; p < residues.size() && may_be_all_zero; ++p)
       may_be_all_zero = residues[p][at] == 0 || !scalars.reads_products();
-    // Residues hold no infinity, no NaN and no sign of a zero: these are the exact sum's.
+    // Residues have no infinity, no NaN and no sign of a zero: such results are taken from the exact sum.
     const bool special = ((s.a.special[i] || s.b.special[j]) && scalars.reads_products()) ||
                          (!is_number(addend) && scalars.reads_c()) || !is_number(scalars.alpha) ||
                          !is_number(scalars.beta);
@@ -432,7 +434,7 @@ void ResidueGemm::one_product(const Batch& batch, size_t index, Column& results)
       continue;
     }
     Exact product = to_exact(decode(d, of_products)), other;
-    // Each rounded, then their sum.
+    // Both products are rounded, then their sum.
     const Exact nothing;
     if (product.significand != 0) product = rounded(exact_product(scalars.alpha, product), nothing);
     if (scalars.reads_c()) other = rounded(exact_product(scalars.beta, addend), nothing);

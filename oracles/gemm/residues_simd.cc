@@ -33,8 +33,8 @@ HWY_INLINE Vec fused(Vec x, Vec y, Vec z) {
 #endif
 }
 
-/// Calls `block(from)` for each vector of `count` elements; the last one may overlap the one before it. Of fewer
-/// elements than a vector has: `few()`.
+/// Calls `block(from)` for each vector of `count` elements, the last of which can overlap the one before it; calls
+/// `few()` instead if a vector has more lanes than there are elements.
 template <class Block, class Few>
 HWY_INLINE void each_vector(size_t count, const Block& block, const Few& few) {
   const size_t lanes = hn::Lanes(Wide());
@@ -45,7 +45,7 @@ HWY_INLINE void each_vector(size_t count, const Block& block, const Few& few) {
 
 void integers_of(const double* numbers, size_t count, int by, double* integers) {
   const Wide d;
-  // In two steps: no power of two that a row asks for is beyond both. What is lost on the way is below 1.
+  // In two steps, because 2^by can be out of fp64's range, but its halves are not. An underflow loses less than 1.
   const int half = by / 2;
   const Vec first = hn::Set(d, std::ldexp(1.0, half)), second = hn::Set(d, std::ldexp(1.0, by - half));
   each_vector(
@@ -58,8 +58,8 @@ void integers_of(const double* numbers, size_t count, int by, double* integers) 
       });
 }
 
-/// The integer less the multiple of p nearest to it. Each difference is exact: both terms are multiples of the last bit
-/// of the quotient, and it has few of those.
+/// The integer less the multiple of p nearest to it. The difference is exact: both terms are multiples of the
+/// quotient's last bit, and the difference is a small multiple.
 HWY_INLINE Vec reduced(Vec x, Vec inverse, Vec minus_p) { return fused(hn::Round(hn::Mul(x, inverse)), minus_p, x); }
 
 void centred_residues(const double* integers, size_t count, int p, int* residues) {

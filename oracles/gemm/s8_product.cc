@@ -24,8 +24,8 @@ void plain_product(size_t m, size_t n, size_t k, const int8_t* a, const int8_t* 
 
 constexpr size_t lanes = 16, panel = 2 * lanes, most_rows = 12;  // 24 of the 32 registers hold sums
 
-/// Rows of a with a panel of columns: `b` has, for each four of k, the four bytes of each column, increased by 128,
-/// since VPDPBUSD multiplies unsigned bytes by signed ones.
+/// The sums of `Rows` rows of a with a panel of columns: `b` has, for each four of k, the four bytes of each column,
+/// increased by 128, since VPDPBUSD multiplies unsigned bytes by signed ones.
 template <int Rows>
 __attribute__((target("avx512f,avx512vnni"))) void tile(const int8_t* a, size_t stride, const uint8_t* b, size_t fours,
                                                         int32_t (*sums)[panel]) {
@@ -49,8 +49,8 @@ __attribute__((target("avx512f,avx512vnni"))) void tile(const int8_t* a, size_t 
 
 void vnni_product(size_t m, size_t n, size_t k, const int8_t* a, const int8_t* b, int32_t* c) {
   const size_t fours = (k + 3) / 4, stride = 4 * fours;
-  std::vector<int8_t> rows(m * stride, 0);  // of a, padded with zeros
-  std::vector<uint32_t> excess(m);          // 128 times their sums
+  std::vector<int8_t> rows(m * stride, 0);  // the rows of a, padded with zeros
+  std::vector<uint32_t> excess(m);          // 128 times the sum of each row, to be subtracted
   for (size_t i = 0; i < m; ++i) {
     std::memcpy(&rows[i * stride], a + i * k, k);
     int32_t sum = 0;

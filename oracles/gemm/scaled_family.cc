@@ -103,7 +103,7 @@ const std::vector<SchemeParameter<ScaledPlan>>& scaled_parameters() {
   return all;
 }
 
-/// What a plan cannot do, after the settings of its name; empty: nothing.
+/// The reason why a plan with the settings of its name is impossible; empty where it is possible.
 std::string conflict(const ScaledRow& row, const ScaledPlan& p) {
   const std::string k = std::to_string(p.unit_k);
   if (!takes_scale(p.rule, p.scale.fields()))

@@ -43,7 +43,7 @@ uint32_t tensor_scale(const ScaledPlan& plan, const Format& from, const std::vec
   return std::bit_cast<uint32_t>(std::max(static_cast<float>(amax / greatest), std::bit_cast<float>(1u)));
 }
 
-/// Rows that share a scale, as frameworks cut them: the last group may be shorter.
+/// How many rows share a scale; as in frameworks, the last group of rows can be shorter.
 int group_of(int shared, int rows) { return shared == 0 ? rows : shared; }
 
 class ScaledGemm final : public Unit {
@@ -99,7 +99,7 @@ class ScaledGemm final : public Unit {
     return fp32.times(scale_in_fp32(a, row, block), scale_in_fp32(b, column, block));
   }
 
-  /// The sums of some elements' products.
+  /// The sums of the products of `count` elements from `first` on, with the scales of ScaledBy::unit and interval.
   std::vector<uint32_t> chains(const Fp32& fp32, const QuantizedMatrix& a, const QuantizedMatrix& b, size_t first,
                                size_t count) const {
     Batch dots(dot_op_);
@@ -134,7 +134,7 @@ class ScaledGemm final : public Unit {
     return plan_.promote == 0 ? partial : sums;
   }
 
-  /// The operands and scales of dots, which begin at `from` along k.
+  /// Writes the operands and scales of dots of the elements from `first` on; the dots begin at `from` along k.
   void fill(Batch& dots, const QuantizedMatrix& a, const QuantizedMatrix& b, size_t first, int from) const {
     const auto k = size_t(plan_.unit_k);
     for (size_t at = 0; at < dots.size(); ++at) {

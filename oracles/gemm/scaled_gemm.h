@@ -1,5 +1,5 @@
 // Products of quantized matrices, as frameworks run them: a and b become narrow elements with scales, a unit sums the
-// elements' products in a chain, and fp32 beside it applies what scales the unit does not (docs/quantizers.md).
+// elements' products in a chain, and fp32 arithmetic applies the scales that the unit does not (docs/quantizers.md).
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@ namespace mmafuzz::gemm {
 enum class ScaledBy : uint8_t {
   unit,      ///< the unit's dots take them
   interval,  ///< in fp32, to the sum of each block's products
-  end,       ///< in fp32, to the whole sum: one scale a row of a and a column of b
+  end,       ///< in fp32, to the whole sum: each row of a and each column of b has one scale
 };
 
 struct ScaledPlan {
   Format element, scale;
-  Format unit_scale = {};  ///< what the unit calls the scale's format; without name: by fp32 beside the unit
+  Format unit_scale = {};  ///< the format of scales in the unit's op; without name: only fp32 applies them
   int block = 0;           ///< numbers along k that share a scale; 0: all
   int rows_a = 1;          ///< rows of a that share a scale; 0: all
   int columns_b = 1;       ///< columns of b that share a scale; 0: all
@@ -32,31 +32,31 @@ struct ScaledPlan {
   int promote = 0;  ///< products after which the unit's sum is added to an fp32 sum beside it; 0: never
   int unit_k = 32;  ///< products of one dot of the unit
 
-  /// What no unit takes, of one row and one column, is two factors in fp32: b's, then a's; of blocks a's, then b's.
-  /// Other scales are multiplied first.
+  /// Whether fp32 applies the two scales one after the other: b's and then a's at the end, a's and then b's to a
+  /// block's sum. Otherwise it multiplies the two scales first.
   bool in_turn() const { return unit_scale.name().empty() && rows_a == 1 && columns_b == 1; }
 };
 
 struct NamedScaled {
   ScaledPlan plan;
-  std::string on;
+  std::string on;  ///< the name of the dot unit
 };
-/// What a unit of the family `scaled:` is by its name.
+/// The plan of a unit of the family `scaled:`, from its name; a refusal for other names and wrong parameters.
 Result<NamedScaled> named_scaled(std::string_view unit);
 
 /// A quantized matrix whose rows run along k, padded with zeros to `length` (a multiple of the block and the dot).
 struct QuantizedMatrix {
   int rows = 0, length = 0;
-  std::vector<uint8_t> codes;    ///< rows * length
+  std::vector<uint8_t> codes;    ///< [row][length]
   int blocks = 1;                ///< scales of a row
-  std::vector<uint32_t> scales;  ///< rows * blocks, encodings of the scale's format
-  uint32_t tensor = 0x3f800000;  ///< fp32
+  std::vector<uint32_t> scales;  ///< [row][block], encodings of the scale's format
+  uint32_t tensor = 0x3f800000;  ///< the scale of the whole matrix, an fp32 encoding; 1 without plan.tensor
 
-  /// Element times scale times tensor's scale: fp64 holds it, or infinity.
+  /// Element `at` of a row times its scale and the matrix's scale, exactly, or an infinity.
   double number(const ScaledPlan& plan, int row, int at) const;
 };
 
-/// Quantizes `rows` rows of `length` encodings of `from`; `shared` of them share a scale (0: all).
+/// Quantizes `rows` rows of `length` encodings of `from`; `shared` rows share a scale (0: all).
 QuantizedMatrix quantized_matrix(const ScaledPlan& plan, const Format& from, const std::vector<uint64_t>& numbers,
                                  int rows, int length, int shared);
 

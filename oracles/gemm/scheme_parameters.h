@@ -15,16 +15,17 @@ namespace mmafuzz::gemm {
 template <class Plan>
 struct SchemeParameter {
   const char *name, *meaning, *allowed;
-  std::vector<std::pair<const char*, int>> words;  ///< words that stand for numbers
-  int least, greatest;                             ///< numbers that may be given; least above greatest: none
+  std::vector<std::pair<const char*, int>> words;  ///< words that can be given for numbers
+  int least, greatest;                             ///< the range of numbers that can be given; empty: only words
   void (*set)(Plan&, int);
   int (*get)(const Plan&);
-  const char* exact = nullptr;  ///< the value that loses nothing; empty: not to be given, null: says nothing
-  /// Of a value that is no number: sets it, or says why it is none; and the value as a name gives it, empty where it is
-  /// a number.
+  const char* exact = nullptr;  ///< the value that loses nothing ("": no value is given); null: there is none
+  /// For values that are no numbers, if not null: set_text sets one and returns the reason if that is impossible;
+  /// get_text returns it as a name gives it, or an empty string if the value is a number.
   std::string (*set_text)(Plan&, std::string_view) = nullptr;
   std::string (*get_text)(const Plan&) = nullptr;
 
+  /// False, with an unspecified `value`, for a text that is not allowed.
   bool parse(std::string_view text, int& value) const {
     for (const auto& [word, number] : words) {
       if (text != word) continue;
@@ -33,7 +34,7 @@ struct SchemeParameter {
     }
     return parse_number(text, value) && value >= least && value <= greatest;
   }
-  /// The value as a name gives it; empty where it is none that a name can give.
+  /// The value as a name gives it; empty where a name cannot give it.
   std::string text_of(const Plan& plan) const {
     if (get_text)
       if (const std::string text = get_text(plan); !text.empty()) return text;
@@ -62,7 +63,7 @@ auto number_parameter(const char* name, const char* meaning, const char* allowed
   return SchemeParameter<typename Of::Plan>{name,    meaning, allowed, std::move(words), least, greatest,
                                             Of::set, Of::get, exact};
 }
-/// A parameter that is a word; their numbers count from 0.
+/// A parameter that is one of `words`, which are numbered from 0.
 template <auto member>
 auto word_parameter(const char* name, const char* meaning, const char* allowed, const std::vector<const char*>& words,
                     const char* exact = nullptr) {
@@ -71,7 +72,7 @@ auto word_parameter(const char* name, const char* meaning, const char* allowed, 
   return number_parameter<member>(name, meaning, allowed, 1, 0, exact, std::move(numbered));
 }
 
-/// A plan, and where it has one the unit of its dots, changed by the settings of a name.
+/// `named` with the settings of a unit's name: the parameters in `table`, and `on=`, if Named has a dot unit.
 template <class Named, class Plan>
 Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std::string_view settings, Named named) {
   constexpr bool over_unit = requires { named.on; };
@@ -111,16 +112,17 @@ std::vector<Setting> scheme_settings(const std::vector<SchemeParameter<Plan>>& t
   return all;
 }
 
-/// Whether an op is a product of matrices of one format; what a unit of such products says of others.
+/// Whether an op is a product of matrices that are all of format f.
 inline bool is_gemm_of(const Format& f, const Op& op) {
   return op.kind == OpKind::gemm && op.a == f && op.b == f && op.c == f && op.d == f;
 }
+/// A unit's refusal of other ops.
 inline Refusal takes_gemm_of(const Format& f, const std::string& unit) {
   const std::string& name = f.name();
   return declined(unit + " takes 'op gemm a=" + name + " b=" + name + " c=" + name + " d=" + name + "'");
 }
 
-/// What the families share whose units run on a dot unit. Named: a plan, and `on`, which is that unit.
+/// The common base of families whose units run on a dot unit. Named: a plan, and `on`, the dot unit's name.
 template <class Named>
 class SchemeFamily : public Family {
  public:
@@ -155,7 +157,7 @@ class SchemeFamily : public Family {
  protected:
   SchemeFamily(const char* units, const Parameters& table, const char* meaning_of_on)
       : units_(units), table_(table), meaning_of_on_(meaning_of_on) {}
-  /// What a name says.
+  /// The plan of a unit's name.
   virtual Result<Named> scheme_of(const std::string& name) const = 0;
   virtual Result<std::unique_ptr<Unit>> bind_scheme(const Registry& registry, const UnitName& name, const Named& scheme,
                                                     const Op& op) const = 0;
