@@ -29,7 +29,7 @@ struct BulkPlan {
   uint32_t tiny_drawn_from = 0;   ///< from here to least_normal a draw decides on tininess (stochastic, after rounding)
   int32_t tiny_drop = 0;          ///< fp32 fraction bits dropped in that range with an unbounded exponent
   uint32_t hole_from = 0;         ///< magnitude of the greatest subnormal, the lower end of the hole; 0: no hole
-  uint32_t hole_up_from[2] = {};  ///< least magnitude in the hole that rounds up to least_normal
+  uint32_t hole_up_from[2] = {};  ///< magnitudes in the hole from this one on round up to least_normal
   uint32_t hole_top = 0;          ///< encoding of the greatest subnormal
   bool hole_drawn = false;        ///< a draw decides which end of the hole a number in it takes
   int32_t hole_field = 0;         ///< fp32 exponent field of hole_from; the hole is measured in units ...

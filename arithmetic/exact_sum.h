@@ -46,6 +46,7 @@ class OneExactDot : public OneInstruction<Trace> {
   /// The sum, rounded once.
   MMAFUZZ_HD uint64_t rounded(const Sum& sum, int first, int n) const { return rounded(sum, first, n, nullptr); }
 
+  /// c with the other sign, unless it is NaN.
   MMAFUZZ_HD uint64_t negated(bool is_own, uint64_t code) const {
     const FormatFields& f = c_format(is_own);
     return addend(is_own, code).cls == NumberClass::nan ? code : code ^ f.in_container(f.sign_bit());

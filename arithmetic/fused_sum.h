@@ -16,7 +16,7 @@ MMAFUZZ_HD inline Number without_specials(const FormatFields& f, uint64_t encodi
   return decode(finite, encoding);
 }
 
-/// Wraps a sum's magnitude as an adder of too few integer bits would.
+/// Wraps a sum's magnitude as an adder of m.integer_bits integer bits does.
 MMAFUZZ_HD inline int64_t wrap_sum(const DotModel& m, int64_t sum) {
   if (m.integer_bits == 0) return sum;
   const uint64_t mask = low_mask(m.integer_bits + m.fraction_bits);

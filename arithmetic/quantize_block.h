@@ -51,6 +51,7 @@ MMAFUZZ_HD inline ScaleStep scale_step_at(uint64_t significand, int exponent, Sc
 
 }  // namespace detail
 
+/// The step of a rule for scales of powers of two.
 MMAFUZZ_HD inline ScaleStep scale_step(ScaleRule rule, const FormatFields& element) {
   const Number greatest = greatest_element(element);
   const int length = fast_bit_length(greatest.significand);
@@ -94,6 +95,7 @@ MMAFUZZ_HD inline Number jammed_quotient(const Number& x, uint64_t divisor, int 
   return q;
 }
 
+/// The scale of a block in a format without a fraction, within its range; the least one for a zero amax.
 MMAFUZZ_HD inline uint64_t power_of_two_scale(const FormatFields& scale, const ScaleStep& step, const Number& amax) {
   if (amax.significand == 0) return scale_at(scale, 0);
   const int length = fast_bit_length(amax.significand);

@@ -155,6 +155,7 @@ MMAFUZZ_HD_CALL inline Number read_operand(const DotModel& m, const FormatFields
   return flushed_operand(m, f, decode_operand(m, f, encoding));
 }
 
+/// x * y of any classes, under the row's ProductRule.
 MMAFUZZ_HD inline Product multiply(const DotModel& m, const Number& x, const Number& y) {
   Product p;
   if (x.cls == NumberClass::finite && y.cls == NumberClass::finite) [[likely]] {
@@ -220,7 +221,7 @@ MMAFUZZ_HD inline int alignment_exponent_of_c(const DotModel& m, const FormatFie
   return larger(leading, least_exponent_of_c(m, c_format)) - m.c_guard_bits;
 }
 
-/// significand * 2^exponent cut toward zero to a multiple of 2^unit; `lost` tells whether bits fell off.
+/// significand * 2^exponent in units of 2^unit, cut toward zero; sets `lost` to whether a bit that is cut off was 1.
 MMAFUZZ_HD inline uint64_t align(uint64_t significand, int exponent, int unit, bool& lost) {
   const int shift = exponent - unit;
   if (shift >= 0) {
@@ -236,7 +237,7 @@ MMAFUZZ_HD inline uint64_t align(uint64_t significand, int exponent, int unit, b
   return kept;
 }
 
-/// The same with a sign, cut toward minus infinity.
+/// align() of a number with a sign, cut toward minus infinity.
 MMAFUZZ_HD inline int64_t align_floor(bool negative, uint64_t significand, int exponent, int unit, bool& lost) {
   const int64_t kept = static_cast<int64_t>(align(significand, exponent, unit, lost));
   return negative ? -kept - (lost ? 1 : 0) : kept;

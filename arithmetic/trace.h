@@ -10,8 +10,7 @@ namespace mmafuzz {
 struct Addend {
   enum class Source : uint8_t { product, c, group, partial_sum, first_sum };
   Source source;
-  int16_t
-      index;  ///< of a product in the dot, a group or first sum in the instruction, a partial sum in the step; of c 0
+  int16_t index;  ///< a product's in the dot, a group's or first sum's in the instruction, a partial sum's in the step
   NumberClass cls;
   bool negative;
   bool lost;             ///< alignment dropped nonzero bits

@@ -2,6 +2,7 @@
 //
 // A text over a domain (arithmetic/kernels/README.md).
 
+/// Product i and c under the row's Form.
 template <class Domain>
 MMAFUZZ_KERNEL typename Domain::Real fma_of_form(const Domain& d, int i, const typename Domain::Real& c) {
   const DotModel& m = d.model();

@@ -4,6 +4,7 @@
 //
 // A text over a domain (arithmetic/kernels/README.md).
 
+/// A rounded sum and c under the row's Form.
 template <class Domain>
 MMAFUZZ_KERNEL typename Domain::Code joined_in_form(const Domain& d, bool is_own, typename Domain::Code c,
                                                     typename Domain::Code sum) {

@@ -1,5 +1,5 @@
-// CDNA3's matrix core (docs/semantics.md 7): products are cut and summed first, c joins in a second stage that floors
-// both (TR-FDPA); with fp8 operands even and odd products are aligned apart (GTR-FDPA).
+// CDNA3's matrix core (docs/semantics.md 7): products are cut and summed first; a second stage floors their sum and c
+// and adds them (TR-FDPA). With fp8 operands even and odd products are aligned apart (GTR-FDPA).
 //
 // A text over a domain (arithmetic/kernels/README.md).
 

@@ -74,7 +74,7 @@ std::vector<uint32_t> boundaries(const Format& to) {
   }
   mpfr_set_si_2exp(value.get(), 1, f.emin(), MPFR_RNDN);
   all.add(value.get());
-  // Flushed subnormals read as zero above; but a directed mode rounds what lies beyond the greatest of them to 2^emin.
+  // The loop reads flushed subnormals as zero, but a directed mode rounds numbers above the greatest one to 2^emin.
   if (f.subnormals == SubnormalRule::flushed) {
     mpfr_set_sj_2exp(value.get(), static_cast<int64_t>(f.fraction_mask()), f.least_bit(), MPFR_RNDN);
     all.add(value.get());

@@ -123,7 +123,7 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
   }
   if (f.subnormals == SubnormalRule::flushed && low == 0) {
     if (f.has(policy::flush_before)) return {};
-    // Rounded on the subnormal grid first, then flushed (docs/semantics.md 9: after rounding).
+    // Rounded to a subnormal number first, then flushed (docs/semantics.md 9: after rounding).
     FormatFields gradual = f;
     gradual.subnormals = SubnormalRule::gradual;
     const Code rounded = round_magnitude(gradual, negative, magnitude, weight, rule);
@@ -163,7 +163,7 @@ bool is_tiny(const Op& op, bool negative, const cpp_int& magnitude, int weight) 
   if (static_cast<int>(msb(magnitude)) + weight >= d.emin()) return false;
   if (op.tininess == Tininess::before || static_cast<int>(msb(magnitude)) + weight < d.emin() - 1) return true;
   FormatFields wider = d;
-  if (d.exponent_bits == 1) {  // twice the value may be beyond its greatest number
+  if (d.exponent_bits == 1) {  // twice the value can be beyond d's greatest number
     wider.exponent_bits = 2;
     wider.specials = Specials::none;
   }

@@ -1,5 +1,5 @@
 // The exact value of alpha * sum a*b + beta * c, and one rounding of it: an accumulator as wide as the products of fp64
-// numbers reach. What decides specials and the sign of a zero is collected beside it.
+// numbers reach. What decides specials and the sign of a zero is collected separately (TermClasses).
 #pragma once
 
 #include "arithmetic/ieee_operations.h"

@@ -219,7 +219,7 @@ std::string decimal_text(mpfr_srcptr x, int digits) {
   const std::string sign = mpfr_signbit(x) ? "-" : "";
   if (mpfr_inf_p(x)) return sign + "inf";
   if (mpfr_zero_p(x)) return sign + "0";
-  mpfr_exp_t point;  // how many digits stand before it
+  mpfr_exp_t point;  // the number of digits before the decimal point
   const std::unique_ptr<char, void (*)(char*)> written(mpfr_get_str(nullptr, &point, 10, digits, x, MPFR_RNDN),
                                                        mpfr_free_str);
   std::string text = written.get() + sign.size();
@@ -340,10 +340,10 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
     return {overflow_result(f, negative, nearest), static_cast<uint8_t>(flags)};
   }
   if (mpfr_zero_p(x)) {
-    const bool no_zero = f.subnormals == SubnormalRule::absent;  // the least number stands for it
+    const bool no_zero = f.subnormals == SubnormalRule::absent;  // the result is then the least number
     return {f.encode_zero(negative), static_cast<uint8_t>(no_zero ? flag::underflow | flag::inexact : 0)};
   }
-  if (truncated) {  // stand in for the dropped remainder by half a unit beyond the last bit
+  if (truncated) {  // half a unit beyond the last bit replaces the dropped remainder
     Mpfr longer(mpfr_get_prec(x) + 2), half(64);
     mpfr_set_si_2exp(half.get(), negative ? -1 : 1, mpfr_get_exp(x) - mpfr_get_prec(x) - 1, MPFR_RNDN);
     must_be_exact(mpfr_add(longer.get(), x, half.get(), MPFR_RNDN));
@@ -439,7 +439,7 @@ mpfr_prec_t scalar_precision_of(const Op& op) {
   if (is_cut) return 256;
   const FormatFields& f = op.a.fields();
   if (f.integer || f.shared_bias) return sum_precision;
-  // What holds any product and a third number; a bias may put all numbers of a format below 1, or above.
+  // Bits for any product and a third number; with some biases all numbers of a format are below 1, or above.
   const int low = f.least_bit() - 1, high = f.emax() + 1;
   return std::max(high, 2 * high) - std::min(low, 2 * low) + 2;
 }

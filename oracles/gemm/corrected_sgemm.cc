@@ -86,7 +86,7 @@ class CorrectedSgemm final : public Unit {
   }
 
  private:
-  static constexpr size_t most_dots = 4096;
+  static constexpr size_t most_dots = 4096;  ///< in one call of the unit, unless one case has more
 
   int narrow_bits() const { return plan_.narrow.fields().precision(); }
 
@@ -158,7 +158,7 @@ class CorrectedSgemm final : public Unit {
     const size_t elements = size_t(op_.m) * size_t(op_.n), count = group.cases * elements;
     Sums c(count), zero(count, 0);
     std::memcpy(c.data(), batch.c().data() + first * batch.c().stride(), 4 * count);
-    const Sums& start = op_.has_alpha_beta() ? zero : c;  // of the chain through the unit
+    const Sums& start = op_.has_alpha_beta() ? zero : c;  // where the chain through the unit starts
     const bool one_chain = !plan_.outside && plan_.scale == 0;
     Sums correction = one_chain ? start : zero;
     if (plan_.residual_product) {

@@ -17,7 +17,7 @@ namespace {
 
 using Part = CublasEmulation::Part;
 
-constexpr int tile = 128;             ///< of rows, columns and products along k
+constexpr int tile = 128;             ///< rows, columns and products along k of a tile
 constexpr int shortest_split = 1024;  ///< a shorter k is one part
 constexpr int most_parts = 32;        ///< parts of all tiles of the result together, for a short k
 constexpr int longest_part = 64;      ///< in tiles of 128 products; a part has fewer than twice as many

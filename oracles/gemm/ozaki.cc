@@ -198,7 +198,7 @@ void OzakiGemm::queue_dots(const Slices& s, int first_row, int last_row, size_t 
   const int bytes = dot_op_.a.storage_bytes();
   const EncodedSlices a(s.a, s.cut, codes_, bytes), b(s.b, s.cut, codes_, bytes);
   const size_t stride = a.stride();
-  std::vector<size_t> chunks_of;  // by block
+  std::vector<size_t> chunks_of;  // the number of chunks, by block
   for (size_t block = 0; block < s.cut.block_count(); ++block) chunks_of.push_back(s.cut.chunks_of(block));
   each_dot(s, b, first_row, last_row, with_integers, [&](int i, int p, size_t block, int j, int q) {
     DotQueue::Dot dot;

@@ -133,7 +133,7 @@ bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r,
   const Distance from_exact = distance(i, j, result);
   if (!from_exact.known) return false;
   const double products = from_exact.scaled_products + from_exact.addend;
-  // Nor where a result can overflow.
+  // No bound is known, either, where a result can overflow.
   if (products >= times_power(1, std::max(op_.d.fields().emax() + 1 + from_exact.scale, -1000))) return true;
   // A lower bound on the bound of within_ozaki_bound: some of its terms, which are all positive.
   double omitted = 0;

@@ -19,6 +19,7 @@
 
 namespace mmafuzz::gemm {
 
+/// How the powers of two are chosen.
 enum class ResidueScaling : uint8_t {
   fast,      ///< by Cauchy and Schwarz (arXiv 2606.29129)
   accurate,  ///< by a product of the leading six bits, rounded up (arXiv 2504.08009)

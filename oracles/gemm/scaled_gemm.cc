@@ -61,7 +61,7 @@ class ScaledGemm final : public Unit {
   }
 
  private:
-  static constexpr size_t most_dots = 4096;
+  static constexpr size_t most_dots = 4096;  ///< in one call of the unit
 
   void one_product(const GemmCase& in, size_t index, Column& results) const {
     std::vector<uint64_t> columns(in.b.size());

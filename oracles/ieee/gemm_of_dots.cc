@@ -48,7 +48,7 @@ class GemmOfDots final : public Unit {
   }
 
  private:
-  static constexpr size_t most_factors = 1 << 14;
+  static constexpr size_t most_factors = 1 << 14;  ///< products in one call of the unit, unless one case has more
 
   std::unique_ptr<Unit> dot_;
   Op op_, dot_op_;

@@ -62,7 +62,7 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   if (m.scale_block && (!detail::lanes_read(m.scale_a) || !detail::lanes_read(m.scale_b) ||
                         !detail::has_small_exponents(m.scale_a) || !detail::has_small_exponents(m.scale_b)))
     return std::nullopt;
-  // Of roundings by way of fp32 to nearest, only truncation to the upper bits of fp32.
+  // fp32_nearest is supported only with truncation to the upper bits of fp32.
   if (m.output_via == OutputVia::fp32_nearest &&
       (m.output_rounding != Rounding::toward_zero || m.d.exponent_bits != 8 || m.d.bias != 127))
     return std::nullopt;

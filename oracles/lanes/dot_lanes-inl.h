@@ -298,7 +298,7 @@ class FloatDecoder {
   }
 
  private:
-  static constexpr uint32_t one_ = 1u << 23;  ///< of the exponent field
+  static constexpr uint32_t one_ = 1u << 23;  ///< 1 in the exponent field of fp32
 
   int ignored_;
   uint32_t payload_mask_;  ///< ignored bits that make a NaN of an infinity
