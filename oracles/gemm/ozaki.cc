@@ -145,10 +145,10 @@ int OzakiGemm::last_partner(const Slices& s, int p) const {
 }
 
 template <class Add>
-void OzakiGemm::each_dot(const Slices& s, const EncodedSlices& b, int first_row, int last_row, bool one_unmet,
+void OzakiGemm::each_dot(const Slices& s, const EncodedSlices& b, int first_row, int last_row, bool one_zero_dot,
                          const Add& add) const {
   const size_t words = b.words();
-  std::vector<uint64_t> met(words), wanted(words);
+  std::vector<uint64_t> nonzero(words), wanted(words);
   std::vector<int> positions;
   for (size_t block = 0; block < s.cut.block_count(); ++block) {
     // Small slices first, so that in fp64 the greatest terms are added last.
@@ -162,29 +162,29 @@ void OzakiGemm::each_dot(const Slices& s, const EncodedSlices& b, int first_row,
         for (int l = s.cut.blocks[block]; l < s.cut.blocks[block + 1]; ++l)
           if (digits[l]) positions.push_back(l);
         for (int j = 0; !positions.empty() && j < s.b.rows; ++j) {
-          // `met`: the slices q of column j with a nonzero digit at a position where slice p of row i has one. Other
-          // dots are zero, which most are where exponents differ widely.
+          // `nonzero`: the slices q of column j with a nonzero digit at a position where slice p of row i has one.
+          // Other dots are zero, which most are where exponents differ widely.
           for (size_t w = 0; w < words; ++w) {
             const size_t below = size_t(last) <= 64 * w ? 0 : std::min<size_t>(size_t(last) - 64 * w, 64);
             wanted[w] = b.held_by_block(j, block)[w] & (below == 64 ? ~uint64_t{0} : (uint64_t{1} << below) - 1);
-            met[w] = 0;
+            nonzero[w] = 0;
           }
           for (const int l : positions) {
             const uint64_t* held = b.held(j, l);
             bool all = true;
             for (size_t w = 0; w < words; ++w) {
-              met[w] |= held[w] & wanted[w];
-              all &= met[w] == wanted[w];
+              nonzero[w] |= held[w] & wanted[w];
+              all &= nonzero[w] == wanted[w];
             }
             if (all) break;
           }
           for (size_t w = words; w-- > 0;)
-            for (uint64_t rest = met[w]; rest; rest ^= std::bit_floor(rest))
+            for (uint64_t rest = nonzero[w]; rest; rest ^= std::bit_floor(rest))
               add(i, p, block, j, static_cast<int>(64 * w) + static_cast<int>(std::bit_width(rest)));
-          if (!one_unmet || j != i % s.b.rows) continue;
+          if (!one_zero_dot || j != i % s.b.rows) continue;
           for (size_t w = 0; w < words; ++w)
-            if (const uint64_t unmet = wanted[w] & ~met[w]) {
-              add(i, p, block, j, static_cast<int>(64 * w) + static_cast<int>(std::bit_width(unmet)));
+            if (const uint64_t zero_dots = wanted[w] & ~nonzero[w]) {
+              add(i, p, block, j, static_cast<int>(64 * w) + static_cast<int>(std::bit_width(zero_dots)));
               break;
             }
         }

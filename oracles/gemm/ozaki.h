@@ -128,13 +128,13 @@ class OzakiGemm {
   OzakiRecord record_of(const Slices& s) const;
   std::vector<double> partial_sums(const Slices& s) const;
   /// Calls add(i, p, block, j, q) for every dot (slice p of row i of a, slice q of column j of b) of rows first_row to
-  /// last_row - 1 that has a nonzero product; for one element in the order in which results are summed. `one_unmet`:
+  /// last_row - 1 that has a nonzero product; for one element in the order in which results are summed. `one_zero_dot`:
   /// also one dot of zeros for each slice of a row.
   template <class Add>
-  void each_dot(const Slices& s, const EncodedSlices& b, int first_row, int last_row, bool one_unmet,
+  void each_dot(const Slices& s, const EncodedSlices& b, int first_row, int last_row, bool one_zero_dot,
                 const Add& add) const;
   /// Puts the dots of each_dot() into the queue; elements are numbered from first_element on, row by row.
-  /// `with_integers`: with their exact sums, and with the dots of zeros of `one_unmet`.
+  /// `with_integers`: with their exact sums, and with the dots of zeros of `one_zero_dot`.
   void queue_dots(const Slices& s, int first_row, int last_row, size_t first_element, bool with_integers,
                   DotQueue& queue) const;
   void accumulate(std::span<const DotQueue::Dot> dots, const Outcomes& outcomes, Accumulators& sums) const;
