@@ -94,9 +94,9 @@ QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) c
   const double c = host_value(op_.c.fields(), c_[size_t(i) * size_t(op_.n) + size_t(j)]),
                d = host_value(op_.d.fields(), result);
   if (!row.finite || !column.finite || !std::isfinite(c)) return unknown;
-  Distance is;
-  is.scale = -(row.top + column.top);
-  const double own_c = times_power(c, is.scale), own_d = std::isfinite(d) ? times_power(d, is.scale) : 0;
+  Distance found;
+  found.scale = -(row.top + column.top);
+  const double own_c = times_power(c, found.scale), own_d = std::isfinite(d) ? times_power(d, found.scale) : 0;
   if (!(std::fabs(own_c) < limit && std::fabs(own_d) < limit)) return unknown;
   double high = 0, low = 0, magnitude = 0;
   bool any_product = false;
@@ -107,20 +107,20 @@ QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) c
     magnitude += std::fabs(product.high);
     any_product |= row.value[l] != 0 && column.value[l] != 0;
   }
-  is.known = true;
-  if (!any_product && !row.vanishing && !column.vanishing && c == 0 && d == 0) return is;  // zeros alone
+  found.known = true;
+  if (!any_product && !row.vanishing && !column.vanishing && c == 0 && d == 0) return found;  // zeros alone
   const Pair scaled = two_product(alpha_, high), addend = two_product(beta_, own_c);
   const Pair total = two_sum(scaled.high, addend.high), rest = two_sum(own_d, -total.high);
   const double below = total.low + scaled.low + addend.low + alpha_ * low;
   const double n = static_cast<double>(row.value.size()), a = std::fabs(alpha_), b = std::fabs(beta_);
-  is.products = std::max(0.0, magnitude * slightly_less - tiny);
-  is.scaled_products = a * is.products * slightly_less;
-  is.addend = std::max(0.0, std::fabs(addend.high) * slightly_less - (1 + b) * tiny);
-  is.most = std::isfinite(d) ? std::fabs(rest.high + (rest.low - below)) * (1 + 0x1p-50) +
-                                   (a * (n + 2) * (n + 2) * 0x1p-102 + 0x1p-96 * a) * magnitude +
-                                   0x1p-96 * std::fabs(addend.high) + n * (1 + a + b) * tiny
-                             : HUGE_VAL;
-  return is;
+  found.products = std::max(0.0, magnitude * slightly_less - tiny);
+  found.scaled_products = a * found.products * slightly_less;
+  found.addend = std::max(0.0, std::fabs(addend.high) * slightly_less - (1 + b) * tiny);
+  found.upper_bound = std::isfinite(d) ? std::fabs(rest.high + (rest.low - below)) * (1 + 0x1p-50) +
+                                             (a * (n + 2) * (n + 2) * 0x1p-102 + 0x1p-96 * a) * magnitude +
+                                             0x1p-96 * std::fabs(addend.high) + n * (1 + a + b) * tiny
+                                       : HUGE_VAL;
+  return found;
 }
 
 bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, int i, int j,
@@ -158,7 +158,7 @@ bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r,
     bound += times_power(1, 1 - op_.d.fields().precision()) * products;
     bound += times_power(1, op_.d.fields().least_bit() + from_exact.scale);
   }
-  return std::isfinite(from_exact.most) && from_exact.most <= bound * slightly_less;
+  return std::isfinite(from_exact.upper_bound) && from_exact.upper_bound <= bound * slightly_less;
 }
 
 bool QuickElements::surely_rounded(int i, int j, uint64_t result) const {
@@ -171,7 +171,7 @@ bool QuickElements::surely_rounded(int i, int j, uint64_t result) const {
   const int gap = std::max(d.exponent + static_cast<int>(std::bit_width(d.significand)) - f.precision(), f.least_bit());
   const bool power = std::has_single_bit(d.significand);
   const double half = times_power(1, gap - (power ? 2 : 1) - rows_[size_t(i)].top - columns_[size_t(j)].top);
-  return from_exact.most < half;
+  return from_exact.upper_bound < half;
 }
 
 }  // namespace mmafuzz::gemm

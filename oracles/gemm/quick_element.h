@@ -33,7 +33,7 @@ class QuickElements {
   struct Distance {
     bool known = false;
     int scale = 0;                           ///< the unit is 2^-scale
-    double most = 0;                         ///< an upper bound; infinite if the result is infinite or NaN
+    double upper_bound = 0;                  ///< infinite if the result is infinite or NaN
     double products = 0;                     ///< a lower bound on the sum of |a * b|
     double scaled_products = 0, addend = 0;  ///< lower bounds on |alpha| times that sum, and on |beta * c|
   };
