@@ -144,7 +144,7 @@ enum class ChainJoin : uint8_t {
 enum class Form : uint8_t {
   s_plus_c,
   s_minus_c,          ///< PN
-  c_minus_s,          ///< NP of 16-bit operands, where s is rounded before it joins c
+  c_minus_s,          ///< NP of 16-bit operands, where s is rounded before c is added
   minus_s_minus_c,    ///< NN of 16-bit operands
   negated_s_minus_c,  ///< NP of fused multiply-adds: the result is negated
   negated_s_plus_c,   ///< NN of fused multiply-adds

@@ -101,7 +101,7 @@ class CorrectedSgemm final : public Unit {
     Parts main, residual;
     Batch dots;
   };
-  using Part = Parts Group::*;
+  using Part = Parts Group::*;         ///< main or residual
   using Sums = std::vector<uint32_t>;  ///< one fp32 number for each element of each case
 
   Group split(const Batch& batch, size_t first, size_t count) const {

@@ -27,8 +27,9 @@ inline constexpr int all_slices = 0, estimated_slices = -1;
 struct OzakiPlan {
   Format slice;             ///< the format of digits
   int slices = all_slices;  ///< the number for each of a and b
-  bool fast =
-      false;  ///< leave out pairs p + q > d + 1 of slices p of a and q of b; d: the greater of the numbers of slices
+  /// Leave out pairs p + q > d + 1 of slices p of a and q of b; d is the number of slices that was asked for or
+  /// estimated, or for all_slices the greater of a's and b's.
+  bool fast = false;
   Summation sum = Summation::fp64;
   int width_a = 0, width_b = 0;  ///< bits of a digit; 0: the widest that the unit sums exactly
   int block = 0;    ///< products along k that one slice product sums; 0: all, if digits of one bit allow that many
@@ -85,7 +86,7 @@ class OzakiGemm {
     std::vector<uint64_t> c, d;
     bool answered = true;  ///< the unit had an answer to every dot
   };
-  /// Multiplies many products, whose dots the unit runs together. Throws nothing where the unit has no answer.
+  /// Multiplies many products, whose dots the unit runs together. Does not throw where the unit has no answer.
   void multiply_all(const Shape& shape, std::vector<Product>& products) const;
 
   /// The record of these matrices, and how rows and columns are cut.

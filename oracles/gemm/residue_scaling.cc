@@ -22,8 +22,8 @@ std::vector<int> tops_of(const ResidueGemm::Lines& x) {
   return tops;
 }
 
-/// Each magnitude as an integer of at most 64, in units of 2^-5 of the line's top binade; rounded up, or as a flaw not.
-/// Only the first `counted` numbers of each line; the others are 0.
+/// Each magnitude as an integer of at most 64 in units of 2^(tops[line] - 5), rounded up or, as a flaw, not. Only the
+/// first `counted` numbers of each line; the others are 0.
 std::vector<int8_t> leading_bits(const ResidueGemm::Lines& x, const std::vector<int>& tops, size_t counted, bool up) {
   std::vector<int8_t> all(x.number.size(), 0);
   for (size_t line = 0; line < x.count; ++line)

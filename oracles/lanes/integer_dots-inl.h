@@ -466,8 +466,8 @@ struct LanesSeen {
   hn::Mask<D32> other;  ///< lanes in which c or a scale is an infinity or NaN
 };
 
-/// One instruction of a vector of dots. Source: the operands, decoded and as encodings. `starts`: it is the first
-/// instruction, whose c has the format of c.
+/// One instruction of a vector of dots. Source: the operands, decoded and as encodings. `starts`: the c of its first
+/// block has the format of c, not of d.
 template <class Sums, bool IsUsual, class Source>
 class LaneDots {
  public:
