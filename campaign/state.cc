@@ -106,7 +106,7 @@ WorkerStatus read_status(const std::string& file) {
     else if (word == "bins") in >> status.bins;
     else if (word == "divergences") in >> status.divergences;
     else if (word == "done") in >> status.done;
-    else if (word == "newest") in >> status.newest;
+    else if (word == "newest") std::getline(in >> std::ws, status.newest);
     else if (word == "answers") {
       AnswerCount count;
       std::string unit;

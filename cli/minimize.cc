@@ -50,16 +50,21 @@ void minimize_artifact(const MinimizeOptions& options, const std::string& file, 
   for (const std::string& text : options.ops) ops.push_back(op_from_text(text));
   const FuzzTarget& target = target_named(options.target);
   if (ops.empty()) ops = ops_of(target);
-  std::erase_if(ops, [&](const Op& op) { return units_of(options.units, op).empty(); });
+  std::erase_if(ops, [&](const Op& op) { return units_of(target, options.units, op).empty(); });
   if (ops.empty()) throw BadInput("none of the units evaluates any of the ops");
   const EngineInput header = decode_header(data, bytes.size());
   const Op& op = ops[header.op % ops.size()];
-  const Comparison comparison(op, units_of(options.units, op), registry(), properties_of(target));
-  const std::vector<GuidedSearch::Focus> focuses = focuses_of(comparison);
+  const Comparison comparison(op, units_of(target, options.units, op), registry(), properties_of(target));
+  const std::vector<size_t> focuses = engine_focuses(comparison);
+  CornerHints hints = corner_hints(nullptr);
+  if (!focuses.empty()) {
+    const size_t unit = focuses[header.focus % focuses.size()];
+    hints = corner_hints(comparison.model_of(unit), comparison.units()[unit]->slicing());
+  }
   Batch cases(op);
   cases.resize(cases_of_input(op) * most_neighbour_factor);
   decode_operands(data, bytes.size(), cases, 0);
-  Mutator(op, focuses[header.focus % focuses.size()].hints).neighbours(cases, header.selector);
+  Mutator(op, hints).neighbours(cases, header.selector);
   tries.cases += cases.size();
   for (const auto& [key, finding] : comparison.examine(cases).buckets) {
     const Batch one = finding.first.cases.part(0);

@@ -55,7 +55,7 @@ std::optional<LoggedDivergence> parse_record(std::string_view body) {
 std::string divergence_record(const Divergence& d, bool before) {
   const Op& op = d.cases.op();
   std::string text = "# " + d.key.to_string() + "\n" + std::string(severity_word) + name_of(d.severity) + "\n# results";
-  for (const uint64_t result : d.results) text += " " + to_hex(op.d, result);
+  for (const uint64_t result : d.results) text += " " + to_hex(op.result_format(d.element), result);
   text += "\nproperty " + d.key.property;
   for (const std::string& unit : d.key.units) text += " " + unit;
   text += "\n" + to_text(op) + "\n";

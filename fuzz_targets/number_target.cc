@@ -10,6 +10,7 @@
 #include "oracles/properties/properties.h"
 #include "plan/registry.h"
 #include "plan/request.h"
+#include "search/focuses.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
@@ -30,12 +31,11 @@ Field::Field(const Op& op, const std::vector<std::string>& units, const Registry
              const Comparison::Properties& properties)
     : comparison(op, units, registry, properties), cases(cases_of_input(op) * neighbour_factor()), batch(op) {
   SweepsOfUnits sweeps(op, 1);
-  for (size_t i = 0; i < comparison.units().size(); ++i) {
-    if (comparison.units()[i]->keeps_to_its_claim()) continue;  // such a unit does not run in each round
-    if (const DotModel* model = comparison.model_of(i); model || op.kind == OpKind::gemm)
-      focuses.push_back({i, Coverage(op, model, comparison.units()[i]->slicing()),
-                         Mutator(op, corner_hints(model, comparison.units()[i]->slicing())),
-                         sweeps.of(corner_hints(model))});
+  for (const size_t i : engine_focuses(comparison)) {
+    const DotModel* model = comparison.model_of(i);
+    const Slicing* slicing = comparison.units()[i]->slicing();
+    focuses.push_back(
+        {i, Coverage(op, model, slicing), Mutator(op, corner_hints(model, slicing)), sweeps.of(corner_hints(model))});
   }
   if (focuses.empty())
     focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr)), sweeps.of(corner_hints(nullptr))});

@@ -80,7 +80,8 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
     found.cases.push_back(pool_.cases.one(best));
   }
   for (size_t o = 0; o < others.size(); ++o) {
-    if (found.of_other[o] != SIZE_MAX || !others[o].deep) continue;
+    // Integers have no corners of a row's parameters: all cases were compared.
+    if (found.of_other[o] != SIZE_MAX || !others[o].deep || op.a.fields().integer) continue;
     if (!goes_on_()) break;
     found.compared[o] = deep_cases;
     if (const std::optional<Batch> one = targeted(others[o].model)) {
@@ -93,7 +94,6 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
 
 std::optional<Batch> Separator::targeted(const DotModel& other) {
   const Op& op = evidence_.op();
-  if (op.a.fields().integer) return std::nullopt;
   const auto made = [&](const DotModel& row, size_t count) {
     const TargetedCases cases(op, row, seed_);
     Batch batch(op);

@@ -32,4 +32,13 @@ std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
   return focuses;
 }
 
+std::vector<size_t> engine_focuses(const Comparison& comparison) {
+  std::vector<size_t> units;
+  for (size_t i = 0; i < comparison.units().size(); ++i)
+    if (!comparison.units()[i]->keeps_to_its_claim() &&
+        (comparison.model_of(i) || comparison.op().kind == OpKind::gemm))
+      units.push_back(i);
+  return units;
+}
+
 }  // namespace mmafuzz

@@ -12,4 +12,8 @@ namespace mmafuzz {
 /// where it has none. In the order of comparison.units().
 std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison);
 
+/// The units of which an engine's input names one by number, as positions in comparison.units(): those with a row, and
+/// all of a matrix product; not those that are only held to their claim. Empty where there is none.
+std::vector<size_t> engine_focuses(const Comparison& comparison);
+
 }  // namespace mmafuzz

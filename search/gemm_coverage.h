@@ -35,7 +35,9 @@ class GemmCoverage {
     std::vector<int> digit[2];  ///< by slice, of the first two: the digit of each number
   };
   void read(const Batch& batch, size_t index);
-  void describe(Line& line, int width) const;
+  /// Slices of a row of a (side 0) or of a column of b (side 1).
+  int slices_of(int side, int width) const;
+  void describe(int side, Line& line, int width) const;
   void note_line(int side, const Line& line, int width);
   void note_scale();
   void note_element(const Line& row, const Line& column, const Number& c);

@@ -329,8 +329,8 @@ class PermutedCodes final : public Property {
   bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize && op.k > 1; }
 
  protected:
-  /// The index that the number at `lane` moves to: a rotation, which is the identity for k = 2.
-  static int moved(const Op& op, int lane) { return (lane + op.k / 2 + 1) % op.k; }
+  /// The index that the number at `lane` moves to: a rotation, never by a whole block.
+  static int moved(const Op& op, int lane) { return (lane + (op.k == 2 ? 1 : op.k / 2 + 1)) % op.k; }
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     const FormatFields& from = of.op().a.fields();
     for (int i = 0; i < of.op().k; ++i) {

@@ -47,7 +47,7 @@ class CallableFamily final : public Family {
   }
   Role role(const std::string&) const override { return Role::plugin; }
   /// The op is the user's, and so is what the callable makes of it.
-  Attributes honours(const std::string&, const Op&) const override { return {true, true, true, true, true}; }
+  Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     const NamedCallable* one = find(name);
     if (!one) return unknown("there is no callable " + name);

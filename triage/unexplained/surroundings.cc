@@ -30,7 +30,8 @@ void change_equals(Operands& c, size_t at, int by, CounterRng& rng) {
 void move_a_little(Operands& c, CounterRng& rng) {
   const uint32_t k = static_cast<uint32_t>(c.op().k);
   const size_t lane = rng.below(k), other = rng.below(k), at = rng.below(static_cast<uint32_t>(c.size()));
-  const int by = rng.between(1, 8) * (rng.one_in(2) ? 1 : -1);
+  const int size = rng.between(1, 8);
+  const int by = rng.one_in(2) ? size : -size;
   switch (rng.below(12)) {
     case 0: c[at] ^= uint64_t{1} << rng.below(static_cast<uint32_t>(c.format(at).width)); return;
     case 1: new_fraction(c, at, rng); return;
