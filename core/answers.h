@@ -1,4 +1,4 @@
-// How many of the cases that units were asked they answered: what a unit did not answer was compared with nothing.
+// How many cases each unit was asked, and how many it answered: an unanswered case was compared with nothing.
 #pragma once
 
 #include <map>
@@ -9,28 +9,30 @@
 
 namespace mmafuzz {
 
+/// Counts of cases. The remainder, asked - answered - failed, got no answer without a failure.
 struct AnswerCount {
   uint64_t asked = 0, answered = 0, failed = 0;
 
   void add(const Outcomes& outcomes);
   AnswerCount& operator+=(const AnswerCount& more);
-  /// A unit that breaks on cases is a finding; one that only says nothing looks like one that agrees.
+  /// Whether the unit neither answered nor broke on any case. A unit that breaks is a finding; a silent one would look
+  /// like one that agrees.
   bool is_silent() const { return asked > 0 && answered == 0 && failed == 0; }
 };
 
-/// By unit.
+/// Keyed by the unit's name, to which a caller may add the op.
 using AnswerCounts = std::map<std::string, AnswerCount>;
 void add(AnswerCounts& all, const AnswerCounts& more);
 
-/// A line for each unit, as a worker's status has them: answers ASKED ANSWERED FAILED UNIT.
+/// A line "answers ASKED ANSWERED FAILED UNIT" for each unit, as in the status file of a campaign's worker.
 std::string to_text(const AnswerCounts& counts);
 
-/// Whether one of them broke on a case.
+/// Whether one of the units broke on a case.
 bool any_broke(const AnswerCounts& counts);
 
-/// A sentence for each unit that did not answer all that it was asked, without a full stop.
+/// A sentence, without a full stop, for each unit that did not answer every case that it was asked.
 std::vector<std::string> missing_answers(const AnswerCounts& counts);
-/// The first unit that is silent, as a sentence that ends a command; "" where there is none.
+/// The message about silent units with which a command fails, which names the first one; "" where no unit is silent.
 std::string silent_unit(const AnswerCounts& counts);
 
 }  // namespace mmafuzz

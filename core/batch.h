@@ -8,7 +8,8 @@
 
 namespace mmafuzz {
 
-/// Calls `body` with an unsigned integer of so many bytes, whose type it takes: copies of known size are single loads.
+/// Calls `body` with a zero of the unsigned type of 1, 2, 4 or 8 bytes. Only the type matters: a memcpy of its constant
+/// size compiles to one load or store.
 template <class Body>
 [[gnu::always_inline]] inline auto with_integer(int bytes, const Body& body) {
   switch (bytes) {
@@ -26,7 +27,8 @@ T loaded(const uint8_t* from) {
   return value;
 }
 
-/// `count` encodings per case, case-major, 1, 2, 4 or 8 bytes each, little-endian.
+/// One field of many cases: `count` encodings of each case, case after case, in 1, 2, 4 or 8 bytes each, little-endian.
+/// Cases and elements are counted from 0; the stride is the number of bytes of one case.
 class Column {
  public:
   Column() = default;
@@ -49,14 +51,14 @@ class Column {
     uint8_t* to = data_.data() + index * stride() + size_t(element) * size_t(bytes_);
     with_integer(bytes_, [&]<class T>(T) { std::memcpy(to, &value, sizeof(T)); });
   }
-  /// Unpacks one case's encodings into out[count()].
+  /// Unpacks the encodings of case `index` into out[count()].
   void unpack(size_t index, uint64_t* out) const {
     const uint8_t* from = data_.data() + index * stride();
     with_integer(bytes_, [&]<class T>(T) {
       for (int i = 0; i < count_; ++i) out[i] = loaded<T>(from + sizeof(T) * size_t(i));
     });
   }
-  /// Packs count() encodings as one case.
+  /// Packs from[count()] as the encodings of case `index`.
   void pack(size_t index, const uint64_t* from) {
     uint8_t* to = data_.data() + index * stride();
     with_integer(bytes_, [&]<class T>(T) {
@@ -73,7 +75,8 @@ class Column {
   std::vector<uint8_t> data_;
 };
 
-/// Cases of one op. `expected` and `expected_flags` are meaningful where has_expected says so.
+/// The inputs of cases of one op: one column for each field of Op::inputs(), in that order. Recorded results stand
+/// beside a batch (CaseBlock), computed ones in Outcomes.
 class Batch {
  public:
   Batch() = default;
@@ -85,16 +88,16 @@ class Batch {
 
   std::vector<Column>& inputs() { return inputs_; }
   const std::vector<Column>& inputs() const { return inputs_; }
-  // Fields of a dot.
+  // The fields of a dot and, as far as c, of a gemm. The scales exist only where op().has_scales().
   const Column& a() const { return inputs_[0]; }
   const Column& b() const { return inputs_[1]; }
   const Column& c() const { return inputs_[2]; }
   const Column& scale_a() const { return inputs_[3]; }
   const Column& scale_b() const { return inputs_[4]; }
 
-  /// Appends case `index` of another batch of the same op, inputs only.
+  /// Appends case `index` of another batch of the same op.
   void append(const Batch& other, size_t index);
-  /// Cases in a row as a batch of their own, inputs only.
+  /// A copy of the cases first .. first + count - 1.
   Batch part(size_t first, size_t count = 1) const;
 
  private:
@@ -103,13 +106,13 @@ class Batch {
   std::vector<Column> inputs_;
 };
 
-/// Results of one run, one entry per case.
+/// Results of one run, one entry per case. A result is meaningless where has_answer() is false.
 struct Outcomes {
   Column results;
-  std::vector<uint8_t> flags;     ///< empty where the unit reports none
-  std::vector<uint8_t> answered;  ///< empty: all; else 0 marks a case that the unit has no answer for
-  std::vector<uint8_t> failed;    ///< empty: none; else 1 marks a case on which the unit broke: it crashed, say
-  std::string how_failed;         ///< what it did on the first of them: "closed the connection (it died of Aborted)"
+  std::vector<uint8_t> flags;     ///< sums of flag:: (arithmetic/round.h); empty where the unit reports none
+  std::vector<uint8_t> answered;  ///< 0 marks a case that the unit has no answer for; empty: it answered all
+  std::vector<uint8_t> failed;    ///< 1 marks a case on which the unit broke, as in a crash; empty: it broke on none
+  std::string how_failed;         ///< how the unit broke first: "closed the connection (it died of Aborted)"
 
   bool has_answer(size_t index) const { return answered.empty() || answered[index]; }
   bool has_failed(size_t index) const { return !failed.empty() && failed[index]; }

@@ -1,4 +1,5 @@
-// One case of an op on blocks: a block quantized, or its codes turned back into numbers.
+// One case of an op on blocks (docs/quantizers.md): numbers become one scale and a code for each, or codes become
+// numbers.
 #pragma once
 
 #include "arithmetic/quantize_block.h"
@@ -17,14 +18,15 @@ inline Number one_as_number() {
 
 }  // namespace detail
 
-/// Quantizes blocks of an op, as its rule says.
+/// Quantizes the cases of a batch of one op. A block's scale follows from amax, the greatest magnitude among its
+/// finite numbers.
 class QuantizedBlock {
  public:
   explicit QuantizedBlock(const Op& op)
       : op_(op), rule_(op.block_rule()), step_(scale_step(op.scale_rule, op.d.fields())) {}
 
-  /// Writes the scale and the codes of case `index` to element 0 and following of `results`. False where the scale is
-  /// NaN and every code zero.
+  /// Writes the scale of case `index` to element 0 of `results` and the codes to elements 1 to k. False where the block
+  /// has no usable scale (load()): then every code is zero.
   bool run(const Batch& batch, size_t index, Column& results) {
     const bool has_number = load(batch, index);
     results.set(index, 0, scale_code_);
@@ -36,7 +38,7 @@ class QuantizedBlock {
     load(batch, index);
     return scale_code_;
   }
-  /// Calls `rounded` with the rounding of each element that has a number.
+  /// Calls `rounded` with the result of rounding each element; not at all where the block has no usable scale.
   template <class See>
   void observe(const Batch& batch, size_t index, See rounded) {
     if (!load(batch, index)) return;
@@ -44,7 +46,8 @@ class QuantizedBlock {
   }
 
  private:
-  /// The scale; false where it is NaN and every code zero.
+  /// Finds the scales of case `index`. False where there is no usable one: the scale is written as NaN, or as the
+  /// greatest number of a format without NaN.
   bool load(const Batch& batch, size_t index) {
     const FormatFields &from = op_.a.fields(), &scale = op_.scale_a.fields();
     const auto is_finite = [](const Number& n) { return n.cls == NumberClass::zero || n.cls == NumberClass::finite; };
@@ -58,7 +61,7 @@ class QuantizedBlock {
         special = true;
         continue;
       }
-      const uint64_t magnitude = encoding & ~from.in_container(from.sign_bit());  // in the order of the numbers
+      const uint64_t magnitude = encoding & ~from.in_container(from.sign_bit());  // ordered as the numbers are
       if (magnitude < greatest || x.cls == NumberClass::zero) continue;
       greatest = magnitude;
       amax = x;
@@ -89,7 +92,7 @@ class QuantizedBlock {
   uint64_t scale_code_ = 0;
 };
 
-/// The numbers of a block's codes: code * scale, and times the tensor's scale, rounded once.
+/// Writes the k numbers of case `index`: code * scale * the tensor's scale (1 where the op has none), rounded once.
 inline void dequantize_case(const Batch& batch, size_t index, Column& results) {
   const Op& op = batch.op();
   const Number scale = decode(op.scale_a.fields(), batch.inputs()[1].get(index));

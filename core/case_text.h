@@ -13,7 +13,7 @@
 
 namespace mmafuzz {
 
-/// Where and why reading stopped. Line and column count from 1; 0 where there is none (the file cannot be opened).
+/// Where and why reading stopped. Line and column count from 1; both are 0 where the file cannot be opened.
 struct CaseTextError {
   std::string file;
   uint64_t line = 0;
@@ -23,28 +23,29 @@ struct CaseTextError {
   std::string to_string() const;
 };
 
-/// Consecutive cases of one unit line and one op line.
+/// Consecutive cases under one unit line, one property line and one op line. The columns and vectors have one entry for
+/// each case.
 struct CaseBlock {
-  std::string unit;      ///< text of the last unit line; empty before the first
-  std::string property;  ///< text of the last property line
+  std::string unit;      ///< the name on the last unit line; empty before the first
+  std::string property;  ///< the text after "property " on the last property line; empty before the first
   Batch batch;
-  Column expected;  ///< result field, where has_expected
+  Column expected;  ///< the results that the file has; meaningless where has_expected is 0
   std::vector<uint8_t> has_expected;
-  std::vector<uint8_t> expected_flags;  ///< where has_flags
+  std::vector<uint8_t> expected_flags;  ///< 0 where has_flags is 0
   std::vector<uint8_t> has_flags;
-  std::vector<uint64_t> line;
+  std::vector<uint64_t> line;  ///< the case's line in the file, from 1
 };
 
 class CaseReader {
  public:
-  /// "-" reads standard input. Problems with opening appear in error().
+  /// Opens a file, or standard input for "-". Where that fails, error() says so.
   explicit CaseReader(const std::string& path);
-  /// Reads text in memory; `name` stands in messages.
+  /// Reads a copy of `text`; messages name it `name`.
   CaseReader(const std::string& name, std::string_view text);
   ~CaseReader();
 
-  /// Reads the next cases, at most `limit`, all of one unit and op. False at the end and after an error; cases that
-  /// stand before an error are delivered first.
+  /// Reads the next cases, at most `limit`, all under the same unit, property and op lines. False at the end and after
+  /// an error; the cases before an error are delivered first.
   bool next(CaseBlock& block, size_t limit);
 
   const std::optional<CaseTextError>& error() const { return error_; }
@@ -55,6 +56,7 @@ class CaseReader {
   bool read_line(std::string_view& text);
   bool read_directive(std::string_view text);
   bool read_case(std::string_view text, CaseBlock& block);
+  /// Sets error(), for a column counted from 0; returns false.
   bool fail(size_t column, std::string message);
 
   std::string path_;
@@ -63,12 +65,13 @@ class CaseReader {
   uint64_t line_ = 0;
   std::string unit_, property_;
   std::optional<Op> op_;
-  std::vector<FieldShape> fields_, results_;  ///< of op_
+  std::vector<FieldShape> fields_, results_;  ///< op_'s inputs() and results()
   std::string pending_;                       ///< a case line that belongs to the next block
   bool has_pending_ = false;
 };
 
-/// Calls `visit` with each block of a file, of at most `limit` cases. Throws std::runtime_error where reading stopped.
+/// Calls `visit` with the blocks of a file, each of at most `limit` cases. Throws std::runtime_error with
+/// CaseReader::error() after what stands before it was visited.
 void visit_cases(const std::string& path, size_t limit, const std::function<void(const CaseBlock&)>& visit);
 
 class CaseWriter {
@@ -81,13 +84,13 @@ class CaseWriter {
 
   void comment(std::string_view text);
   void unit(const std::string& name);
-  /// What the cases show: "NAME UNIT [UNIT]", until the next property.
+  /// The property line of the cases that follow: "NAME UNIT [UNIT]", the property that fails on them and its units.
   void property(const std::string& text);
   /// Writes the op line if it differs from the last one.
   void op(const Op& op);
-  /// Writes one case; results may be null. Flags are written where the outcomes have them.
+  /// Writes one case with its result, if `results` has an answer to it, and with its flags, if `results` has flags.
   void one_case(const Batch& batch, size_t index, const Outcomes* results = nullptr);
-  /// Flushes and checks; throws std::runtime_error on a write error.
+  /// Completes the output; without it a regular file does not appear. Throws std::runtime_error on a write error.
   void finish();
 
  private:
@@ -97,7 +100,7 @@ class CaseWriter {
   std::string path_, last_unit_, last_property_, last_op_;
 };
 
-/// One case's line without a newline.
+/// The line that one_case() writes, without its newline.
 std::string case_line(const Batch& batch, size_t index, const Outcomes* results = nullptr);
 
 }  // namespace mmafuzz

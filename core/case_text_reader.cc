@@ -15,8 +15,8 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t chunk_bytes = size_t{1} << 18;
-constexpr size_t block_bytes = size_t{1} << 22;   // text per block, so that wide cases come in smaller blocks
-constexpr size_t longest_line = size_t{1} << 25;  // a gemm case of a million fp64 elements fits; more is a mistake
+constexpr size_t block_bytes = size_t{1} << 22;   // text of a block, after which it ends before `limit` cases
+constexpr size_t longest_line = size_t{1} << 25;  // above the widest gemm: 4 * max_elements, 17 characters of fp64 each
 constexpr std::string_view header = "mmafuzz-cases 1";
 
 constexpr std::array<uint8_t, 256> make_hex_table() {
@@ -36,14 +36,15 @@ std::string CaseTextError::to_string() const {
   return text + ": " + message;
 }
 
-/// Bytes of a file, inflated where it is gzip (one member or many). What stands before an error is delivered first.
+/// The text of a file, inflated where its content is gzip (one member or several). `buffer` has the text, raw_ what was
+/// read of the file.
 struct CaseReader::Input {
   std::FILE* file = nullptr;
   bool owned = false;
-  std::vector<char> buffer;  ///< text that read_line has not used up: [begin, end)
+  std::vector<char> buffer;  ///< bytes begin .. end - 1 are text that read_line has not returned
   size_t begin = 0, end = 0;
   bool at_end = false;
-  std::string error;  ///< reported once the text before it is used up
+  std::string error;  ///< why no more can be read; reported after the text that was read before
 
   ~Input() {
     if (gzip_) inflateEnd(&stream_);
@@ -57,7 +58,7 @@ struct CaseReader::Input {
     while (end == before && !at_end && error.empty()) {
       if (!started_) start();
       if (!gzip_) {
-        const size_t kept = std::min(raw_end_ - raw_begin_, chunk_bytes);  // what start() looked at
+        const size_t kept = std::min(raw_end_ - raw_begin_, chunk_bytes);  // start() read it to look for gzip
         std::memcpy(buffer.data() + end, raw_.data() + raw_begin_, kept);
         raw_begin_ += kept;
         end += kept;
@@ -82,6 +83,7 @@ struct CaseReader::Input {
     started_ = true;
     raw_.resize(chunk_bytes);
     raw_end_ = read_file(raw_.data(), raw_.size(), raw_ended_);
+    // The first two bytes of gzip. Of 15 + 16, 15 is the window, 2^15 bytes, and 16 asks zlib for gzip's header.
     gzip_ = raw_end_ >= 2 && raw_[0] == 0x1f && raw_[1] == 0x8b && inflateInit2(&stream_, 15 + 16) == Z_OK;
     if (raw_ended_ && !gzip_) at_end = true;
   }
@@ -355,7 +357,7 @@ bool CaseReader::next(CaseBlock& block, size_t limit) {
       fail(0, "a case before any 'op' line");
       break;
     }
-    if (started && directive_seen) {  // another unit or op: keep the line for the next block
+    if (started && directive_seen) {  // another unit, property or op: keep the line for the next block
       pending_ = text;
       has_pending_ = true;
       return true;

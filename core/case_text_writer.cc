@@ -1,4 +1,4 @@
-// The writer: what the reader reads, bit for bit.
+// The writer of case text. Reading its files gives the same bits.
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -13,6 +13,7 @@
 namespace mmafuzz {
 namespace {
 
+/// Appends `field.count` elements of case `index`, from element `first` on.
 void append_field(std::string& line, const FieldShape& field, const Column& column, size_t index, int first = 0) {
   for (int i = 0; i < field.count; ++i) {
     if (first + i) line += ' ';
@@ -51,8 +52,8 @@ struct CaseWriter::Output {
   gzFile zipped = nullptr;
   std::FILE* plain = nullptr;
   bool owned = false;
-  std::string temporary;  ///< written first, then renamed; empty where nothing is replaced
-  std::string target;     ///< what it is renamed to
+  std::string temporary;  ///< the file that finish() renames to `target`; empty where the output is written in place
+  std::string target;
   bool has_header = false;
 
   ~Output() {

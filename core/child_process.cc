@@ -20,7 +20,7 @@
 namespace mmafuzz {
 namespace {
 
-/// Waits for one of the events.
+/// Waits until poll() reports one of the events. Throws where the deadline passes first.
 void wait_for(int socket, short events, Deadline deadline) {
   for (;;) {
     const auto left =
@@ -33,7 +33,7 @@ void wait_for(int socket, short events, Deadline deadline) {
   }
 }
 
-/// Sends or receives what goes at once; 0: nothing goes.
+/// The number of bytes that send() or recv() moved, from what it returned; 0 where none could move without waiting.
 size_t moved(ssize_t n) {
   if (n > 0) return static_cast<size_t>(n);
   if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return 0;
@@ -167,7 +167,7 @@ void ChildProcess::start(const std::vector<std::string>& command, Output output)
     errno = error ? error : fork_error;
     fail("cannot run " + command[0]);
   }
-  setpgid(pid_, pid_);  // also here: the child may not have come to it when it is killed
+  setpgid(pid_, pid_);  // in the parent, too: the group exists even if the child is killed before its own call
 }
 
 std::string ChildProcess::end(Why why) {
@@ -209,7 +209,7 @@ std::string own_command() {
     if (place.ends_with(name) && stat(place.c_str(), &file) == 0 && S_ISREG(file.st_mode) &&
         access(place.c_str(), X_OK) == 0)
       return place;
-  return "mmafuzz";  // a caller of the library: the one in PATH
+  return "mmafuzz";  // this executable is some program that uses the library
 }
 
 }  // namespace mmafuzz

@@ -1,4 +1,4 @@
-// A program that this one talks with: started, spoken to with deadlines, and ended if it does not behave.
+// A child program to talk with: started, sent to and read from with deadlines, and killed if it does not end.
 #pragma once
 
 #include <sys/types.h>
@@ -13,17 +13,18 @@ namespace mmafuzz {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// Moves all bytes or throws std::runtime_error: the other end is gone, or the deadline has passed.
+/// Sends all bytes. Throws std::runtime_error where the other end is gone or the deadline passes first.
 void send_all(int socket, const void* data, size_t bytes, Deadline deadline);
+/// Receives exactly `bytes` bytes. Throws as send_all() does.
 void receive_all(int socket, void* data, size_t bytes, Deadline deadline);
 
-/// Sends all of `text`, and meanwhile appends to `received` what the other end says, until all is sent and `complete`
-/// holds. Throws like the two above. Neither end can block the other for good: both directions move at once.
+/// Sends `text` and meanwhile appends to `received` what the other end sends, until all is sent and complete() returns
+/// true. Throws as send_all() does. As both directions move at once, neither end can block the other for good.
 void talk(int socket, std::string_view text, std::string& received, const std::function<bool()>& complete,
           Deadline deadline);
 
-/// A child process at the other end of a socket. It has a process group of its own, so that what it starts ends with
-/// it; when this process ends, however that happens, the child is killed.
+/// A child process at the other end of a socket. The child has a process group of its own, so that what the child
+/// starts ends with it. When this process ends, however that happens, the child is killed.
 class ChildProcess {
  public:
   enum class Output {
@@ -35,18 +36,19 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Starts a command: a program, found as a shell finds it, and its arguments. Throws std::runtime_error with the
-  /// reason if it cannot be executed.
+  /// Starts a command: a program, which is looked up in PATH, and its arguments. Throws std::runtime_error with the
+  /// reason where it cannot be executed.
   void start(const std::vector<std::string>& command, Output output);
   bool is_running() const { return pid_ >= 0; }
-  int socket() const { return socket_; }
+  int socket() const { return socket_; }  ///< this end of the connection; -1 where no child runs
 
+  /// Why the child is to end. The first two give the child 0.1 seconds to end by itself before it is killed.
   enum class Why {
-    finished,     ///< it is told first, by its closed input
-    gone,         ///< it closed the connection: how it ended by itself says more than a kill
-    not_behaving  ///< it is killed at once
+    finished,     ///< its work is done: the socket is closed first, which the child sees as the end of its input
+    gone,         ///< the child closed the connection: how it ended by itself says more than a kill
+    not_behaving  ///< the child is killed at once
   };
-  /// Closes the socket and reaps the child, by force if need be. Returns how it ended; "" if there was none.
+  /// Ends and reaps the child, and closes the socket. Returns how the child ended; "" if there was none.
   std::string end(Why why = Why::gone);
 
  private:
@@ -54,7 +56,8 @@ class ChildProcess {
   int socket_ = -1;
 };
 
-/// The `mmafuzz` command that belongs to this executable: itself, or a file beside or above it.
+/// The path of the `mmafuzz` command that belongs to this executable: itself, or a file beside or above it; "mmafuzz",
+/// which PATH resolves, where there is none.
 std::string own_command();
 
 }  // namespace mmafuzz

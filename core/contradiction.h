@@ -1,5 +1,6 @@
-// mmafuzz contradicts itself: a fast path differs from the referee, or a kernel breaks an invariant of its arithmetic.
-// No result of the run can be trusted then; the command ends with exit code 3.
+// mmafuzz contradicts itself: the fast path of `exact` differs from the referee (`exact:mpfr`), a kernel (the code that
+// sums a dot) breaks an invariant of its arithmetic, or a formula of prove/ differs from the unit that it describes. No
+// result of the run can be trusted then; the command ends with exit code 3.
 #pragma once
 
 #include <stdexcept>

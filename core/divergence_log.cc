@@ -18,11 +18,11 @@ namespace {
 constexpr std::string_view file_start = "mmafuzz-cases 1\n";
 constexpr std::string_view end_line = "# end of record\n";
 constexpr std::string_view severity_word = "# severity ";
-constexpr int most_records = 256;  ///< of one bucket in one segment
-constexpr int records_with_before = 16;
+constexpr int most_records = 256;        ///< of one key in one segment
+constexpr int records_with_before = 16;  ///< how many of them have the earlier cases
 
-/// What a new writer puts first: the header of a new file, otherwise a line end, in case a killed process left half a
-/// record. The reader then takes the last key in that record, which belongs to the complete record that follows.
+/// What a new writer puts first: the header in a new file, and a line end behind half a record of a killed process. A
+/// reader finds both records before one end line; it takes the last key there, which is that of the complete record.
 std::string opening_line(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -30,15 +30,15 @@ std::string opening_line(const std::string& path) {
   return text.ends_with(end_line) || text == file_start ? "" : "\n# cut off\n";
 }
 
-/// What stands between two end lines.
+/// The record in the text between two end lines; nullopt where there is no complete one.
 std::optional<LoggedDivergence> parse_record(std::string_view body) {
-  const size_t key = body.rfind("# mmafuzz: divergence ");  // a half-written record may stand before a whole one
+  const size_t key = body.rfind("# mmafuzz: divergence ");  // half a record may stand before the complete one
   if (key == std::string_view::npos) return {};
   LoggedDivergence d;
   d.text = std::string(body.substr(key));
   const size_t key_end = d.text.find('\n');
   const size_t severity = d.text.find(severity_word);
-  // A record that was cut off before its last line break, or lacks a part, is not whole.
+  // A record that was cut off before its last line break, or lacks a part, is not complete.
   if (key_end == std::string::npos || severity == std::string::npos || d.text.back() != '\n' ||
       d.text.find("\nop ") == std::string::npos)
     return {};
@@ -113,7 +113,7 @@ size_t read_segment(const std::string& path, size_t offset, const std::function<
   file.seekg(static_cast<std::streamoff>(offset));
   constexpr size_t piece = size_t{1} << 20;  // a segment may be larger than memory
   std::string text;
-  size_t done = offset;  // of the file; what stands before was delivered
+  size_t done = offset;  // position in the file before which every record was delivered
   for (bool more = true; more;) {
     const size_t had = text.size();
     text.resize(had + piece);

@@ -1,6 +1,6 @@
-// Append-only segments of divergences: what a search found and may not lose. A segment is case text; each record is
-// written with one call and ends with a line of its own, so that a reader skips what a killed process left half
-// written.
+// Append-only files of divergences, called segments: what a search found and may not lose. A segment is case text. Each
+// record, which holds one divergence, is written with one call and ends with the line "# end of record", so that a
+// reader skips a record that a killed process left half written.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,15 @@
 
 namespace mmafuzz {
 
-/// The text of one record: key line, severity and results as comments, then property, op and case lines. With
-/// `before`, the cases before it follow as comments: a unit may remember them.
+/// The text of one record without its end line: key, severity and results as comments, then property, op and case
+/// lines. With `before`, the cases that the units evaluated earlier follow as comments: a unit may remember them.
 std::string divergence_record(const Divergence& divergence, bool before = false);
-/// How such a comment begins.
+/// The beginning of each comment with an earlier case.
 inline constexpr std::string_view before_word = "# before ";
 
-/// Writes the segment of one worker: of each bucket, as far as the search knows it, some divergences from the whole
-/// time, because triage may find different causes in them (core/thinning.h), but at most 256. A record that a writer
-/// before this one left is not written twice: a search that begins again leaves the same segment.
+/// Writes the segment of one worker. Of the divergences with one BucketKey it keeps a sample over the whole time
+/// (core/thinning.h), at most 256, because triage may find different causes in them. A record that an earlier writer
+/// left in the file is not written twice: a search that is repeated leaves the same segment.
 class DivergenceLog {
  public:
   /// Appends to `path`, creating it with its header. Throws std::runtime_error if it cannot be opened.
@@ -30,9 +30,9 @@ class DivergenceLog {
   DivergenceLog(const DivergenceLog&) = delete;
   DivergenceLog& operator=(const DivergenceLog&) = delete;
 
-  /// Takes one divergence that stands for `count`. Returns whether the bucket was new to this log; when it returns, the
-  /// kernel has what was written: killing this process loses nothing. Throws std::runtime_error if a record cannot be
-  /// written (disk full).
+  /// Takes one divergence that stands for `count` with the same key. Returns whether the key was new to the segment.
+  /// When add() returns, the operating system has the record: killing this process loses nothing. Throws
+  /// std::runtime_error if a record cannot be written (disk full).
   bool add(const Divergence& divergence, uint64_t count = 1);
   size_t buckets() const { return keys_.size(); }
 
@@ -40,25 +40,25 @@ class DivergenceLog {
   std::string path_;
   int file_ = -1;
   struct Written {
-    Thinning seen;                  ///< by this log
-    int records = 0;                ///< in the file
-    std::multiset<uint64_t> there;  ///< hashes of those that stood in the file and did not come again yet
+    Thinning seen;                  ///< counts the divergences that add() took
+    int records = 0;                ///< how many records the file has
+    std::multiset<uint64_t> there;  ///< hashes of an earlier writer's records that add() has not yet met again
   };
-  std::map<std::string, Written> keys_;
+  std::map<std::string, Written> keys_;  ///< keyed by BucketKey::to_string()
 };
 
-/// One whole record of a segment.
+/// One complete record of a segment.
 struct LoggedDivergence {
-  std::string key;  ///< the greppable line, "mmafuzz: divergence ..."
+  std::string key;  ///< BucketKey::to_string(), a line to grep for: "mmafuzz: divergence ..."
   Severity severity = Severity::semantic;
-  std::string text;  ///< the record, without header and end line
+  std::string text;  ///< the record without its end line
 };
 
-/// The line of a record that begins with `word`, without its line break; empty if there is none.
+/// The first line of `text` that begins with `word`, without its line break; empty if there is none.
 std::string_view record_line(std::string_view text, std::string_view word);
 
-/// Reads the whole records of a segment from byte `offset` on; returns the offset behind the last whole one, so that a
-/// growing segment can be followed. A file that does not exist has none.
+/// Calls `record` with each complete record from byte `offset` on. Returns the offset behind the last end line, from
+/// which a later call goes on in a growing segment; `offset` itself where there is no such file.
 size_t read_segment(const std::string& path, size_t offset, const std::function<void(LoggedDivergence)>& record);
 
 }  // namespace mmafuzz

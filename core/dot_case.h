@@ -6,7 +6,7 @@
 
 namespace mmafuzz {
 
-/// One dot case as 64-bit encodings, reusable from case to case.
+/// The operands of one dot case as 64-bit encodings. load() overwrites those of the case before.
 class DotCase {
  public:
   explicit DotCase(const Op& op)

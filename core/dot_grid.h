@@ -14,12 +14,12 @@ struct DotGrid {
   uint8_t* results;  ///< rows x columns: c, which becomes d
 };
 
-/// A unit that may decode an operand once for all dots in which it takes part.
+/// An interface of units that can decode an operand once for all dots in which the operand takes part.
 class GridUnit {
  public:
   virtual ~GridUnit() = default;
-  /// Evaluates all dots, with the results that run() gives. False, and nothing done, where the op or the calling thread
-  /// does not allow it.
+  /// Evaluates all dots, with the results that Unit::run() gives. False, and nothing done, where the op or the calling
+  /// thread's floating-point settings do not allow it.
   virtual bool run_grid(const DotGrid& grid) const = 0;
 };
 

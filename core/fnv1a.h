@@ -1,4 +1,5 @@
-// FNV-1a, 64 bits (Fowler, Noll, Vo): names contents where nobody attacks. The same on every machine.
+// FNV-1a, 64 bits (Fowler, Noll, Vo): a hash that identifies contents, the same on every machine. It is not safe
+// against contents that are chosen to collide.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@ namespace mmafuzz {
 
 inline constexpr uint64_t fnv1a_start = 0xcbf29ce484222325u;
 
-/// `from`: another start gives another hash of the same bytes.
+/// The hash of the bytes. A result as `from` continues that hash; any other start gives another hash.
 constexpr uint64_t fnv1a(std::string_view bytes, uint64_t from = fnv1a_start) {
   uint64_t hash = from;
   for (const char c : bytes) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;

@@ -15,10 +15,11 @@ struct Row {
   const char* name;
   FormatFields fields;
   bool takes_bias;
-  const char* dtype = "";  ///< what NumPy and ml_dtypes call it
+  const char* dtype = "";  ///< its name in NumPy or ml_dtypes; "" where it has none
 };
 
-/// A reading of what Tesla's text leaves open (docs/cfloat.md): `name=value` sets the bits of `mask` to `bits`.
+/// One reading of a point that Tesla's text leaves open (docs/cfloat.md): `name=value` sets the bits `mask` of
+/// FormatFields::policy to `bits`. `of`: the formats that the point concerns (concerns()).
 struct Switch {
   const char* name;
   const char* value;
@@ -76,7 +77,7 @@ constexpr FormatFields make(int width, int exponent_bits, int fraction_bits, int
   return f;
 }
 
-/// A format of Tesla's text: four flags, and any NaN operand is invalid.
+/// A format of Tesla's text, with its default policy: no operation is inexact, and any NaN operand is invalid.
 constexpr FormatFields make_tesla(int width, int exponent_bits, int fraction_bits, int bias, Specials specials,
                                   SignField sign, SubnormalRule subnormals) {
   FormatFields f = make(width, exponent_bits, fraction_bits, bias, specials, sign, subnormals);
@@ -154,7 +155,8 @@ bool concerns(const Switch& s, const FormatFields& row) {
   return false;
 }
 
-/// Sets one switch, `name=value`; false where the row has no such switch or value. `row`: the fields before any switch.
+/// Applies one switch, the text `name=value`, to `fields`; false where the format has no such switch or value. `row`:
+/// the format's fields without switches.
 bool set_switch(const FormatFields& row, std::string_view text, FormatFields& fields) {
   const bool configurable = row.subnormals == SubnormalRule::literal;
   if (configurable && (text == "denormal=gradual" || text == "denormal=literal")) {

@@ -1,4 +1,4 @@
-// Named floating-point formats: a run-time value whose masks derive from its field widths.
+// Named number formats, floating-point and integer, as run-time values.
 #pragma once
 
 #include <string>
@@ -22,6 +22,7 @@ class Format {
   /// Bytes of an encoding in a packed column: 1, 2, 4 or 8.
   int storage_bytes() const { return fields_.width <= 8 ? 1 : fields_.width <= 16 ? 2 : fields_.width <= 32 ? 4 : 8; }
 
+  /// Whether both have the same numbers under the same encodings; names do not count.
   friend bool operator==(const Format& x, const Format& y) { return x.fields_ == y.fields_; }
 
  private:
@@ -30,28 +31,28 @@ class Format {
 };
 
 /// Parses a format's name (docs/case-text.md), with `:<bias>` for the configurable formats and, for Tesla's, switches
-/// after `?` separated by commas (docs/cfloat.md). An unknown name or switch or a bias outside 0..63 is refused.
-/// `bias`, the bias that CFloat numbers share, is a format of scales alone.
+/// after `?`, separated by commas (docs/cfloat.md). Refuses an unknown name or switch, and a bias outside 0..63. The
+/// name `bias` is a format for scales only: the bias that the CFloat numbers of a block share.
 Result<Format> parse_format(std::string_view name);
 
-/// The format of that name; the name must be known (for constants in code).
+/// The same for names in code. Throws std::logic_error where parse_format() refuses.
 Format format(std::string_view name);
 
-/// One name per format; configurable formats with bias 0.
+/// The names of all formats, in the order of their table; of a configurable format the name with bias 0.
 std::vector<std::string> format_names();
 
-/// A row of the table of formats, and what may follow its name.
+/// A name in the table of formats, and what may follow it.
 struct FormatForms {
   std::string name;
-  bool takes_bias = false;            ///< `:<bias>`, 0 to greatest_bias
-  std::vector<std::string> switches;  ///< `?name=value`: each value that is not the row's own
+  bool takes_bias = false;            ///< whether `:<bias>`, from 0 to greatest_bias, must follow
+  std::vector<std::string> switches;  ///< "name=value" after `?`: each value that is not the default
 };
 inline constexpr int greatest_bias = 63;
 
-/// Every format with every switch, for searches that walk them all.
+/// The forms of every format, in the order of their table, for searches over all formats.
 std::vector<FormatForms> format_forms();
 
-/// `value` as the hexadecimal digits that case text uses for this format.
+/// `encoding` as format.digits() lower-case hexadecimal digits, as in case text.
 std::string to_hex(const Format& format, uint64_t encoding);
 
 }  // namespace mmafuzz

@@ -1,4 +1,4 @@
-// A unit made of a function that evaluates one case: what every CPU-side party that is not vectorized is.
+// Units made of a function that evaluates one case.
 #pragma once
 
 #include "core/dot_case.h"
@@ -6,12 +6,13 @@
 
 namespace mmafuzz {
 
-/// What every scalar operation or conversion promises that rounds an exact result once.
+/// The claims of a scalar operation or conversion that rounds the exact result once.
 inline std::vector<Claim> claims_of_correct_rounding() {
   return claims_of({"faithful", "idempotent", "monotone_in_operand", "nearest", "not_above_up", "not_below_down",
                     "round_trip", "sign_symmetry"});
 }
 
+/// Sizes the results for the batch, and clears everything else in `outcomes`.
 inline void prepare(const Batch& batch, Outcomes& outcomes) {
   const FieldShape result = batch.op().result();
   outcomes.results = Column(result.format, result.count);
@@ -29,7 +30,7 @@ void run_dots(const Batch& batch, Outcomes& outcomes, const Evaluate& evaluate) 
   for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, evaluate(one.load(batch, i)));
 }
 
-/// Evaluate: uint64_t(const DotOperands&).
+/// A unit of dots. Evaluate: uint64_t(const DotOperands&).
 template <class Evaluate>
 class DotFunctionUnit final : public Unit {
  public:
@@ -44,8 +45,8 @@ class DotFunctionUnit final : public Unit {
   Evaluate evaluate_;
 };
 
-/// In vectors where op and host allow it, one by one elsewhere. Simd: supports(op), and run(batch, results), which says
-/// whether it did.
+/// A unit of dots with vector code for some ops and hosts, and code for one dot otherwise. Simd has supports(op), and
+/// run(batch, results), which returns false where it did nothing. OneByOne: uint64_t(const DotOperands&).
 template <class OneByOne, class Simd>
 class VectorDotUnit final : public Unit {
  public:
@@ -64,8 +65,8 @@ class VectorDotUnit final : public Unit {
   Simd simd_;
 };
 
-/// Evaluate: {encoding, flags}-like(const uint64_t* operands) for scalar operations and conversions. ReportsFlags is
-/// false for hardware whose status flags do not follow the operation.
+/// A unit of scalar operations and conversions. Evaluate takes const uint64_t* operands, at most 3, and returns a
+/// struct with encoding and flags. ReportsFlags is false for hardware whose status flags do not follow the operation.
 template <class Evaluate, bool ReportsFlags>
 class ScalarFunctionUnit final : public Unit {
  public:

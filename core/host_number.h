@@ -1,4 +1,4 @@
-// A decoded number as the host's double: exact for every format of at most 53 bits of precision.
+// A number as the host's double: exact for every format of at most 53 bits of precision, and without a NaN's payload.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// How JSON is written, wherever it goes.
+// How all JSON output is written.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,17 +6,18 @@
 
 namespace mmafuzz {
 
-/// The version of what --json prints (docs/json.md). Raised when a key goes, or means something else; a new key leaves
-/// it.
+/// The version of what --json prints (docs/json.md). It rises when a key goes or changes its meaning, not when a key is
+/// added.
 inline constexpr int json_version = 2;
 
-/// Bytes that are no UTF-8, as the name of a file may have, become U+FFFD: nothing that was found is lost for them.
+/// `value` as text with a newline at its end. Bytes that are no UTF-8, which a file's name may have, become U+FFFD, so
+/// that they do not make the output fail.
 template <class Json>
 std::string json_text(const Json& value, int indent = 2) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// What `make` gives of each item, as an array.
+/// A JSON array of make(item) for each item.
 template <class Items, class Make>
 nlohmann::json json_list(const Items& items, Make make) {
   nlohmann::json list = nlohmann::json::array();

@@ -27,7 +27,7 @@ std::string as_bytes(uint64_t value, size_t count) {
   return bytes;
 }
 
-/// What stands behind 'key': in the header's Python dictionary, from its first character that is no blank.
+/// The header, a Python dictionary, from the value of 'key' on.
 std::string_view value_in_header(const std::string& name, std::string_view header, std::string_view key) {
   const size_t at = header.find("'" + std::string(key) + "':");
   if (at == header.npos) refuse_npy(name, "the header of the array has no '" + std::string(key) + "'");
@@ -52,7 +52,7 @@ std::vector<size_t> parse_shape(const std::string& name, std::string_view text) 
   return shape;
 }
 
-/// A member's bytes out of a zip archive.
+/// The `size` bytes of a member of a zip archive, from its raw deflate data (-15: no zlib header).
 std::string inflated(const std::string& name, std::string_view packed, size_t size) {
   std::string bytes(size, 0);
   z_stream stream{};
@@ -68,6 +68,7 @@ std::string inflated(const std::string& name, std::string_view packed, size_t si
   return bytes;
 }
 
+/// The signatures of a zip archive's parts.
 constexpr uint64_t local_header = 0x04034b50, directory_entry = 0x02014b50, directory_end = 0x06054b50;
 
 }  // namespace

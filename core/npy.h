@@ -1,4 +1,4 @@
-// NumPy's files: one array (.npy), or several with names in a zip archive (.npz).
+// Content of NumPy's files: one array (.npy), or several named arrays in a zip archive (.npz).
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace mmafuzz {
 
-/// An array in C order, little-endian.
+/// An array in C order (the last index varies fastest), little-endian.
 struct NpyArray {
-  std::string type;  ///< numpy's: "<f2", "|u1", "|V1"
+  std::string type;  ///< NumPy's description: "<f2", "|u1", "|V1"; its digit is the number of bytes of an element
   std::vector<size_t> shape;
   std::string data;
 
@@ -20,12 +20,12 @@ struct NpyArray {
   size_t elements() const;
 };
 
-/// Reads the content of a .npy file; `name` stands in messages. Throws std::runtime_error, which says what to do, where
-/// it is none, or one of another kind: big-endian, in Fortran order, of objects or structures, truncated.
+/// The array in the content of a .npy file; messages name it `name`. Throws std::runtime_error, which says what to do,
+/// where the content is no .npy file, is truncated, or is big-endian, in Fortran order, or of objects or structures.
 NpyArray parse_npy(const std::string& name, std::string_view content);
 std::string npy_content(const NpyArray& array);
 
-/// The arrays of a .npz file by name, without ".npy". Throws std::runtime_error.
+/// The arrays of a .npz file by their names without ".npy". Throws std::runtime_error as parse_npy() does.
 std::map<std::string, NpyArray> parse_npz(const std::string& name, std::string_view content);
 std::string npz_content(const std::vector<std::pair<std::string, NpyArray>>& arrays);
 

@@ -52,7 +52,7 @@ static_assert(std::size(scale_rule_names) == scale_rule_count);
 constexpr const char* block_specials_names[] = {"nan_scale", "elements"};
 static_assert(std::size(block_specials_names) == static_cast<size_t>(BlockSpecials::elements) + 1);
 
-/// The number of a row in a table by its name.
+/// Sets `value` to the enumerator whose number is the index of the entry with the name `text`. False where none has it.
 template <class Row, size_t N, class Enum>
 bool find_name(const Row (&rows)[N], std::string_view text, Enum& value) {
   const auto at = std::find_if(rows, rows + N, [&](const Row& row) { return text == name_in(row); });
@@ -80,7 +80,8 @@ std::vector<Word> split(std::string_view text) {
   return words;
 }
 
-/// Reads the attributes of one op line; every attribute may be taken once.
+/// Parses the attributes of one op line, from words[first] on. Each of the calls for a type parses the attribute of a
+/// name, if the line has it, and removes it. The first error is kept, with the column of its word.
 class AttributeWords {
  public:
   AttributeWords(const std::vector<Word>& words, size_t first, size_t& column) : column_(column) {
@@ -165,7 +166,7 @@ class AttributeWords {
     with(name, false, [&](std::string_view) { return reason; });
   }
 
-  /// Anything not taken is an error.
+  /// Fails where an attribute is left that no call asked for.
   void finish(const std::string& kind) {
     if (ok() && !values_.empty()) {
       const auto& [name, value] = *values_.begin();
@@ -174,6 +175,7 @@ class AttributeWords {
   }
 
  private:
+  /// parse(value) returns a message, "" for a good value.
   template <class Parse>
   void with(const std::string& name, bool required, Parse parse) {
     if (!ok()) return;
@@ -204,7 +206,7 @@ void parse_blocks(AttributeWords& attributes, Op& op) {
   attributes.format("scale", op.scale_a);
   attributes.format("tensor", op.scale_b, false);
   if (op.kind == OpKind::dequantize) return;
-  // The plain rule of each: OCP MX 1.0, 6.3, and NVFP4's.
+  // The default is floor for powers of two, as in OCP MX 1.0, 6.3, and nearest for other scales, as in NVFP4.
   op.scale_rule = op.scale_a.fields().fraction_bits == 0 ? ScaleRule::floor : ScaleRule::nearest;
   attributes.word("rule", scale_rule_names, op.scale_rule);
   if (!attributes.has("special"))
@@ -228,7 +230,7 @@ std::string reason_against_blocks(const Op& op) {
     return side + numbers.name() + ": the numbers of a block are of a floating-point format with a sign";
   if (codes.fields().width > 16 || (!codes.fields().integer && codes.fields().fraction_bits == 0))
     return other + codes.name() + ": elements have at most 16 bits, and a fraction";
-  // Blocks have no flags, so that readings of those alone say nothing.
+  // Switches other than these two, which concern flags alone, would change numbers; and blocks report no flags.
   if (codes.fields().policy & ~(policy::no_inexact | policy::any_nan_invalid))
     return other + codes.name() + ": elements are of a format without switches";
   if (!codes.fields().has_sign()) return other + codes.name() + ": elements have a sign";

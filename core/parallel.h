@@ -1,4 +1,4 @@
-// Work divided among threads. What a worker throws is thrown again by the caller, once all threads have ended.
+// Work divided among threads. The first exception of a worker is rethrown in the calling thread, once all have ended.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace mmafuzz {
 
-/// Threads that run at the same time on this machine; 1 where it does not say.
+/// The number of threads that this machine runs at the same time; 1 where it is unknown.
 inline unsigned hardware_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-/// Calls work(0) .. work(parts - 1), each once, on up to `threads` threads. After an exception no further part is
-/// begun.
+/// Calls work(0) .. work(parts - 1), each once, on up to `threads` threads, of which the calling thread is one. After
+/// an exception no further part is begun.
 template <class Work>
 void in_parallel(unsigned threads, size_t parts, const Work& work) {
   std::atomic<size_t> next = 0;

@@ -91,6 +91,7 @@ const char* name_of(ValueClass cls) {
 
 namespace {
 
+/// Whether one of `count` encodings has the bits `pattern` under the mask.
 template <class T>
 bool any_with(const uint8_t* data, int count, T mask, T pattern) {
   bool any = false;
@@ -109,7 +110,7 @@ bool any_special(const FormatFields& f, const Column& column, size_t index) {
       if (is_special(f, column.get(index, i))) return true;
     return false;
   }
-  // Infinities and NaNs of all others are one bit pattern under a mask, whatever the format's policy.
+  // In every other format infinities and NaNs have one bit pattern under a mask, whatever the policy.
   const uint64_t exponent = static_cast<uint64_t>(f.top_exponent_field()) << f.fraction_bits;
   const uint64_t magnitude = low_mask(f.exponent_bits + f.fraction_bits);
   const uint64_t mask = f.in_container(f.specials == Specials::ieee   ? exponent
@@ -138,7 +139,7 @@ bool SpecialOperands::operator[](size_t index) {
 
 namespace {
 
-/// Whether the exponent field alone tells that an encoding is a normal number: neither least nor greatest.
+/// Whether the exponent field, neither its least nor its greatest value, shows that an encoding is a normal number.
 bool is_plainly_normal(const FormatFields& f, uint64_t encoding) {
   const uint64_t field = encoding >> f.ignored_low_bits >> f.fraction_bits & uint64_t(f.top_exponent_field());
   return !f.integer && field != 0 && field != uint64_t(f.top_exponent_field());
@@ -149,7 +150,7 @@ bool is_plainly_normal(const FormatFields& f, uint64_t encoding) {
 ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y, int element) {
   if (special_operands) return ValueClass::special;
   const FormatFields& d = op.result_format(element).fields();
-  if (is_plainly_normal(d, x) && is_plainly_normal(d, y)) return ValueClass::normal;  // most
+  if (is_plainly_normal(d, x) && is_plainly_normal(d, y)) return ValueClass::normal;  // the frequent case
   const Number r[2] = {decode(d, x), decode(d, y)};
   const auto any = [&](auto test) { return test(r[0]) || test(r[1]); };
   if (any([](const Number& n) { return n.cls == NumberClass::infinity || n.cls == NumberClass::nan; }))
@@ -161,7 +162,8 @@ ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t
 
 namespace {
 
-/// Calls visit(i) for each case whose bytes differ, in order: bytes are compared in vectors, and most are equal.
+/// Calls visit(i), in order, for each case whose results differ in a bit; where a result has other than 1, 2, 4 or 8
+/// bytes, for each case. The comparison compiles to vector code, as most results are equal.
 template <class Visit>
 void for_each_other_encoding(const Column& x, const Column& y, size_t cases, Visit visit) {
   constexpr size_t at_once = 64;
@@ -247,7 +249,7 @@ Divergence make_divergence(const char* property, Severity severity, const Batch&
   d.results = {first, second};
   d.element = element;
   d.before = Batch(batch.op());
-  if (severity == Severity::contract) keep_cases_before(d, batch, index);  // of others there are many, and nobody asks
+  if (severity == Severity::contract) keep_cases_before(d, batch, index);  // other severities are frequent, and no news
   return d;
 }
 
@@ -295,7 +297,7 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
     twin.back().resize(cases.size());
   }
   const auto subject = [&](size_t i) { return Property::Subject{*unit_, cases, i, base.results.get(i)}; };
-  std::vector<std::optional<Property::Twin>> known(cases.size());  // of the cases that are not left out
+  std::vector<std::optional<Property::Twin>> known(cases.size());  // nullopt: the case is left out
   for (size_t i = 0; i < cases.size(); ++i)
     if (base.has_answer(i)) known[i] = property_->transform(subject(i), twin);
   Outcomes after;
@@ -339,7 +341,7 @@ void BoundProperty::judge_alone(const Batch& cases, const Outcomes& base, std::v
 size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const ReportDivergence& report) const {
   std::vector<Verdict> verdicts;
   std::vector<Batch> twins;
-  const bool alone = property_->judges_alone();  // a case is its own twin then
+  const bool alone = property_->judges_alone();  // then the divergence has the case twice
   judge(cases, base, verdicts, alone ? nullptr : &twins);
   size_t compared = 0;
   Divergence found[value_class_count];
@@ -355,7 +357,8 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
     if (has_plain_twin()) d.cases.append(alone ? cases : twins[0], i);
     if (!property_->is_about_answering()) d.results = {v.first, v.second};
     d.element = v.element;
-    // A row remembers nothing; what has none breaks properties that it need not claim when it does.
+    // A model has no state. A unit of this machine may remember earlier cases, and then breaks properties, claimed or
+    // not.
     if (is_of_this_machine(unit_->role())) keep_cases_before(d, cases, i);
   }
   for (int cls = 0; cls < value_class_count; ++cls)

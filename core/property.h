@@ -1,4 +1,5 @@
-// Properties (statements about results), and the record of a case on which one fails.
+// Properties, which are statements about results, and divergences, which are cases on which a property fails. Many
+// properties relate a case to a second one that the property makes of it: the changed case, in the names here the twin.
 #pragma once
 
 #include <functional>
@@ -13,12 +14,14 @@ namespace mmafuzz {
 enum class Severity { contract, accuracy, semantic };
 const char* name_of(Severity severity);
 
-/// Where in the format's range two results differ; part of a bucket's key. `flags`: equal results, other flags.
+/// Where in the format's range two results differ; part of a bucket's key. `flags`: the results are equal, the flags
+/// are not. `special`: an operand is an infinity or NaN. `overflow`: none is, but a result is.
 enum class ValueClass : uint8_t { flags, normal, overflow, special, subnormal, zero_sign };
 inline constexpr int value_class_count = 6;
 const char* name_of(ValueClass cls);
 
-/// What identifies a bucket, except its cause, which triage adds. As text it is one line; other tools can group by it.
+/// What identifies a bucket (a kind of divergence), except its cause, which triage adds. to_string() is one line, by
+/// which other tools can group divergences.
 struct BucketKey {
   std::string property;
   std::string op;  ///< "dot.f32.f16.f16.f32"
@@ -29,38 +32,38 @@ struct BucketKey {
   friend auto operator<=>(const BucketKey&, const BucketKey&) = default;
 };
 
-/// A case on which a property fails: one case, or two for a property that relates cases, with the results.
+/// A case on which a property fails, with the results.
 struct Divergence {
   BucketKey key;
   Severity severity = Severity::semantic;
-  Batch cases;                    ///< one case, or the case and its twin where that is one case of the same op
-  std::vector<uint64_t> results;  ///< of each unit on the one case, or of the unit on the case and on its twin
-  int element = 0;                ///< of a result of several elements, the one in `results`
-  Batch before;  ///< the cases that the units had evaluated just before: of a broken contract, and of a
-                 ///< property that a unit without a row breaks
+  Batch cases;                    ///< the case; of one unit, the changed case too, where it is one case of the same op
+  std::vector<uint64_t> results;  ///< of both units on the case, or of one unit on the case and on the changed case
+  int element = 0;                ///< the element of the results that `results` has, from 0
+  Batch before;  ///< at most 64 cases that were evaluated just before: kept where two units break a contract, and
+                 ///< where a unit of this machine (is_of_this_machine) breaks a property
 };
 
-/// PTX-like label of an op for bucket keys: "dot.f32.f16.f16.f32", "scalar.fma.f32", "convert.f16.f32".
+/// A label of an op for bucket keys, with the result's format first, as in PTX: "dot.f32.f16.f16.f32" (d, a, b, c),
+/// "convert.f16.f32", "scalar.fma.f32".
 std::string op_label(const Op& op);
 
-/// Equality of results under the op's NaN policy: encodings, or any NaN for any NaN. Both argument orders agree.
-/// `element`: of a result of several, which.
+/// Whether two results are equal under the op's NaN policy: the same encoding, or, under nan=any, two NaNs. x and y are
+/// element `element` of the results, which decides their format.
 bool same_result(const Op& op, uint64_t x, uint64_t y, int element = 0);
 
-/// The same of two results of case `index`. Under nan=any the integers that stand for the NaN of an invalid conversion
-/// are the same, too: IEEE 754-2019, 7.2 leaves them open.
+/// The same for two results of case `index`. Under nan=any, results of a conversion to an integer format that is
+/// invalid on this case are always equal, too: IEEE 754-2019, 7.2 leaves them open.
 bool same_result(const Batch& batch, size_t index, uint64_t x, uint64_t y, int element = 0);
 
-/// Whether two units raise the same flags on case `index`, as far as the op's comparison looks at them. Under
-/// flags=ieee the denormal-operand flag does not count, nor invalid for 0 * infinity + a quiet NaN, which IEEE
-/// 754-2019, 7.2 leaves open.
+/// Whether x and y, flags on case `index`, are equal where the op compares them. Under flags=ieee the denormal-operand
+/// flag does not count, nor invalid for 0 * infinity + a quiet NaN, which IEEE 754-2019, 7.2 leaves open.
 bool same_flags(const Batch& batch, size_t index, uint8_t x, uint8_t y);
 
-/// The first element of case `index` in which two results differ under the op's NaN policy; -1 where they are the same.
-/// Under nan=any a block whose scale is NaN is one NaN, whatever its codes are.
+/// The first element, from 0, in which two results of case `index` differ under the op's NaN policy; -1 where none
+/// does. Under nan=any all quantized blocks whose scale is NaN are equal, whatever their codes are.
 int first_difference(const Batch& batch, const Column& x, const Column& y, size_t index);
 
-/// Which cases of a batch have an infinity or NaN among their operands; each is looked at once, when first asked for.
+/// Which cases of a batch have an infinity or NaN among their operands. A case is examined when it is first asked for.
 class SpecialOperands {
  public:
   explicit SpecialOperands(const Batch& batch) : batch_(&batch), state_(batch.size(), State::unknown) {}
@@ -72,36 +75,38 @@ class SpecialOperands {
   std::vector<State> state_;
 };
 
-/// The bucket's value class, from two results (equal where a property judges a case by itself) and whether there are
-/// special operands.
+/// The value class of a divergence, from element `element` of its two results (which are equal where a property judges
+/// a result by itself), and from whether an operand is an infinity or NaN.
 ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y, int element = 0);
 
-/// Whether a case has one outcome: encodings, of NaNs too, and flags where both have them.
+/// Whether two outcomes of case `index` are the same: the bits of the result, whether there is an answer, and the flags
+/// where both have flags.
 bool same_outcome(const Outcomes& x, const Outcomes& y, size_t index);
 
-/// How many cases of a batch two units answered, and by value class how many differ, which is the first and in which
-/// element. Of cases for which `told` is true, where given, no difference is counted.
+/// How two units compare on a batch. The arrays are indexed by ValueClass.
 struct DifferenceTally {
-  size_t compared = 0;
-  uint64_t count[value_class_count] = {};
-  size_t first[value_class_count] = {};
-  int element[value_class_count] = {};
+  size_t compared = 0;                     ///< the cases that both units answered
+  uint64_t count[value_class_count] = {};  ///< the cases that differ
+  size_t first[value_class_count] = {};    ///< the index of the first of them
+  int element[value_class_count] = {};     ///< the first element in which that one differs
 };
+/// Compares the outcomes of two units. A difference on a case for which told(index) is true is not counted.
 DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first,
                                   const Outcomes& second, const std::function<bool(size_t index)>& told = {});
 
-/// The divergence of two units on one case, whose results differ in that element.
+/// The divergence of two units on case `index`; `first` and `second` are their results in element `element`.
 Divergence make_divergence(const char* property, Severity severity, const Batch& batch, size_t index, ValueClass cls,
                            const std::string& first_name, uint64_t first, const std::string& second_name,
                            uint64_t second, int element = 0);
 
-/// Receives the first divergence of each value class in a batch, and how many cases of the batch fell in that class.
+/// Receives the first divergence of a value class in a batch, and how many divergences of that class the batch has.
 using ReportDivergence = std::function<void(Divergence, uint64_t count)>;
 
-/// A statement about one unit's results on a case and on a transformed case, its twin.
+/// A statement about one unit: about its results on a case and on a changed case, about each result alone
+/// (judges_alone), or that it answers (is_about_answering).
 class Property {
  public:
-  /// A case and what the unit made of it (of several elements the first).
+  /// A case, and element 0 of the unit's result on it.
   struct Subject {
     const Unit& unit;
     const Batch& cases;
@@ -110,18 +115,18 @@ class Property {
 
     const Op& op() const { return cases.op(); }
   };
-  /// What holds() is to know of a twin: the exponent of a scale, say.
+  /// What transform() tells holds() about a changed case; the property says what `note` is, as the exponent of a scale.
   struct Twin {
     int note = 0;
   };
   static std::optional<Twin> twin_if(bool there_is_one) { return there_is_one ? std::optional(Twin{}) : std::nullopt; }
 
-  /// The results on a case and on its twin, in one element.
+  /// One element of the results on a case and on its changed case.
   struct Pair {
     const Subject& of;
     int element;
     Twin twin;
-    uint64_t before, after;
+    uint64_t before, after;  ///< on the case, and on the changed case
 
     const Op& op() const { return of.op(); }
   };
@@ -133,7 +138,7 @@ class Property {
   /// Whether the statement makes sense for this op.
   virtual bool applies(const Op& op, const Unit& unit) const = 0;
   /// Whether a check takes about as long as another run of the unit, so that a search may let such properties take
-  /// turns. Where it does not, a twin is the case itself, and has its result.
+  /// turns. Where it does not, the unit is not run on a changed case: holds() gets the result on the case twice.
   virtual bool costs_a_run() const { return !judges_alone() && !is_about_answering(); }
 
  protected:
@@ -141,26 +146,26 @@ class Property {
 
   Property(const char* name, const char* statement) : name_(name), statement_(statement) {}
 
-  /// The ops on which the twin is evaluated; by default the case's own op. Several ops are the parts of a dot that runs
-  /// in several steps; each part takes the d of the part before as its c.
+  /// The ops on which the changed case is evaluated, by default the case's own. Several ops are the steps of one dot;
+  /// each step takes the d of the step before it as its c.
   virtual std::vector<Op> twin_ops(const Op& op, const Unit& unit) const { return {op}; }
-  /// Writes the twin of the case at the same index of `twin`: a batch for each of twin_ops, a copy of the cases to
-  /// start with where the op is the same. Nothing: this case is left out.
+  /// Writes the changed case to index of.index of each batch of `twin`. There is a batch for each of twin_ops(); it
+  /// begins as a copy of the cases where the op is the same. nullopt: the property says nothing about this case.
   virtual std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const { return std::nullopt; }
-  /// Whether the results of a case and of its twin obey the statement: by default, whether they are the same. Of
-  /// results of several elements each is put to it.
+  /// Whether one element of both results obeys the statement: by default, whether it is the same. It is called for each
+  /// element until one fails.
   virtual bool holds(const Pair& pair) const { return same_result(pair.op(), pair.before, pair.after, pair.element); }
-  /// Whether the statement is about each result alone: then broken_elements() judges, without a second run of the unit,
-  /// and transform() and holds() are not asked.
+  /// Whether the statement is about each result alone. Then broken_elements() judges, without a second run of the unit,
+  /// and transform() and holds() are not called.
   virtual bool judges_alone() const { return false; }
-  /// Of every case the first element whose result breaks the statement; -1 where none does, or where there is no
-  /// answer.
+  /// For each case the first element of its result that breaks the statement; -1 where none does, or where `base` has
+  /// no answer.
   virtual std::vector<int> broken_elements(const Unit& unit, const Batch& cases, const Outcomes& base) const {
     return std::vector<int>(cases.size(), -1);
   }
-  /// The element of the twin's result that stands for `element`.
+  /// The element of the changed case's result that is compared with `element` of the case's result.
   virtual int twin_element(const Op& op, int element) const { return element; }
-  /// Whether the statement is that there is an answer at all. It needs no twin, and the unit is not run again for it.
+  /// Whether the statement is that the unit does not break on a case. It is read from the outcomes alone.
   virtual bool is_about_answering() const { return false; }
   /// Severity of a failure on a unit that does not claim the property.
   virtual Severity unclaimed() const { return Severity::semantic; }
@@ -169,37 +174,37 @@ class Property {
   const char *name_, *statement_;
 };
 
-/// A property of one unit on one op, ready to be checked. Refers to both, which must outlive it.
+/// A property of one unit on one op, ready to be checked. It refers to property and unit, which must outlive it.
 class BoundProperty {
  public:
-  /// Declined where the statement makes no sense, or where the unit does not evaluate an op that the statement needs:
-  /// the registry binds the unit's name to those.
+  /// Declines where the property does not apply, or where the unit, which the registry binds by its name to each op
+  /// that twin_ops() adds, does not evaluate one of them.
   static Result<BoundProperty> bind(const Property& property, const Unit& unit, const Op& op, const Registry& registry);
 
   const Property& property() const { return *property_; }
-  /// Whether check() takes no more than a look at the outcomes.
+  /// Whether check() computes nothing and only reads the outcomes.
   bool is_free() const { return property_->is_about_answering(); }
-  /// Of a failure: contract where the unit claims the property.
+  /// The severity of a failure: contract where the unit claims the property, otherwise Property::unclaimed().
   Severity severity() const { return severity_; }
 
-  /// What the property says of one case.
+  /// What the property says of one case. `compared` is false for a case that it leaves out or that has no answer.
   struct Verdict {
     bool compared = false, fails = false;
-    ValueClass cls = ValueClass::normal;  ///< of a failure
-    uint64_t first = 0, second = 0;       ///< results on the case and on its twin
-    int element = 0;                      ///< of a result of several, the one that these are
+    ValueClass cls = ValueClass::normal;  ///< meaningful where the property fails
+    uint64_t first = 0, second = 0;       ///< results on the case and on the changed case
+    int element = 0;                      ///< the element of the results that these two are
     friend bool operator==(const Verdict&, const Verdict&) = default;
   };
-  /// One verdict per case. `base` holds the unit's outcomes on the cases; `twins`, where asked for, receives the twins.
+  /// Sets one verdict per case. `base` has the unit's outcomes on the cases. `twins`, unless nullptr, receives the
+  /// changed cases, a batch for each op on which they were evaluated.
   void judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts,
              std::vector<Batch>* twins = nullptr) const;
 
-  /// Whether a twin is one case of the op itself, so that a divergence can hold it.
+  /// Whether a changed case is one case of the op itself, so that a divergence can have it.
   bool has_plain_twin() const { return twin_ops_.size() == 1 && !rebound_[0]; }
 
-  /// Checks every case of the op. `base` holds the unit's outcomes on them. The severity is contract where the unit
-  /// claims the property, semantic elsewhere. Returns the number of cases compared. May be called from many threads at
-  /// once.
+  /// Judges the cases, `base` having the unit's outcomes on them, and reports the failures with severity(). Returns the
+  /// number of cases compared. May be called from many threads at once.
   size_t check(const Batch& cases, const Outcomes& base, const ReportDivergence& report) const;
 
  private:
@@ -212,7 +217,8 @@ class BoundProperty {
   std::vector<std::unique_ptr<Unit>> rebound_;  ///< the unit on each of twin_ops_; nullptr: the op is the case's own
 };
 
-/// Compares two units' outcomes on a batch. Returns the number of cases that both answered.
+/// Compares two units' outcomes on a batch and reports their divergences. Returns the number of cases that both
+/// answered.
 size_t compare_units(const char* property, Severity severity, const Batch& batch, const std::string& first_name,
                      const Outcomes& first, const std::string& second_name, const Outcomes& second,
                      const ReportDivergence& report);

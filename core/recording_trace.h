@@ -1,4 +1,4 @@
-// A visitor of the steps of one case's arithmetic.
+// A trace that keeps every step of one case's arithmetic.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// The units that an executable knows. Filled explicitly by each executable; no static-initializer magic.
+// The units that an executable has, in families. Each executable adds its families explicitly, not by static
+// initializers.
 #pragma once
 
 #include "core/unit.h"
@@ -10,41 +11,42 @@ class Registry {
  public:
   void add(std::unique_ptr<Family> family) { families_.push_back(std::move(family)); }
 
-  /// Short names of units, as of GPUs: what a name stands for on an op. Wherever a unit is named they may stand, in the
-  /// settings and the claims of other units, too.
+  /// Returns the unit name that a short name, such as that of a GPU, stands for on an op; any other text unchanged.
+  /// Short names may stand wherever a unit is named, also in the settings and the claims of other units.
   using Alias = std::function<std::string(const std::string&, const Op&)>;
-  /// Why a name without a family, which was to be a short one, stands for nothing on an op; nothing where it was not.
+  /// Returns why a text that no family owns stands for no unit on an op, if it looks like a short name; else nullopt.
   using NoAlias = std::function<std::optional<Refusal>(const std::string&, const Op&)>;
   void set_alias(Alias alias, NoAlias no_alias) {
     alias_ = std::move(alias);
     no_alias_ = std::move(no_alias);
   }
 
-  /// Binds a unit name to an op. An unknown name is refused with the nearest known ones.
+  /// Binds a unit name or short name to an op. The refusal of an unknown name has the nearest known ones.
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const;
 
-  /// Whether the name (with or without overrides) is known at all.
+  /// Whether a family owns the name, which may have settings. Short names do not count.
   bool knows(const std::string& name) const;
 
-  /// What the unit of that name is, also where it cannot be bound here.
+  /// The role of the unit of that name, also where it cannot be bound here; Role::other where no family owns the name.
   Role role_of(const std::string& name) const;
 
-  /// Whether two units are known to compute the same on an op, whatever they are called.
+  /// Whether two names stand for units of one family that are known to compute the same on an op (Family::are_one).
   bool are_one(const std::string& x, const std::string& y, const Op& op) const;
 
   std::vector<UnitInfo> list() const;
 
-  /// Units of all families that have their own arithmetic for an op and bind to it: exact, the IEEE orders, the CPU, of
-  /// matrix products the schemes, and of the models one for each different row, the widest k of each instruction.
+  /// The units that a search compares on an op when it is told none (Family::searched_by_default) and that bind to it:
+  /// exact, the IEEE orders, the CPU, for matrix products the schemes, and of the models with equal rows one, at the
+  /// widest k of each instruction.
   std::vector<std::string> searched_by_default(const Op& op) const;
 
-  /// What may stand after `?` in the names of each family that has settings.
+  /// The settings that may follow `?` in the names of each family that has settings.
   std::vector<FamilyParameters> parameters() const;
 
   /// All settings of a scheme of matrix products (Family::settings).
   std::vector<Setting> settings(const std::string& name) const;
 
-  /// Names closest to `name` by edit distance, best first.
+  /// At most `count` listed names, those nearest to `name` by edit distance first.
   std::vector<std::string> nearest(const std::string& name, size_t count) const;
 
  private:

@@ -23,7 +23,8 @@ namespace {
 /// "FOLDER/" of "FOLDER/file"; empty of "file".
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
-/// "1" in the folder of this process's open files.
+/// The file descriptor that the path names by its number, as /proc/self/fd/1 or /dev/fd/1 does; -1 for a path in that
+/// folder that is no number; nullopt for a path elsewhere.
 std::optional<int> own_descriptor(const std::string& path) {
   struct stat folder, own;
   if (stat((folder_of(path) + ".").c_str(), &folder) != 0) return std::nullopt;
@@ -34,10 +35,11 @@ std::optional<int> own_descriptor(const std::string& path) {
   int descriptor = -1;
   const char* end = path.data() + path.size();
   const auto [stop, error] = std::from_chars(path.data() + folder_of(path).size(), end, descriptor);
-  return error == std::errc() && stop == end ? descriptor : -1;  // -1 is never open
+  return error == std::errc() && stop == end ? descriptor : -1;  // no descriptor has the number -1
 }
 
-/// Where the links of a name lead: to a file, or to a name in the folder of this process's open files.
+/// The path at the end of a name's symbolic links. It stops at /proc/self/fd/N, whose own link leads to the file that
+/// is open there: to open or replace that file anew would lose its position and text.
 std::string end_of_links(const std::string& name) {
   if (name.empty()) throw std::runtime_error("the name of the output is empty");
   std::string end = name;
@@ -51,7 +53,7 @@ std::string end_of_links(const std::string& name) {
   throw std::runtime_error(name + ": links that lead to no file; choose another one");
 }
 
-/// False where not all of it could be written; errno says why.
+/// Writes the whole text. False, with the reason in errno, where that fails.
 bool write_all(int file, const std::string& text) {
   for (size_t done = 0; done < text.size();) {
     const ssize_t n = write(file, text.data() + done, text.size() - done);
@@ -62,7 +64,7 @@ bool write_all(int file, const std::string& text) {
 }
 
 void replace(const std::string& path, const std::string& text, bool durable) {
-  // The temporary file is of this process alone: two may write the same file.
+  // The temporary file has this process's number in its name: two processes may write the same file.
   const std::string temporary = path + "." + std::to_string(getpid()) + ".new";
   const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   bool good = file >= 0 && write_all(file, text);
@@ -91,8 +93,8 @@ void replace_file_if_other(const std::string& path, const std::string& text) {
 OutputFile output_file(const std::string& name) {
   const std::string end = end_of_links(name);
   if (const std::optional<int> open = own_descriptor(end)) {
-    std::fflush(stdout);
-    const int copy = fcntl(*open, F_DUPFD_CLOEXEC, 3);
+    std::fflush(stdout);                                // what was printed comes before what is written to the copy
+    const int copy = fcntl(*open, F_DUPFD_CLOEXEC, 3);  // at least 3: above the standard streams
     if (copy < 0) cannot_write(name);
     return {"", copy};
   }

@@ -1,32 +1,37 @@
-// Files that are written as a whole: their readers see the old text or the new one, never a part.
+// Files that are replaced as a whole: readers see the old text or the new one, never a part.
 #pragma once
 
 #include <string>
 
 namespace mmafuzz {
 
-/// Replaces the file. Throws std::runtime_error that names it.
+/// Replaces the file, or creates it. Throws std::runtime_error, which names the file, where it cannot be written.
 void replace_file(const std::string& path, const std::string& text);
 
-/// The same, but the new text survives a loss of power. A file that has this text already is left alone.
+/// The same, but the new text survives a loss of power, and a file that has this text already is not touched.
 void replace_file_if_other(const std::string& path, const std::string& text);
 
-/// A file that a person named for output: where it is, and how it may be written.
+/// How to write to an output that a person named.
 struct OutputFile {
-  /// Of a file that may be replaced as a whole, behind all links: they stay, and need not lead to a file that is there.
+  /// The file to replace as a whole, at the end of all symbolic links, which stay as they are; it may not exist yet. ""
+  /// where `descriptor` is to be used.
   std::string path;
-  /// Open for writing, to be closed by the caller: of a device or a pipe, and of what this process has open already
-  /// (/dev/stdout, whatever the shell made of it: what stands in that file is not ours). -1: replace `path`.
+  /// A file descriptor to write to, which the caller closes: of a device or a pipe, or a copy of one that this process
+  /// has open, as /dev/stdout names it. The latter may be a regular file of the shell's, which may have other text that
+  /// must stay. -1: replace `path`.
   int descriptor = -1;
 };
 
-/// Throws std::runtime_error that names it where it cannot be written.
+/// How to write to `name`. "-" is a file of that name here: callers that take "-" for standard output test it first.
+/// Throws std::runtime_error, which names the output, where it cannot be opened or its links are a loop.
 OutputFile output_file(const std::string& name);
 
-/// Whether it is "-" or leads to the standard output of this process, as /dev/stdout does. Throws as above.
+/// Whether `name` is "-" or leads to the standard output of this process, as /dev/stdout does. Throws as output_file()
+/// does where the name is empty or its links are a loop.
 bool is_standard_output(const std::string& name);
 
-/// Writes all of it. A file that was there stays whole where the new text cannot be written. Throws as above.
+/// Writes the text to output_file(name). Where that fails, a regular file keeps its old text. Throws as output_file()
+/// and replace_file() do.
 void write_output(const std::string& name, const std::string& text);
 
 }  // namespace mmafuzz

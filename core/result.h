@@ -22,6 +22,7 @@ inline Refusal declined(std::string reason) { return {Refusal::Kind::declined, s
 inline Refusal unknown(std::string reason) { return {Refusal::Kind::unknown, std::move(reason)}; }
 inline Refusal invalid(std::string reason) { return {Refusal::Kind::invalid, std::move(reason)}; }
 
+/// A T, or a Refusal. The value may be read only where the bool is true, refusal() only where it is false.
 template <class T>
 class [[nodiscard]] Result {
  public:

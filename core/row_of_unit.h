@@ -1,4 +1,4 @@
-// The row of a unit: its own, or that which it claims to equal.
+// The row (a model's line of parameters, docs/concepts.md) of a unit: its own, or the one that it claims to equal.
 #pragma once
 
 #include <string>
@@ -7,17 +7,19 @@
 
 namespace mmafuzz {
 
-/// The unit of the family `model:` that a unit is or claims to equal; empty for black boxes without one.
+/// The name of the unit of the family `model:` that a unit is, is the twin of, or claims to equal; "" where there is
+/// none.
 std::string model_name_of(const Unit& unit);
 
-/// The same for telling parameters: an instruction of this CPU has its row also where it does not claim to equal it
-/// because it writes NaNs in its own way.
+/// The same for comparisons of parameters: "" for references other than the CPU's dots, whose instructions have their
+/// row also where they do not claim to equal it because their NaNs differ.
 std::string row_name_of(const Unit& unit, const Op& op, const Registry& registry);
 
-/// Whether a unit is an arithmetic of its own without parameters: `exact`, `ieee`, `ieee:`..., `cpu:`...
+/// Whether a unit has an arithmetic of its own without parameters: `exact` and its referees, `ieee`, `ieee:`...,
+/// `cpu:`..., hypotheses.
 bool is_reference(const Unit& unit);
 
-/// Whether nothing is known of a unit's arithmetic: somebody's code, device or recording that claims to equal no row.
+/// Whether nothing is known of a unit's arithmetic: a user's code, a device or a recording that claims to equal no row.
 bool is_stranger(const Unit& unit);
 
 }  // namespace mmafuzz

@@ -1,4 +1,4 @@
-// Texts: words and numbers in them, and how quotes, counts and times are written.
+// Texts: reading words, numbers and durations; writing quotes, counts and times.
 #pragma once
 
 #include <unistd.h>
@@ -17,7 +17,7 @@
 
 namespace mmafuzz {
 
-/// Splits a text at a separator. An empty part between two separators is not a word.
+/// Splits a text at a separator, and leaves empty parts out.
 inline std::vector<std::string> words_of(std::string_view text, char separator = ' ') {
   std::vector<std::string> words;
   for (size_t at = 0; at < text.size();) {
@@ -28,7 +28,7 @@ inline std::vector<std::string> words_of(std::string_view text, char separator =
   return words;
 }
 
-/// The words with a separator between each two; of more than `most` the first ones "and 3 more".
+/// The words with a separator between each two. Of more than `most` words it has the first `most`, then " and 3 more".
 template <class Words>
 std::string joined(const Words& words, std::string_view separator, size_t most = SIZE_MAX) {
   std::string text;
@@ -41,7 +41,7 @@ std::string joined(const Words& words, std::string_view separator, size_t most =
   return text;
 }
 
-/// Whether all of the text is a number of that type, which `value` then is.
+/// Parses the whole text as a number and sets `value`. False where the text is no number of that type.
 template <class Number>
 bool parse_number(std::string_view text, Number& value, int base = 10) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
@@ -53,7 +53,7 @@ inline std::string lower_case(std::string text) {
   return text;
 }
 
-/// Text from a file or a command line as it stands in messages: short, one line, printable.
+/// Text from a file or a command line, quoted for a message: at most 60 characters, with ? for what is not printable.
 inline std::string in_quotes(std::string_view text) {
   constexpr size_t longest = 60;
   std::string shown;
@@ -61,13 +61,13 @@ inline std::string in_quotes(std::string_view text) {
   return "'" + shown + (text.size() > longest ? "...'" : "'");
 }
 
-/// A count with its noun, which takes an s or an es where it is not one.
+/// A count with its noun, in the plural (with s or es) unless the count is 1.
 inline std::string counted(uint64_t count, const std::string& noun) {
   const bool hisses = noun.ends_with("ch") || noun.ends_with("sh") || noun.ends_with("ss");
   return std::to_string(count) + " " + noun + (count == 1 ? "" : hisses ? "es" : "s");
 }
 
-/// The word, in single quotes where the shell would see more in it than a word.
+/// The word for a command line: in single quotes where it is empty or has a character with a meaning to the shell.
 inline std::string shell_word(std::string_view text) {
   const bool plain = !text.empty() && text.find_first_of(" \t\n*?'\"$&;|<>()[]{}\\`!#~") == std::string_view::npos;
   if (plain) return std::string(text);
@@ -76,7 +76,7 @@ inline std::string shell_word(std::string_view text) {
   return word + "'";
 }
 
-/// The file of a program that is in a folder of PATH; empty where none has it.
+/// The path of an executable file in the first folder of PATH that has it; "" where none does.
 inline std::string find_in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path ? path : "");
@@ -85,7 +85,8 @@ inline std::string find_in_path(const std::string& program) {
   return "";
 }
 
-/// Seconds of "90", "90s", "15m", "8h", "1.5h", "7d"; nothing for what is no positive length, or of more than 30 years.
+/// The seconds of "90", "90s", "15m", "8h", "1.5h" or "7d"; nullopt for any other text, and for a duration that is not
+/// positive or above 1e9 seconds (30 years).
 inline std::optional<double> parse_duration(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -99,9 +100,10 @@ inline std::optional<double> parse_duration(const std::string& text) {
   return end != text.c_str() && seconds > 0 && seconds <= 1e9 ? std::optional(seconds) : std::nullopt;
 }
 
+/// Formats for utc_text().
 inline constexpr char day_format[] = "%Y-%m-%d", second_format[] = "%Y-%m-%d %H:%M:%S";
 
-/// Seconds since 1970 in a format of strftime, in UTC whatever the zone of the machine.
+/// A time in seconds since 1970, in a format of strftime (at most 39 characters) and in UTC.
 inline std::string utc_text(int64_t seconds, const char* format) {
   const std::time_t time = static_cast<std::time_t>(seconds);
   std::tm parts{};

@@ -1,5 +1,5 @@
-// Decides which occurrences of a frequent event are kept: the first 16, then one each time the count has grown by a
-// further sixteenth. These are few, but spread over the whole time, so that rare kinds among them are kept, too.
+// Decides which occurrences of a frequent event are kept: the first 16, then one each time their number has grown by a
+// sixteenth. These are few, but spread over the whole time, so that rare kinds of occurrence have a chance, too.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Thinning {
 
  private:
   uint64_t seen_ = 0;
-  uint64_t next_ = 1;  ///< the number of the next one to keep
+  uint64_t next_ = 1;  ///< the number, from 1, of the next occurrence to keep
 };
 
 }  // namespace mmafuzz

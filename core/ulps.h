@@ -5,8 +5,8 @@
 
 namespace mmafuzz {
 
-/// Distance of two encodings in units of the last place, by their order; 0 between +0 and -0; UINT64_MAX where one of
-/// them is an infinity or NaN.
+/// The distance of two encodings in ulp (units in the last place): the number of steps from one number of the format to
+/// the next. 0 between +0 and -0; UINT64_MAX where one of them is an infinity or NaN.
 inline uint64_t ulp_gap(const FormatFields& f, uint64_t x, uint64_t y) {
   if (is_special(f, x) || is_special(f, y)) return UINT64_MAX;
   if (f.integer) {
@@ -22,7 +22,7 @@ inline uint64_t ulp_gap(const FormatFields& f, uint64_t x, uint64_t y) {
   return gap < 0 ? 0 - static_cast<uint64_t>(gap) : static_cast<uint64_t>(gap);
 }
 
-/// Classes of distances, for bins and histograms.
+/// Classes of the distances of results that differ, for bins and histograms: a distance of 0 is then one of two zeros.
 inline constexpr int ulp_class_count = 8;
 inline constexpr const char* ulp_class_names[ulp_class_count] = {"zero_sign", "1",       "2",     "3-4",
                                                                  "5-16",      "17-4096", ">4096", "special"};

@@ -1,4 +1,4 @@
-// Something that evaluates an op: a model, a device, a recording, a plugin. Families bind unit names to ops.
+// Units, which evaluate ops (a model, a device, a recording, a plugin), and families of units, which bind names to ops.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,14 @@
 
 namespace mmafuzz {
 
-/// A claim of a unit: the name of a property that it guarantees. For `equals_model`, `detail` names the unit it equals.
+/// A claim of a unit: the name of a property that it guarantees. `detail` is the name of the unit that it equals where
+/// the property is `equals_model`, otherwise "".
 struct Claim {
   std::string property;
   std::string detail;
 };
 
-/// Claims of properties, for every op that the unit takes.
+/// Claims of these properties.
 inline std::vector<Claim> claims_of(std::initializer_list<const char*> properties) {
   std::vector<Claim> claims;
   for (const char* property : properties) claims.push_back({property, ""});
@@ -29,17 +30,17 @@ inline std::vector<Claim> claims_of(std::initializer_list<const char*> propertie
 /// What a unit is to a comparison.
 ///   exact, ieee   mathematics rounded once; IEEE 754's operations in a stated order
 ///   model, twin   a row's kernel, and its second implementation in other code
-///   referee       a slow reference: MPFR or big integers
+///   referee       a slow reference for the exact result: MPFR or big integers
 ///   silicon       the CPU of this machine
 ///   device        a GPU of this machine, or a library on it
 ///   recorded      the results in a file
 ///   plugin        code of the user: a shared library, a process
 ///   hypothesis    a candidate from the literature
 ///   scheme        a matrix product from another unit's dots
-///   other         a fast path, integer arithmetic
+///   other         none of these: a fast path, integer arithmetic
 enum class Role { exact, ieee, model, twin, referee, silicon, device, recorded, plugin, hypothesis, scheme, other };
 
-/// Whether only this machine can run the unit: it is a file or a device.
+/// Whether the unit is the CPU, a device, a recording or code of the user, which other machines may not have.
 inline bool is_of_this_machine(Role role) {
   return role == Role::silicon || role == Role::device || role == Role::recorded || role == Role::plugin;
 }
@@ -50,7 +51,7 @@ class Unit {
   virtual ~Unit() = default;
   const std::string& name() const { return name_; }
   const std::vector<Claim>& claims() const { return claims_; }
-  /// Its claim of a property; nullptr where it does not claim it.
+  /// The unit's claim of a property; nullptr where it does not claim the property.
   const Claim* claim(const std::string& property) const {
     for (const Claim& claim : claims_)
       if (claim.property == property) return &claim;
@@ -62,19 +63,19 @@ class Unit {
   /// Evaluates every case of the batch (whose op is the bound one) into outcomes, resized to fit.
   virtual void run(const Batch& batch, Outcomes& outcomes) const = 0;
 
-  /// The row of a modelled dot unit, for explanation, ablation and coverage; nullptr for black boxes.
+  /// The row of a model or twin, for explanations, causes and coverage; nullptr for every other unit.
   virtual const DotModel* model() const { return nullptr; }
-  /// One batch in so many of a search is given to it: it is slower than the others. If not 1, a search compares it with
-  /// the unit that it claims to equal and asks nothing else of it.
+  /// A search runs the unit on one batch in share() of them, because it is slower than others. If share() is not 1, a
+  /// search compares the unit with the one that it claims to equal and checks nothing else of it.
   uint64_t share() const { return share_; }
   void set_share(uint64_t share) { share_ = share; }
   bool keeps_to_its_claim() const { return share_ > 1; }
-  /// How many features of its own the unit can tell of a case, as an RTL simulation its coverage; 0: none.
+  /// The number of coverage features that the unit itself reports, as an RTL simulation does; 0 where it reports none.
   virtual int features() const { return 0; }
-  /// Calls `hit` with the number of a case and a feature, from 0 to features() - 1, for each that the case reaches, in
-  /// the order of the cases. The same case reaches the same features, whatever was asked before.
+  /// Calls hit(case, feature) for each feature, from 0 to features() - 1, that each case of the batch reaches, in the
+  /// order of the cases. A case reaches the same features whatever was evaluated before.
   virtual void observe(const Batch&, const std::function<void(size_t, int)>& hit) const {}
-  /// How a matrix product's unit cuts its operands; nullptr where it does not.
+  /// How a unit of matrix products cuts its operands into slices; nullptr where it does not.
   virtual const Slicing* slicing() const { return nullptr; }
 
   void describe(std::string name, std::vector<Claim> claims) {
@@ -93,57 +94,60 @@ class Unit {
 struct UnitInfo {
   std::string name;
   std::string summary;
-  std::string source;  ///< citation of the row
+  std::string source;  ///< the citation that its arithmetic rests on; may be ""
   std::vector<Claim> claims;
-  std::string unavailable;  ///< reason why this machine cannot run it; empty: it can
+  std::string unavailable;  ///< why this machine cannot run the unit; "" where it can
 };
 
-/// What a family's units take after `?`.
+/// The settings that a family's units take after `?`.
 struct FamilyParameters {
   struct One {
     std::string name, meaning, values;
   };
-  std::string units;  ///< "model:, twin:"
+  std::string units;  ///< how the names of the units begin: "model:, twin:"
   std::vector<One> parameters;
 };
 
-/// A setting of one unit with the value that it has, whether its name gives it or not; empty: none.
+/// A setting of one unit, with its value, whether the unit's name gives the value or it is the default.
 struct Setting {
   std::string name, value;
-  std::optional<std::string> exact;  ///< the value that loses nothing, where there is one
+  std::optional<std::string> exact;  ///< the value with which the setting loses no bits, where there is one
 };
 
 class Registry;
 
-/// A family of units: it lists names and binds a name (with its ?overrides) to an op.
+/// A family of units, which lists names and binds a name to an op. Names have their settings (`?...`) where a function
+/// does not say otherwise.
 class Family {
  public:
   virtual ~Family() = default;
-  /// Whether `name` (without overrides) is of this family's syntax.
+  /// Whether `name`, without settings, has the syntax of this family.
   virtual bool owns(std::string_view name) const = 0;
   virtual std::vector<UnitInfo> list() const = 0;
+  /// The role of the unit of that name, without settings.
   virtual Role role(const std::string& name) const = 0;
-  /// The units that a search compares on an op when it is told none: those with an arithmetic of their own.
+  /// The units, each with an arithmetic of its own, that a search compares on an op when it is told none.
   virtual std::vector<std::string> searched_by_default(const Op& op) const { return {}; }
-  /// Whether two of its units are known to compute the same on an op, whatever they are called.
+  /// Whether two units of this family are known to compute the same on an op, though their names may differ.
   virtual bool are_one(const std::string& x, const std::string& y, const Op&) const { return x == y; }
-  /// The unit that `name` only changes (its role is that one's); empty for a unit of its own.
+  /// The unit, whose role counts, that `name` is a variant of; "" for a unit of its own.
   virtual std::string stands_for(const std::string& name) const { return ""; }
   virtual FamilyParameters parameters() const { return {}; }
-  /// All settings of a scheme of matrix products; none for other units, and for a name that does not bind.
+  /// All settings of a scheme of matrix products; empty for other units, and for a name that does not bind.
   virtual std::vector<Setting> settings(const std::string& name) const { return {}; }
   /// The attributes of an op that the unit supports. The registry declines an op with any other attribute and names the
   /// attribute in the reason: no attribute is accepted and then ignored.
   virtual Attributes honours(const std::string& name, const Op& op) const { return {}; }
-  /// A unit for the op, or a refusal with its reason. The attributes of an op that is taken are among those honoured.
+  /// A unit for the op, or a refusal with its reason. The registry declines a bound op with attributes that are not
+  /// among honours().
   virtual Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const = 0;
-  /// The same for a family whose units run on other units, which the registry binds.
+  /// The same for a family whose units run other units, which the registry binds. The registry calls this one.
   virtual Result<std::unique_ptr<Unit>> bind_over(const Registry&, const std::string& name, const Op& op) const {
     return bind(name, op);
   }
 };
 
-/// Runs one case of a dot given as encodings (tests, tools). a and b have op.k entries.
+/// The result of a unit on one dot whose operands are encodings (for tests and tools). a and b have op.k entries.
 uint64_t run_one_dot(const Unit& unit, const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b,
                      uint64_t c, const std::vector<uint64_t>& scale_a = {}, const std::vector<uint64_t>& scale_b = {});
 
