@@ -18,7 +18,7 @@
 namespace mmafuzz::cli {
 namespace {
 
-/// The matrices as the one case of a gemm with c of zeros.
+/// The matrices of two .npy files as the one case of a gemm whose c is zero.
 Batch product_of(const std::string& a, const std::string& b, const std::string& op_text) {
   std::vector<NamedArray> fields = {read_npy(a), read_npy(b)};
   const Op op = op_of_arrays(op_text.empty() ? op_line_of_arrays(fields) : op_text, fields);
@@ -28,7 +28,7 @@ Batch product_of(const std::string& a, const std::string& b, const std::string& 
   return batch;
 }
 
-/// The same matrices with other formats, into which they fit.
+/// The same matrices in other formats: a and b in `operands`, which must hold their values, c and d in `results`.
 Batch in_formats(const Batch& product, const Format& operands, const Format& results) {
   Op op = product.op();
   op.a = op.b = operands;
@@ -44,7 +44,7 @@ Batch in_formats(const Batch& product, const Format& operands, const Format& res
   return batch;
 }
 
-/// Why a scheme does not take the product; empty where it does.
+/// Why a scheme does not take the product in its own format, fp64 or fp32; "" where it does.
 std::string why_not(const std::string& unit, const Batch& product) {
   const bool wide = unit.find(":dgemm") != std::string::npos;
   Op op = product.op();
@@ -53,8 +53,9 @@ std::string why_not(const std::string& unit, const Batch& product) {
   return bound ? "" : bound.refusal().reason;
 }
 
-/// The product as a unit takes it: operands as they are, with results in fp32, or in their own format where that is
-/// wider; or all in fp32, or in fp64.
+/// The unit, and the product in the first formats that the unit takes: operands as they are, with results in the wider
+/// of fp32 and their own format, then in the other of the two; then all in fp32; then all in fp64. Throws BadInput
+/// where the unit takes none.
 std::pair<std::unique_ptr<Unit>, Batch> bound(const std::string& unit, const Batch& product) {
   const Format &own = product.op().a, fp32 = format("fp32"), fp64 = format("fp64");
   const bool wide = own.fields().precision() > fp32.fields().precision();
@@ -76,7 +77,7 @@ std::pair<std::unique_ptr<Unit>, Batch> bound(const std::string& unit, const Bat
   return {bind_or_fail(unit, product.op()), product};
 }
 
-/// Products a * b whose bound takes about a second.
+/// The number of products m * n * k up to which an error bound is computed, in about a second.
 constexpr int64_t most_bounded = int64_t{1} << 22;
 bool may_be_bounded(const Op& op) { return int64_t{op.m} * op.n * op.k <= most_bounded; }
 
@@ -104,18 +105,20 @@ Measured measured(const std::string& name, const Batch& product, const gemm::Exa
   return measured(*unit, batch, exact, with_bound);
 }
 
-/// The setting that says how many products a scheme takes, its least value and its greatest; nothing of other units.
+/// The setting of a scheme that decides the number of its narrow products, with the range of its values.
 struct Count {
   const char* setting;
   int least, greatest;
 };
+/// That of a unit's scheme; nullopt for other units.
 std::optional<Count> count_of(const std::string& unit) {
   if (unit.starts_with("ozaki2:")) return Count{"moduli", 2, 20};
   if (unit.starts_with("ozaki:") && !unit.starts_with("ozaki:dgemm.cublas")) return Count{"slices", 1, 40};
   return std::nullopt;
 }
 
-/// An accuracy that is asked for.
+/// The error that --within asks for, as a share of the product's norm or, with --componentwise, of |a||b| at each
+/// element. Every accuracy satisfies a wish that was not made.
 struct Wish {
   bool is_made = false;
   double error = 0;
@@ -127,7 +130,8 @@ struct Wish {
   const char* unit() const { return of_each_element ? "of |a||b|" : "of the product's norm"; }
 };
 
-/// What a wish says: a number, or the error that a chain of FMAs in that format has here.
+/// The wish in the text of --within: a number, or fp32 or fp64, the error of a chain of FMAs in that format on this
+/// product. "" is no wish.
 Wish wish_of(const std::string& text, bool of_each_element, const Batch& product, const gemm::ExactProduct& exact) {
   Wish wish;
   wish.is_made = !text.empty();
@@ -144,7 +148,8 @@ Wish wish_of(const std::string& text, bool of_each_element, const Batch& product
   return wish;
 }
 
-/// A scheme with more and more products: up to the first that is good enough, which is last, or the best one.
+/// A scheme measured with more and more narrow products, up to the first number that satisfies the wish, or, where none
+/// does, up to the best. Without a wish, or for other units, one measurement.
 std::vector<Measured> growing(const std::string& name, const Batch& product, const gemm::ExactProduct& exact,
                               const Wish& wish) {
   const std::optional<Count> count = wish.is_made ? count_of(name) : std::nullopt;
@@ -208,7 +213,7 @@ void print(const Measured& m, const Op& given) {
                std::fabs(s.share) < 0.0005 ? 0.0 : 100 * s.share);
 }
 
-/// All schemes of a GPU, those that are good enough first, the fewest products first.
+/// Prints the schemes of a GPU: those that satisfy the wish first, from the fewest narrow products on.
 void print_choice(std::vector<Measured> all, const std::string& gpu, const Wish& wish) {
   std::stable_sort(all.begin(), all.end(), [&](const Measured& x, const Measured& y) {
     const bool meets = wish.is_met_by(x), other_meets = wish.is_met_by(y);

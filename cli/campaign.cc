@@ -1,5 +1,6 @@
-// mmafuzz campaign: a bounded run of engines over targets that feeds one folder of findings. This file is its options;
-// the campaign itself is in campaign/.
+// mmafuzz campaign: runs search engines over targets for a limited time and keeps what they find in one folder. This
+// file has the options; the campaign itself is in campaign/. A shard is a part of a campaign that several processes
+// share (docs/cluster.md).
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
@@ -45,7 +46,7 @@ double parse_time(const std::string& text) {
   throw BadInput("--time " + text + ": give seconds, or a number with s, m, h or d");
 }
 
-/// A lock on the campaign's folder that goes with this process, however it ends.
+/// A lock on the campaign's folder. The system releases it when this process ends, however that happens.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& folder)
@@ -60,8 +61,8 @@ class FolderLock {
   int file_;
 };
 
-/// Whether the folder is free for a new campaign. One that was killed before it began leaves a lock and a draft; a
-/// corpus of another campaign is what this one begins with.
+/// Whether a new campaign may use the folder. It may have a lock and a draft, which a campaign leaves that was killed
+/// before it began, and a corpus of another campaign, from which the new one starts.
 bool is_unused(const std::string& folder) {
   if (!fs::exists(folder)) return true;
   if (!fs::is_directory(folder)) return false;
@@ -71,7 +72,7 @@ bool is_unused(const std::string& folder) {
   return true;
 }
 
-/// Workers write into the corpus that a campaign begins with.
+/// Throws BadInput where OUT/corpus, into which workers write, is a link or no folder.
 void refuse_bad_corpus(const std::string& folder) {
   const std::string corpus = folder + "/corpus";
   const fs::file_status status = fs::symlink_status(corpus);
@@ -86,7 +87,7 @@ void make_folder(const std::string& folder) {
   if (error) throw BadInput("cannot write " + folder + ": " + error.message());
 }
 
-/// The settings of the campaign that is resumed, under what this call gives.
+/// The settings of the campaign that is resumed, replaced by those that this call gives.
 CampaignSettings resumed_settings(const CampaignOptions& options, const Arguments& call) {
   CampaignSettings all = load_settings(options.out + "/campaign.json");
   const CampaignSettings& given = options.settings;
@@ -114,7 +115,7 @@ bool failed(const std::string& fail_on, const CampaignFindings& findings) {
   return (fail_on != "contract" && all.accuracy) || (fail_on == "semantic" && all.semantic);
 }
 
-/// The settings as the call gives them, their names made whole.
+/// Completes the settings of this call: splits lists, makes paths absolute and sets defaults.
 void complete_settings(CampaignOptions& options) {
   CampaignSettings& settings = options.settings;
   settings.units = without_row_names(split_units(settings.units));
@@ -128,7 +129,7 @@ void complete_settings(CampaignOptions& options) {
   options.out = fs::absolute(options.out).lexically_normal().string();
 }
 
-/// What all shards together run.
+/// The plan of the whole campaign, of which each shard runs a part. `elapsed`: seconds that have run already.
 Plan plan_of(const CampaignSettings& settings, double elapsed) {
   const double shards = std::max(1u, settings.shards);
   const double worker_seconds = settings.time > 0 ? (settings.time - elapsed) * settings.jobs * shards : 0;
@@ -140,7 +141,8 @@ void make_parts(const std::string& folder) {
   for (const char* part : {"segments", "artifacts", "workers", "corpus"}) make_folder(folder + "/" + part);
 }
 
-/// What stands at the end: findings as one file, triage, facts, the summary. Returns the exit code.
+/// Ends a campaign: merges the findings into one file, triages them, and writes facts and summary. Returns the exit
+/// code.
 int end_campaign(const CampaignOptions& options, const CampaignSettings& settings, const Plan& plan,
                  const CampaignProgress& progress, const CampaignFindings& findings) {
   findings.merge(options.out + "/findings.cases");
@@ -187,7 +189,7 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
   return judge_answers(answers, contradicted || failed(settings.fail_on, findings) ? exit_divergence : exit_ok);
 }
 
-/// One shard: its part of the plan in its own folder; triage is for the end of all.
+/// Runs one shard: its part of the plan, in its own folder. conclude() triages what all shards found.
 int run_shard(CampaignOptions options) {
   const Shard shard = shard_from_text(options.shard);
   CampaignSettings& settings = options.settings;
@@ -196,12 +198,12 @@ int run_shard(CampaignOptions options) {
   settings.shard = shard.index;
   if (settings.cases && settings.with != std::vector<std::string>{"batch"})
     throw BadInput("--cases counts cases of batch searches: leave --with out");
-  const Plan whole = plan_of(settings, 0);  // what is wrong with the call is said before a folder is made
+  const Plan whole = plan_of(settings, 0);  // throws on a wrong call, before a folder is made
   settings.plan = plan_words(whole);
   Plan plan = part_of(whole, shard);
   set_identity(settings);
   const std::string folder = options.out + "/shards/" + shard.name();
-  // --conclude writes OUT/corpus from what the shards have; what stood there before would be lost.
+  // --conclude writes OUT/corpus from the shards' corpora and would replace an older one.
   if (!fs::exists(options.out + "/campaign.json") && fs::exists(fs::symlink_status(options.out + "/corpus")))
     throw BadInput(options.out + "/corpus: a campaign of shards takes no corpus of another campaign; move it away");
   make_folder(options.out);
@@ -219,7 +221,7 @@ int run_shard(CampaignOptions options) {
   campaign.share(options.out, shard, std::move(lease));
   campaign.run();
   const nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
-  if (!campaign.was_stopped()) replace_file(folder + "/summary.json", json_text(summary));  // says that it is done
+  if (!campaign.was_stopped()) replace_file(folder + "/summary.json", json_text(summary));  // marks the shard as done
   if (options.json) fmt::print("{}", json_text(summary));
   if (campaign.was_stopped()) {
     fmt::print(stderr, "mmafuzz: shard {} was stopped after {:.0f} s: the same command goes on\n", options.shard,
@@ -233,7 +235,7 @@ int run_shard(CampaignOptions options) {
   return failed(settings.fail_on, campaign.findings()) ? exit_divergence : exit_ok;
 }
 
-/// The end of a campaign of shards.
+/// Ends a campaign of shards: gathers what they found, then as end_campaign().
 int conclude(CampaignOptions options, const Arguments& call) {
   options.out = fs::absolute(options.out).lexically_normal().string();
   const std::string file = options.out + "/campaign.json";
@@ -286,11 +288,11 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
   Plan plan = plan_of(settings, progress.elapsed);
   if (settings.uuid.empty()) set_identity(settings);
 
-  if (!options.store.empty()) Store(options.store, Access::write);  // what is wrong with it is said now
+  if (!options.store.empty()) Store(options.store, Access::write);  // throws on a bad store, before the search
   make_folder(options.out);
   const FolderLock lock(options.out);
   save(settings, options.out + "/campaign.json");
-  if (const std::string store = options.out + "/findings.sqlite"; fs::exists(store))  // of before --resume
+  if (const std::string store = options.out + "/findings.sqlite"; fs::exists(store))  // from the run before --resume
     Store(store, Access::write).set_inconclusive(settings.uuid, not_triaged);
   make_parts(options.out);
   for (const std::string& note : plan.notes) fmt::print(stderr, "mmafuzz: {}\n", note);
@@ -372,7 +374,7 @@ void add_campaign(Arguments& app, int& status) {
         if (sub->count(name)) throw BadInput(std::string(with) + " takes no " + name);
     };
     if (sub->count("--shard")) {
-      refuse("--shard", {"--resume", "--minimize", "--store"});  // it goes on by itself; the rest is for --conclude
+      refuse("--shard", {"--resume", "--minimize", "--store"});  // a shard resumes by itself; --conclude does the rest
       status = run_shard(*options);
     } else if (options->conclude) {
       refuse("--conclude", {"--resume", "--time", "--targets", "--units", "--rows", "--ops", "--seed", "--cases",

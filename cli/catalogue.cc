@@ -1,4 +1,4 @@
-// mmafuzz catalogue: of each row of the models what it computes, what it promises, and what that rests on.
+// mmafuzz catalogue: for each row of the models its parameters, its claims, and the evidence for both.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 

@@ -20,19 +20,21 @@ std::string hex_results(const Op& op, const Column& column, size_t index) {
   return text;
 }
 
-/// "d[1,2]" of a matrix, "scale" or "code 3" of a block.
+/// The name of element `e` of a result: "d[1,2]" of a matrix, "scale" or "code 3" of a block; indices count from 0.
 std::string element_name(const Op& op, int e) {
   if (op.kind == OpKind::gemm) return fmt::format("d[{},{}]", e / op.n, e % op.n);
   if (op.kind != OpKind::quantize) return fmt::format("number {}", e);
   return e == 0 ? "scale" : fmt::format("code {}", e - 1);
 }
 
-/// How many results are how far from what was expected, in ulp: 0 (another zero, NaN or flags), 1, 2, 3-4, 5-8, ...
+/// Counts the elements that differ from what was expected, by their distance (ulp_gap): 0, 1, 2, 3-4, 5-8, ... 32769-
+/// 65536 ulp, more, and "infinity or NaN" where either is one. At 0 the encodings differ and the numbers do not: +0 and
+/// -0, say. Flags are not counted.
 class UlpHistogram {
  public:
   void add(const FormatFields& d, uint64_t expected, uint64_t got) {
     const uint64_t distance = ulp_gap(d, expected, got);
-    constexpr uint64_t far = uint64_t{1} << 16;  // of such a distance the size says nothing
+    constexpr uint64_t far = uint64_t{1} << 16;  // beyond it the distance says nothing more
     if (distance == UINT64_MAX) ++special_;
     else if (distance > far) ++far_;
     else ++counts_[distance <= 1 ? distance : uint64_t{1} << std::bit_width(distance - 1)];
@@ -54,14 +56,19 @@ class UlpHistogram {
   }
 
  private:
-  std::map<uint64_t, uint64_t> counts_;  ///< by the greatest distance of a row
-  uint64_t far_ = 0, special_ = 0;
+  std::map<uint64_t, uint64_t> counts_;  ///< keyed by the greatest distance that a bar stands for, in ulp
+  uint64_t far_ = 0, special_ = 0;       ///< elements beyond 65536 ulp; elements with an infinity or NaN
 };
 
+/// Compares what units computed with the results in the files. A case is to be checked if it has a result or must only
+/// be answered (below). The unit answers it, fails (breaks on it), or has no answer. Cases of ops that the unit
+/// declines do not come here.
 struct Checker {
   bool json = false;
+  /// Numbers of cases. cases: checked, because answered or failed; mismatches: of these, failed, or with another result
+  /// or other flags; without_result: nothing to check; unanswered: to be checked, but without an answer.
   uint64_t cases = 0, mismatches = 0, without_result = 0, unanswered = 0;
-  AnswerCounts answers;  ///< with a result to compare
+  AnswerCounts answers;  ///< to the cases that are to be checked, by unit
   UlpHistogram ulps;
   nlohmann::json list = nlohmann::json::array();
 
@@ -76,7 +83,7 @@ struct Checker {
             {"got", got}};
   }
 
-  /// The first elements that differ, each with its place.
+  /// Prints the first four elements that differ, each with its name. `differing`: the indices of all that do.
   static void print_elements(const std::string& file, const CaseBlock& block, size_t i, const Unit& unit,
                              const Outcomes& outcomes, const std::vector<int>& differing) {
     constexpr size_t most = 4;
@@ -97,7 +104,8 @@ struct Checker {
     const int elements = op.result().count;
     AnswerCount& count = answers[unit.name()];
     for (size_t i = 0; i < block.batch.size(); ++i) {
-      const bool must_answer = block.property.starts_with("answers ");  // of such a case that is all
+      // A witness of the property `answers` ("answers UNIT", from promote) may have no result: the unit must not fail.
+      const bool must_answer = block.property.starts_with("answers ");
       if (!block.has_expected[i] && !must_answer) {
         ++without_result;
         continue;

@@ -17,7 +17,7 @@
 namespace mmafuzz::cli {
 namespace {
 
-/// A message with at most 200 characters in a row of an argument.
+/// A message in which any piece of more than 200 characters that repeats an argument is cut to 200.
 std::string shortened(const std::string& message, int argc, char** argv) {
   constexpr size_t most = 200;
   std::string shown;
@@ -48,7 +48,7 @@ int run_line(CommandLine& line, int argc, char** argv, const int& status) {
   };
   try {
     if (!line.parse(argc, argv)) return exit_ok;
-  } catch (const std::logic_error& e) {  // a Contradiction, or an invariant that broke
+  } catch (const std::logic_error& e) {  // a Contradiction, or another invariant that does not hold
     return end(exit_contradiction,
                "CONTRADICTION, no result of this run is to be trusted; please report it: " + std::string(e.what()));
   } catch (const Interrupted& e) {

@@ -10,16 +10,18 @@
 
 namespace mmafuzz::cli {
 
-/// Each adds its subcommand to the app; `status` receives the exit code when it ran.
+/// Each function adds its subcommand to the app. `status`, which must outlive the app, receives the exit code when the
+/// subcommand has run.
 #define MMAFUZZ_SUBCOMMAND(name) void add_##name(Arguments& app, int& status);
 #include "cli/subcommands.def.h"
 #undef MMAFUZZ_SUBCOMMAND
 
-/// Runs what the call names, which leaves its exit code in `status`. What it throws becomes a message and an exit code.
+/// Runs the subcommand that the command line names and returns the exit code: `status`, which the subcommand sets, or,
+/// where something is thrown, the code for it (plan/request.h), after a message on standard error.
 int run_line(CommandLine& line, int argc, char** argv, const int& status);
 
-/// --rows FILE: the names of its rows stand for units on this command. The commands that have it are in
-/// docs/identify.md, "The answer".
+/// Adds the option --rows FILE: the command takes the names of the file's rows for units (plan/named_rows.h). The
+/// commands that have it are in docs/identify.md, "The answer".
 void add_rows_option(Arguments& command);
 
 }  // namespace mmafuzz::cli

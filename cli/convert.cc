@@ -1,4 +1,4 @@
-// mmafuzz convert: cases from NumPy's arrays and from TestFloat, and cases as arrays.
+// mmafuzz convert: makes cases of NumPy arrays or of TestFloat's output, and arrays of cases.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -24,7 +24,8 @@ void tell(const ConvertOptions& options, size_t cases, const std::string& more =
   if (options.output != "-") fmt::print("{} in {}{}\n", counted(cases, "case"), options.output, more);
 }
 
-/// The arrays of .npy files in their order, or those of one .npz file in the order of the op's fields.
+/// The arrays of .npy files in their order, or of one .npz file in the order of the op's fields, with those of
+/// --results behind them. A c between others that is not given has no type (NamedArray).
 std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
   std::vector<NamedArray> arrays;
   for (const std::string& file : options.files) {
@@ -55,7 +56,7 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
   return arrays;
 }
 
-/// Which file was taken as what: ": a from x.npy, b from y.npy, c 0".
+/// Which file each field was read from, for a message: ": a from x.npy, b from y.npy, c 0".
 std::string taken_as(const Op& op, const std::vector<NamedArray>& arrays) {
   const std::vector<FieldShape> fields = op.inputs();
   std::string text;
@@ -78,7 +79,7 @@ void write_cases(const ConvertOptions& options, const CaseBlock& block, const st
   tell(options, block.batch.size(), taken);
 }
 
-/// All cases of a file, which must be of one op.
+/// All cases of a file. Throws BadInput where they are of several ops, or where there is none.
 CaseBlock read_cases(const std::string& file) {
   CaseReader reader(file);
   CaseBlock all, part;

@@ -1,5 +1,5 @@
-// mmafuzz eval: the cases of files with a unit's results, as case text; or cases that are typed, with the results of
-// units as encodings and decimals.
+// mmafuzz eval: prints the cases of files with a unit's results, as case text; or cases typed on the command line with
+// the results of several units, as encodings and decimals.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -33,7 +33,7 @@ void print_evaluated(const nlohmann::json& cases, const std::vector<std::string>
   fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version}, {"notes", notes}, {"cases", cases}}));
 }
 
-/// What each unit makes of each case that was typed.
+/// Prints the results of each unit on each case that was typed. Returns the exit code.
 int print_typed(const std::string& op_text, const std::vector<std::string>& cases,
                 const std::vector<std::string>& names, bool json) {
   if (op_text.empty()) throw BadInput("--case needs --op");

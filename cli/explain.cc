@@ -1,4 +1,4 @@
-// mmafuzz explain: cases on one or two units, step by step.
+// mmafuzz explain: shows cases on one or two units, step by step.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -32,8 +32,8 @@ struct ExplainOptions {
   uint64_t width = 100;
 };
 
-/// Colour and width of standard output; a file gets neither colour nor columns side by side unless COLUMNS asks for
-/// them.
+/// Colour on a terminal, and the width that the terminal or the variable COLUMNS has. A file without COLUMNS gets the
+/// width of a TextStyle, which puts no columns side by side.
 TextStyle style_of_output() {
   TextStyle style;
   style.colour = isatty(1) != 0;
@@ -41,7 +41,7 @@ TextStyle style_of_output() {
   return style;
 }
 
-/// The names of a witness's units: "property NAME UNIT [UNIT]".
+/// The units in the property line of a witness, "NAME UNIT [UNIT]".
 std::vector<std::string> units_of_property(const std::string& property) {
   std::vector<std::string> names;
   for (size_t at = property.find(' '); at != std::string::npos;) {
@@ -52,14 +52,14 @@ std::vector<std::string> units_of_property(const std::string& property) {
   return names;
 }
 
-/// What a property says of the last case of a sequence.
+/// Whether a property holds on the last case of a sequence; nullopt where the property cannot be bound.
 std::optional<ExplainedVerdict> verdict_of_sequence(const std::string& property, const std::string& unit,
                                                     const Batch& sequence) {
   const Result<Judge> judge = Judge::bind(property, {unit}, sequence.op(), registry());
   if (!judge) return std::nullopt;
   const Verdict verdict = judge->judge(sequence).back();
   const Format& d = sequence.op().result_format(verdict.element);
-  // A property of one result has no twin.
+  // Where both results are the same, the property is about one result, and there is no changed case.
   const std::string twin = verdict.first == verdict.second ? "" : ", the changed case " + to_hex(d, verdict.second);
   return ExplainedVerdict{
       verdict.fails, "",
@@ -67,8 +67,9 @@ std::optional<ExplainedVerdict> verdict_of_sequence(const std::string& property,
           (verdict.fails ? "breaks " + property + ": " + to_hex(d, verdict.first) + twin : "keeps " + property)};
 }
 
-/// The op of a typed case where --op is left out, with as many products as the case has: that of the first unit that
-/// is a model's row; of GPUs alone the one that all of them have, fp16 to fp32.
+/// The op of a typed case without --op: that of the first unit that is a model, or, if there are only GPUs, fp16 to
+/// fp32, which all GPUs have. k is the number of words in the case's first field. Throws BadInput where neither
+/// applies.
 Op op_of_case(const std::vector<std::string>& units, const std::string& text) {
   const std::vector<std::string> names = split_units(units);
   const int products = std::max(1, static_cast<int>(words_of(text.substr(0, text.find('|'))).size()));
@@ -83,7 +84,8 @@ Op op_of_case(const std::vector<std::string>& units, const std::string& text) {
   throw BadInput("a case needs --op, or a GPU or a model's row among --units");
 }
 
-/// The call as a page without files can make it: cases as they were typed, those of a file with its op and units.
+/// The words of a call that shows the same without a file, for the page: typed cases as they are, cases of a file as
+/// --case, with the op and units of the file.
 std::vector<std::string> words_of_call(const ExplainOptions& options, const Explanation& explanation) {
   if (options.sequence) throw BadInput("--link takes single cases, no sequence");
   std::vector<std::string> words = {"explain"}, cases = options.cases;
@@ -138,13 +140,13 @@ void add_explain(Arguments& app, int& status) {
       "0001 0001 | 3f7fffff'"
       " --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact");
   sub->callback([options, &status] {
-    // The last word is the file or the case, unless --case has it and there is no such file.
+    // The last word is the file or the case; with --case it is a unit, unless there is a file of that name.
     if (!options->words.empty() && (options->cases.empty() || std::filesystem::exists(options->words.back()))) {
       options->file = options->words.back();
       options->words.pop_back();
     }
     options->units.insert(options->units.end(), options->words.begin(), options->words.end());
-    if (options->file.find('|') != std::string::npos && options->cases.empty()) {  // no file but a case
+    if (options->file.find('|') != std::string::npos && options->cases.empty()) {  // the word is a case, not a file
       options->cases = {options->file};
       options->file.clear();
     }
@@ -171,7 +173,8 @@ void add_explain(Arguments& app, int& status) {
     while ((explanation.cases.empty() || !wanted.empty()) && reader->next(block, 4096)) {
       std::vector<std::string> names = split_units(options->units);
       if (names.empty()) names = units_of_property(block.property);
-      // A property's case and its twin are two.
+      // A witness with more cases than a property needs is a sequence. A property of two units needs one case, one of a
+      // single unit at most two: the case and the changed case.
       const bool is_sequence = !block.property.empty() && block.batch.size() > (names.size() == 2 ? 1 : 2);
       if (options->sequence || (is_sequence && options->lines.empty())) {
         if (names.empty()) names = {unit_for(block, ""), "exact"};

@@ -1,4 +1,5 @@
-// mmafuzz findings: the facts of a store and the buckets behind them; keeps what a person decided about them.
+// mmafuzz findings: lists the facts of a store and the buckets behind them, and keeps what a person decided about them.
+// A bucket is a kind of divergence in a store (docs/concepts.md).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ BucketStatus status_from(const std::string& name) {
   return from_name(name, {BucketStatus::new_bucket, BucketStatus::known, BucketStatus::expected, BucketStatus::fixed});
 }
 
-/// What was called fixed and came after that is not fixed.
+/// The status, with a remark where a bucket that was called fixed was seen after that.
 std::string status_text(const Bucket& b) {
   return std::string(name_of(b.status)) + (came_again(b) ? ", seen again" : "");
 }
@@ -92,14 +93,15 @@ void list_buckets(const std::vector<Bucket>& buckets, bool json) {
   fmt::print("{}{}\n", buckets.empty() ? "" : "\n", counted(buckets.size(), "bucket"));
 }
 
-/// The campaign's folder, where the store is its own.
+/// The folder of the campaign whose own store this is, for a command line; "CAMPAIGN" for a merged store.
 std::string folder_of(const std::string& store) {
   const std::filesystem::path folder = std::filesystem::path(store).parent_path();
   return std::filesystem::exists(folder / "campaign.json") ? shell_word(folder.empty() ? "." : folder.string())
                                                            : "CAMPAIGN";
 }
 
-/// Why nothing can be concluded from one of the store's campaigns, said on standard error, too.
+/// Prints, on standard error, each of the store's campaigns from which nothing can be concluded, and why. Returns the
+/// first reason; "" where there is none.
 std::string inconclusive(const std::string& file) {
   std::string first;
   for (const CampaignRecord& campaign : Store(file, Access::read).campaigns()) {
@@ -113,7 +115,8 @@ std::string inconclusive(const std::string& file) {
   return first;
 }
 
-/// Contradictions and new facts as in a campaign's end, known ones as sentences, with names where they are asked for.
+/// Prints contradictions and new facts as a campaign does at its end, and known facts as sentences, with their names
+/// where `names` is true.
 void list_facts(const Conclusions& all, const std::string& store, bool json, bool names) {
   if (json) {
     fmt::print("{}", json_text(conclusions_json(all)));
@@ -133,7 +136,7 @@ void list_facts(const Conclusions& all, const std::string& store, bool json, boo
                shell_word(store));
 }
 
-/// "2026-11-20" (UTC), or how long ago: "90m", "24h", "7d".
+/// Seconds since 1970, from a date, "2026-11-20" (UTC), or from how long ago: "90m", "24h", "7d". Throws BadInput.
 int64_t time_of(const std::string& text) {
   std::tm date{};
   const char* end = strptime(text.c_str(), "%Y-%m-%d", &date);
@@ -142,7 +145,7 @@ int64_t time_of(const std::string& text) {
   throw BadInput("--since " + text + ": give a date like 2026-11-20, or how long ago, as in 90m, 24h or 7d");
 }
 
-/// Only facts that nobody saw before.
+/// Removes the facts that were first seen before a time (time_of); "" removes none.
 void keep_since(Conclusions& all, const std::string& since) {
   if (since.empty()) return;
   const int64_t time = time_of(since);
@@ -167,7 +170,7 @@ void print_object(nlohmann::json whole) {
   fmt::print("{}", json_text(whole));
 }
 
-/// Moves facts into the folder of known facts.
+/// Writes the facts that match the glob into the folder of known facts. Throws BadInput where there is none to write.
 void accept(const Conclusions& all, const std::string& glob, const std::string& reason, const std::string& folder) {
   if (reason.empty()) throw BadInput("--accept needs --reason: why is this known?");
   if (folder.empty()) throw BadInput("there is no folder of known facts here: name one with --knowledge");
@@ -195,7 +198,7 @@ std::vector<Bucket> buckets_of_fact(std::vector<Bucket> buckets, const std::stri
   return buckets;
 }
 
-/// Of "ID=known", all or none.
+/// Sets statuses from "ID=known", or "known" for each of the ids `filtered`: all of them, or none where one is wrong.
 void set_statuses(const std::string& file, const std::vector<std::string>& settings, const std::string& note,
                   const std::vector<std::string>& filtered) {
   const Store there(file, Access::read);  // a wrong name creates no store
@@ -292,7 +295,8 @@ void add_findings(Arguments& app, int& status) {
       return set_statuses(options->store, options->set, options->note, filtered);
     }
     if (options->buckets) return list_buckets(buckets, options->json);
-    // Whether a part of a combination is a fact by itself depends on all buckets.
+    // Facts are found in all buckets that the filters leave, not only in those of --fact: whether a part of a
+    // combination of causes is a fact by itself depends on the others.
     Conclusions all = conclude(options->accept.empty() ? of_all : buckets, Knowledge(options->knowledge), {});
     keep_since(all, options->since);
     all.inconclusive = why_nothing;

@@ -1,6 +1,7 @@
-// mmafuzz fuzz: a seeded search guided by functional coverage. Units are compared with what they claim (contract), with
-// the properties that they claim, and with each other (semantic). Results depend on seed and number of cases alone, not
-// on threads: the chunks of an epoch are computed in parallel and learned from in order.
+// mmafuzz fuzz: a seeded search guided by functional coverage. Units are compared with the units that they claim to
+// equal, checked for properties, and compared with each other (docs/concepts.md, "Severity"). Results depend on seed
+// and number of cases alone, not on threads: the cases of an epoch are computed in parallel in chunks, whose coverage
+// is then learned in order. A Comparison, named `field` here, is the units that are compared on one op.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -25,9 +26,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint64_t ops_together = 64;  ///< of --op any, between two looks at the clock
+constexpr uint64_t ops_together = 64;  ///< ops of --op any that are searched before the clock is read again
 
-/// Merges chunks in order and prints each new bucket as it comes.
+/// Merges the findings of chunks in order, and prints the first divergence of each new bucket (kind of divergence).
 class Merger {
  public:
   Merger(bool json, bool quiet) : json_(json), quiet_(quiet), terminal_(isatty(2) != 0) {}
@@ -42,7 +43,7 @@ class Merger {
     });
   }
 
-  /// Findings of op `number` of a stream of ops; each new bucket says where in the stream it came.
+  /// Merges the findings of op `number`, from 0, of the ops of --op any; a new bucket is printed with that number.
   void merge_op(const Op& op, uint64_t number, const Findings& found) {
     const uint64_t before = total_.cases;
     ops_ += found.compared > 0;
@@ -54,7 +55,7 @@ class Merger {
   }
   uint64_t ops() const { return ops_; }
 
-  /// A line that is overwritten on a terminal, a line now and then elsewhere.
+  /// Shows the progress: on a terminal in one line that is overwritten, elsewhere in a line every 30 seconds.
   void progress(const std::string& op) {
     const auto now = Clock::now();
     const double since_last = std::chrono::duration<double>(now - last_progress_).count();
@@ -70,7 +71,7 @@ class Merger {
   }
 
   const Findings& total() const { return total_; }
-  /// Differing cases by unit pair since the last call: those of one op.
+  /// The numbers of differing cases since the last call, keyed by the names of two units.
   std::map<std::pair<std::string, std::string>, uint64_t> take_differing() {
     return std::exchange(total_.differing, {});
   }
@@ -94,11 +95,11 @@ class Merger {
 
   Clock::time_point start_ = Clock::now(), last_progress_ = start_;
   Findings total_;
-  uint64_t ops_ = 0;  ///< of merge_op, those that some unit evaluates
+  uint64_t ops_ = 0;  ///< the ops given to merge_op() on which something was compared
   bool json_, quiet_, terminal_;
 };
 
-/// Units against units: the share of cases on which they differ.
+/// Prints a table of units against units: the share of the cases on which they differ.
 void print_matrix(const Comparison& field, uint64_t cases,
                   const std::map<std::pair<std::string, std::string>, uint64_t>& differing) {
   fmt::print("\n{}: {}; cases in 10,000 on which two units differ\n", to_text(field.op()), counted(cases, "case"));
@@ -120,7 +121,7 @@ void print_matrix(const Comparison& field, uint64_t cases,
   }
 }
 
-/// What the walk of states has met on each unit that is a row.
+/// Prints for each model how many states of its datapath the walk of states has covered (docs/search.md).
 void print_states(const Comparison& field, uint64_t seed, uint64_t cases, unsigned threads) {
   const std::vector<StatesOfUnit> all = states_of_search(field, seed, cases, threads);
   if (all.empty()) {
@@ -167,7 +168,7 @@ struct FuzzOptions {
   bool json = false, quiet = false, states = false;
 };
 
-/// The closing lines, and the exit code.
+/// Prints the closing lines and returns the exit code.
 int finish(const FuzzOptions& options, const Merger& merger) {
   const Findings& total = merger.total();
   if (options.json) {
@@ -187,8 +188,8 @@ int finish(const FuzzOptions& options, const Merger& merger) {
   return judge_answers(total.answers, failed ? exit_divergence : exit_ok);
 }
 
-/// Searches the generator's ops instead of named ops, in parallel; results are taken in order. --time limits the whole,
-/// --ops the number of ops.
+/// --op any: searches the ops of a generator in parallel and merges their findings in order. --time limits the whole
+/// search, --ops the number of ops.
 int run_any(const FuzzOptions& options, Clock::time_point start, double time, unsigned threads, Merger& merger) {
   if (options.ops.size() > 1 || !options.units.empty())
     throw BadInput("--op any stands alone: it draws the ops and takes every unit that accepts them");

@@ -1,4 +1,4 @@
-// mmafuzz identify: what a black box computes, found by asking it; or the order in which it adds.
+// mmafuzz identify: finds what a black box computes, or the order in which it adds, from its answers to chosen cases.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ int run_ask(const IdentifyOptions& options, const Op& op) {
   return exit_ok;
 }
 
-/// The worst of the file's ops decides the exit code.
+/// Identifies the unit behind each op of a file with answers. Returns the greatest of the exit codes.
 int run_answers(const IdentifyOptions& options, const std::string& path) {
   std::vector<Op> ops;
   if (options.op.empty()) ops = answered_ops(path);

@@ -1,4 +1,4 @@
-// mmafuzz list: units, formats, properties and the parameters that an override may name.
+// mmafuzz list: lists units, formats, properties, parameters (what an override may name), targets, walks and GPUs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -60,11 +60,11 @@ void list_units(const std::string& pattern, std::vector<std::string> words, bool
                  "'; 'mmafuzz list gpus' has the GPUs that are known by name");
 }
 
-/// One number in every format: its encoding and what it becomes, or why there is none. A word with a colon is an
-/// encoding, FORMAT:HEX.
+/// Prints one number in every format: its encoding, and its value there, or why the format has none. The number is
+/// typed as in a case, or as an encoding, FORMAT:HEX.
 void list_number(const std::string& word) {
   std::string number = word;
-  if (const size_t colon = word.rfind(':'); colon != word.npos) {  // a bias has one, too
+  if (const size_t colon = word.rfind(':'); colon != word.npos) {  // the last one: a bias has one, too
     const Result<Format> known = parse_format(word.substr(0, colon));
     if (!known) throw BadInput(known.refusal().reason);
     const Format& from = *known;
@@ -97,7 +97,8 @@ void list_number(const std::string& word) {
   fmt::print("{}", text);
 }
 
-/// The walks through an op's datapath as one unit has it, and their lengths.
+/// Prints the walks (docs/concepts.md) through the datapath of an op and their lengths in cases. A `unit` other than
+/// "*" adds the cases that its row calls for.
 void list_walks(const std::vector<std::string>& op_words, const std::string& unit) {
   const std::string line = joined(op_words, " ");
   if (line.empty()) throw BadInput("list walks needs an op, as in: list walks dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");

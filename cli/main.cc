@@ -22,10 +22,11 @@
 
 namespace {
 
-pid_t unfinished = 0;  ///< this process, until main returns
+pid_t unfinished = 0;  ///< the id of this process until main returns, then 0; 0 also for `serve`
 
-/// What --version prints: version and commit; then, a line each, the engines that campaigns run here, and where the
-/// corpus is.
+/// What --version prints, a line each: version and commit; the search engines that campaigns can run here, each with
+/// the number of targets that are built for it (builds) and, where it lacks something, what that is (missing); the
+/// versions of JSON output and of the plugin interface; the folder of the corpus.
 std::string version_screen() {
   using namespace mmafuzz;
   std::string text = "mmafuzz " + version_text() + "\nengines:";
@@ -43,12 +44,13 @@ std::string version_screen() {
 
 }  // namespace
 
-// These stand before those of libc: a plugin that runs in this process (?isolated=0) and ends it must not look like
-// success. Code of ours ends at once by quick_exit. An atexit handler would not do: it runs in one of several threads.
+// The three functions below replace those of libc: a plugin that runs in this process (?isolated=0) and ends it must
+// not look like success. Code of mmafuzz that ends the process calls quick_exit. An atexit handler would not do,
+// because it runs in one of several threads.
 extern "C" void _exit(int code) {
   static std::atomic_flag ending;
-  if (unfinished == getpid()) {             // not in a fork
-    while (ending.test_and_set()) pause();  // another thread says it
+  if (unfinished == getpid()) {             // a forked child has another id
+    while (ending.test_and_set()) pause();  // another thread prints the message and ends the process
     std::fprintf(stderr, "mmafuzz: a unit ended this process: run it without ?isolated=0\n");
     code = mmafuzz::exit_bad_input;
   }
@@ -58,7 +60,7 @@ extern "C" void _Exit(int code) noexcept { _exit(code); }
 extern "C" void exit(int code) noexcept {
   if (unfinished == getpid()) _exit(code);
   reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"))(code);
-  std::abort();  // it does not come back
+  std::abort();  // not reached: libc's exit does not return
 }
 
 int main(int argc, char** argv) {
@@ -69,11 +71,12 @@ int main(int argc, char** argv) {
       "Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong,\n"
       "3 mmafuzz contradicts itself, 4 unknown (prove, identify), 130 a signal ended it.");
   Arguments& app = line.arguments();
-  if (argc < 2 || std::string_view(argv[1]) != "serve") unfinished = getpid();  // who asked a served unit sees its end
+  if (argc < 2 || std::string_view(argv[1]) != "serve")
+    unfinished = getpid();  // the client of `serve` sees how it ends
   struct End {
     ~End() { unfinished = 0; }
   } end_of_main;
-  std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` a write fails, and that ends with a message
+  std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` a write fails with a message, instead of this signal
   int status = exit_ok;
   program_name() = shell_word(argv[0]);
 #define MMAFUZZ_SUBCOMMAND(name) add_##name(app, status);

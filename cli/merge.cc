@@ -1,4 +1,4 @@
-// mmafuzz merge: many campaigns' stores into one; a campaign that is in several counts once.
+// mmafuzz merge: merges the stores of several campaigns into one; a campaign that is in several of them counts once.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,19 +19,20 @@ namespace {
 
 struct Merged {
   size_t buckets = 0, more_buckets = 0, campaigns = 0, more_campaigns = 0;
-  std::vector<std::string> inconclusive;  ///< why nothing can be concluded from a campaign, of each such
-  std::vector<Fact> facts;                ///< what --fail-on-new lists
-  std::vector<Bucket> failing;            ///< that show them
+  std::vector<std::string> inconclusive;  ///< for each campaign from which nothing can be concluded, why
+  std::vector<Fact> facts;                ///< the facts that --fail-on-new lists
+  std::vector<Bucket> failing;            ///< the buckets that show these facts
 };
 
-/// Merges, and writes the witnesses of what came.
+/// Merges the stores, and writes the witnesses of all buckets. `more_...` count what INTO did not have before.
 Merged merge_stores(const std::string& into_path, const std::vector<std::string>& from_paths,
                     const Knowledge& knowledge) {
-  for (const std::string& from : from_paths) Store(from, Access::read);  // a wrong name changes and creates nothing
+  for (const std::string& from : from_paths) Store(from, Access::read);  // throws on a wrong name, before any change
   Store into(into_path, Access::write);
-  std::set<std::string> known, fixed;  // what was called fixed must not come again
+  std::set<std::string> known,
+      fixed;  // ids of all buckets before the merge, and of those called fixed and not seen since
   size_t campaigns_before = 0;
-  into.atomically([&] {  // of two merges at a time one sees what the other brought
+  into.atomically([&] {  // of two merges at the same time, the second counts what the first added as old
     for (const Bucket& bucket : into.buckets()) {
       known.insert(bucket.id());
       if (bucket.status == BucketStatus::fixed && !came_again(bucket)) fixed.insert(bucket.id());
@@ -48,7 +49,8 @@ Merged merge_stores(const std::string& into_path, const std::vector<std::string>
     if (fixed.count(b.id())) return !came_again(b);
     return known.count(b.id()) || is_decided(b) || !is_grave(b);
   });
-  // A person decides on each broken claim and on what nothing explains, where it shows: a fact's name says too little.
+  // A known fact excuses a bucket of accuracy. It does not excuse a broken claim, a divergence that nothing explains or
+  // a bucket that was fixed: a person decides on each of these buckets, because a fact's name says too little.
   std::set<std::string> no_news;
   for (const Fact& fact : conclude(merged.failing, knowledge, {}).confirmed)
     no_news.insert(fact.buckets.begin(), fact.buckets.end());

@@ -1,4 +1,5 @@
-// mmafuzz minimize: divergences of case files and engines' artifacts in their normal form, with their causes.
+// mmafuzz minimize: prints the divergences of case files or of engines' artifacts as minimal witnesses with their
+// causes. An artifact is the input of a fuzz target on which an engine stopped.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,21 +27,22 @@ struct MinimizeOptions {
   bool json = false;
 };
 
-/// A case that was looked at.
+/// A case that was tried.
 struct Tried {
   std::string file;
-  uint64_t line = 0;  ///< 0: of an artifact
-  std::string op, fields;
-  std::optional<MinimizedDivergence> minimized;  ///< nothing: the case does not fail
+  uint64_t line = 0;                             ///< the case's line, from 1; 0 for a case of an artifact
+  std::string op, fields;                        ///< the op line, and the case as case text
+  std::optional<MinimizedDivergence> minimized;  ///< nullopt: the case does not fail
 };
 
 struct Tries {
   uint64_t cases = 0;
-  AnswerCounts answers;     ///< to cases that do not fail
-  std::vector<Tried> list;  ///< of an artifact's cases those that fail
+  AnswerCounts answers;     ///< to the cases of files that do not fail, by unit
+  std::vector<Tried> list;  ///< all cases of files, and the cases of artifacts that fail
 };
 
-/// What a fuzz target makes of an artifact's bytes: a case and its neighbours; all that fails there.
+/// Decodes an artifact as its fuzz target does, into a case and the cases near it, and minimizes one divergence of each
+/// kind that these show.
 void minimize_artifact(const MinimizeOptions& options, const std::string& file, Tries& tries) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw BadInput(file + ": cannot be read");
@@ -75,7 +77,7 @@ void minimize_artifact(const MinimizeOptions& options, const std::string& file, 
 
 void minimize_cases(const MinimizeOptions& options, const std::string& file, Tries& tries) {
   CaseReader reader(file);
-  std::string twin;  // of the case before, which a record shows below it
+  std::string twin;  // the changed case of the last case: a record has it in the next line, where it is skipped
   for (CaseBlock block; reader.next(block, 1);) {
     if (!twin.empty() && case_line(block.batch, 0) == twin) {
       twin.clear();
@@ -155,7 +157,8 @@ void add_minimize(Arguments& app, int& status) {
       "Example: mmafuzz minimize --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact found.cases");
   sub->callback([options, &status] {
     options->units = split_units(options->units);
-    if (options->json && is_standard_output(options->output)) options->output = "-";  // where the object goes
+    if (options->json && is_standard_output(options->output))
+      options->output = "-";  // standard output is for the object
     Tries tries;
     for (const std::string& file : options->files)
       if (options->target.empty()) minimize_cases(*options, file, tries);

@@ -1,5 +1,6 @@
-// mmafuzz promote: a bucket's witness becomes a regression: case text with what each unit must give, which `mmafuzz
-// check` holds it to from then on. That is what it gives today, or, where it breaks its claim, what it claims to equal.
+// mmafuzz promote: makes a regression of a bucket's witness: case text with the results that each unit must give, which
+// `mmafuzz check` compares from then on. These are the unit's present results or, where a user's own unit breaks its
+// claim, those of the unit that it claims to equal. Own units are plugins and processes, code of the user.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,13 +21,15 @@ namespace {
 
 bool is_own(const std::string& unit) { return registry().role_of(unit) == Role::plugin; }
 
-/// Whether a regression can hold the unit: one's own code travels with it, a device and a recording do not.
+/// Whether a regression can have results of the unit: a user's code is taken along to other machines, the CPU, a device
+/// and a recording are not.
 bool is_for_everywhere(const std::string& unit) {
   return is_own(unit) || !is_of_this_machine(registry().role_of(unit));
 }
 
-/// The units whose results the regression holds. A unit of one's own stands alone, so that another can take its place
-/// (check --unit).
+/// The units whose results the regression has. If one is an own unit, only own units are kept, so that another unit can
+/// take its place (check --unit). Throws BadInput where a unit is of this machine, unless `leave_out` is true and the
+/// rest can still show the difference.
 std::vector<std::string> replayed_units(const Bucket& bucket, bool leave_out) {
   std::vector<std::string> kept;
   std::string left_out;
@@ -56,7 +59,8 @@ std::string comment(const std::string& text) {
   return lines + "\n";
 }
 
-/// What the unit claims to equal, of a bucket that shows a broken claim; otherwise itself.
+/// The unit whose results `name` must give: where the bucket shows a broken claim of an own unit, the one that this
+/// unit claims to equal; otherwise the unit itself.
 std::string holder_of(const Bucket& bucket, const std::string& name, const Op& op) {
   if (!breaks_claim(bucket) || !is_own(name)) return name;
   const std::unique_ptr<Unit> unit = bind_or_fail(name, op);
@@ -66,14 +70,14 @@ std::string holder_of(const Bucket& bucket, const std::string& name, const Op& o
 
 struct Regression {
   std::string id, target, text;
-  std::string held_to;       ///< the unit whose results one's own unit must give; "": those of today
-  bool must_answer = false;  ///< no result is known that it must give
-  bool is_broken = false;    ///< what it holds breaks a claim
+  std::string held_to;       ///< the unit whose results an own unit must give; "": each unit's present results
+  bool must_answer = false;  ///< whether it has cases without a result, which the unit must only answer
+  bool is_broken = false;    ///< whether the present results that it has break a claim
   std::vector<std::string> units, left_out;
-  uint64_t cases = 0;  ///< of each unit
+  uint64_t cases = 0;  ///< the number of cases under each unit line
 };
 
-/// What becomes of the regression's file.
+/// What happens to the regression's file when the text is written: it is "new", "unchanged" or "replaced".
 const char* fate_of(const std::string& file, const std::string& text) {
   std::ifstream there(file, std::ios::binary);
   if (!there) return "new";
@@ -85,7 +89,7 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
   Regression regression;
   regression.id = bucket.id();
   regression.units = replayed_units(bucket, leave_out);
-  if (is_of_sequence(bucket.cause))  // what the unit saw in other files must not matter
+  if (is_of_sequence(bucket.cause))  // the unit may remember cases: those of other files must not matter
     for (std::string& unit : regression.units) unit = begun_anew(unit, registry());
   for (const std::string& unit : bucket.key.units)
     if (!is_for_everywhere(unit)) regression.left_out.push_back(unit);
@@ -110,7 +114,7 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
       if (to_text(block.batch.op()) != op) cases += (op = to_text(block.batch.op())) + "\n";
       regression.cases += block.batch.size();
       for (size_t i = 0; i < block.batch.size(); ++i) {
-        if (bucket.key.property == "answers" && !outcomes.has_answer(i)) {  // that it answers is all that is known
+        if (bucket.key.property == "answers" && !outcomes.has_answer(i)) {  // there is no result to compare with
           cases += case_line(block.batch, i) + "\n";
           regression.must_answer = true;
           continue;

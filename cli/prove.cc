@@ -1,4 +1,4 @@
-// mmafuzz prove: questions about all inputs, put to SMT solvers.
+// mmafuzz prove: asks SMT solvers whether a statement holds for all inputs of a domain.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -23,7 +23,7 @@ struct ProveOptions {
   bool confirm = false, verbose = false, json = false;
 };
 
-/// Solvers, and what will be printed of their answers.
+/// The output of a command, with the solvers that it asks.
 ProveOutput start(const ProveOptions& options, const char* command) {
   prove::Solvers solvers(prove::find_solvers(options.solvers), {options.seconds, options.memory});
   for (const std::string& refused : solvers.refused()) fmt::print(stderr, "mmafuzz: {}\n", refused);
@@ -44,7 +44,7 @@ prove::InquiryOptions inquiry_of(const ProveOptions& options) {
   return inquiry;
 }
 
-/// Of each mutant: equivalent to its original, or killed by a case, or unknown.
+/// Asks of each mutant in a file whether it equals its original (equivalent), or a case shows a difference (killed).
 int run_mutants(const ProveOptions& options) {
   std::ifstream file(options.file);
   ProveOutput output = start(options, "mutants");
@@ -73,7 +73,8 @@ int run_mutants(const ProveOptions& options) {
   return output.end(unknown + declined > 0 ? exit_unknown : killed > 0 ? exit_divergence : exit_ok);
 }
 
-/// Of residues: how many products a unit sums exactly, a case against one more, and which integers come back.
+/// For the residues of Ozaki scheme II: how many products a unit sums exactly, a case that shows that one more is not
+/// exact, and which integers can be restored from residues.
 int run_residues(const ProveOptions& options) {
   const std::string unit = options.unit.empty() ? "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32" : options.unit;
   if (options.products > 0) throw BadInput("prove ozaki residues finds the number of products itself");
@@ -91,7 +92,8 @@ int run_residues(const ProveOptions& options) {
   return output.end(proven && refuted ? exit_ok : exit_unknown);
 }
 
-/// A width is proven or has a witness; of the derived one, that one bit more has a witness, too.
+/// Asks whether sums of products of slices of these widths are exact; for derived widths also whether those of one bit
+/// more are not.
 int run_ozaki(const ProveOptions& options) {
   if (options.width == "residues") return run_residues(options);
   if (options.products < 1) throw BadInput("prove ozaki takes a width and a number of products");
@@ -118,7 +120,7 @@ int run_ozaki(const ProveOptions& options) {
   };
   const int exact = ask(widths);
   if (!derived || exact != exit_ok) return output.end(exact);
-  // Derived widths differ by one at most, a's the wider one: the narrower one grows first.
+  // Derived widths differ by at most one, a's being the wider one. One bit more is added to the narrower.
   SliceWidths more = widths;
   ++(more.b < more.a ? more.b : more.a);
   const int wider = ask(more);

@@ -1,5 +1,5 @@
-// What `mmafuzz prove` prints of the answers to its questions: lines as they come, or one JSON object at the end
-// (docs/json.md).
+// What `mmafuzz prove` prints: lines for each answer as it comes, or one JSON object at the end (docs/json.md). A
+// question is one statement about all inputs that is put to the solvers.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,15 +15,17 @@ class ProveOutput {
       : command_(std::move(command)), solvers_(std::move(solvers)), json_(json), verbose_(verbose) {}
 
   prove::Solvers& solvers() { return solvers_; }
-  /// An answer; its exit code.
+  /// Prints or collects the answer to one question. Returns the exit code of that answer alone.
   int add(const prove::Reply& reply);
-  /// A mutant's answer, in one line of text.
+  /// Prints or collects whether a mutant equals its original; as text in one line.
   void add_mutant(const std::string& mutant, const prove::Reply& reply);
+  /// The same for a mutant that cannot be asked about.
   void add_declined_mutant(const std::string& mutant, const std::string& reason);
-  /// What the answers say together, under a key of its own; `text` is its line.
+  /// What the answers imply together: `key` and `value` of the JSON object, or the line `text`.
   void conclude(const std::string& key, int64_t value, const std::string& text);
-  void say(const std::string& line) const;  ///< only as text
-  /// The JSON, with what the exit code says of the whole. Returns that code.
+  /// Prints a line; nothing with --json.
+  void say(const std::string& line) const;
+  /// Prints the JSON object, whose outcome follows from the exit code `status`. Returns `status`.
   int end(int status) const;
 
  private:

@@ -1,4 +1,4 @@
-// mmafuzz record: the cases of files with a unit's results and where these come from.
+// mmafuzz record: writes the cases of files with a unit's results, and where these come from.
 #include <ctime>
 #include <optional>
 
@@ -32,14 +32,14 @@ void add_record(Arguments& app, int& status) {
       if (!info) throw BadInput("unit " + options->unit + " declines: " + info.refusal().reason);
       device = to_text(*info);
     }
-    std::optional<CaseWriter> writer;  // once there is something to write
+    std::optional<CaseWriter> writer;  // nullopt until there is a result to write
     const auto begin = [&] {
       writer.emplace(options->output);
       writer->comment("recorded " + utc_text(std::time(nullptr), day_format) + " by mmafuzz " + version_number() +
                       (options->seed.empty() ? "" : ", seed " + options->seed));
       if (!device.empty()) writer->comment("device " + device);
     };
-    std::string refusal, recorded;  // recorded: the unit that the last op's name stands for
+    std::string refusal, recorded;  // the last refusal's reason; the name on the last unit line that was written
     Outcomes outcomes;
     AnswerCounts answers;
     for (const std::string& file : options->files) {

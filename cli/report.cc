@@ -1,4 +1,4 @@
-// mmafuzz report: a findings store as one page for people, and as JUnit XML, SARIF and JSON for machines.
+// mmafuzz report: writes a store as one page for people, and as JUnit XML, SARIF and JSON for machines.
 #include <fmt/core.h>
 
 #include "campaign/plan.h"

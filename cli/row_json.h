@@ -1,4 +1,4 @@
-// Units and rows as JSON: the keys that `list` and `catalogue` share.
+// Units as JSON, with the rows of models (docs/concepts.md): the keys that `list --json` and `catalogue` share.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,10 +9,11 @@
 
 namespace mmafuzz::cli {
 
-/// What a unit is and claims, of a row what it computes, too. With evidence also what claims and row rest on.
+/// Name, source and claims of a unit; of a model also its row: op, kernel, parameters, formats, GPUs. With evidence
+/// (nullptr: none) also how each claim was checked, and the row's evidence, open points and measured speed.
 nlohmann::json unit_json(const UnitInfo& info, const EvidenceTables* evidence);
 
-/// The row of a unit that is a model; nullptr of others.
+/// The row of a unit of the family `model:`; nullptr for other units.
 const ModelRow* row_of(const UnitInfo& info);
 
 }  // namespace mmafuzz::cli

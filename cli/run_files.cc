@@ -28,7 +28,7 @@ bool is_unit(const std::string& word) { return is_alias(word) || registry().know
 std::string unit_for(const CaseBlock& block, const std::string& chosen) {
   if (!chosen.empty()) return chosen;
   if (!block.unit.empty() && !registry().knows(block.unit)) {
-    if (!is_provenance(block.unit)) return block.unit;  // binding names the nearest units
+    if (!is_provenance(block.unit)) return block.unit;  // an unknown name: the message of binding has the nearest ones
     const Result<std::string> model = model_of_provenance(block.unit);
     if (!model) throw BadInput(model.refusal().reason);
     return *model;
@@ -54,11 +54,11 @@ void run_files(const std::vector<std::string>& files, const std::string& chosen,
                uint64_t* declined_cases) {
   Outcomes outcomes;
   for (const std::string& file : files) {
-    UnitCache units;  // of the file alone: a unit that begins anew does so for each
+    UnitCache units;  // for this file alone: a unit with fresh=1 starts a new process when it is bound
     CaseReader reader(file);
     CaseBlock block;
     while (reader.next(block, 4096)) {
-      // A unit that was named beside the files is not the files' fault; that it declines their op may be.
+      // That `chosen` is unknown is no error of a line of the file; that it declines the line's op is.
       const std::optional<Refusal> wrong = chosen.empty() ? std::nullopt : units.refusal(chosen, block.batch.op());
       if (wrong && wrong->kind != Refusal::Kind::declined) throw BadInput(wrong->reason);
       try {

@@ -1,4 +1,4 @@
-// Streams case files through units: one bound unit per unit line and op, results in file order.
+// Runs the cases of files on units, in file order. A unit is bound once for each name and op of a file.
 #pragma once
 
 #include <functional>
@@ -10,32 +10,37 @@
 
 namespace mmafuzz::cli {
 
-/// Binds each (unit, op) once.
+/// The units that were bound so far, each once for a name and an op. The cache owns them.
 class UnitCache {
  public:
+  /// Throws BadInput where the name does not bind.
   const Unit& get(const std::string& name, const Op& op);
-  /// Why there is no such unit for the op; nothing where there is.
+  /// Why the name does not bind to the op; nullopt where it does.
   std::optional<Refusal> refusal(const std::string& name, const Op& op);
 
  private:
-  std::map<std::pair<std::string, std::string>, std::unique_ptr<Unit>> units_;
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<Unit>> units_;  ///< keyed by name and op line
 };
 
-/// Whether a word is the name of a unit, short or whole.
+/// Whether a word is the short or whole name of a unit.
 bool is_unit(const std::string& word);
 
-/// The unit that a block's cases are for: `chosen` if given, else the model of the file's unit line, else `ieee` for
-/// scalar operations and conversions. Throws BadInput.
+/// The name of the unit to run cases on: `chosen` unless "", else the unit of the cases' unit line (for a recording of
+/// a GPU, "nvidia...", its model), else `exact` for blocks and `ieee` for scalar operations and conversions. Throws
+/// BadInput where none of these names a unit.
 std::string unit_for(const CaseBlock& block, const std::string& chosen);
 
-/// Cases of --op and --case as case text; `notes` receive a line for each operand that was rounded. Throws BadInput.
+/// The cases of --op and --case as case text. `notes` gets a sentence for each operand that was rounded. Throws
+/// BadInput as typed_case() does.
 std::string text_of_cases(const Op& op, const std::vector<std::string>& cases, std::vector<std::string>& notes);
 
+/// Receives the cases of a block and what their unit computed.
 using VisitBlock =
     std::function<void(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes)>;
 
-/// Runs every file through its unit. A malformed line throws BadInput after what stands before it was visited, and so
-/// does an op that the unit declines, unless `declined_cases` is there to count its cases.
+/// Runs the cases of each file on unit_for(block, chosen). Throws BadInput at a malformed line, after the cases before
+/// it were visited, and at an op that the unit declines, unless `declined_cases` is given: then the cases of that op
+/// are added to it and skipped.
 void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit,
                uint64_t* declined_cases = nullptr);
 

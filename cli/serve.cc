@@ -1,4 +1,4 @@
-// mmafuzz serve: any unit as a process, for another mmafuzz (docs/processes.md).
+// mmafuzz serve: answers as a process unit for another mmafuzz, with any unit (docs/processes.md).
 #include "cli/command.h"
 #include "oracles/units/serve_unit.h"
 #include "plan/named_rows.h"
@@ -7,7 +7,7 @@ namespace mmafuzz::cli {
 
 namespace {
 
-/// A row of one's own answers on its op's formats alone.
+/// The unit for an op. The name of a user's own row (--rows) is declined for ops of other formats than the row's.
 Result<std::unique_ptr<Unit>> unit_to_serve(const std::string& name, const Op& op) {
   if (!find_named_row(name)) return registry().bind(name, op);
   const std::string unit = unit_of_named_row(name, op);
@@ -24,8 +24,8 @@ void add_serve(Arguments& app, int& status) {
   add_rows_option(*sub);
   sub->footer("Example: mmafuzz check --unit 'process:ssh lab mmafuzz serve cpu:fma.f32' cases.cases");
   sub->callback([unit, &status] {
-    if (const NamedRow* own = find_named_row(*unit)) bind_or_fail(*unit, own->op);  // settings that are wrong are said
-    else if (!registry().knows(*unit)) bind_or_fail(*unit, Op());                   // names the nearest units
+    if (const NamedRow* own = find_named_row(*unit)) bind_or_fail(*unit, own->op);  // throws on wrong settings
+    else if (!registry().knows(*unit)) bind_or_fail(*unit, Op());  // throws, and names the nearest units
     status = serve_unit(*unit, [&](const Op& op) { return unit_to_serve(*unit, op); });
   });
 }

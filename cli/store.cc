@@ -1,4 +1,4 @@
-// mmafuzz store: a store that many nights were merged into: what changes over time, and what may go.
+// mmafuzz store: shows what changes over the campaigns (nights) that were merged into a store, and prunes old ones.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace mmafuzz::cli {
 namespace {
 
-/// "1,023" for the last campaigns, "-" where one did not see it.
+/// For each of the last `shown` of `campaigns` campaigns, the count of what the trend is about: " 1023", " -" where the
+/// campaign did not see it, " +" where the trend has no counts.
 std::string last_counts(const Trend& trend, size_t campaigns, size_t shown) {
   std::string text;
   for (size_t i = campaigns - std::min(campaigns, shown); i < campaigns; ++i) {
@@ -104,7 +105,7 @@ void prune(const std::string& file, const std::string& keep, bool json) {
   const std::optional<double> seconds = parse_duration(keep);
   if (!seconds) throw BadInput("--keep " + keep + ": give a time, as in 90d");
   const auto size = [&] { return std::filesystem::file_size(file); };
-  { const Store there(file, Access::read); }  // a wrong name creates no store
+  { const Store there(file, Access::read); }  // throws on a wrong name; opening to write would create a store
   const uintmax_t before = size();
   Store store(file, Access::write);
   const size_t pruned = store.prune(std::time(nullptr) - static_cast<int64_t>(*seconds));

@@ -1,4 +1,4 @@
-// The subcommands in the order of --help, one row each. To add one, add its file with add_<name>() and its row here.
+// The subcommands in the order of --help, one line each. To add one, add its file with add_<name>() and its line here.
 MMAFUZZ_SUBCOMMAND(list)
 MMAFUZZ_SUBCOMMAND(catalogue)
 MMAFUZZ_SUBCOMMAND(eval)

@@ -1,5 +1,5 @@
-// mmafuzz survey: everything that the device at hand can settle, in one process, in the order of what it decides per
-// second.
+// mmafuzz survey: runs all checks that need the device of this machine, in one process. Those come first that decide
+// most in a second.
 #include <ctime>
 #include <filesystem>
 
@@ -30,7 +30,8 @@ void add_survey(Arguments& app, int& status) {
   sub->add_option("--sizes", options->sizes, "n of the n x n x n products of the part dgemm (1024 2048 4096 8192)")
       ->check(in_range(4, 32768));
   sub->add_option("--seed", options->seed, "seed of the generators")->check(unsigned_number());
-  if (!std::filesystem::is_directory("corpus/published")) options->corpus = default_corpus_folder();  // installed
+  if (!std::filesystem::is_directory("corpus/published"))
+    options->corpus = default_corpus_folder();  // not in a checkout
   sub->add_option("--corpus", options->corpus, "the corpus")->capture_default_str();
   sub->add_option("--observations", options->observations,
                   "folder of recorded results (default: MMAFUZZ_OBSERVATIONS)");
@@ -58,7 +59,7 @@ void add_survey(Arguments& app, int& status) {
     }
     options->recorded_by = std::string("mmafuzz ") + version_number() + ", " + utc_text(std::time(nullptr), day_format);
     options->program = std::filesystem::read_symlink("/proc/self/exe", error).string();
-    setenv("MMAFUZZ_DEVICE_LOSSES", options->output.c_str(), 1);  // batches in flight are kept with the rest
+    setenv("MMAFUZZ_DEVICE_LOSSES", options->output.c_str(), 1);  // the batch on which a device is lost is kept there
     const auto child = make_device_child();
     Registry units = oracle_registry();
     add_device_units(units, child);

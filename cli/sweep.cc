@@ -1,5 +1,5 @@
-// mmafuzz sweep: a device unit against its model on as many dots as the device can take, or a model's mutant against
-// the model with the same generator on the host.
+// mmafuzz sweep: compares a device unit with its model on as many dots as the device can take; or, with the same
+// generator on the host, a model's mutant with the model.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -29,7 +29,8 @@ struct SweepOptions {
   bool json = false;
 };
 
-/// The row that a name stands for: the only one, or that of --op.
+/// The user's own row that --unit names: the only one of that name, or that of --op. nullptr where --unit is no such
+/// name; throws BadInput where --op is missing or chooses none.
 const NamedRow* row_to_sweep(const SweepOptions& options) {
   const std::vector<const NamedRow*> rows = find_named_rows(options.unit);
   if (rows.empty() && !options.op.empty())
@@ -65,7 +66,7 @@ SweepSubject subject_of(const SweepOptions& options) {
   const UnitName unit(options.unit);
   if (unit.backend != "cuda") return host_subject(options, unit);
   if (!options.op.empty()) throw BadInput("--op chooses a row of one name: " + options.unit + " is none");
-  // One child for the sweep and the unit: a device has one context.
+  // Sweep and unit share one child process, which has the device's only context.
   const auto child = make_device_child();
   Registry units = oracle_registry();
   add_device_units(units, child);

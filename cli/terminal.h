@@ -9,7 +9,8 @@
 
 namespace mmafuzz::cli {
 
-/// Columns of the terminal behind a file descriptor, or what COLUMNS says; `otherwise` for a file.
+/// The environment variable COLUMNS where it is a positive number, else the columns of the terminal that the file
+/// descriptor is open to; `otherwise` where that is no terminal.
 inline size_t terminal_width(int descriptor, size_t otherwise = 80) {
   if (const char* columns = std::getenv("COLUMNS"); columns && std::atoi(columns) > 0)
     return static_cast<size_t>(std::atoi(columns));

@@ -1,4 +1,4 @@
-// mmafuzz triage: raw divergences of campaigns as buckets, each with its cause and one minimal witness.
+// mmafuzz triage: sorts the raw divergences of campaigns into buckets, each with its cause and one minimal witness.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct TriageOptions {
   bool details = false, json = false;
 };
 
-/// The table of buckets, with what each cause means where `details` says so.
+/// Prints the table of buckets; with `details` also what each cause means.
 void print_buckets(const std::vector<Bucket>& buckets, bool details) {
   fmt::print("{:<10} {:<9} {:>8} {:>3}  {}\n", "bucket", "severity", "count", "n",
              "property, op, units, values, cause");

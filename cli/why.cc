@@ -1,4 +1,4 @@
-// mmafuzz why: what differs between two units, as facts with witnesses found on the spot.
+// mmafuzz why: searches for what differs between two units, and prints it as facts with witnesses.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -33,7 +33,7 @@ void check_names(const std::vector<std::string>& units) {
     if (!is_alias(unit) && !registry().knows(unit)) bind_or_fail(unit, default_ops(OpKind::dot).front());
 }
 
-/// Ops that both units take: those of their own rows first, then the ops of the default search.
+/// Ops that both units take: those of the default search or, where they take none of these, of all models' rows.
 std::vector<Op> common_ops(const std::vector<std::string>& units) {
   std::vector<Op> ops;
   const auto offer = [&](const Op& op) {
@@ -47,7 +47,7 @@ std::vector<Op> common_ops(const std::vector<std::string>& units) {
   return ops;
 }
 
-/// The witness: what to type, and both results as encodings and decimals.
+/// A fact's witness: both results as encodings and decimals, and the command that shows it.
 std::string witness_text(const Fact& fact, const std::vector<std::string>& units) {
   CaseReader reader("witness", fact.best.witness);
   CaseBlock block;
