@@ -27,9 +27,9 @@ std::string element_name(const Op& op, int e) {
   return e == 0 ? "scale" : fmt::format("code {}", e - 1);
 }
 
-/// Counts the elements that differ from what was expected, by their distance (ulp_gap): 0, 1, 2, 3-4, 5-8, ... 32769-
-/// 65536 ulp, more, and "infinity or NaN" where either is one. At 0 the encodings differ and the numbers do not: +0 and
-/// -0, say. Flags are not counted.
+/// Counts the elements that differ from what was expected, by their distance (ulp_gap): 0 (+0 and -0, or encodings of
+/// one number), 1, 2, 3-4, 5-8 and so on to 65536 ulp, more; and apart those where one is an infinity or NaN. Flags are
+/// not counted.
 class UlpHistogram {
  public:
   void add(const FormatFields& d, uint64_t expected, uint64_t got) {

@@ -1,4 +1,5 @@
-// The command line. CLI11 does the work behind it, in one file: a file that includes CLI11 pays seconds for it.
+// The command line, on top of CLI11. Only plan/arguments.cc and plan/help_pages.cc include CLI11, which takes seconds
+// to compile.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ class Validator;
 
 namespace mmafuzz {
 
-/// What a value must be.
+/// A condition on the text of a value.
 class Check {
  public:
   explicit Check(std::shared_ptr<CLI::Validator> validator) : validator_(std::move(validator)) {}
@@ -42,7 +43,7 @@ class Argument {
   Argument* required();
   Argument* check(const Check& check);
   Argument* delimiter(char separator);
-  Argument* allow_extra_args(bool allowed);  ///< of a list: whether one --option takes several values
+  Argument* allow_extra_args(bool allowed);  ///< whether an option with a list takes several values at a time
   Argument* capture_default_str();           ///< --help shows the value that the variable has now
   Argument* needs(Argument* other);
   Argument* excludes(Argument* other);
@@ -51,7 +52,8 @@ class Argument {
   CLI::Option* option_;
 };
 
-/// The arguments of a command or subcommand. Variables and what callbacks refer to must outlive it.
+/// The arguments of a command or subcommand, which must not outlive the variables of its options and what its callbacks
+/// refer to. It owns what the returned pointers point to.
 class Arguments {
  public:
   explicit Arguments(CLI::App* app) : app_(app) {}
@@ -63,17 +65,17 @@ class Arguments {
   Arguments* footer(const std::string& text);
   void callback(std::function<void()> run);
 
-  /// The types that a value may have are at the end of plan/arguments.cc.
+  /// Parses the option's value into `value`. The possible types are at the end of plan/arguments.cc.
   template <class T>
   Argument* add_option(const std::string& names, T& value, const std::string& text = "");
-  /// `take` gets every value, before any callback runs.
+  /// Calls `take` with each value of the option, before any callback runs.
   Argument* add_taken_option(const std::string& names, std::function<void(const std::string&)> take,
                              const std::string& text);
   Argument* add_flag(const std::string& names, bool& value, const std::string& text = "");
 
-  /// How often an option was given.
+  /// How often the option `name` was given.
   size_t count(const std::string& name) const;
-  /// What CLI11 knows of it, for the manual (plan/help_pages.h).
+  /// The description in CLI11, for the manual (plan/help_pages.h).
   const CLI::App& described() const { return *app_; }
 
  private:
@@ -82,15 +84,15 @@ class Arguments {
   std::deque<Argument> arguments_;
 };
 
-/// A whole program's arguments.
+/// The arguments of a whole program.
 class CommandLine {
  public:
   CommandLine(const std::string& text, std::function<std::string()> version, const std::string& footer);
   ~CommandLine();
   Arguments& arguments() { return arguments_; }
 
-  /// Runs the callbacks of the subcommands that are called. False where --help or --version was printed. Throws
-  /// BadInput on a wrong call, and what callbacks throw.
+  /// Parses the command line and runs the callbacks of its subcommands. False where it printed --help or --version
+  /// instead. Throws BadInput on a wrong call, and what callbacks throw.
   bool parse(int argc, char** argv);
 
  private:

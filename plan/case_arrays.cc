@@ -12,12 +12,13 @@
 namespace mmafuzz {
 namespace {
 
-/// numpy's types of formats' numbers; of several formats of one type the first is meant where nothing else says so.
+/// NumPy's type of the numbers of each format that has one. Where an op is read off arrays, a type stands for the first
+/// format in this table.
 constexpr std::pair<const char*, const char*> numpy_types[] = {
     {"fp16", "<f2"}, {"fp32", "<f4"}, {"tf32", "<f4"}, {"fp64", "<f8"}, {"s8", "|i1"},
     {"u8", "|u1"},   {"s32", "<i4"},  {"u32", "<u4"},  {"s64", "<i8"},  {"u64", "<u8"}};
 
-/// numpy's type of a format's numbers; "" where it has none.
+/// NumPy's type of a format's numbers; "" where there is none.
 std::string numpy_type(const Format& format) {
   for (const auto& [name, type] : numpy_types)
     if (format.name() == name) return type;
@@ -35,7 +36,7 @@ std::string shape_text(const std::vector<size_t>& shape) {
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
-/// The shape of one case in the array of a field.
+/// The shape that one case has in the array of a field; the result is the field behind the inputs.
 std::vector<size_t> shape_of_case(const Op& op, size_t field) {
   const auto m = static_cast<size_t>(op.m), n = static_cast<size_t>(op.n), k = static_cast<size_t>(op.k);
   if (op.kind == OpKind::gemm)
@@ -43,7 +44,7 @@ std::vector<size_t> shape_of_case(const Op& op, size_t field) {
   const std::vector<FieldShape> inputs = op.inputs();
   if (field >= inputs.size() || inputs[field].count == 1) {
     if (field >= inputs.size() && op.result().count > 1) return {static_cast<size_t>(op.result().count)};
-    const bool keeps_one = (field < 2 && op.kind == OpKind::dot) || (field == 0 && op.is_of_blocks());  // of k = 1
+    const bool keeps_one = (field < 2 && op.kind == OpKind::dot) || (field == 0 && op.is_of_blocks());  // with k = 1
     return keeps_one || (op.kind == OpKind::dot && field > 2 && field < inputs.size()) ? std::vector<size_t>{1}
                                                                                        : std::vector<size_t>{};
   }
@@ -54,13 +55,13 @@ void check_type(const NamedArray& from, const FieldShape& field) {
   const Format& format = field.format;
   const std::string own = numpy_type(format), encodings = encodings_type(format);
   const std::string opaque = "|V" + std::to_string(format.storage_bytes());
-  // What ml_dtypes saves does not say its format: it is believed where numpy has no type of its own.
+  // Arrays of ml_dtypes are saved as opaque bytes. They are taken for the field's format if NumPy has no type for it.
   if (from.array.type == own || from.array.type == encodings || (own.empty() && from.array.type == opaque)) return;
   throw BadInput(from.name + " holds " + from.array.type + ", and " + field.name + " is " + format.name() + ": save " +
                  (own.empty() ? "" : own + ", or ") + encodings + " with the encodings");
 }
 
-/// How many cases an array holds.
+/// The number of cases in an array, from its shape. Throws BadInput where the shape is none of the field's.
 size_t cases_in(const NamedArray& from, const Op& op, size_t index, const FieldShape& field) {
   const std::vector<size_t> one = shape_of_case(op, index), &all = from.array.shape;
   const auto is_tail = [&] {
@@ -90,13 +91,14 @@ void fill(Column& column, const NamedArray& from, const FieldShape& field) {
                        field.format.name());
 }
 
-/// Whether a and b are matrices; else they are dots' factors.
+/// Whether a and b are matrices, and not the factors of dots, by the shapes of all arrays (op_line_of_arrays). Throws
+/// BadInput, which ends with `ask`, where they are neither.
 bool are_matrices(const std::vector<NamedArray>& fields, const std::string& ask) {
   const std::vector<size_t>&a = fields[0].array.shape, &b = fields[1].array.shape;
   for (size_t i = fields.size() - 1; i >= 2; --i) {
     if (!fields[i].is_given()) continue;
     const std::vector<size_t>& shape = fields[i].array.shape;
-    const bool has_one_before = shape.size() == a.size() + 1 && shape[0] == 1;  // of one product
+    const bool has_one_before = shape.size() == a.size() + 1 && shape[0] == 1;  // a dimension for one product
     if (a.size() >= 2 && (shape.size() == a.size() || has_one_before)) return true;
     if (shape.size() + 1 == a.size() && (fields[i].array.elements() != 1 || shape.empty() || a[0] == 1)) return false;
     if (fields[i].array.elements() != 1)
@@ -175,7 +177,7 @@ CaseBlock cases_of_arrays(const Op& op, std::vector<NamedArray> arrays) {
     const bool is_c = sums && i == 2;
     if (is_c && !arrays[i].is_given()) continue;
     check_type(arrays[i], fields[i]);
-    if (is_c && arrays[i].array.elements() == 1) continue;  // for all
+    if (is_c && arrays[i].array.elements() == 1) continue;  // one c for all
     const size_t cases = cases_in(arrays[i], op, i, fields[i]);
     if (i == 0) block.batch.resize(cases);
     if (cases != block.batch.size())

@@ -6,7 +6,7 @@
 
 namespace mmafuzz {
 
-/// An array with the name that messages use for it. A c without a type is one that was not given.
+/// An array with its name for messages. A c that was not given has no type ("").
 struct NamedArray {
   std::string name;
   NpyArray array;
@@ -14,27 +14,30 @@ struct NamedArray {
   bool is_given() const { return !array.type.empty(); }
 };
 
-/// The content of a file, and the array of a .npy file. Throw BadInput.
+/// The content of a file. Throws BadInput.
 std::string content_of(const std::string& path);
+/// The array of a .npy file. Throws BadInput where the file cannot be read, std::runtime_error as parse_npy() does.
 NamedArray read_npy(const std::string& path);
 
-/// The op line of a dot or a matrix product whose arrays tell all of it: numpy types that are formats' own, and c's or
-/// the result's shape (a dot has a number for each case, a product a matrix); where c is one number or not given and
-/// there are no results, a and b, as of NumPy's a @ b. A c that is not given has the result's format, else fp64, fp32
-/// or s32. Throws BadInput where they do not.
+/// The op line, without sizes, of a dot or a matrix product with these arrays: a, b, perhaps c and the result. Formats
+/// follow from NumPy's types; a c that is not given has the result's format, or else fp64, s32 or fp32, by a's type.
+/// The shape of c or of the result tells a product (a matrix) from a dot (a number for each case). Where c is one
+/// number or not given, and there is no result, a and b do, as in NumPy's a @ b. Throws BadInput where the arrays do
+/// not tell.
 std::string op_line_of_arrays(const std::vector<NamedArray>& fields);
 
-/// The op line with the sizes that it leaves out (k=, m=, n=), from the shapes of a and b. Throws BadInput.
+/// The op of an op line that may leave sizes out (k=, m=, n=): these follow from the shapes of a and b. Throws
+/// BadInput.
 Op op_of_arrays(const std::string& op_text, const std::vector<NamedArray>& fields);
 
-/// Cases from the fields of an op in case-text order: dot a (n, k), b (n, k), c (n); gemm a (m, k), b (k, n), c (m, n),
-/// with one more dimension in front for several products; convert (n); scalar (n, operands). The result may come last.
-/// c may be one number for all, or not be given: +0. An array has the numpy type of its format, or one of encodings:
-/// unsigned, or the opaque one that ml_dtypes saves. Throws BadInput.
+/// Cases from one array for each field of the op in case-text order, perhaps with the results behind them. Shapes, for
+/// N cases: dot a (N, k), b (N, k), c (N); convert (N); scalar (N, operands); gemm a (m, k), b (k, n), c (m, n), with N
+/// in front for several products. c may be one number for all, or not be given: +0. An array has NumPy's type of the
+/// format's numbers, or is of encodings: unsigned integers, or the opaque bytes that ml_dtypes saves. Throws BadInput.
 CaseBlock cases_of_arrays(const Op& op, std::vector<NamedArray> fields);
 
-/// The arrays of cases of one op, by the names of their fields; with "d" where every case has a result. One matrix
-/// product is matrices, without the dimension of several.
+/// The arrays of cases, named by their fields, with the results as "d" where every case has one. The arrays of a single
+/// matrix product have no dimension in front.
 std::vector<std::pair<std::string, NpyArray>> arrays_of_cases(const CaseBlock& cases);
 
 }  // namespace mmafuzz

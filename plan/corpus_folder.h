@@ -1,4 +1,4 @@
-// Where this executable is, and the data that belong to it.
+// Where this executable and its data are.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace mmafuzz {
 /// This executable's path; empty where there is no /proc.
 std::string own_executable();
 
-/// Folder of corpora and evidence, of the checkout that the executable was built in or of its installation; a target's
-/// seeds are in <target>/seeds. Empty if there is none.
+/// The folder of corpora and evidence, of the checkout in which this executable was built or of its installation. A
+/// target's seeds are in <target>/seeds there. "" if there is no such folder.
 std::string default_corpus_folder();
 
 }  // namespace mmafuzz

@@ -9,6 +9,9 @@
 namespace mmafuzz {
 namespace {
 
+/// Dots: the formats of NVIDIA's recorded GPUs with the k of a wide instruction, a format of Tesla's, and fp32 and
+/// fp64, which CPUs have too. Of the other kinds a few ops each, in several formats, roundings and sizes. nan=any:
+/// which NaN a unit gives is not compared. The alpha and beta of products are -1/3, rounded to d's format, and 3.
 constexpr const char* op_lines[] = {
     "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16",
     "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16",
@@ -99,9 +102,10 @@ std::vector<Op> ops_of_models() {
 
 namespace {
 
+/// A glob and the settings behind it. A `?` begins settings where a name and = follow ("?block=8"); any other `?` is
+/// part of the glob and stands for one character.
 struct Pattern {
   explicit Pattern(const std::string& text) : glob(text) {
-    // A ? that begins settings is none of the glob's.
     for (size_t at = text.find('?'); at != std::string::npos; at = text.find('?', at + 1)) {
       const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", at + 1);
       if (end == std::string::npos || end == at + 1 || text[end] != '=') continue;
@@ -110,6 +114,7 @@ struct Pattern {
       return;
     }
   }
+  /// A listed name that matches, with the settings.
   std::string unit(const std::string& listed) const {
     return settings.empty() ? listed : UnitName(listed).with(settings).text();
   }

@@ -1,5 +1,5 @@
-// What rows rest on, as data: the tables of corpus/evidence, and the case files of the corpus that have results of a
-// row.
+// The evidence for the rows of models: the tables in corpus/evidence, and the case files of the corpus with results of
+// a row. docs/units.md, "Evidence", explains the kinds.
 #pragma once
 
 #include <map>
@@ -11,22 +11,22 @@
 
 namespace mmafuzz {
 
-/// One thing that speaks for a row.
+/// One piece of evidence for a row.
 struct EvidenceOfRow {
   std::string kind;  ///< recorded, live, machine code, manual, paper, peer, analogy
   std::string source, date;
-  std::string file;    ///< of the corpus, where there is one
-  uint64_t cases = 0;  ///< that the file holds of the row, or that were compared live
+  std::string file;    ///< a path in the corpus; "" where there is no file
+  uint64_t cases = 0;  ///< the row's cases in the file, or the cases that were compared live; 0 where there are none
 };
 
-/// A point on which published sources contradict each other.
+/// A point on which published sources contradict each other: the parameters that it concerns, and the two readings.
 struct OpenPoint {
   std::string point, parameters, by_default, other;
 };
 
-/// That a unit was asked every input there is of some ops, and kept a property on all of them.
+/// A check of a property on every input of some ops, which the unit passed.
 struct ExhaustiveCheck {
-  std::string on;  ///< which ops
+  std::string on;  ///< the ops, in words
   uint64_t inputs = 0;
 };
 
@@ -34,16 +34,17 @@ class EvidenceTables {
  public:
   using Table = std::vector<std::vector<std::string>>;
 
-  /// Reads the tables and counts the cases of the files. Throws std::runtime_error where one cannot be read.
+  /// Reads the tables and counts the cases of the files in this folder. Throws std::runtime_error where one of them
+  /// cannot be read.
   explicit EvidenceTables(std::string corpus);
 
   std::vector<EvidenceOfRow> of(const ModelRow& row) const;
   std::vector<OpenPoint> open_points(const ModelRow& row) const;
-  /// With how many products of an instruction a solver has proven a claim of the row; 0: it is tested only.
+  /// The k, the number of products, at which a solver has proven the row's claim of a property; 0 where none has.
   int proven_products(const ModelRow& row, const std::string& property) const;
   /// The check of a unit's claim on every input; nullptr where there is none.
   const ExhaustiveCheck* exhaustive(const std::string& unit, const std::string& property) const;
-  /// Cases per second that were measured, as text, and how; empty where the row was not measured.
+  /// The measured number of cases per second, as text; "" where the row was not measured.
   std::string rate(const ModelRow& row) const;
   const std::string& how_rates_were_measured() const { return rates_.front().at(1); }
 
@@ -53,9 +54,9 @@ class EvidenceTables {
   void read_exhaustive();
 
   std::string corpus_;
-  Table files_, sources_, live_, open_points_, proofs_, rates_;  ///< the first line has the names of the columns
-  std::map<std::string, std::vector<EvidenceOfRow>> in_files_;   ///< by row
-  std::map<std::pair<std::string, std::string>, ExhaustiveCheck> exhaustive_;  ///< by unit and property
+  Table files_, sources_, live_, open_points_, proofs_, rates_;                ///< line 0 has the names of the columns
+  std::map<std::string, std::vector<EvidenceOfRow>> in_files_;                 ///< keyed by the row's name
+  std::map<std::pair<std::string, std::string>, ExhaustiveCheck> exhaustive_;  ///< keyed by unit and property
 };
 
 }  // namespace mmafuzz

@@ -15,7 +15,7 @@ std::vector<const CLI::Option*> shown_options(const CLI::App& app) { return show
 
 bool takes_value(const CLI::Option& option) { return option.get_expected_max() > 0; }
 
-/// "{a,b,c}" in the name of a type: the words that an option takes.
+/// The words that an option takes, separated by spaces, from "{a,b,c}" in CLI11's name of its type; "" for any value.
 std::string words_taken(const CLI::Option& option) {
   std::string type = option.get_type_name();
   const size_t begin = type.find('{'), end = type.rfind('}');
@@ -38,7 +38,7 @@ std::string roff(const std::string& text) {
   return escaped;
 }
 
-/// "-o, --output FILE".
+/// The names of an option and its type, "-o, --output FILE"; of a positional argument its name.
 std::string names_of(const CLI::Option& option) {
   std::string text;
   for (const std::string& name : option.get_snames()) text += (text.empty() ? "" : ", ") + ("-" + name);
@@ -82,7 +82,8 @@ void add_pages(const CLI::App& app, const std::string& name, const std::string& 
     add_pages(*sub, name + "-" + sub->get_name(), call + " " + sub->get_name(), version, pages);
 }
 
-/// Of each subcommand: what may follow it, and which words its options take.
+/// Adds the branches of the script for a subcommand and those below it: to `words` the subcommands and options that can
+/// follow, to `values` the words that its options take.
 void add_completion(const CLI::App& app, const std::string& path, std::string& words, std::string& values) {
   std::string all;
   for (const CLI::App* sub : shown_subcommands(app)) all += sub->get_name() + " ";

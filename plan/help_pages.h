@@ -1,4 +1,4 @@
-// The help of a command line in other forms: manual pages and completion. Both are made from what --help is made from.
+// The help of a command line as manual pages and as completion for bash, made of the same descriptions as --help.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ struct ManualPage {
   std::string text;  ///< of section 1, in the macros of man(7)
 };
 
-/// A page of the program, and one of each subcommand that --help shows.
+/// The page of the program, and a page for each subcommand that --help shows.
 std::vector<ManualPage> manual_pages(const Arguments& program, const std::string& version);
 
-/// A script for bash-completion: subcommands, options, words that an option takes, units, targets, files.
+/// A script for bash-completion, which completes subcommands, options, the words of options, units, targets and files.
 std::string bash_completion(const Arguments& program);
 
 }  // namespace mmafuzz

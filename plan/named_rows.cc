@@ -22,10 +22,10 @@ namespace mmafuzz {
 namespace {
 
 constexpr char first_line[] = "mmafuzz-rows 1";
-constexpr char op_word[] = "op";  ///< begins an op line, so that no row has this name
+constexpr char op_word[] = "op";  ///< begins an op line: no row may have this name
 
-/// A program of Python takes files while other threads name units: who reads or adds holds the lock. Rows stay where
-/// they are and do not change, so that pointers to them outlive it.
+/// The files that take_rows() read, and their rows. Threads that read or add hold the lock, because a Python program
+/// may take a file while other threads use names. Rows are never moved or changed: pointers to them stay valid.
 struct Taken {
   std::mutex lock;
   std::vector<std::string> files;
@@ -52,7 +52,7 @@ void check_name(const std::string& name) {
     throw BadInput("'" + name + "' is the name of another unit");
 }
 
-/// "mychip?block=8": the name, and "block=8".
+/// The name and the settings: "mychip" and "block=8" of "mychip?block=8".
 std::pair<std::string, std::string> split_settings(const std::string& text) {
   const size_t mark = text.find('?');
   return {text.substr(0, mark), mark == std::string::npos ? "" : text.substr(mark + 1)};
@@ -71,7 +71,7 @@ bool has_row(const Rows& rows, const std::string& name, const Op& op) {
                      [&](const NamedRow& row) { return row.name == name && same_formats(row.op, op); });
 }
 
-/// The rows that were taken and fit.
+/// The rows, of those that were taken, for which fits(row) is true.
 template <typename Fits>
 std::vector<const NamedRow*> rows_that(const Fits& fits) {
   Taken& all = taken();
@@ -82,7 +82,7 @@ std::vector<const NamedRow*> rows_that(const Fits& fits) {
   return found;
 }
 
-/// Whether a row that is saved is the file's beginning.
+/// Whether the file is missing or empty, so that a saved row begins it.
 bool is_new(const std::string& path) { return std::ifstream(path).peek() == std::ifstream::traits_type::eof(); }
 
 bool ends_with_newline(const std::string& path) {
@@ -120,7 +120,7 @@ std::vector<NamedRow> read_rows(const std::string& path) {
       if (!op) throw BadInput("a row needs an op line before it");
       check_name(row.name);
       row.op = *op;
-      row.unit = bind_or_fail(row.unit, row.op)->name();  // what a short name stood for
+      row.unit = bind_or_fail(row.unit, row.op)->name();  // the whole name where the file has a short one
       if (has_row(rows, row.name, row.op))
         throw BadInput("the name " + row.name + " is given twice for '" + to_text(row.op) + "'");
       rows.push_back(std::move(row));
@@ -164,7 +164,7 @@ void take_rows(const std::string& path) {
     const std::lock_guard guard(all.lock);
     if (has_file()) return;
   }
-  const std::vector<NamedRow> rows = read_rows(path);  // binds units, which asks for names that were taken
+  const std::vector<NamedRow> rows = read_rows(path);  // without the lock, which it takes to look names up
   const std::lock_guard guard(all.lock);
   if (has_file()) return;
   for (const NamedRow& row : rows)

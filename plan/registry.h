@@ -1,4 +1,4 @@
-// Every unit that this program knows: oracles, models, plugins and devices.
+// The registry of all units of this program: oracles, models, plugins and devices.
 #pragma once
 
 #include "core/registry.h"
@@ -7,14 +7,14 @@ namespace mmafuzz {
 
 const Registry& registry();
 
-/// The same units in a registry of the caller's, who may add families of his own.
+/// A new registry with the same units, to which the caller may add families.
 Registry make_registry();
 
-/// Stands for the units that are searched where none are named: "default,plugin:mine.so".
+/// A pattern for the units that are searched by default: "default,plugin:mine.so".
 inline constexpr char default_word[] = "default";
 
-/// The units of one op: those that the patterns name, or all with their own arithmetic, rows of one's own among them,
-/// where there is no pattern.
+/// The names of the units that patterns stand for on an op (matching_units, also with short names, `default` and "UNIT
+/// on OP"). No patterns mean `default`: Registry::searched_by_default() and the user's named rows.
 std::vector<std::string> units_of(const std::vector<std::string>& patterns, const Op& op);
 
 }  // namespace mmafuzz

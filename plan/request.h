@@ -1,4 +1,4 @@
-// What people ask for in text, on the command line or in a table: ops and units that must exist; and how commands end.
+// Ops and units that a person names and that must exist, and how commands end.
 #pragma once
 
 #include <memory>
@@ -21,19 +21,19 @@ inline constexpr int exit_divergence = 1;
 inline constexpr int exit_bad_input = 2;
 inline constexpr int exit_contradiction = 3;
 inline constexpr int exit_unknown = 4;        ///< neither proven nor refuted, or too few answers
-inline constexpr int exit_interrupted = 130;  ///< as shells say it of Ctrl-C
+inline constexpr int exit_interrupted = 130;  ///< what a shell reports after Ctrl-C: 128 + SIGINT
 
-/// How a command ends whose units did not answer everything: says on standard error what was not answered. Returns
-/// `code`, or exit_divergence in place of exit_ok where a unit broke on a case. Where the code would be exit_ok and a
-/// unit answered nothing, throws BadInput.
+/// Decides the exit code of a command by the answers of its units, and prints on standard error what was not answered.
+/// Returns `code`, but exit_divergence in place of exit_ok where a unit broke on a case. Throws BadInput where `code`
+/// is exit_ok and a unit is silent (silent_unit).
 int judge_answers(const AnswerCounts& counts, int code);
 
-/// Parses an op with or without the leading "op ". Throws BadInput.
+/// The op of an op line with or without its "op ". Throws BadInput.
 Op op_from_text(const std::string& text);
 
-/// A unit of registry() for the op. Throws BadInput with the refusal's reason.
+/// The unit of registry() of that name, bound to the op. Throws BadInput with the refusal's reason.
 std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op);
-/// The same of another registry.
+/// The same for another registry.
 std::unique_ptr<Unit> bind_or_fail(const Registry& units, const std::string& name, const Op& op);
 
 }  // namespace mmafuzz

@@ -143,7 +143,7 @@ std::vector<const Property*> properties_of(const FuzzTarget& target) {
 
 const FuzzTarget& target_of(const std::string& property, const Op& op) {
   const bool of_units = property == "equal" || property == "equals_model";
-  const FuzzTarget* any = nullptr;  // of matrix products no target compares units, but one runs them
+  const FuzzTarget* any = nullptr;  // for matrix products, where no target compares units: the first that takes the op
   for (const FuzzTarget& target : fuzz_targets()) {
     if (!takes(target, op)) continue;
     if (of_units && target.compares_units()) return target;

@@ -1,11 +1,10 @@
-// Every fuzz target, one row each. Builds, tests, campaigns, minimize, promote, packages and docs/fuzzing.md follow
-// this table. To add a target, add its row: MMAFUZZ_TARGET(name, looks at, ops, format, properties, without, campaigns,
-// contract).
-//   looks at    units: units are compared with what they claim to equal and with each other; one unit: properties
-//   alone;
-//               own: the target is fuzz_targets/<name>.cc
+// Every fuzz target, one line each. Builds, tests, campaigns, minimize, promote, packages and docs/fuzzing.md follow
+// this table. To add a target, add its line: MMAFUZZ_TARGET(name, looks at, ops, format, properties, without,
+// campaigns, contract).
+//   looks at    units: units are compared with those that they claim to equal and with each other, and properties are
+//               checked; one_unit: properties alone; own: the target is fuzz_targets/<name>.cc
 //   ops         the list in plan/targets.cc; none for a target whose inputs are not cases of known ops
-//   format      of the matrices of its ops; "" for any
+//   format      the format of a: other ops are left out; "" for any
 //   properties  globs of the properties that it checks, less the globs of `without`
 //   campaigns   whether campaigns run it
 //   contract    what a contract failure means

@@ -8,8 +8,8 @@ namespace {
 
 using Names = std::pair<const char*, const char*>;
 
-/// TestFloat's names of formats, operations and rounding modes, and ours. The comparisons are those of IEEE 754 by
-/// default: eq is quiet, lt and le signal.
+/// TestFloat's names of formats, operations and rounding modes, each with the name here. Comparisons without a suffix
+/// are as in IEEE 754: eq is quiet, lt and le signal.
 constexpr Names testfloat_floats[] = {{"f16", "fp16"}, {"bf16", "bf16"}, {"f32", "fp32"}, {"f64", "fp64"}};
 constexpr Names testfloat_integers[] = {{"i32", "s32"}, {"ui32", "u32"}, {"i64", "s64"}, {"ui64", "u64"}};
 constexpr Names testfloat_operations[] = {{"add", "add"},
@@ -48,13 +48,14 @@ std::string names_of(const Names (&table)[N]) {
 
 struct TestFloatFunction {
   const char *from = nullptr, *to = nullptr, *operation = nullptr;
-  std::string words;  ///< of the op line, which the name says
+  std::string words;  ///< attributes of the op line that follow from the function's name
   bool rounds_to_integer = false;
   bool compares() const { return operation && (operation[0] == 'e' || operation[0] == 'l'); }  // equal, less...
 };
 
-/// The program `testfloat` names mode and exactness of a rounding to an integer: `_r_MODE`, `_rx_MODE` or `_x` at the
-/// end. Cuts that off and gives its words.
+/// Cuts `_r_MODE`, `_rx_MODE` or `_x` off the end of a name, with which the program `testfloat` names mode and
+/// exactness of a rounding to an integer. Returns the attributes of the op line that it stands for; "" where there is
+/// none.
 std::string cut_rounding(std::string& name) {
   for (const auto& [theirs, own] : testfloat_roundings)
     for (const bool exact : {false, true}) {
@@ -112,7 +113,7 @@ std::string op_of_testfloat(const std::string& function, const std::string& word
   const std::string what = f.to ? std::string("convert from=") + f.from + " to=" + f.to
                                 : std::string("scalar ") + f.operation + " format=" + f.from;
   std::string more = f.words + (f.words.empty() || words.empty() ? "" : " ") + words;
-  // testfloat_gen is silent about inexact integers, unless it is called with -exact.
+  // testfloat_gen does not raise inexact for rounding to an integer, unless it is called with -exact.
   if (f.rounds_to_integer && more.find("inexact=") == std::string::npos)
     more += more.empty() ? "inexact=0" : " inexact=0";
   return what + (more.empty() ? "" : " " + more) + " nan=any flags=ieee";
@@ -129,7 +130,7 @@ std::string case_of_testfloat(const std::string& function, const std::string& li
   std::string text;
   for (size_t i = 0; i < operands; ++i) text += words[i] + " ";
   std::string result = words[operands];
-  if (f.compares()) {  // 0 or 1, which we write as numbers of the format
+  if (f.compares()) {  // 0 or 1, which case text has as numbers of the format
     if (result != "0" && result != "1")
       throw BadInput("expected 0 or 1 as the result of " + function + ", found " + mmafuzz::in_quotes(result));
     const FormatFields& d = op.d.fields();

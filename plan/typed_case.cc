@@ -10,7 +10,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr mpfr_prec_t typed_precision = 4096;  ///< what a decimal has beyond it is a remainder, which rounds right
+constexpr mpfr_prec_t typed_precision = 4096;  ///< in bits; what a number has beyond it counts as a nonzero remainder
 
 bool has_only(std::string_view word, std::string_view characters) {
   return !word.empty() && word.find_first_not_of(characters) == word.npos;
@@ -20,7 +20,7 @@ bool may_be_encoding(const std::string& word, const Format& format) {
   return word.size() == static_cast<size_t>(format.digits()) && has_only(word, "0123456789abcdefABCDEF");
 }
 
-/// A decimal or hex float to the letter: strtod would take more, "1_0" or "infinity and beyond".
+/// Whether the whole word is a decimal, a hex float, inf, infinity or nan. (strtod accepts words that only begin so.)
 bool may_be_number(std::string_view word) {
   if (!word.empty() && (word[0] == '+' || word[0] == '-')) word.remove_prefix(1);
   if (word == "inf" || word == "infinity" || word == "nan") return true;
@@ -36,7 +36,7 @@ bool may_be_number(std::string_view word) {
   return has_only(exponent, "0123456789");
 }
 
-/// A number that no encoding looks like: it has a point, a sign, an exponent's letter after 0x, or is a word.
+/// Whether the word has only decimal digits, so that it may be a number or an encoding.
 bool is_whole(const std::string& word) { return has_only(word, "0123456789"); }
 
 std::string decimal_text(const Format& format, uint64_t encoding) {
@@ -55,7 +55,8 @@ std::vector<std::string> fields_of_text(const std::string& text) {
   }
 }
 
-/// The word with an exponent that MPFR's own holds: what lies beyond 10^999999999 is beyond every format.
+/// The number with an exponent of at most nine digits, which MPFR's can represent: a greater one is cut to 999999999,
+/// which is beyond every format, too.
 std::string with_near_exponent(const std::string& word) {
   const bool is_hex = word.find_first_of("xX") != std::string::npos;
   const size_t mark = word.find_first_of(is_hex ? "pP" : "eE");
@@ -64,7 +65,8 @@ std::string with_near_exponent(const std::string& word) {
   return word.substr(0, digits) + "999999999";
 }
 
-/// What lies far beyond a format rounds as what lies a little beyond it, and is no number that MPFR could not hold.
+/// Moves a number far outside the format's range (or one that MPFR has made zero) to just outside it, where it rounds
+/// in the same way.
 void keep_near(exact::Mpfr& x, const FormatFields& f, bool negative) {
   const mpfr_exp_t least = f.least_bit() - 8, greatest = f.emax() + 8;
   if (mpfr_zero_p(x.get())) mpfr_set_si_2exp(x.get(), negative ? -1 : 1, least, MPFR_RNDN);
@@ -129,7 +131,7 @@ TypedCase typed_case(const Op& op, const std::string& text) {
       some_encodings = some_encodings || (encoding && !may_be_number(word));
     }
   }
-  if (all_encodings) return {text, {}};  // the reader of case text has its own say
+  if (all_encodings) return {text, {}};  // the reader of case text checks it
   TypedCase typed;
   for (size_t i = 0; i < fields.size(); ++i) {
     if (i) typed.line += " | ";

@@ -11,7 +11,8 @@
 namespace mmafuzz {
 namespace {
 
-/// "h100/wgmma?x=1": the architecture, "wgmma" and "x=1".
+/// The parts of a short name: of "h100/wgmma?x=1" the architecture "hopper", "wgmma" and "x=1". `arch` is "" where the
+/// text begins with no GPU or architecture.
 struct Alias {
   explicit Alias(const std::string& text) {
     std::string plain = text.substr(0, text.find('?'));
@@ -28,7 +29,7 @@ struct Alias {
   std::string arch, instruction, settings;
 };
 
-/// "rule=floor?..." as the unit of that rule of block quantizers; empty where it is none.
+/// The unit "quantizer:floor?..." of the text "rule=floor?..."; "" where the text names no rule of block quantizers.
 std::string unit_of_rule(const std::string& text) {
   constexpr std::string_view prefix = "rule=";
   const std::string rule = text.starts_with(prefix) ? text.substr(prefix.size()) : "";
@@ -37,7 +38,7 @@ std::string unit_of_rule(const std::string& text) {
   return "";
 }
 
-/// "model:hopper/..." does, "b200/tcgen05.kind::mxf4" does not.
+/// Whether a text has a backend before a colon, as "model:hopper/..." has and "b200/tcgen05.kind::mxf4" has not.
 bool names_backend(const std::string& text) { return text.find(':') < text.find_first_of("/?"); }
 
 bool takes(const ModelRow& row, const Op& op) {
@@ -48,8 +49,8 @@ bool takes(const ModelRow& row, const Op& op) {
          (!op.has_scales() || (own.scale_a == op.scale_a && own.scale_b == op.scale_b));
 }
 
-/// As a program would choose: of the matrix unit and not of the CUDA cores, the widest instruction that the op fills,
-/// otherwise the narrowest.
+/// Whether a program would rather use `row` for a dot of `wanted` products: rows of the matrix unit before rows of the
+/// CUDA cores, then the largest k that is at most `wanted`, then the smallest k.
 bool fits_better(const ModelRow& row, const ModelRow& than, int wanted) {
   const auto on_cores = [](const ModelRow& r) { return traits_of(r.model).of_fp32(); };
   if (on_cores(row) != on_cores(than)) return on_cores(than);
@@ -58,7 +59,8 @@ bool fits_better(const ModelRow& row, const ModelRow& than, int wanted) {
   return k <= wanted ? k > other : k < other;
 }
 
-/// The best row of a whole instruction name, or of all that begin so; of several as good ones the first of the table.
+/// The best row (fits_better) for an op whose instruction has the alias's name (`whole`) or begins with it. Of equally
+/// good rows it is the first in the table; nullptr where there is none.
 const ModelRow* find_row(const Alias& alias, const Op& op, bool whole) {
   const ModelRow* best = nullptr;
   for (const ModelRow& row : model_rows()) {
@@ -69,8 +71,8 @@ const ModelRow* find_row(const Alias& alias, const Op& op, bool whole) {
   return best;
 }
 
-/// The GPUs that a word that is none may mean, "mi300a, mi300x": those that it begins, else those nearest to it; empty
-/// where none is near.
+/// The GPUs that a mistyped name may mean, "mi300a, mi300x": those that begin with it, else those at the smallest edit
+/// distance of at most 2; "" where there is none.
 std::string gpus_like(std::string word) {
   word = lower_case(word);
   constexpr size_t farthest = 2;

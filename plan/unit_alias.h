@@ -1,9 +1,9 @@
-// Short names of units: a GPU or an architecture, and perhaps an instruction, or a row of one's own
-// (plan/named_rows.h). The op chooses the row.
+// Short names (aliases) of units: a GPU or an architecture, perhaps with an instruction; a rule of block quantizers; or
+// a named row of the user's (plan/named_rows.h). The op decides which unit a short name stands for.
 //
 //   h100                    the mma of Hopper for the op's formats
 //   hopper/wgmma            another instruction
-//   mi300x, a100?block=16   settings follow as behind a full name
+//   mi300x, a100?block=16   settings follow as after a whole name
 //   rule=floor              quantizer:floor
 #pragma once
 
@@ -16,17 +16,17 @@
 
 namespace mmafuzz {
 
-/// The unit that a short name stands for on an op: of the architecture's rows of the op's formats the widest that the
-/// op fills, so the one whose own op it is where there is one; of several the first instruction (mma before wgmma). Any
-/// other text comes back as it is, and so does a short name that has no row for the op, so that binding it says what is
+/// The unit that a short name stands for on an op. For an architecture it is the row of the op's formats with the
+/// largest k that is at most the op's, or else the smallest; of equal ones the first in the table (mma before wgmma).
+/// Any other text is returned unchanged, and so is a short name without a row for the op: binding it says what is
 /// wrong.
 std::string unit_of_alias(const std::string& text, const Op& op);
 
-/// Why a text that no family knows is no short name of a unit for the op: the GPU has no row for it, or it is a GPU's
-/// name mistyped. Nothing where it is like no GPU's name.
+/// Why a text that no family owns stands for no unit on the op: a short name has no row for the op, or the text is like
+/// the name of a GPU. nullopt for any other text.
 std::optional<Refusal> refusal_of_alias(const std::string& text, const Op& op);
 
-/// Whether the text is written as a short name of a known GPU or architecture, or of a row of one's own.
+/// Whether the text is a short name: of a known GPU or architecture, a rule of block quantizers, or a named row.
 bool is_alias(const std::string& text);
 
 }  // namespace mmafuzz

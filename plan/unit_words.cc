@@ -13,7 +13,7 @@ struct OtherName {
   const char *word, *in_names;
 };
 
-/// What people say, and what stands in the names of units.
+/// What people call a format, and what the names of units have for it.
 constexpr OtherName other_names[] = {
     {"fp64", "f64"}, {"fp32", "f32"}, {"float", "f32"},  {"double", "f64"}, {"fp16", "f16"},       {"half", "f16"},
     {"fp8", "e4m3"}, {"fp8", "e5m2"}, {"fp8", "bf8"},    {"bf8", "e5m2"},   {"fp6", "e3m2"},       {"fp6", "e2m3"},

@@ -5,10 +5,10 @@
 
 namespace mmafuzz {
 
-/// Major, minor and patch, as in "1.2.3". CMakeLists.txt says it once for all programs and packages.
+/// Major, minor and patch, as in "1.2.3". CMakeLists.txt defines it for all programs and packages.
 const char* version_number();
 
-/// The commit that was built, with a + where the tree had changes; empty where nobody knows. ci/packaging/commit.cmake
+/// The commit that was built, with a + where the tree had changes; "" where it is unknown. ci/packaging/commit.cmake
 /// writes it into programs and libraries that are linked with mmafuzz_commit.
 const char* build_commit();
 

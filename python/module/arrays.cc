@@ -5,7 +5,8 @@
 namespace mmafuzz::python {
 namespace {
 
-/// The same positions in the same order on fewer axes.
+/// The same positions in the same order with as few axes as possible: neighbours that one stride covers become one
+/// axis.
 std::vector<Axis> merged(const std::vector<Axis>& axes) {
   std::vector<Axis> all;
   for (const Axis& axis : axes) {

@@ -1,4 +1,5 @@
-// Arrays of encodings with any strides, read in place: batch dimensions first, then those of one case.
+// Arrays of encodings with any strides, read in place. Their first axes are those of the batch, over cases; the last
+// axes are those of one case.
 #pragma once
 
 #include <nanobind/ndarray.h>
@@ -12,9 +13,9 @@ namespace mmafuzz::python {
 
 namespace nb = nanobind;
 
-/// Unsigned integers, one per encoding; the Python side has checked dtypes and broadcast the shapes.
+/// Unsigned integers, one per encoding. The Python side has checked dtypes and broadcast the batch axes.
 using Codes = nb::ndarray<nb::ro, nb::device::cpu>;
-/// What results are written to, C-contiguous.
+/// Where results are written.
 using Results = nb::ndarray<nb::c_contig, nb::device::cpu>;
 
 /// One axis of an array.
@@ -22,10 +23,11 @@ struct Axis {
   int64_t extent, stride;  ///< stride in bytes
 };
 
-/// Byte offsets of consecutive positions of some axes, the last one fastest.
+/// Byte offsets of consecutive positions in an array of these axes, in C order (the last axis varies fastest). `axes`
+/// must outlive the walk.
 class Walk {
  public:
-  /// Stands at position `index` in C order.
+  /// Starts at position `index`, from 0.
   Walk(const std::vector<Axis>& axes, size_t index);
   int64_t offset() const { return offset_; }
   void next();
@@ -36,13 +38,13 @@ class Walk {
   int64_t offset_ = 0;
 };
 
-/// A field of many cases.
+/// A field of many cases. The array must outlive it.
 class FieldArray {
  public:
   /// The last `case_dimensions` axes are those of one case.
   FieldArray(const Codes& codes, size_t case_dimensions);
 
-  /// Copies cases first .. first + count, in C order of the batch axes, to the column's beginning.
+  /// Copies the cases first .. first + count - 1, in C order of the batch axes, to the column's beginning.
   void copy(size_t first, size_t count, Column& to) const;
 
  private:
@@ -51,10 +53,10 @@ class FieldArray {
   std::vector<Axis> batch_, one_;
 };
 
-/// Copies `count` elements that stand `stride` bytes apart.
+/// Copies `count` elements of `bytes` bytes each, which are `stride` bytes apart, to adjacent places.
 void gather(const uint8_t* from, int64_t stride, size_t count, int bytes, uint8_t* to);
 
-/// Repeats the first `bytes` of `block` until `times` of them stand there.
+/// Repeats the first `bytes` bytes of `block`, so that they are there `times` times.
 void repeat(uint8_t* block, size_t bytes, size_t times);
 
 }  // namespace mmafuzz::python

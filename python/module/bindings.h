@@ -1,5 +1,5 @@
-// The parts of mmafuzz._core, each in the file of its name. The module speaks of bytes and names; dtypes, shapes and
-// messages to people are the Python side's.
+// The parts of mmafuzz._core: bind_units() is in units.cc, and so on. The module takes and returns bytes and names;
+// dtypes, shapes and messages to people are up to the Python side.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,16 +14,16 @@ namespace nb = nanobind;
 void bind_units(nb::module_& m);
 /// Reading and writing case text.
 void bind_case_files(nb::module_& m);
-/// fuzz, minimize, explain.
+/// search, minimize and explain.
 void bind_findings(nb::module_& m);
 
-/// The bytes of one field of many cases.
+/// The bytes of a column: of one field of many cases.
 inline nb::bytes bytes_of(const Column& column) { return nb::bytes(column.data(), column.cases() * column.stride()); }
 
-/// The input fields of a batch.
+/// The bytes of each input field of a batch.
 nb::list bytes_of(const Batch& batch);
 
-/// The batch whose input fields these bytes are. Throws BadInput where their lengths do not fit.
+/// The batch whose input fields have these bytes. Throws BadInput where their number or lengths do not fit the op.
 Batch batch_of(const Op& op, const std::vector<nb::bytes>& fields);
 
 }  // namespace mmafuzz::python

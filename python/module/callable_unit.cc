@@ -31,7 +31,7 @@ class CallableUnit final : public Unit {
   }
 
  private:
-  const nb::object& call_;  ///< the family's: units are also destroyed without the interpreter's lock
+  const nb::object& call_;  ///< owned by the family, because units are also destroyed without the interpreter's lock
   std::string text_;
 };
 
@@ -46,7 +46,7 @@ class CallableFamily final : public Family {
     return all;
   }
   Role role(const std::string&) const override { return Role::plugin; }
-  /// The op is the user's, and so is what the callable makes of it.
+  /// The callable gets the op line: whether it honours these attributes is up to the user.
   Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     const NamedCallable* one = find(name);

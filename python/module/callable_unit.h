@@ -1,4 +1,4 @@
-// A Python callable as a unit, in batches.
+// Python callables as units.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,17 +7,17 @@
 
 namespace mmafuzz::python {
 
-/// A callable under the name "callable:NAME". It is called with the op's text, a list with the bytes of each input
-/// field and the number of cases, and returns the bytes of the results; mmafuzz/_callables.py stands between it and the
-/// user's function. What it raises ends the search and reaches the caller.
+/// A callable for the unit "callable:NAME". It is called with an op line, a list with the bytes of each input field and
+/// the number of cases, and returns the bytes of the results. mmafuzz/_callables.py makes it of the user's function. An
+/// exception that it raises ends the search and reaches the caller.
 struct NamedCallable {
   std::string name;
   nanobind::object call;
-  std::vector<std::string> equals;  ///< units that it is measured against: its claims
+  std::vector<std::string> equals;  ///< names of the units that it claims to equal
 };
 
-/// Every unit of mmafuzz, and these callables. They live as long as this, which is destroyed under the interpreter's
-/// lock.
+/// A registry of every unit of mmafuzz and of these callables, which it owns. It must be destroyed under the
+/// interpreter's lock (GIL).
 class AllUnits final : public Registry {
  public:
   explicit AllUnits(std::vector<NamedCallable> callables);

@@ -10,13 +10,15 @@
 namespace mmafuzz::python {
 namespace {
 
-constexpr size_t elements_at_once = 1 << 16;  ///< of a field: some cases that stay in the cache
+// Limits of what a unit evaluates in one call, so that it stays in the cache: elements of the widest field and cases of
+// evaluate(), dots and rows of a product.
+constexpr size_t elements_at_once = 1 << 16;
 constexpr size_t cases_at_once = 4096;
 constexpr size_t dots_at_once = 512;
 constexpr size_t rows_of_grid = 64;
-constexpr size_t least_rows = 64;  ///< of a part of a product: packing b is paid once for each part
+constexpr size_t least_rows = 64;  ///< the minimum of rows for one thread, which packs b once for all of them
 
-/// How many cases of the outcomes have no answer.
+/// The number of cases without an answer.
 size_t unanswered(const Outcomes& outcomes) {
   return static_cast<size_t>(std::count(outcomes.answered.begin(), outcomes.answered.end(), uint8_t{0}));
 }
@@ -28,7 +30,7 @@ class ProductPart {
               size_t columns)
       : chain_(chain), product_(product), batch_(batch), first_column_(first_column), columns_(columns) {}
 
-  /// The number of dots without an answer.
+  /// Computes these rows. Returns the number of dots without an answer.
   size_t run(size_t first_row, size_t rows) const {
     size_t without_answer = 0;
     for (const ChainStep& step : chain_)
@@ -37,7 +39,8 @@ class ProductPart {
   }
 
  private:
-  /// A step on units that decode an operand once for all of its dots. False, and nothing done, on other units.
+  /// Runs a step on a unit that decodes an operand once for all of its dots. False, with nothing stored, where the unit
+  /// or the op does not allow it.
   bool run_grids(const ChainStep& step, size_t first_row, size_t rows) const {
     const Op& op = step.bound.op;
     const auto* unit = dynamic_cast<const GridUnit*>(step.bound.unit.get());
@@ -58,7 +61,7 @@ class ProductPart {
     return true;
   }
 
-  /// A step as batches of dots. Returns the number without an answer.
+  /// Runs a step as batches of dots. Returns the number of dots without an answer.
   size_t run_dots(const ChainStep& step, size_t first_row, size_t rows) const {
     const Op& op = step.bound.op;
     size_t without_answer = 0;
@@ -82,7 +85,7 @@ class ProductPart {
     return without_answer;
   }
 
-  /// The columns of b, each as one entry, and all of them `rows` times.
+  /// Packs the columns of b from element `first` on, each as one case, and all of them `rows` times in sequence.
   void pack_columns(const Matrices& b, int first, size_t rows, Column& to) const {
     const uint8_t* from = b.of_batch(batch_) + first * b.rows.stride + int64_t(first_column_) * b.columns.stride;
     for (size_t j = 0; j < columns_; ++j)
@@ -91,7 +94,7 @@ class ProductPart {
     repeat(to.data(), columns_ * to.stride(), rows);
   }
 
-  /// The rows of a, each `times` times.
+  /// Packs the rows of a from element `first` on, each `times` times in sequence.
   void pack_rows(const Matrices& a, int first, size_t first_row, size_t rows, size_t times, Column& to) const {
     const uint8_t* from = a.of_batch(batch_) + first * a.columns.stride + int64_t(first_row) * a.rows.stride;
     uint8_t* entry = to.data();
@@ -106,7 +109,7 @@ class ProductPart {
     return product_.results + ((batch_ * m + row) * n + first_column_) * size_t(bytes);
   }
 
-  /// c of the first step; then the results so far.
+  /// Packs the addends of these rows: c for the first step, the results so far for the others.
   void pack_addends(const ChainStep& step, size_t first_row, size_t rows, Column& to) const {
     const bool is_first = step.first == 0;
     const size_t bytes = size_t(to.element_bytes());

@@ -49,7 +49,7 @@ nb::dict finding_of(const MinimizedDivergence& found, uint64_t count) {
   return d;
 }
 
-/// Binds units. `names` may be short ones, and become whole. Throws BadInput where one does not take the op.
+/// Binds units, and replaces short names in `names` by whole ones. Throws BadInput where one does not take the op.
 std::vector<std::unique_ptr<Unit>> bound(const Registry& registry, std::vector<std::string>& names, const Op& op) {
   for (std::string& name : names) name = unit_of_alias(name, op);
   std::vector<std::unique_ptr<Unit>> units;
@@ -68,8 +68,8 @@ std::vector<const Property*> properties_matching(const std::vector<std::string>&
   return all;
 }
 
-/// Searches for divergences of the first unit: against what it claims to equal and against the other units. Ctrl-C ends
-/// it between two epochs.
+/// Searches for divergences of the first unit: against the units that it claims to equal, against the other units, and
+/// of the properties. Returns them with the numbers of cases and of comparisons. Ctrl-C ends it between two epochs.
 nb::tuple search(const AllUnits& registry, const Op& op, std::vector<std::string> names,
                  const std::vector<std::string>& properties, double seconds, uint64_t cases, uint64_t seed,
                  unsigned threads, bool minimize) {
@@ -127,7 +127,7 @@ nb::object minimize_case(const AllUnits& registry, const Op& op, const std::stri
   return found ? nb::object(finding_of(*found, 1)) : nb::none();
 }
 
-/// The text and the drawing of one case on some units.
+/// Explains one case on some units: as text, as an SVG drawing, and the verdict on two units as text.
 nb::tuple explain(const AllUnits& registry, const Op& op, std::vector<std::string> names,
                   const std::vector<nb::bytes>& fields, bool colour, int width) {
   const Batch one = batch_of(op, fields);

@@ -1,4 +1,4 @@
-// mmafuzz._core: what the Python package asks of the C++ libraries.
+// mmafuzz._core: what the Python package uses of the C++ libraries. BadInput becomes a ValueError.
 #include "core/contradiction.h"
 #include "plan/request.h"
 #include "python/module/bindings.h"

@@ -29,7 +29,7 @@ std::vector<Field> fields_of(const std::vector<FieldShape>& shapes) {
   return fields;
 }
 
-/// The op that a model's row describes, or nothing.
+/// The op line of a model's or twin's row; nullopt for other units.
 std::optional<std::string> op_of_row(const std::string& unit) {
   const UnitName name(unit);
   if (name.backend != "model" && name.backend != "twin") return std::nullopt;
@@ -41,19 +41,21 @@ BoundUnit bind_unit(const AllUnits& registry, const std::string& name, const Op&
   return {bind_or_fail(registry, name, op), op};
 }
 
-/// The names that patterns, aliases and names stand for on an op; without any all units of this machine that take it.
+/// The names that patterns and short names stand for on an op (matching_units); without patterns, all units of this
+/// machine that take the op, except referees, which are slow.
 std::vector<std::string> names_for(const AllUnits& registry, const Op& op, const std::vector<std::string>& patterns) {
   std::vector<std::string> names;
   if (patterns.empty()) {
     names = UnitIndex(registry).accepting(op);
-    std::erase_if(names, [&](const std::string& name) { return registry.role_of(name) == Role::referee; });  // slow
+    std::erase_if(names, [&](const std::string& name) { return registry.role_of(name) == Role::referee; });
     return names;
   }
   for (const std::string& pattern : patterns) names.push_back(unit_of_alias(pattern, op));
   return matching_units(registry, op, names);
 }
 
-/// Of each two encodings of a format the class of their distance: a place in ulp_class_names; 255 where both are NaN.
+/// The class of the distance of each x[i] and y[i], one byte each: an index into ulp_class_names, 255 where both are
+/// NaN.
 nb::bytes ulp_classes(const std::string& format_name, const Codes& x, const Codes& y) {
   const FormatFields fields = format(format_name).fields();
   const int bytes = static_cast<int>(x.itemsize());
@@ -118,7 +120,7 @@ size_t multiply_arrays(const std::vector<std::pair<const BoundUnit*, int>>& step
   return multiply(chain, product, threads);
 }
 
-/// What a DLPack array is: its bits as unsigned integers, and its dtype's code and width.
+/// The parts of a DLPack array: a view of its bits as unsigned integers, the code of its dtype, and the dtype's bits.
 nb::object from_dlpack(const nb::ndarray<nb::ro>& given) {
   if (given.device_type() != nb::device::cpu::value)
     throw BadInput("the array is on a device: move it to the CPU first");
