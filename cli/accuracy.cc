@@ -130,8 +130,7 @@ struct Wish {
   const char* unit() const { return of_each_element ? "of |a||b|" : "of the product's norm"; }
 };
 
-/// The wish in the text of --within: a number, or fp32 or fp64, the error of a chain of FMAs in that format on this
-/// product. "" is no wish.
+/// The wish of --within: a number, or fp32 or fp64, the error of a chain of FMAs in it on this product; "" is no wish.
 Wish wish_of(const std::string& text, bool of_each_element, const Batch& product, const gemm::ExactProduct& exact) {
   Wish wish;
   wish.is_made = !text.empty();

@@ -141,8 +141,7 @@ void make_parts(const std::string& folder) {
   for (const char* part : {"segments", "artifacts", "workers", "corpus"}) make_folder(folder + "/" + part);
 }
 
-/// Ends a campaign: merges the findings into one file, triages them, and writes facts and summary. Returns the exit
-/// code.
+/// Ends a campaign: merges the findings into one file, triages them, writes facts and summary. Returns the exit code.
 int end_campaign(const CampaignOptions& options, const CampaignSettings& settings, const Plan& plan,
                  const CampaignProgress& progress, const CampaignFindings& findings) {
   findings.merge(options.out + "/findings.cases");

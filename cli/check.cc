@@ -27,9 +27,8 @@ std::string element_name(const Op& op, int e) {
   return e == 0 ? "scale" : fmt::format("code {}", e - 1);
 }
 
-/// Counts the elements that differ from what was expected, by their distance (ulp_gap): 0 (+0 and -0, or encodings of
-/// one number), 1, 2, 3-4, 5-8 and so on to 65536 ulp, more; and apart those where one is an infinity or NaN. Flags are
-/// not counted.
+/// Counts the elements that differ from what was expected, by their distance (ulp_gap): 0 (encodings of one number, as
+/// of 0), 1, 2, 3-4, 5-8, ... 65536 ulp, more; and apart those where one is an infinity or NaN. Flags are not counted.
 class UlpHistogram {
  public:
   void add(const FormatFields& d, uint64_t expected, uint64_t got) {
@@ -60,15 +59,14 @@ class UlpHistogram {
   uint64_t far_ = 0, special_ = 0;       ///< elements beyond 65536 ulp; elements with an infinity or NaN
 };
 
-/// Compares what units computed with the results in the files. A case is to be checked if it has a result or must only
-/// be answered (below). The unit answers it, fails (breaks on it), or has no answer. Cases of ops that the unit
-/// declines do not come here.
+/// Compares what units computed with the results in files. A case is checked if it has a result or must be answered
+/// (below). The unit answers, fails (breaks) or has no answer. Cases of ops that it declines do not come here.
 struct Checker {
   bool json = false;
-  /// Numbers of cases. cases: checked, because answered or failed; mismatches: of these, failed, or with another result
-  /// or other flags; without_result: nothing to check; unanswered: to be checked, but without an answer.
+  /// Numbers of cases. cases: checked, and answered or failed; mismatches: of these, failed, or with another result or
+  /// other flags; without_result: not checked; unanswered: checked, but without an answer.
   uint64_t cases = 0, mismatches = 0, without_result = 0, unanswered = 0;
-  AnswerCounts answers;  ///< to the cases that are to be checked, by unit
+  AnswerCounts answers;  ///< to the cases that are checked, by unit
   UlpHistogram ulps;
   nlohmann::json list = nlohmann::json::array();
 

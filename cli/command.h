@@ -10,8 +10,7 @@
 
 namespace mmafuzz::cli {
 
-/// Each function adds its subcommand to the app. `status`, which must outlive the app, receives the exit code when the
-/// subcommand has run.
+/// Each adds its subcommand to the app; `status`, which must outlive the app, gets the exit code of the subcommand.
 #define MMAFUZZ_SUBCOMMAND(name) void add_##name(Arguments& app, int& status);
 #include "cli/subcommands.def.h"
 #undef MMAFUZZ_SUBCOMMAND

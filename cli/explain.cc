@@ -67,9 +67,8 @@ std::optional<ExplainedVerdict> verdict_of_sequence(const std::string& property,
           (verdict.fails ? "breaks " + property + ": " + to_hex(d, verdict.first) + twin : "keeps " + property)};
 }
 
-/// The op of a typed case without --op: that of the first unit that is a model, or, if there are only GPUs, fp16 to
-/// fp32, which all GPUs have. k is the number of words in the case's first field. Throws BadInput where neither
-/// applies.
+/// The op of a typed case without --op: that of the first unit that is a model, else, with a GPU among the units, fp16
+/// to fp32, which all GPUs have. k is the number of words in the first field. Throws BadInput where neither applies.
 Op op_of_case(const std::vector<std::string>& units, const std::string& text) {
   const std::vector<std::string> names = split_units(units);
   const int products = std::max(1, static_cast<int>(words_of(text.substr(0, text.find('|'))).size()));

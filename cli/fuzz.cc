@@ -188,8 +188,7 @@ int finish(const FuzzOptions& options, const Merger& merger) {
   return judge_answers(total.answers, failed ? exit_divergence : exit_ok);
 }
 
-/// --op any: searches the ops of a generator in parallel and merges their findings in order. --time limits the whole
-/// search, --ops the number of ops.
+/// --op any: searches ops of a generator in parallel and merges their findings in order, up to --time or --ops.
 int run_any(const FuzzOptions& options, Clock::time_point start, double time, unsigned threads, Merger& merger) {
   if (options.ops.size() > 1 || !options.units.empty())
     throw BadInput("--op any stands alone: it draws the ops and takes every unit that accepts them");

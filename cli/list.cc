@@ -97,8 +97,7 @@ void list_number(const std::string& word) {
   fmt::print("{}", text);
 }
 
-/// Prints the walks (docs/concepts.md) through the datapath of an op and their lengths in cases. A `unit` other than
-/// "*" adds the cases that its row calls for.
+/// Prints the walks (docs/concepts.md) through an op's datapath, that of `unit` unless "*", and their lengths in cases.
 void list_walks(const std::vector<std::string>& op_words, const std::string& unit) {
   const std::string line = joined(op_words, " ");
   if (line.empty()) throw BadInput("list walks needs an op, as in: list walks dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");

@@ -44,9 +44,8 @@ std::string version_screen() {
 
 }  // namespace
 
-// The three functions below replace those of libc: a plugin that runs in this process (?isolated=0) and ends it must
-// not look like success. Code of mmafuzz that ends the process calls quick_exit. An atexit handler would not do,
-// because it runs in one of several threads.
+// Three functions that replace those of libc: a plugin that ends this process (?isolated=0) must not look like success.
+// mmafuzz itself calls quick_exit. An atexit handler would not do, because it runs in one of several threads.
 extern "C" void _exit(int code) {
   static std::atomic_flag ending;
   if (unfinished == getpid()) {             // a forked child has another id

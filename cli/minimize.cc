@@ -41,8 +41,8 @@ struct Tries {
   std::vector<Tried> list;  ///< all cases of files, and the cases of artifacts that fail
 };
 
-/// Decodes an artifact as its fuzz target does, into a case and the cases near it, and minimizes one divergence of each
-/// kind that these show.
+/// Decodes an artifact as its target does, into a case and its neighbours, and minimizes a divergence of each kind
+/// there.
 void minimize_artifact(const MinimizeOptions& options, const std::string& file, Tries& tries) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw BadInput(file + ": cannot be read");

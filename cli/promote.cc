@@ -21,8 +21,7 @@ namespace {
 
 bool is_own(const std::string& unit) { return registry().role_of(unit) == Role::plugin; }
 
-/// Whether a regression can have results of the unit: a user's code is taken along to other machines, the CPU, a device
-/// and a recording are not.
+/// Whether a regression can have results of the unit: a user's code can be copied to other machines, a device cannot.
 bool is_for_everywhere(const std::string& unit) {
   return is_own(unit) || !is_of_this_machine(registry().role_of(unit));
 }

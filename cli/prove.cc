@@ -92,8 +92,7 @@ int run_residues(const ProveOptions& options) {
   return output.end(proven && refuted ? exit_ok : exit_unknown);
 }
 
-/// Asks whether sums of products of slices of these widths are exact; for derived widths also whether those of one bit
-/// more are not.
+/// Asks whether sums of products of slices are exact at these widths and, of derived ones, not with one bit more.
 int run_ozaki(const ProveOptions& options) {
   if (options.width == "residues") return run_residues(options);
   if (options.products < 1) throw BadInput("prove ozaki takes a width and a number of products");

@@ -25,22 +25,20 @@ class UnitCache {
 /// Whether a word is the short or whole name of a unit.
 bool is_unit(const std::string& word);
 
-/// The name of the unit to run cases on: `chosen` unless "", else the unit of the cases' unit line (for a recording of
-/// a GPU, "nvidia...", its model), else `exact` for blocks and `ieee` for scalar operations and conversions. Throws
-/// BadInput where none of these names a unit.
+/// The name of the unit to run cases on: `chosen` unless "", else that of the unit line (the model, where it names a
+/// GPU by nvidia...), else `exact` for blocks, `ieee` for scalar operations and conversions. Throws BadInput for other
+/// ops.
 std::string unit_for(const CaseBlock& block, const std::string& chosen);
 
-/// The cases of --op and --case as case text. `notes` gets a sentence for each operand that was rounded. Throws
-/// BadInput as typed_case() does.
+/// The cases of --op and --case as case text; `notes` gets a sentence for each rounded operand. Throws as typed_case().
 std::string text_of_cases(const Op& op, const std::vector<std::string>& cases, std::vector<std::string>& notes);
 
 /// Receives the cases of a block and what their unit computed.
 using VisitBlock =
     std::function<void(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes)>;
 
-/// Runs the cases of each file on unit_for(block, chosen). Throws BadInput at a malformed line, after the cases before
-/// it were visited, and at an op that the unit declines, unless `declined_cases` is given: then the cases of that op
-/// are added to it and skipped.
+/// Runs the cases of each file on unit_for(block, chosen). Throws BadInput, after the cases before were visited, at a
+/// malformed line and at an op that the unit declines; with `declined_cases` that op's cases are counted and skipped.
 void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit,
                uint64_t* declined_cases = nullptr);
 

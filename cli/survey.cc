@@ -1,5 +1,4 @@
-// mmafuzz survey: runs all checks that need the device of this machine, in one process. Those come first that decide
-// most in a second.
+// mmafuzz survey: runs all checks of this machine's device in one process, those first that decide most in a second.
 #include <ctime>
 #include <filesystem>
 

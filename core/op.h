@@ -140,8 +140,7 @@ bool signals_quiet_nans(ScalarOperation operation);
 /// Whether a format has the 1 and the +0 that a comparison returns; true of every other operation.
 bool can_compare(ScalarOperation operation, const FormatFields& f);
 
-/// The attributes of the op that a unit with these `honoured` does not support: "round=up ftz=1"; "" where there is
-/// none.
+/// The attributes of the op that are not among the honoured ones: "round=up ftz=1"; "" where there is none.
 std::string not_honoured(const Op& op, const Attributes& honoured);
 
 /// The op line of case text, without its newline: "op dot a=fp16 ... k=16".

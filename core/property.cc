@@ -357,8 +357,7 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
     if (has_plain_twin()) d.cases.append(alone ? cases : twins[0], i);
     if (!property_->is_about_answering()) d.results = {v.first, v.second};
     d.element = v.element;
-    // A model has no state. A unit of this machine may remember earlier cases, and then breaks properties, claimed or
-    // not.
+    // A model has no state. A unit of this machine may remember earlier cases, and then breaks any property.
     if (is_of_this_machine(unit_->role())) keep_cases_before(d, cases, i);
   }
   for (int cls = 0; cls < value_class_count; ++cls)

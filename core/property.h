@@ -37,7 +37,7 @@ struct Divergence {
   BucketKey key;
   Severity severity = Severity::semantic;
   Batch cases;                    ///< the case; of one unit, the changed case too, where it is one case of the same op
-  std::vector<uint64_t> results;  ///< of both units on the case, or of one unit on the case and on the changed case
+  std::vector<uint64_t> results;  ///< of both units, or of one on both cases; empty for a property about answering
   int element = 0;                ///< the element of the results that `results` has, from 0
   Batch before;  ///< at most 64 cases that were evaluated just before: kept where two units break a contract, and
                  ///< where a unit of this machine (is_of_this_machine) breaks a property

@@ -1,5 +1,4 @@
-// The command line, on top of CLI11. Only plan/arguments.cc and plan/help_pages.cc include CLI11, which takes seconds
-// to compile.
+// The command line, on top of CLI11, which takes seconds to compile: two files in plan/ alone include it.
 #pragma once
 
 #include <cstdint>

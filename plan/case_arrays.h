@@ -21,13 +21,11 @@ NamedArray read_npy(const std::string& path);
 
 /// The op line, without sizes, of a dot or a matrix product with these arrays: a, b, perhaps c and the result. Formats
 /// follow from NumPy's types; a c that is not given has the result's format, or else fp64, s32 or fp32, by a's type.
-/// The shape of c or of the result tells a product (a matrix) from a dot (a number for each case). Where c is one
-/// number or not given, and there is no result, a and b do, as in NumPy's a @ b. Throws BadInput where the arrays do
-/// not tell.
+/// The shape of c or the result tells a product (a matrix) from a dot (a number for each case); where c is one number
+/// or not given, and there is no result, a and b do, as in NumPy's a @ b. Throws BadInput where they do not tell.
 std::string op_line_of_arrays(const std::vector<NamedArray>& fields);
 
-/// The op of an op line that may leave sizes out (k=, m=, n=): these follow from the shapes of a and b. Throws
-/// BadInput.
+/// The op of an op line, where k=, m= and n= may be left out: they follow from a's and b's shapes. Throws BadInput.
 Op op_of_arrays(const std::string& op_text, const std::vector<NamedArray>& fields);
 
 /// Cases from one array for each field of the op in case-text order, perhaps with the results behind them. Shapes, for

@@ -53,9 +53,8 @@ struct TestFloatFunction {
   bool compares() const { return operation && (operation[0] == 'e' || operation[0] == 'l'); }  // equal, less...
 };
 
-/// Cuts `_r_MODE`, `_rx_MODE` or `_x` off the end of a name, with which the program `testfloat` names mode and
-/// exactness of a rounding to an integer. Returns the attributes of the op line that it stands for; "" where there is
-/// none.
+/// Cuts `_r_MODE`, `_rx_MODE` or `_x` off the end of a name, with which the program `testfloat` says how it rounds to
+/// an integer. Returns the attributes of the op line that this stands for; "" where there is none.
 std::string cut_rounding(std::string& name) {
   for (const auto& [theirs, own] : testfloat_roundings)
     for (const bool exact : {false, true}) {

@@ -18,8 +18,7 @@ namespace mmafuzz {
 
 /// The unit that a short name stands for on an op. For an architecture it is the row of the op's formats with the
 /// largest k that is at most the op's, or else the smallest; of equal ones the first in the table (mma before wgmma).
-/// Any other text is returned unchanged, and so is a short name without a row for the op: binding it says what is
-/// wrong.
+/// Any other text is returned unchanged, and so is a short name without a row for the op, which then fails to bind.
 std::string unit_of_alias(const std::string& text, const Op& op);
 
 /// Why a text that no family owns stands for no unit on the op: a short name has no row for the op, or the text is like

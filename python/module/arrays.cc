@@ -5,8 +5,7 @@
 namespace mmafuzz::python {
 namespace {
 
-/// The same positions in the same order with as few axes as possible: neighbours that one stride covers become one
-/// axis.
+/// The same positions in the same order on fewer axes: neighbours that one stride covers become one axis.
 std::vector<Axis> merged(const std::vector<Axis>& axes) {
   std::vector<Axis> all;
   for (const Axis& axis : axes) {

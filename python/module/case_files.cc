@@ -12,9 +12,8 @@ namespace {
 
 nb::bytes flags_of(const std::vector<uint8_t>& flags) { return nb::bytes(flags.data(), flags.size()); }
 
-/// The next cases as a tuple (op, unit, property, fields, results, has result, flags, has flags, lines), with those
-/// from fields on as bytes, or None at the end. Throws BadInput, which names file, line and column, at a malformed
-/// line.
+/// The next cases as a tuple (op, unit, property, fields, results, has result, flags, has flags, lines), from `fields`
+/// on as bytes; None at the end. Throws BadInput, which names file, line and column.
 nb::object next_block(CaseReader& reader, size_t limit) {
   CaseBlock block;
   bool there;

@@ -54,8 +54,7 @@ std::vector<std::string> names_for(const AllUnits& registry, const Op& op, const
   return matching_units(registry, op, names);
 }
 
-/// The class of the distance of each x[i] and y[i], one byte each: an index into ulp_class_names, 255 where both are
-/// NaN.
+/// The class of the distance of each x[i] and y[i] as a byte: an index into ulp_class_names, 255 where both are NaN.
 nb::bytes ulp_classes(const std::string& format_name, const Codes& x, const Codes& y) {
   const FormatFields fields = format(format_name).fields();
   const int bytes = static_cast<int>(x.itemsize());
