@@ -1,7 +1,7 @@
 // mmafuzz fuzz: a seeded search guided by functional coverage. Units are compared with the units that they claim to
 // equal, checked for properties, and compared with each other (docs/concepts.md, "Severity"). Results depend on seed
 // and number of cases alone, not on threads: the cases of an epoch are computed in parallel in chunks, whose coverage
-// is then learned in order. A Comparison, named `field` here, is the units that are compared on one op.
+// is then learned in order. A Comparison is the units that are compared on one op.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -33,12 +33,12 @@ class Merger {
  public:
   Merger(bool json, bool quiet) : json_(json), quiet_(quiet), terminal_(isatty(2) != 0) {}
 
-  void merge(const Comparison& field, Findings chunk) {
+  void merge(const Comparison& comparison, Findings chunk) {
     AnswerCounts on_op;
-    for (const auto& [unit, count] : chunk.answers) on_op[unit + " on '" + to_text(field.op()) + "'"] += count;
+    for (const auto& [unit, count] : chunk.answers) on_op[unit + " on '" + to_text(comparison.op()) + "'"] += count;
     chunk.answers = std::move(on_op);
     total_.add(chunk, [&](const Finding& finding) {
-      field.confirm(finding.first);
+      comparison.confirm(finding.first);
       if (!json_ && (!quiet_ || finding.severity != Severity::semantic)) print(finding.first);
     });
   }
@@ -100,16 +100,16 @@ class Merger {
 };
 
 /// Prints a table of units against units: the share of the cases on which they differ.
-void print_matrix(const Comparison& field, uint64_t cases,
+void print_matrix(const Comparison& comparison, uint64_t cases,
                   const std::map<std::pair<std::string, std::string>, uint64_t>& differing) {
-  fmt::print("\n{}: {}; cases in 10,000 on which two units differ\n", to_text(field.op()), counted(cases, "case"));
-  const size_t n = field.units().size();
+  fmt::print("\n{}: {}; cases in 10,000 on which two units differ\n", to_text(comparison.op()), counted(cases, "case"));
+  const size_t n = comparison.units().size();
   size_t width = 0;
-  for (size_t i = 0; i < n; ++i) width = std::max(width, field.units()[i]->name().size());
+  for (size_t i = 0; i < n; ++i) width = std::max(width, comparison.units()[i]->name().size());
   for (size_t i = 0; i < n; ++i) {
-    fmt::print("{:>3} {:{}}", i, field.units()[i]->name(), i ? width : 0);
+    fmt::print("{:>3} {:{}}", i, comparison.units()[i]->name(), i ? width : 0);
     for (size_t j = 0; j < i; ++j) {
-      const auto found = differing.find({field.units()[j]->name(), field.units()[i]->name()});
+      const auto found = differing.find({comparison.units()[j]->name(), comparison.units()[i]->name()});
       const double share = found == differing.end() ? 0 : double(found->second) / double(cases) * 1e4;
       if (share == 0) {
         fmt::print("     -");
@@ -122,8 +122,8 @@ void print_matrix(const Comparison& field, uint64_t cases,
 }
 
 /// Prints for each model how many states of its datapath the walk of states has covered (docs/search.md).
-void print_states(const Comparison& field, uint64_t seed, uint64_t cases, unsigned threads) {
-  const std::vector<StatesOfUnit> all = states_of_search(field, seed, cases, threads);
+void print_states(const Comparison& comparison, uint64_t seed, uint64_t cases, unsigned threads) {
+  const std::vector<StatesOfUnit> all = states_of_search(comparison, seed, cases, threads);
   if (all.empty()) {
     fmt::print("\nno walk of states: it is of dots of floating-point numbers, on rows\n");
     return;
@@ -232,25 +232,25 @@ int run_fuzz(const FuzzOptions& options) {
     for (const OpKind kind : {OpKind::dot, OpKind::scalar, OpKind::convert})
       for (const Op& op : default_ops(kind)) ops.push_back(op);
   check_patterns(registry(), ops, split_units(options.units));
-  std::vector<Comparison> fields;
+  std::vector<Comparison> comparisons;
   for (const Op& op : ops) {
     const std::vector<std::string> names = units_of(split_units(options.units), op);
     if (names.empty()) throw BadInput("no unit evaluates '" + to_text(op) + "'");
     for (const std::string& name : names) bind_or_fail(name, op);
-    fields.emplace_back(op, names, registry(), all_properties());
+    comparisons.emplace_back(op, names, registry(), all_properties());
   }
   const uint64_t cases = options.cases ? options.cases : UINT64_MAX;
-  for (size_t i = 0; i < fields.size(); ++i) {
-    const auto share = std::chrono::duration<double>(time * double(i + 1) / double(fields.size()));
+  for (size_t i = 0; i < comparisons.size(); ++i) {
+    const auto share = std::chrono::duration<double>(time * double(i + 1) / double(comparisons.size()));
     const uint64_t before = merger.total().cases;
     const SearchLimits limits{options.seed, cases, start + std::chrono::duration_cast<Clock::duration>(share), threads};
     search_in_parallel(
-        fields[i], limits, [&](Findings chunk) { merger.merge(fields[i], std::move(chunk)); },
-        [&] { merger.progress(to_text(fields[i].op())); });
+        comparisons[i], limits, [&](Findings chunk) { merger.merge(comparisons[i], std::move(chunk)); },
+        [&] { merger.progress(to_text(comparisons[i].op())); });
     merger.end_progress();
     const auto differing = merger.take_differing();
-    if (!options.json) print_matrix(fields[i], merger.total().cases - before, differing);
-    if (options.states) print_states(fields[i], options.seed, merger.total().cases - before, threads);
+    if (!options.json) print_matrix(comparisons[i], merger.total().cases - before, differing);
+    if (options.states) print_states(comparisons[i], options.seed, merger.total().cases - before, threads);
   }
   return finish(options, merger);
 }
