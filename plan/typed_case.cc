@@ -37,7 +37,7 @@ bool may_be_number(std::string_view word) {
 }
 
 /// Whether the word has only decimal digits, so that it may be a number or an encoding.
-bool is_whole(const std::string& word) { return has_only(word, "0123456789"); }
+bool has_only_digits(const std::string& word) { return has_only(word, "0123456789"); }
 
 std::string decimal_text(const Format& format, uint64_t encoding) {
   exact::Mpfr x(64);
@@ -152,9 +152,10 @@ TypedCase typed_case(const Op& op, const std::string& text) {
       } else {
         encoding = encoding_of(format, word, inexact);
         const bool ambiguous = may_be_encoding(word, format) && std::stoull(word, nullptr, 16) != encoding;
-        if (ambiguous || (some_encodings && is_whole(word) && encoding != 0))
+        if (ambiguous || (some_encodings && has_only_digits(word) && encoding != 0))
           throw BadInput(mmafuzz::in_quotes(word) + " could be a number or an encoding of " + format.name() +
-                         ": for the number write a point or a sign (" + (is_whole(word) ? word + "." : "+" + word) +
+                         ": for the number write a point or a sign (" +
+                         (has_only_digits(word) ? word + "." : "+" + word) +
                          "), for encodings write all words of the case as encodings");
       }
       typed.line += (first ? "" : " ") + to_hex(format, encoding);
