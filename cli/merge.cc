@@ -29,8 +29,7 @@ Merged merge_stores(const std::string& into_path, const std::vector<std::string>
                     const Knowledge& knowledge) {
   for (const std::string& from : from_paths) Store(from, Access::read);  // throws on a wrong name, before any change
   Store into(into_path, Access::write);
-  std::set<std::string> known,
-      fixed;  // ids of all buckets before the merge, and of those called fixed and not seen since
+  std::set<std::string> known, fixed;  // ids before the merge: of all buckets; of those called fixed and not seen since
   size_t campaigns_before = 0;
   into.atomically([&] {  // of two merges at the same time, the second counts what the first added as old
     for (const Bucket& bucket : into.buckets()) {

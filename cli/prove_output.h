@@ -1,5 +1,5 @@
 // What `mmafuzz prove` prints: lines for each answer as it comes, or one JSON object at the end (docs/json.md). A
-// question is one statement about all inputs that is put to the solvers.
+// question is a statement about all inputs of a domain, which solvers prove or refute.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -52,7 +52,7 @@ class LastingThread {
     static std::mutex one_at_a_time;
     static LastingThread* thread = nullptr;  // never deleted: the thread outlives static objects
     const std::lock_guard lock(one_at_a_time);
-    if (!thread || thread->process_ != getpid()) thread = new LastingThread;  // a fork has one thread alone
+    if (!thread || thread->process_ != getpid()) thread = new LastingThread;  // a forked child has no other thread
     thread->run_here(task);
   }
 
@@ -124,7 +124,7 @@ void talk(int socket, std::string_view text, std::string& received, const std::f
 
 void ChildProcess::start(const std::vector<std::string>& command, Output output) {
   const auto fail = [](const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); };
-  int ends[2], failure[2];  // the second pipe tells why the command cannot be executed
+  int ends[2], failure[2];  // failure: a pipe with the child's errno where it cannot execute the command
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair");
   if (pipe2(failure, O_CLOEXEC) != 0) {
     const int error = errno;

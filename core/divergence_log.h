@@ -42,7 +42,7 @@ class DivergenceLog {
   struct Written {
     Thinning seen;                  ///< counts the divergences that add() took
     int records = 0;                ///< how many records the file has
-    std::multiset<uint64_t> there;  ///< hashes of an earlier writer's records that add() has not yet met again
+    std::multiset<uint64_t> there;  ///< hashes of an earlier writer's records that add() has not been given again
   };
   std::map<std::string, Written> keys_;  ///< keyed by BucketKey::to_string()
 };

@@ -77,7 +77,7 @@ constexpr FormatFields make(int width, int exponent_bits, int fraction_bits, int
   return f;
 }
 
-/// A format of Tesla's text, with its default policy: no operation is inexact, and any NaN operand is invalid.
+/// A format of Tesla's text, with its default policy: nothing raises inexact, and any NaN operand is invalid.
 constexpr FormatFields make_tesla(int width, int exponent_bits, int fraction_bits, int bias, Specials specials,
                                   SignField sign, SubnormalRule subnormals) {
   FormatFields f = make(width, exponent_bits, fraction_bits, bias, specials, sign, subnormals);

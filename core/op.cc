@@ -230,7 +230,7 @@ std::string reason_against_blocks(const Op& op) {
     return side + numbers.name() + ": the numbers of a block are of a floating-point format with a sign";
   if (codes.fields().width > 16 || (!codes.fields().integer && codes.fields().fraction_bits == 0))
     return other + codes.name() + ": elements have at most 16 bits, and a fraction";
-  // Switches other than these two, which concern flags alone, would change numbers; and blocks report no flags.
+  // The default policies of Tesla's formats pass, others do not: as blocks report no flags, those of flags say nothing.
   if (codes.fields().policy & ~(policy::no_inexact | policy::any_nan_invalid))
     return other + codes.name() + ": elements are of a format without switches";
   if (!codes.fields().has_sign()) return other + codes.name() + ": elements have a sign";

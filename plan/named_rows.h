@@ -48,7 +48,7 @@ std::string unit_of_named_row(const std::string& text, const Op& op);
 /// The units of all named rows on an op.
 std::vector<std::string> named_rows_of(const Op& op);
 
-/// A unit that stands in a list for the ops of some formats alone. Its text is "UNIT on OP".
+/// A unit in a list that is used for ops of some formats alone. Its text is "UNIT on OP".
 struct UnitOnFormats {
   std::string unit;
   Op op;
@@ -57,7 +57,7 @@ struct UnitOnFormats {
 /// Parses "UNIT on OP"; nullopt for any other text.
 std::optional<UnitOnFormats> unit_on_formats(const std::string& text);
 /// The patterns of units with "UNIT on OP" for each row of a name in place of the name, so that they need no file.
-/// Behind `default`, which no patterns mean too, stand all named rows.
+/// `default`, which an empty list means too, is followed by all named rows.
 std::vector<std::string> without_row_names(const std::vector<std::string>& patterns);
 
 }  // namespace mmafuzz

@@ -21,7 +21,7 @@
 namespace mmafuzz::python {
 namespace {
 
-using Field = std::tuple<std::string, std::string, int>;
+using Field = std::tuple<std::string, std::string, int>;  ///< name, format and count of a FieldShape
 Field field_of(const FieldShape& field) { return {field.name, field.format.name(), field.count}; }
 std::vector<Field> fields_of(const std::vector<FieldShape>& shapes) {
   std::vector<Field> fields;
