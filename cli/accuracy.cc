@@ -54,8 +54,8 @@ std::string why_not(const std::string& unit, const Batch& product) {
 }
 
 /// The unit, and the product in the first formats that the unit takes: operands as they are, with results in the wider
-/// of fp32 and their own format, then in the other of the two; then all in fp32; then all in fp64. Throws BadInput
-/// where the unit takes none.
+/// of fp32 and their own format, then in the other of the two; then all in fp32; then all in fp64. A product of a and b
+/// in unlike formats stays as it is. Throws BadInput where the unit takes none.
 std::pair<std::unique_ptr<Unit>, Batch> bound(const std::string& unit, const Batch& product) {
   const Format &own = product.op().a, fp32 = format("fp32"), fp64 = format("fp64");
   const bool wide = own.fields().precision() > fp32.fields().precision();

@@ -30,7 +30,7 @@ struct SweepOptions {
 };
 
 /// The user's own row that --unit names: the only one of that name, or that of --op. nullptr where --unit is no such
-/// name; throws BadInput where --op is missing or chooses none.
+/// name; throws BadInput where --op is missing or does not fit.
 const NamedRow* row_to_sweep(const SweepOptions& options) {
   const std::vector<const NamedRow*> rows = find_named_rows(options.unit);
   if (rows.empty() && !options.op.empty())
