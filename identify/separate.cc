@@ -80,8 +80,7 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
     found.cases.push_back(pool_.cases.one(best));
   }
   for (size_t o = 0; o < others.size(); ++o) {
-    // Integers have no corners of a row's parameters: all cases were compared.
-    if (found.of_other[o] != SIZE_MAX || !others[o].deep || op.a.fields().integer) continue;
+    if (found.of_other[o] != SIZE_MAX || !others[o].deep) continue;
     if (!goes_on_()) break;
     found.compared[o] = deep_cases;
     if (const std::optional<Batch> one = targeted(others[o].model)) {

@@ -383,7 +383,8 @@ constexpr OperandDomain operand_domains[] = {
     {"normal",
      [](const Number& n) { return n.zero | (bit(n.significand, n.significand.width() - 1) & ~n.nan & ~n.infinite); }},
     {"positive", [](const Number& n) { return ~n.negative; }},
-    {"binade", [](const Number& n) { return n.zero | is_zero(n.exponent); }},
+    {"binade",
+     [](const Number& n) { return n.zero | (is_zero(n.exponent) & bit(n.significand, n.significand.width() - 1)); }},
 };
 
 std::optional<int> whole_number(const std::string& text) {

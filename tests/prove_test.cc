@@ -370,6 +370,24 @@ TEST(Domain, ExponentsReachAsFarAsFp64) {
   }
 }
 
+TEST(Domain, ABinadeHoldsNoSubnormals) {
+  const ModelRow& row = *find_model_row("blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e2m1.e2m1.f32");
+  Expressions in;
+  CaseQuestion q = equal_question(in, row.op, row.model, row.model);
+  const size_t others = q.question.assumptions.size();
+  ASSERT_TRUE(restrict_to(q, "binade"));
+  const std::vector<Expression> asked(q.question.assumptions.begin() + std::ptrdiff_t(others),
+                                      q.question.assumptions.end());
+  const Evaluator domain(in_case_order(q.operands), asked);
+  // OCP MX: the codes of e2m1 are 0, 0.5, 1, 1.5, 2, 3, 4, 6.
+  for (uint64_t code = 0; code < 8; ++code) {
+    std::vector<uint64_t> values(2 * size_t(row.op.k) + 1), holds;
+    values[0] = code;
+    domain.run(values, holds);
+    EXPECT_EQ(std::count(holds.begin(), holds.end(), 0) == 0, code == 0 || code == 2 || code == 3) << code;
+  }
+}
+
 TEST(Proof, NothingIsProvenWithoutAnAnswer) {
   NEEDS_SOLVERS(solvers);
   const Reply reply = ask_property(*solvers, "monotone_in_c", volta, for_seconds(0.01));
