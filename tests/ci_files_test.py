@@ -70,6 +70,8 @@ def check_sarif(folder):
     names = {name: {fact["name"] for fact in facts[name]} for name in ("contradictions", "new", "known")}
     expect("a result for each fact", [len(results), {r["properties"]["fact"] for r in results}] == [sum(map(len, names.values())), set().union(*names.values())])
     severities = {fact["name"]: fact["severity"] for name in names for fact in facts[name]}
+    reasons = {fact["name"]: fact["reason"] or "a known fact" for fact in facts["known"]}
+    expect("a fact of the folder of knowledge has a reason", any(reason != "a known fact" for reason in reasons.values()))
     for result in results:
         fact = result["properties"]["fact"]
         expect(f"{fact}: a message (3.27.11)", fact in result["message"]["text"] and result["message"]["text"].endswith("."))
@@ -77,6 +79,7 @@ def check_sarif(folder):
         expect(f"{fact}: its level (3.27.10)", result["level"] == {"contract": "error", "accuracy": "warning", "semantic": "note"}[severities[fact]])
         known = fact in names["known"]
         expect(f"{fact}: new or not (3.27.24, 3.27.23)", (result["baselineState"], len(result["suppressions"])) == (("unchanged", 1) if known else ("new", 0)))
+        expect(f"{fact}: why it is known (3.35.4)", [s["justification"] for s in result["suppressions"]] == ([reasons[fact]] if known else []))
         place = result["locations"][0]["physicalLocation"]
         artifact = only["artifacts"][place["artifactLocation"]["index"]]
         line = artifact["contents"]["text"].splitlines()[place["region"]["startLine"] - 1]

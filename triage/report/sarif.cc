@@ -56,12 +56,13 @@ class SarifRun {
           {"artifactLocation", {{"uri", uri_of(fact.best)}, {"index", artifact_of(fact.best)}}},
           {"region", {{"startLine", case_line_of(fact.best.witness)}}}};
     result["locations"] = json::array({location});
+    result["suppressions"] = json::array();
     if (known)
-      result["suppressions"] =
-          json::array({{{"kind", "external"},
-                        {"status", "accepted"},
-                        {"justification", fact.best.note.empty() ? "a known fact" : fact.best.note}}});
-    else result["suppressions"] = json::array();
+      result["suppressions"].push_back({{"kind", "external"},
+                                        {"status", "accepted"},
+                                        {"justification", !fact.best.note.empty() ? fact.best.note
+                                                          : !fact.reason.empty()  ? fact.reason
+                                                                                  : "a known fact"}});
     results_.push_back(result);
   }
 
