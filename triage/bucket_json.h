@@ -1,4 +1,4 @@
-// A bucket for programs.
+// A bucket as JSON (docs/json.md).
 #pragma once
 
 #include <nlohmann/json.hpp>

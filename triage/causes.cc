@@ -16,13 +16,13 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_replaced = 4;  ///< of a larger difference: all at once
-constexpr size_t most_replaced_by_reference = 3;
+constexpr size_t most_replaced = 4;  ///< limit of a set's size, of more than ten; the whole set is tried too
+constexpr size_t most_replaced_by_reference = 3;  ///< against a reference, of any number; the whole set is not
 constexpr char kernel_name[] = "kernel";
 constexpr char nan_payload_detail[] =
     "nan_payload (the NaN of a processor is an operand's or its own; a row has one): both results are NaN";
 
-/// Of units without parameters.
+/// The detail of the cause `kernel` where no replacement of parameters has that name.
 std::string kernel_detail(const Judge& judge) {
   if (judge.units().size() == 1)
     return "kernel (the arithmetic): the unit does not have this property, and does not claim it";
@@ -35,8 +35,8 @@ Batch select(const Batch& cases, const std::vector<size_t>& indices) {
   return part;
 }
 
-/// Dots, and matrix products made of them: replaces the first unit's parameters by the second's. A unit without
-/// parameters is represented by its model.
+/// Causes on dots, and on matrix products made of them: replaces the first unit's parameters by the second's. The row
+/// of a unit is its own, or that of the model which the unit claims to equal.
 class Ablation final : public CauseMethod {
  public:
   Ablation(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {
@@ -63,7 +63,7 @@ class Ablation final : public CauseMethod {
 
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
-    std::vector<size_t> open;  // not explained so far
+    std::vector<size_t> open;  // indices of the cases that are not explained so far, increasing
     bool references_only = true;
     for (size_t side = 0; side < judge_.units().size(); ++side)
       references_only &= is_plain(side) && !judge_.units()[side]->claim(judge_.property());
@@ -85,8 +85,8 @@ class Ablation final : public CauseMethod {
       for (size_t i = 0; i < all.size(); ++i) all[i] = i;
       explain(all, cases, verdicts, open, causes);
     }
-    // A difference that remains between a model and a reference is caused by the kernel. For a property that is so if
-    // the reference keeps it, or if it makes no sense for the reference (as the order of a chain's additions).
+    // A difference that remains between a model and a reference is caused by the kernel. So is a broken property if the
+    // exact reference has the property, or if the property makes no sense for it (such as the order of a chain).
     if (by_reference_ && !open.empty()) {
       const bool says_nothing =
           judge_.units().size() == 1 && !Judge::bind(judge_.property(), {"exact"}, judge_.op(), registry_);
@@ -120,7 +120,8 @@ class Ablation final : public CauseMethod {
  private:
   bool is_nan(uint64_t x) const { return decode(judge_.op().d.fields(), x).cls == NumberClass::nan; }
 
-  /// Whether a row's result stands for its unit's. A processor's NaN beside a number is a NaN, whichever it is.
+  /// Whether the row's result `row` represents that of the unit on this side. Where a processor's result is NaN and the
+  /// other unit's is a number, any NaN of the row does.
   bool shows(size_t side, uint64_t row, const Verdict& verdict) const {
     const uint64_t own = side ? verdict.second : verdict.first, other = side ? verdict.first : verdict.second;
     return same_result(judge_.op(), row, own) || (is_silicon(side) && is_nan(row) && is_nan(own) && !is_nan(other));
@@ -128,10 +129,11 @@ class Ablation final : public CauseMethod {
 
   bool is_silicon(size_t side) const { return judge_.units()[side]->role() == Role::silicon; }
 
-  /// A reference without parameters.
+  /// Whether the unit on this side is a reference without a row.
   bool is_plain(size_t side) const { return is_reference(*judge_.units()[side]) && !row_[side]; }
 
-  /// Of the cases that no row shows: a processor hands NaN payloads on, where its row has one NaN.
+  /// Sets the cause nan_payload of cases with two NaN results that are not in `shown`, the cases that rows represent: a
+  /// processor propagates NaN payloads, where its row has one NaN.
   void name_payloads(const std::vector<Verdict>& verdicts, const std::vector<size_t>& shown,
                      std::vector<std::string>& causes) const {
     bool has_silicon = false;
@@ -146,7 +148,7 @@ class Ablation final : public CauseMethod {
     return arithmetic_of(*judge_.units()[side], model_of_[side] ? &*model_of_[side] : nullptr);
   }
 
-  /// Keeps the cases on which a unit without parameters and its model give the same: there, the model represents it.
+  /// Keeps in `open` the cases on which each unit has the same results as its row, which represents the unit there.
   void keep_what_models_show(const Batch& cases, const std::vector<Verdict>& verdicts,
                              std::vector<size_t>& open) const {
     if (judge_.units().size() == 1) {
@@ -173,7 +175,8 @@ class Ablation final : public CauseMethod {
     }
   }
 
-  /// Removes from `open` what this set of replacements explains.
+  /// Removes from `open` the cases that a set of replacements explains, and sets their causes. `set`: indices of list_.
+  /// Where a replacement has several forms (Replacement::overrides), every combination of forms is tried.
   void explain(const std::vector<size_t>& set, const Batch& cases, const std::vector<Verdict>& verdicts,
                std::vector<size_t>& open, std::vector<std::string>& causes) {
     size_t forms = 1;
@@ -195,7 +198,8 @@ class Ablation final : public CauseMethod {
     }
   }
 
-  /// Those of the cases on which a unit of that name removes the divergence, in increasing order.
+  /// Those of `open`, in increasing order, on which the unit `name` in place of the replaced one removes the
+  /// divergence.
   std::vector<size_t> agreeing(const std::string& name, const Batch& cases, const std::vector<Verdict>& verdicts,
                                const std::vector<size_t>& open) {
     std::vector<size_t> list;
@@ -227,26 +231,27 @@ class Ablation final : public CauseMethod {
     return list;
   }
 
-  /// Verdicts hold one element of a product; an explanation is one of all.
+  /// Whether the op is a matrix product. A verdict holds one element of it, so that units are run again to compare all.
   bool of_products() const { return judge_.op().kind == OpKind::gemm; }
 
   struct Replaced {
-    std::unique_ptr<Unit> unit;
-    std::unique_ptr<Judge> judge;
+    std::unique_ptr<Unit> unit;    ///< of a comparison; nullptr where it does not bind
+    std::unique_ptr<Judge> judge;  ///< of a property; nullptr where it does not bind
   };
 
   const Judge& judge_;
   const Registry& registry_;
-  std::string model_[2];
-  std::unique_ptr<Unit> row_[2];
-  std::optional<DotModel> model_of_[2];  ///< of a matrix product, its dots' row
-  size_t replaced_ = 0;                  ///< whose parameters are replaced
-  bool by_reference_ = false;
+  std::string model_[2];                 ///< by side: name of the unit's row; empty: it has none
+  std::unique_ptr<Unit> row_[2];         ///< by side: the row as a unit of the op; nullptr: there is none
+  std::optional<DotModel> model_of_[2];  ///< by side: the row; of a matrix product, its dots' row
+  size_t replaced_ = 0;                  ///< the side whose parameters are replaced
+  bool by_reference_ = false;            ///< they are replaced by those of an exact sum
   std::vector<Replacement> list_;
-  std::map<std::string, Replaced> replaced_units_;
+  std::map<std::string, Replaced> replaced_units_;  ///< by name of the unit
 };
 
-/// Conversions and scalar operations: the change of the op with which IEEE arithmetic gives the deviating result.
+/// Causes on conversions, scalar operations and blocks: the change of the op under which IEEE arithmetic, or of blocks
+/// a quantizer, has the deviating result.
 class Variants final : public CauseMethod {
  public:
   Variants(const Judge& judge, const Registry& registry) : judge_(judge), variants_(judge.op(), registry) {}
@@ -280,8 +285,8 @@ class Variants final : public CauseMethod {
   OpVariants variants_;
 };
 
-/// Properties of matrix products: the stage of a scheme of residues that goes wrong; else parameters in a unit's name
-/// are reset to their defaults until the statement holds.
+/// Causes of broken properties of matrix products: the stage at which a scheme of residues goes wrong; else the
+/// smallest set of parameters in the unit's name that must return to their defaults for the property to hold.
 class Defaults final : public CauseMethod {
  public:
   Defaults(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
@@ -336,11 +341,12 @@ class Defaults final : public CauseMethod {
   const Registry& registry_;
 };
 
-/// Whether nobody promised what the divergence breaks: nothing needs to explain it.
+/// Whether the divergence needs no explanation: no unit claims the property, and one of two compared units is a
+/// stranger, or the single unit of a property has no model.
 bool contradicts_nothing(const Judge& judge) {
   const std::vector<std::unique_ptr<Unit>>& units = judge.units();
   for (const std::unique_ptr<Unit>& unit : units)
-    if (unit->claim(judge.property())) return false;  // what breaks it is not explained by the unit's arithmetic
+    if (unit->claim(judge.property())) return false;  // the unit's arithmetic does not explain a broken claim
   if (units.size() == 1) return model_name_of(*units[0]).empty();
   return std::any_of(units.begin(), units.end(), [](const auto& unit) { return is_stranger(*unit); });
 }
@@ -377,7 +383,7 @@ std::vector<std::string> Causes::facts(const std::string& cause) const {
   for (const std::unique_ptr<Unit>& unit : judge_.units())
     if (unit->claim(judge_.property())) return {claim_fact(unit->name(), judge_.property())};
   if (is_strange(cause)) {
-    // What is computed here repeats itself and has parameters: of two units the other one is the stranger.
+    // Models and references are deterministic and have known arithmetic: the fact names the other unit.
     for (const std::unique_ptr<Unit>& unit : judge_.units())
       if (!unit->model() && !is_reference(*unit)) return {claim_fact(unit->name(), judge_.property())};
     return {claim_fact(judge_.units()[0]->name(), judge_.property())};

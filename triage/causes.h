@@ -1,5 +1,5 @@
 // Why two units differ on a case, or why a unit breaks a property on it: the smallest set of replaced parameters that
-// makes the difference go away. Of equally small sets the first in the order of the parameters (docs/triage.md).
+// makes the divergence go away. Among sets of that size, the first in the order of the parameters (docs/triage.md).
 #pragma once
 
 #include <memory>
@@ -8,24 +8,27 @@
 
 namespace mmafuzz {
 
-/// How causes of one kind of op are found and said.
+/// How causes are found and described for one kind of op.
 class CauseMethod {
  public:
   virtual ~CauseMethod() = default;
+  /// As Causes::find(), of which this is the main part.
   virtual std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) = 0;
+  /// For people, of one of the comma-separated names of a cause.
   virtual std::string detail_of_one(const std::string& name) const = 0;
-  /// The fact of a word of a cause.
+  /// The name of the fact of one of the comma-separated names of a cause.
   virtual std::string fact_of_one(const std::string& name) const = 0;
 };
 
-/// Finds causes for the cases of one bucket key. Keeps the replaced units that it made; one thread at a time.
+/// Finds causes for the cases of one bucket key. Keeps the units with replaced parameters that it binds. One thread at
+/// a time may use it.
 class Causes {
  public:
-  /// The judge and the registry must outlive it.
+  /// The judge and the registry must outlive this object.
   Causes(const Judge& judge, const Registry& registry);
 
-  /// One cause per case, of cases on which the judge says `verdicts`: names in the order of the parameters,
-  /// comma-separated, or `unexplained`.
+  /// One cause per case: names in the order of the parameters, comma-separated, or `unexplained`. `verdicts`: what the
+  /// judge says of each case.
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts);
 
   /// The cause for people, with the values on both sides.

@@ -17,14 +17,14 @@ using Cuts = WayToAdd::Cuts;
 using Joining = WayToAdd::Joining;
 using Parts = WayToAdd::Parts;
 
-/// A decision in which two ways may differ.
+/// A decision in which two ways can differ.
 struct Aspect {
   bool differs;
-  void (*take)(WayToAdd& to, const WayToAdd& from);
-  std::string text;  ///< "c added last against with the products"
+  void (*take)(WayToAdd& to, const WayToAdd& from);  ///< replaces the decision in `to`
+  std::string text;                                  ///< "c added last against with the products"
 };
 
-/// Of the members that belong together, of which `word` speaks.
+/// The aspect of `members`, which are replaced together. `word` describes them in one way, `what` says what they are.
 template <auto... members, class Word>
 Aspect aspect(const WayToAdd& x, const WayToAdd& y, const char* what, Word word) {
   return {((x.*members != y.*members) || ...),
@@ -127,7 +127,7 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
   return all;
 }
 
-/// A unit without parameters adds as the row does that it claims to equal.
+/// The row of a unit: its own, or that of the model which the unit claims to equal.
 std::optional<DotModel> row_of_unit(const Unit& unit, const Op& op, const Registry& registry) {
   const std::string name = row_name_of(unit, op, registry);
   const Result<std::unique_ptr<Unit>> row = registry.bind(name, op);

@@ -7,12 +7,13 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t batch_cases = 256;
-constexpr int most_small_addends = 4;
+constexpr size_t batch_cases = 256;    ///< candidates judged together
+constexpr int most_small_addends = 4;  ///< lists of small cases are tried up to this number of nonzero addends
 
 }  // namespace
 
-/// From one case to simpler ones, as long as the bucket stays.
+/// Goes from one case to simpler ones with the same value class and cause. Each accept function moves `current` to the
+/// first acceptable candidate, or returns false.
 struct Minimizer::Descent {
   const Judge& judge;
   Causes& causes;
@@ -21,7 +22,7 @@ struct Minimizer::Descent {
   Operands current;
   CaseCost cost;
 
-  /// Goes to the first candidate that is simpler and still of the bucket.
+  /// Candidates in any order; those that are not simpler are skipped.
   bool accept_first(const std::vector<Operands>& candidates) {
     Batch simpler(judge.op());
     for (const Operands& candidate : candidates) {
@@ -35,7 +36,7 @@ struct Minimizer::Descent {
     return simpler.size() > 0 && accept_one(simpler);
   }
 
-  /// The same of a list that is sorted.
+  /// Candidates of a sorted list, of which those simpler than `current` come first.
   bool accept_first(const SmallCases::List& list) {
     size_t simpler = 0;
     while (simpler < list.costs.size() &&
@@ -48,6 +49,7 @@ struct Minimizer::Descent {
 
   bool comes_before(const Batch& cases, size_t index) const { return Operands(judge.op(), cases, index) < current; }
 
+  /// Candidates that are all simpler.
   bool accept_one(const Batch& candidates) {
     const std::vector<Verdict> verdicts = judge.judge(candidates);
     Batch failing(judge.op());
@@ -70,8 +72,8 @@ struct Minimizer::Descent {
 Batch Minimizer::minimize(const Batch& one, ValueClass cls, const std::string& cause) {
   const Operands start(judge_.op(), one, 0);
   Descent descent{judge_, causes_, cls, cause, start, start.cost()};
-  // The simplest may be out of reach of one case's simplifications, but not of a look at the corners of small cases.
-  // What is looked at depends on the key alone, so that a minimal case finds nothing new.
+  // The simplest case may be out of reach of the simplifications of one case, and be in a list of small cases. The
+  // lists depend on the key alone, so that a second run from a minimal case finds nothing new.
   const bool specials = cls == ValueClass::special;
   for (int addends = 1; addends < std::min(descent.cost.addends, most_small_addends + 1); ++addends)
     if (descent.accept_first(small_cases_of(addends, specials))) break;
@@ -89,7 +91,7 @@ Batch Minimizer::minimize(const Batch& one, ValueClass cls, const std::string& c
 }
 
 const SmallCases::List& Minimizer::small_cases_of(int addends, bool specials) {
-  int fraction_bits = 24;
+  int fraction_bits = 24;  // for units without a row
   for (const std::unique_ptr<Unit>& unit : judge_.units())
     if (unit->model()) fraction_bits = unit->model()->fraction_bits;
   return small_.of(judge_.op(), addends, fraction_bits, specials);

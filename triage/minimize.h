@@ -1,6 +1,6 @@
 // A divergence's normal form: fewest nonzero addends, then fewest significand bits, exponents nearest 0, positive
-// signs, lowest positions. The bucket key, its cause included, stays the same at every step. Deterministic, and a
-// second run changes nothing.
+// signs, lowest positions. The bucket key and the cause stay the same at every step. Deterministic, and a second run
+// changes nothing.
 #pragma once
 
 #include "triage/causes.h"
@@ -8,10 +8,10 @@
 
 namespace mmafuzz {
 
-/// Minimizes the cases of one bucket key (but for value class and cause).
+/// Minimizes cases of one property, op and units.
 class Minimizer {
  public:
-  /// All must outlive it. Minimizers of one op share `small`.
+  /// The three must outlive this object. `small` may be shared by minimizers, on any threads.
   Minimizer(const Judge& judge, Causes& causes, SmallCases& small) : judge_(judge), causes_(causes), small_(small) {}
 
   /// The normal form of case 0 of `one`, which fails with this value class and cause. It depends on these and on the
@@ -27,9 +27,9 @@ class Minimizer {
   SmallCases& small_;
 };
 
-/// Of matrix products, the smallest matrices come first: the normal form of case 0 of `one`, on which these units break
-/// the property with this value class and cause. Its op has the same formats and fewer or equal rows, columns and
-/// products. What a minimal case gives, it gives. Defined in minimize_gemm.cc.
+/// The normal form of case 0 of `one`, a matrix product on which these units break the property with this value class
+/// and cause: smallest matrices first, then the order above. The result's op has the same formats and fewer or equal
+/// rows, columns and products. A minimal case is returned unchanged. Defined in minimize_gemm.cc.
 Batch minimize_gemm(const std::string& property, const std::vector<std::string>& units, const Batch& one,
                     ValueClass cls, const std::string& cause, const Registry& registry);
 

@@ -7,10 +7,10 @@
 namespace mmafuzz {
 namespace {
 
-/// Which indices of a dimension stay.
+/// Indices of one dimension of the matrices that are kept, increasing.
 using Kept = std::vector<int>;
 
-/// The case with some rows, columns and products alone.
+/// The case with the kept rows of a, columns of b and indices of the summation only.
 Batch part_of(const Batch& one, const Kept& rows, const Kept& columns, const Kept& inner) {
   Op op = one.op();
   const int n = op.n, k = op.k;
@@ -30,8 +30,8 @@ Batch part_of(const Batch& one, const Kept& rows, const Kept& columns, const Kep
   return part;
 }
 
-/// The case with the longest significands: every number of a and b, but for specials and zeros, becomes the greatest of
-/// its sign with the greatest exponent of its matrix. Fewer products may fill an accumulator then.
+/// The case with the longest significands: every finite nonzero number of a and b becomes the largest in magnitude with
+/// its sign and with the maximum exponent in its matrix. Then fewer products can fill an accumulator.
 Batch filled(const Batch& one) {
   Batch full = one;
   for (size_t column = 0; column < 2; ++column) {
@@ -95,7 +95,7 @@ Batch minimize_gemm(const std::string& property, const std::vector<std::string>&
   };
 
   Batch witness = one;
-  while (true) {  // zeros that the elements' normal form makes let rows and products go
+  while (true) {  // the normal form of the elements makes zeros, whose rows and products can then be dropped
     witness = shrunk(std::move(witness));
     Result<Judge> judge = judge_on(witness.op());
     if (!judge) return witness;

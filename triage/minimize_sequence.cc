@@ -6,8 +6,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr int times = 4;            ///< that a sequence fails where it is found and where it is kept
-constexpr size_t most_tries = 300;  ///< sequences that are looked at to find the simplest form: each starts processes
+constexpr int times = 4;            ///< runs in which a sequence must fail for fails_after_others()
+constexpr size_t most_tries = 300;  ///< limit of sequences tried to simplify cases: each try starts processes
 
 Batch without(const Batch& sequence, size_t first, size_t count) {
   Batch rest(sequence.op());
@@ -16,13 +16,14 @@ Batch without(const Batch& sequence, size_t first, size_t count) {
   return rest;
 }
 
-/// Whether it fails this time.
+/// Whether the last case of the sequence fails after the others and not by itself, in one run.
 bool fails_once(const Judge& judge, const Registry& registry, const Batch& sequence) {
   return sequence.size() > 1 && judge.judge_anew(sequence, registry).back().fails &&
          !judge.judge_anew(without(sequence, 0, sequence.size() - 1), registry)[0].fails;
 }
 
-/// Makes case `i` simpler in one respect, if the sequence then still fails. Counts what it tries.
+/// Makes case `i` simpler by one simplification under which the sequence still fails; false where there is none. Counts
+/// in `tries` the sequences that are run.
 bool simplify_one(const Judge& judge, const Registry& registry, Batch& sequence, size_t i, Simplification simplify,
                   size_t& tries) {
   const Operands current(sequence.op(), sequence, i);
@@ -73,7 +74,7 @@ std::optional<Batch> minimize_sequence(const Judge& judge, const Registry& regis
       if (fails_once(judge, registry, shorter)) best = std::move(shorter);
       else first += count;
     }
-  for (size_t i = 0; i + 1 < best.size(); ++i) {  // most only have to be there
+  for (size_t i = 0; i + 1 < best.size(); ++i) {  // most cases only have to exist, whatever their operands
     Batch emptier = best;
     Operands zeros(best.op(), best, i);
     for (size_t at = 0; at < zeros.size(); ++at) zeros.clear(at);

@@ -1,24 +1,24 @@
-// A unit that remembers: a case that fails only after other cases. The fewest and simplest cases that still show it,
-// each time to units that have evaluated nothing before, so that whoever replays them sees the same.
+// Minimizes the witness of a unit with memory: a sequence whose last case fails only after the cases before it. Every
+// attempt goes to units that have evaluated nothing before, so that a replay has the same results.
 #pragma once
 
 #include "triage/judge.h"
 
 namespace mmafuzz {
 
-/// Whether the last case of a sequence fails each time that the sequence is all that the units have evaluated, but not
-/// by itself.
+/// Whether the last case of a sequence fails after the others and does not fail by itself, in each of several runs on
+/// units that have evaluated nothing before.
 bool fails_after_others(const Judge& judge, const Registry& registry, const Batch& sequence);
 
-/// Every how many copies of a case the units fail.
+/// The period with which units fail on copies of one case.
 struct Period {
-  size_t cases = 0;  ///< 0 where they do not come and go so
-  size_t shown = 0;  ///< copies, at least as many, of which the last fails
+  size_t cases = 0;  ///< copies after which the failures repeat; 0: they have no period
+  size_t shown = 0;  ///< a number of copies, `cases` or more, the last of which fails
 };
 Period period_of(const Judge& judge, const Registry& registry, const Batch& one);
 
-/// A sequence for which fails_after_others holds, made shorter, then each of its cases brought to the normal form of
-/// single cases (triage/minimize.h) while it remains so. It holds for what is returned, or nothing is.
+/// Makes a sequence for which fails_after_others() holds shorter, then each of its cases simpler by the steps of single
+/// cases (triage/simplifications.h). Nothing where fails_after_others() does not hold for the result.
 std::optional<Batch> minimize_sequence(const Judge& judge, const Registry& registry, const Batch& sequence);
 
 }  // namespace mmafuzz

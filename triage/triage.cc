@@ -16,9 +16,9 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t pending_cases = 512;  ///< looked at together
-constexpr size_t most_sequences = 16;  ///< kept of a group
-constexpr size_t copies = 256;         ///< of a case, to see whether its results repeat
+constexpr size_t pending_cases = 512;  ///< cases of a group whose causes are found together
+constexpr size_t most_sequences = 16;  ///< limit of sequences kept for a group
+constexpr size_t copies = 256;         ///< half the cases that repeats() runs; two of three are copies of the case
 
 /// "5th"
 std::string ordinal(size_t n) {
@@ -27,7 +27,8 @@ std::string ordinal(size_t n) {
   return std::to_string(n) + (teen || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd");
 }
 
-/// Whether all units fail in the same way on many copies of a case, between other cases and in other places of a batch.
+/// Whether the verdict on case 0 of `one` is the same failure on many copies of the case, between other cases and at
+/// other positions of a batch. Models, references and schemes are deterministic and are not run again.
 bool repeats(const Batch& one, const Judge& judge) {
   const bool computed_here = std::all_of(judge.units().begin(), judge.units().end(), [](const auto& unit) {
     return unit->model() || is_reference(*unit) || unit->role() == Role::scheme;
@@ -88,7 +89,8 @@ std::optional<ExplainedVerdict> verdict_of_pair(const Batch& one, const std::vec
 /// The divergences of one property, its units and one op.
 class Triage::Group {
  public:
-  /// Throws std::runtime_error with the reason for which the statement cannot be looked at.
+  /// Throws std::runtime_error with the reason for which the op is not read or the units do not bind. `statement`: the
+  /// property, then the units. `severity`: that of the group's first record.
   Group(const std::vector<std::string>& statement, const std::string& op_line, Severity severity,
         const Registry& registry)
       : registry_(registry),
@@ -98,7 +100,7 @@ class Triage::Group {
         text_(start(op_line)),
         empty_(text_.size()) {}
 
-  /// Takes a case line, and the record's lines with the cases before it.
+  /// Takes a case line, and the lines of the cases that were evaluated before it; "" where the record has none.
   void add(std::string_view line, const std::string& before) {
     if (!before.empty() && sequences_.size() < most_sequences)
       sequences_.push_back(std::string(text_, 0, empty_) + before + std::string(line) + "\n");
@@ -107,7 +109,8 @@ class Triage::Group {
     if (++pending_ >= pending_cases) look();
   }
 
-  /// Causes of the cases that wait, and the simplest case of each key and cause.
+  /// Finds the causes of the waiting cases and keeps the simplest case of each value class and cause. A case that does
+  /// not fail again counts as unstable.
   void look() {
     if (pending_ == 0) return;
     CaseReader reader("segment", text_);
@@ -137,7 +140,7 @@ class Triage::Group {
     pending_ = 0;
   }
 
-  /// One bucket for each value class and cause, its witness as it was found.
+  /// One bucket for each value class and cause, with the witness as it was found.
   std::vector<Bucket> buckets(const std::set<std::string>& has_witness) {
     look();
     set_unstable_apart();
@@ -153,12 +156,12 @@ class Triage::Group {
     return list;
   }
 
-  /// What was looked at, without witnesses.
+  /// Appends the buckets of the divergences whose causes are found, without witnesses.
   void list_kinds(std::vector<Bucket>& list) const {
     for (const auto& [key, kept] : kept_) list.push_back(without_witness(key, kept));
   }
 
-  /// Makes the witnesses of these of its buckets minimal.
+  /// Minimizes the witnesses of `chosen`, which are buckets of this group, until `goes_on` returns false.
   void minimize(const std::vector<Bucket*>& chosen, SmallCases& small, const std::function<bool()>& goes_on) {
     Minimizer minimizer(judge_, causes_, small);
     for (Bucket* bucket : chosen) {
@@ -174,13 +177,15 @@ class Triage::Group {
     }
   }
 
-  /// Why cases could not be read, and how many; to be called after look().
+  /// Why cases could not be read; complete after look().
   const std::string& error() const { return error_; }
+  /// Number of cases that could not be read; complete after look().
   uint64_t unread() const { return unread_; }
   Severity severity() const { return severity_; }
 
  private:
-  /// Of what is unstable a smaller case may fail as seldom; a sequence is minimal.
+  /// Whether a witness stays as it is: one run does not show whether a simpler case of an unstable divergence can fail,
+  /// and a sequence is minimal already.
   static bool is_as_it_is(const std::string& cause) { return cause == unstable || is_of_sequence(cause); }
 
   static void set_witness(Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict, bool minimal) {
@@ -188,7 +193,7 @@ class Triage::Group {
     bucket.witness = witness_text(bucket, judge, one, verdict, minimal);
   }
 
-  /// `found`: the case whose minimal form the witness is.
+  /// Sets the minimized `witness` and the detail that needs it. `found`: the case from which it was minimized.
   void set_minimal(Bucket& bucket, const Judge& judge, const Batch& witness, const Batch& found) const {
     if (bucket.cause.find("kernel") != std::string::npos)
       if (const std::string steps = steps_that_matter(judge, witness, registry_); !steps.empty())
@@ -201,14 +206,15 @@ class Triage::Group {
     set_witness(bucket, judge, witness, judge.judge(witness)[0], true);
   }
 
-  /// The witness may be of a smaller matrix product.
+  /// The op of the minimized witness may have smaller matrices than the group's op.
   void minimize_product(Bucket& bucket, const Batch& one, ValueClass cls) const {
     const std::vector<std::string>& units = bucket.key.units;
     const Batch witness = minimize_gemm(judge_.property(), units, one, cls, bucket.cause, registry_);
     set_minimal(bucket, *Judge::bind(judge_.property(), units, witness.op(), registry_), witness, witness);
   }
 
-  /// A cause that was found once means nothing where the results do not repeat.
+  /// Gives the cause `unstable` to kept cases whose results do not repeat: a cause found in one run means nothing
+  /// there.
   void set_unstable_apart() {
     for (auto at = kept_.begin(); at != kept_.end();) {
       const auto [cls, cause] = at->first;
@@ -224,8 +230,8 @@ class Triage::Group {
     }
   }
 
-  /// What comes and goes may come every so many cases. Zeros show it as well as any other case, unless the unit counts
-  /// only some.
+  /// Gives the cause `periodic` to unstable divergences that occur on every n-th case. The witness consists of zeros
+  /// where a case of zeros has the same period, as it has unless the unit counts only some cases.
   void find_periods() {
     for (auto at = kept_.begin(); at != kept_.end();) {
       const auto [cls, cause] = at->first;
@@ -254,7 +260,8 @@ class Triage::Group {
     }
   }
 
-  /// What comes and goes may depend on the cases before it: then that is the cause of all of it.
+  /// Gives the cause `history` to all unstable divergences where the last case of one recorded sequence fails only
+  /// after the cases before it.
   void find_history() {
     uint64_t count = 0;
     for (const auto& [key, kept] : kept_)
@@ -278,12 +285,13 @@ class Triage::Group {
     }
   }
 
+  /// The divergences of one value class and cause.
   struct Kept {
     uint64_t count = 0;
-    Batch one;  ///< of a unit that remembers, a sequence
-    Verdict verdict;
+    Batch one;        ///< the simplest case found; of `history` and `periodic` a sequence
+    Verdict verdict;  ///< on the last case of `one`
     CaseCost cost;
-    std::string detail;  ///< where the cause alone does not say it
+    std::string detail;  ///< for people; empty: what Causes::detail() says of the cause
   };
 
   Bucket without_witness(const std::pair<ValueClass, std::string>& key, const Kept& kept) const {
@@ -323,8 +331,8 @@ class Triage::Group {
   Severity severity_;
   Judge judge_;
   Causes causes_;
-  std::string text_;
-  size_t empty_, pending_ = 0;
+  std::string text_;                    ///< the waiting cases as a file of case text
+  size_t empty_, pending_ = 0;          ///< length of text_ without cases; number of cases in text_
   std::vector<std::string> sequences_;  ///< as files of case text
   std::map<std::pair<ValueClass, std::string>, Kept> kept_;
   std::string error_;
