@@ -1,4 +1,4 @@
-// Asks whether cases show a divergence: the statement of a bucket key, bound to units, for any case of the op.
+// Decides whether cases are divergences: the statement of a bucket key, bound to units, for any case of the op.
 #pragma once
 
 #include "core/property.h"
@@ -6,7 +6,7 @@
 
 namespace mmafuzz {
 
-/// What one case shows; of a comparison of two units, with the results of both.
+/// What one case shows. Of a comparison of two units, `first` and `second` are the results of the two.
 using Verdict = BoundProperty::Verdict;
 
 class Judge {
@@ -21,15 +21,15 @@ class Judge {
   /// One unit of a property, two of a comparison.
   const std::vector<std::unique_ptr<Unit>>& units() const { return units_; }
 
-  /// Whether a case fails by having no answer. What breaks in a batch leaves others of it unanswered, which are then
-  /// not known to fail: for a verdict on each, cases are put one at a time.
+  /// Whether a case fails by having no answer. A case that breaks a unit leaves other cases of the batch unanswered,
+  /// whose verdicts are then unknown: for a verdict on each, judge() takes one case at a time.
   bool is_about_answering() const { return bound_ && bound_->is_free(); }
 
   /// One verdict per case. A case that a unit has no answer for does not fail.
   std::vector<Verdict> judge(const Batch& cases) const;
 
-  /// The same by units that have evaluated nothing before, as for whoever replays the cases: somebody's code runs in a
-  /// new process. Nothing fails where it cannot be started.
+  /// The same by units that have evaluated nothing before, as in a replay of the cases: a process or plugin starts in a
+  /// new process. No case fails where that cannot be started.
   std::vector<Verdict> judge_anew(const Batch& cases, const Registry& registry) const;
 
   /// The twins of the cases under a property whose twin is one case of the op itself; empty for others.
@@ -39,7 +39,7 @@ class Judge {
   Op op_;
   std::string property_;
   std::vector<std::unique_ptr<Unit>> units_;
-  std::unique_ptr<BoundProperty> bound_;  ///< of one unit
+  std::unique_ptr<BoundProperty> bound_;  ///< of one unit; nullptr for a comparison
 };
 
 }  // namespace mmafuzz

@@ -24,6 +24,7 @@ constexpr Word words[] = {{"rounding", "another rounding mode"},
                           {"double_rounding", "rounded to a wider format first"},
                           {"contraction", "product and sum are rounded separately"}};
 
+/// Case `index` as the only case of another op with the same fields.
 Batch under(const Op& op, const Batch& cases, size_t index) {
   Batch one(op);
   one.resize(1);
@@ -34,7 +35,7 @@ Batch under(const Op& op, const Batch& cases, size_t index) {
 
 /// Result and flags of one case; flags are -1 where the unit reports none.
 struct Answer {
-  Column results;  ///< of that one case
+  Column results;  ///< all elements of the one case
   int flags = -1;
 
   uint64_t result() const { return results.get(0); }
@@ -64,13 +65,13 @@ constexpr std::string_view scale_as = "scale_as_", scale_through = "scale_throug
 
 }  // namespace
 
-/// One or two operations in sequence: the second takes the first one's result as its only or last operand.
+/// One operation, or two in sequence, of which `then` takes the result of `op` as its first operand.
 struct OpVariants::Variant {
   std::string name;
   Op op, then;
-  std::unique_ptr<Unit> unit, then_unit;
-  bool product_first = false;  ///< a fused multiply-add as a product, then a sum with the third operand
-  size_t changes = 1;
+  std::unique_ptr<Unit> unit, then_unit;  ///< of `op`, and of `then`: nullptr where there is one operation only
+  bool product_first = false;             ///< a fused multiply-add as a product, then a sum with the third operand
+  size_t changes = 1;                     ///< number of names in `name`
 
   Answer run(const Batch& cases, size_t index) const {
     if (!then_unit) return run_one(*unit, under(op, cases, index));
@@ -121,7 +122,7 @@ void OpVariants::add_blocks(const Registry& registry) {
     if (other.rounding != op_.rounding)
       elements.push_back({std::string(elements_round) + name_of(other.rounding), other, ""});
   }
-  // What does not apply to the op does not bind.
+  // A recipe that does not apply to the op does not bind, and add() leaves it out.
   for (const ScaleRecipe& recipe : scale_recipes())
     if (quantizes)
       scales.push_back({std::string(scale_steps) + recipe.name, op_, std::string("scale_by=") + recipe.name});
@@ -175,8 +176,8 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
   flushed.flush_to_zero = !op.flush_to_zero;
   saturated.saturate = !op.saturate;
   tiny.tininess = op.tininess == Tininess::after ? Tininess::before : Tininess::after;
-  // Saturation and flushing before rounding: a mode toward zero does the same at the range's ends, but shows elsewhere
-  // as well.
+  // Saturation and flushing come before rounding: a mode toward zero has the same results at the ends of the range, but
+  // would differ elsewhere as well.
   add("saturation", saturated);
   add("subnormals", flushed);
   for (const Op& other : rounded) add("rounding", other);

@@ -1,5 +1,5 @@
-// How a conversion or scalar operation may be computed differently: another rounding mode, other subnormals,
-// saturation, ...
+// Ways to compute a conversion, a scalar operation or a quantized block differently: another rounding mode, other
+// treatment of subnormals, saturation, ... Each way is a variant: the op with one or two changes.
 #pragma once
 
 #include <map>
@@ -13,29 +13,31 @@ namespace mmafuzz {
 
 class OpVariants {
  public:
-  /// Binds `ieee`, or of blocks `quantizer:`, to the op and to each variant of it; the registry must outlive it.
+  /// Binds `ieee`, or for ops on blocks `quantizer:`, to the op and to each variant. The registry must outlive this.
   OpVariants(const Op& op, const Registry& registry);
   ~OpVariants();
 
-  /// On case `index` one of two units deviates: the smallest change of the op with which IEEE arithmetic gives the
-  /// deviating result (the other unit, or both, give what the op asks for); empty if no change does.
+  /// The name of the smallest change of the op under which IEEE arithmetic has the result of the deviating unit on case
+  /// `index`; the other unit has the op's own result. Empty where neither unit has that, or no change fits.
   std::string name(const Batch& cases, size_t index, const Outcomes& first, const Outcomes& second) const;
-  /// The same of blocks. Both units may deviate, each by a change of its own. One block may fit several changes, as a
-  /// rule of its own and a detour: the one that gives what the unit gives on most of some drawn blocks counts.
+  /// The same of blocks, by a quantizer. Both units may deviate, each by its own change; empty where no change fits one
+  /// of them. Several changes may fit one block: the change that agrees with the unit on most drawn blocks is named.
   std::string name_of_blocks(const Batch& cases, size_t index, const Outcomes (&outcomes)[2],
                              const std::vector<std::unique_ptr<Unit>>& units);
 
+  /// What a name means, for people; empty for other words.
   static std::string meaning(const std::string& name);
 
  private:
   struct Variant;
   void add_blocks(const Registry& registry);
+  /// Indices of variants_: fewer changes first, then those that agree with the unit on most drawn blocks.
   const std::vector<size_t>& order_for(const Unit& unit);
 
   const Op op_;
-  std::unique_ptr<Unit> asked_;                        ///< computes what the op asks for
-  std::vector<Variant> variants_;                      ///< smaller sets first, then in the documented order
-  std::map<const Unit*, std::vector<size_t>> orders_;  ///< of variants, for units on blocks
+  std::unique_ptr<Unit> asked_;                        ///< the op itself; nullptr where it does not bind
+  std::vector<Variant> variants_;                      ///< fewer changes first, then the order of docs/triage.md
+  std::map<const Unit*, std::vector<size_t>> orders_;  ///< of each unit on blocks: order_for()
 };
 
 }  // namespace mmafuzz

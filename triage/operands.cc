@@ -58,8 +58,8 @@ CaseCost Operands::cost() const {
     const FormatFields& f = format(at);
     const Number n = decode(f, value_[at]);
     const uint64_t fraction = value_[at] >> f.ignored_low_bits & f.fraction_mask();
-    // Of infinities and NaNs the payload counts, and one bit more so that a number is simpler; of flushed numbers what
-    // they hide.
+    // The bits of an infinity or NaN are its payload and one more, so that a number is simpler; those of a zero are its
+    // fraction, which is not 0 in a number that the format flushes.
     const uint64_t bits = n.cls == NumberClass::finite ? n.significand
                           : n.cls == NumberClass::zero ? fraction
                                                        : fraction << 1 | 1;
@@ -84,7 +84,8 @@ bool scale(Operands& c, size_t at, int by) {
   const uint64_t scaled = with_exponent(f, c[at], to);
   const Number before = decode(f, c[at]), after = decode(f, scaled);
   if (after.cls != NumberClass::finite) return false;
-  const uint64_t x = before.significand, y = after.significand;  // the same odd part: nothing was rounded
+  const uint64_t x = before.significand,
+                 y = after.significand;  // aligned at the top, both are equal if nothing was rounded
   if (x << (63 - fast_bit_length(x)) != y << (63 - fast_bit_length(y))) return false;
   c[at] = scaled;
   return true;

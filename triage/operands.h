@@ -1,4 +1,4 @@
-// One case as a flat list of operands, for code that changes one at a time and counts what is left.
+// One case as a flat list of operands, for code that changes operands and measures how simple the case is.
 #pragma once
 
 #include <compare>
@@ -8,19 +8,19 @@
 
 namespace mmafuzz {
 
-/// How simple a case is, in the order of the normal form: less is simpler. What is equal here is decided by the
-/// encodings.
+/// How simple a case is, compared member by member in the order of the normal form: less is simpler. Cases of equal
+/// cost are compared by their encodings (is_simpler).
 struct CaseCost {
   int addends = 0;      ///< nonzero addends: products and c of a dot; nonzero operands of other ops
-  int significand = 0;  ///< significand bits set, the implicit one too, so that a zero counts least
-  int exponents = 0;    ///< sum over finite nonzero operands and scales of the distance of the exponent from 0
-  int negatives = 0;
-  int positions = 0;  ///< sum of the positions of the nonzero products, or elements of a block
+  int significand = 0;  ///< number of significand bits that are 1, the implicit bit included
+  int exponents = 0;    ///< sum of the absolute unbiased exponents of finite nonzero operands and scales
+  int negatives = 0;    ///< operands whose sign bit is 1
+  int positions = 0;    ///< sum of the indices, from 0, of the nonzero products, or elements of a block
 
   friend auto operator<=>(const CaseCost&, const CaseCost&) = default;
 };
 
-/// The operands of one addend: both factors of a product, or one.
+/// Indices of the operands of one addend: both factors of a product, or the only one.
 struct AddendOperands {
   size_t at[2];
   int count;
@@ -31,10 +31,10 @@ struct AddendOperands {
 };
 
 /// The encodings of one case in case-text order: of a dot a[k], b[k], c, then the scales of a and of b; of a block its
-/// elements, then the scales.
+/// elements, then the scales. `at` is an index into this list, `addend` a number from 0 below addends().
 class Operands {
  public:
-  /// Case `index` of a batch of the op, which must outlive this.
+  /// Case `index` of a batch of the op. The op must outlive this object.
   Operands(const Op& op, const Batch& batch, size_t index);
 
   const Op& op() const { return *op_; }
@@ -45,12 +45,13 @@ class Operands {
   const FormatFields& format(size_t at) const { return format_[at]->fields(); }
 
   bool is_dot() const { return op_->kind == OpKind::dot; }
-  /// Number of addends: k products, then c; of a block its elements; of other ops the operands themselves.
+  /// Number of addends. Of a dot: the k products, then c as number k. Of a block its elements, of other ops the
+  /// operands.
   int addends() const { return is_dot() ? op_->k + 1 : op_->is_of_blocks() ? op_->k : static_cast<int>(value_.size()); }
   AddendOperands operands_of(int addend) const;
   bool is_zero_addend(int addend) const;
   std::vector<int> nonzero_addends() const;
-  /// +0; of a format without zeros 1.
+  /// Sets an operand to +0; of a format without zeros to 1.
   void clear(size_t at);
 
   CaseCost cost() const;
@@ -65,19 +66,20 @@ class Operands {
   std::vector<const Format*> format_;
 };
 
-/// The operand's number times 2^by, exactly; false, and nothing changed, where the format cannot hold it.
+/// Multiplies an operand by 2^by, exactly. False, and nothing changed, for integers, zeros, infinities and NaNs, and
+/// where the format does not hold the product.
 bool scale(Operands& operands, size_t at, int by);
 
-/// The same of an addend, of a product by either factor.
+/// The same of an addend: of a product by its first factor, or where that fails by the second.
 bool scale_addend(Operands& operands, int addend, int by);
 void clear_addend(Operands& operands, int addend);
 
-/// Of a dot: "a3", "c", "scale 0 of a".
+/// The name of an operand of a dot: "a3", "c", "scale 0 of a".
 std::string operand_name(const Op& op, size_t at);
-/// Of a dot: "a3*b3", "c".
+/// The name of an addend of a dot: "a3*b3", "c".
 std::string addend_name(const Op& op, int addend);
 
-/// Whether an encoding's sign bit is set, of whatever it is.
+/// Whether the sign bit of an encoding is 1, also of a zero or NaN.
 bool is_negative(const FormatFields& f, uint64_t encoding);
 
 /// The operand with the other sign.

@@ -13,7 +13,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_steps = 4;  ///< replaced together; of a larger difference all at once
+constexpr size_t most_steps = 4;  ///< limit of steps replaced together; beyond it all are replaced at once
 constexpr char special_values[] = "specials_rule", zero_signs[] = "zero_sign", scheme_itself[] = "kernel";
 
 struct Remainder {
@@ -32,7 +32,7 @@ bool is_special(const Number& x, const Number& y) {
 
 bool is_zero(const Number& x, const Number& y) { return x.cls == NumberClass::zero && y.cls == NumberClass::zero; }
 
-/// Whether all elements in which two results differ are of that kind.
+/// Whether `kind` holds for both numbers in every element in which two results differ.
 bool every_difference(const Op& op, const Column& x, const Column& y, size_t index,
                       bool (*kind)(const Number&, const Number&)) {
   for (int e = 0; e < x.count(); ++e) {
@@ -65,7 +65,7 @@ class ProductCauses final : public CauseMethod {
       if (same_scheme_) wanted = others[i].value;
       if (!wanted || *wanted == s.value) continue;
       if (other_format && s.name == "on")
-        format.settings.emplace_back(s.name, *wanted);  // formats have units of their own
+        format.settings.emplace_back(s.name, *wanted);  // each format runs on another unit
       else steps_.push_back({dotted(scheme_, s.name), s.value, *wanted, {{s.name, *wanted}}, ""});
     }
     if (other_format) steps_.push_back(std::move(format));
@@ -133,11 +133,11 @@ class ProductCauses final : public CauseMethod {
   }
 
  private:
-  /// One replaceable thing of the scheme.
+  /// One replaceable setting of the scheme, or its format with the settings that belong to the format.
   struct Step {
-    std::string word, first, second;
-    std::vector<std::pair<std::string, std::string>> settings;  ///< with it
-    std::string path;                                           ///< of the unit with it; empty: as it is
+    std::string word, first, second;                            ///< `first` is the value before, `second` that after
+    std::vector<std::pair<std::string, std::string>> settings;  ///< name and value after the replacement
+    std::string path;                                           ///< of the unit's name after it; empty: unchanged
   };
 
   std::string replaced_name(const std::vector<size_t>& set) const {
@@ -177,12 +177,12 @@ class ProductCauses final : public CauseMethod {
 
   const Judge& judge_;
   const Registry& registry_;
-  size_t replaced_ = 0;       ///< the unit whose settings are replaced
-  bool same_scheme_ = false;  ///< then the settings explain everything, or something is wrong
-  std::string scheme_;        ///< "ozaki": what words begin with
-  std::vector<Setting> own_;
+  size_t replaced_ = 0;       ///< index of the unit whose settings are replaced
+  bool same_scheme_ = false;  ///< then a case that no replacement explains stays unexplained
+  std::string scheme_;        ///< with which words begin: "ozaki"
+  std::vector<Setting> own_;  ///< settings of the replaced unit
   std::vector<Step> steps_;
-  std::map<std::string, std::unique_ptr<Unit>> units_;  ///< by name; null where it does not bind
+  std::map<std::string, std::unique_ptr<Unit>> units_;  ///< by name; nullptr: it does not bind
 };
 
 }  // namespace

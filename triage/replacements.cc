@@ -17,8 +17,8 @@ bool uses(const DotModel& model, const char* name) { return find_parameter(name)
 
 void join(std::string& list, const std::string& item) { list += (list.empty() ? "" : ",") + item; }
 
-/// What a row would have to hold to round the exact sum once. Of `fraction_bits` the adder's widest is only an
-/// approximation.
+/// The row with the parameters of an exact sum that is rounded once. Its `fraction_bits`, the maximum, only approximate
+/// that.
 DotModel exact_row(const DotModel& model, const Op& op) {
   DotModel m = model;
   m.k = m.block = std::min(op.k, max_instruction_k);
@@ -43,13 +43,13 @@ DotModel exact_row(const DotModel& model, const Op& op) {
   return m;
 }
 
-/// Below it no nonzero product or c of a row without scales is aligned (docs/semantics.md, 1).
+/// The minimum exponent in the alignment of a nonzero product or c, of a row without scales (docs/semantics.md, 1).
 int least_term_exponent(const DotModel& m) {
   const int below = m.product == ProductRule::normalized ? m.a.fraction_bits + m.b.fraction_bits : 0;
   return std::min(m.a.emin() + m.b.emin() - below, least_exponent_of_c(m, m.c) - m.c_guard_bits);
 }
 
-/// How many products a step sums goes by one name, where both have it.
+/// Whether the parameter is `k` and its difference is part of the replacement of `block`.
 bool goes_with_block(const Parameter& p, const DotModel& first, const DotModel& second) {
   return std::string_view(p.name) == "k" && uses(first, "block") && uses(second, "block") &&
          first.block != second.block;
@@ -116,7 +116,7 @@ std::vector<Replacement> replacements(const DotModel& first, const DotModel& sec
 std::vector<Replacement> replacements_by_exact(const DotModel& model, const Op& op) {
   const DotModel ideal = exact_row(model, op);
   std::vector<Replacement> list = replacements(model, ideal);
-  for (Replacement& r : list) {  // the exact sum has no such limits, whatever number stands for that
+  for (Replacement& r : list) {  // the exact sum has no such limits, and the numbers of `ideal` only represent that
     if (r.name == "fraction_bits") r.overrides.push_back("kernel=exact_sum");
     if (r.name == "fraction_bits" || r.name == "block" || r.name == "k") r.second = "all";
     if (r.name == "zero_exponent") r.second = "none";

@@ -9,26 +9,26 @@
 
 namespace mmafuzz {
 
-/// One replaceable thing: a parameter, or several that make sense together only.
+/// One replacement: of a parameter, or of several that make sense together only.
 struct Replacement {
-  std::string name;                    ///< of a parameter
-  std::vector<std::string> overrides;  ///< "name=value,..."; where there are several, each is tried
-  std::string first, second;           ///< the values: "23" and "24"
+  std::string name;                    ///< of the parameter, or of the main one
+  std::vector<std::string> overrides;  ///< its forms, "name=value,...": alternatives, each of which is tried
+  std::string first, second;           ///< the values before and after: "23" and "24"
   std::string detail() const;          ///< "fraction_bits (bits kept below the greatest exponent): 23 against 24"
 };
 
-/// Whether no operands can show that two rows differ in a parameter: the products per instruction where they compute
-/// the same with either, so that `k` is only a name; the exponent of a zero where every other term has a greater one.
+/// Whether no operands can show that two rows differ in a parameter: in `k`, products per instruction, where the first
+/// row computes the same with both values; in `zero_exponent` where the exponent of every other term is greater.
 bool never_shows(const std::string& parameter, const DotModel& first, const DotModel& second);
 
-/// Name of a model unit with further overrides.
+/// The name of a model unit with further overrides, less parameters that an overriding kernel does not have.
 std::string with_overrides_in_name(const std::string& model, const std::string& overrides);
 
 /// The replacements that turn `first` into `second`, in the order of the parameters, the kernel last. Parameters that
 /// only the other kernel has are part of the replacement of the kernel.
 std::vector<Replacement> replacements(const DotModel& first, const DotModel& second);
 
-/// What makes a row into the exact result rounded once as the op says.
+/// The replacements that turn a row into the exact sum, rounded once as the op says.
 std::vector<Replacement> replacements_by_exact(const DotModel& model, const Op& op);
 
 }  // namespace mmafuzz

@@ -14,7 +14,7 @@ bool is_finite_nonzero(const Operands& c, size_t at) { return decode(c.format(at
 
 size_t k_of(const Operands& c) { return static_cast<size_t>(c.op().k); }
 
-/// Without some addends: halves, quarters, ..., single ones; zero products lose their other factors.
+/// Clears addends: all of them, halves, quarters, ..., single ones. Clears the other factor of zero products.
 Candidates drop_addends(const Operands& from) {
   Candidates list;
   const std::vector<int> present = from.nonzero_addends();
@@ -38,7 +38,8 @@ Candidates drop_addends(const Operands& from) {
   return list;
 }
 
-/// Without one addend, another one moved to where it may do the same work; two addends as one.
+/// Clears one addend and changes another to make up for it: scales it by a power of two, or moves it to the position of
+/// the cleared addend with either sign.
 Candidates drop_and_repair(const Operands& from) {
   Candidates list;
   const std::vector<int> present = from.nonzero_addends();
@@ -51,7 +52,7 @@ Candidates drop_and_repair(const Operands& from) {
         clear_addend(c, gone);
         if (scale_addend(c, moved, by)) list.push_back(std::move(c));
       }
-      for (const bool negate : {false, true}) {  // the moved addend in the place of the other's
+      for (const bool negate : {false, true}) {  // the moved addend replaces the other
         Operands c = from;
         const AddendOperands to = c.operands_of(gone), of = c.operands_of(moved);
         if (to.size() != of.size()) continue;
@@ -65,7 +66,8 @@ Candidates drop_and_repair(const Operands& from) {
   return list;
 }
 
-/// Sets the fraction, or for subnormals the significand, of an operand; keeps sign, exponent and what hardware ignores.
+/// Sets the fraction field of an operand; keeps sign, exponent and the low bits that hardware ignores. False where that
+/// changes nothing.
 bool set_fraction(Operands& c, size_t at, uint64_t fraction) {
   const FormatFields& f = c.format(at);
   const uint64_t mask = f.in_container(f.fraction_mask());
@@ -80,8 +82,8 @@ uint64_t fraction_of(const Operands& c, size_t at) {
   return c[at] >> c.format(at).ignored_low_bits & c.format(at).fraction_mask();
 }
 
-/// The numbers of a matrix times one power of two, so that the greatest of them comes nearer to 1: what a scheme cuts
-/// into slices depends on how far apart they are, so that none of them moves alone.
+/// Multiplies all numbers of a matrix by one power of two that brings the largest nearer to 1. A scheme's slices depend
+/// on the distances of the exponents, which stay.
 Candidates move_matrices(const Operands& from) {
   Candidates list;
   const Op& op = from.op();
@@ -106,7 +108,8 @@ Candidates move_matrices(const Operands& from) {
   return list;
 }
 
-/// Fewer significand bits: none, the upper half, all but one; the next power of two; in one operand, in all, in two.
+/// Clears significand bits: all, the lower or upper part, single bits; replaces a number by a power of two near it. In
+/// all operands, in one, or in two.
 Candidates clear_significand_bits(const Operands& from) {
   Candidates list;
   std::vector<size_t> present;
@@ -142,7 +145,7 @@ Candidates clear_significand_bits(const Operands& from) {
       with_fraction((fraction & ~low_mask(bit)) + (uint64_t{1} << bit));
     }
   }
-  if (from.is_dot()) {  // the whole product in one factor
+  if (from.is_dot()) {  // one factor becomes 1, the other takes its exponent
     const size_t k = k_of(from);
     for (size_t i = 0; i < k; ++i) {
       for (const auto& [kept, one] : {std::pair{i, k + i}, std::pair{k + i, i}}) {
@@ -171,7 +174,8 @@ Candidates clear_significand_bits(const Operands& from) {
   return list;
 }
 
-/// The exact sum of c and of a product of powers of two that takes the place of product i; c takes what is left over.
+/// Replaces product i by a product of powers of two and adds the rest to c, so that the exact sum of product i and c
+/// stays, but for the rounding of c.
 Candidates give_to_c(const Operands& from) {
   Candidates list;
   if (!from.is_dot()) return list;
@@ -208,7 +212,7 @@ Candidates give_to_c(const Operands& from) {
   return list;
 }
 
-/// Every addend of a dot times 2^by; the products by one factor, by the other, or by both.
+/// Appends the case with every addend of a dot times 2^by, once each with the factors of a, of b, or of both scaled.
 void scale_all(const Operands& from, int by, Candidates& list) {
   const size_t k = k_of(from);
   for (int way = 0; way < 3; ++way) {
@@ -234,7 +238,7 @@ Candidates move_exponents(const Operands& from) {
   if (from.is_dot()) {
     for (const int by : steps) scale_all(from, by, list);
     const size_t k = k_of(from);
-    for (size_t i = 0; i < k; ++i) {  // between the factors of a product
+    for (size_t i = 0; i < k; ++i) {  // a power of two moves from one factor of a product to the other
       if (from.is_zero_addend(static_cast<int>(i))) continue;
       for (const int by : steps) {
         Operands c = from;
@@ -257,7 +261,7 @@ Candidates move_exponents(const Operands& from) {
       if (scale(c, at, to - exponent)) list.push_back(std::move(c));
     }
   }
-  // Two addends together: a pair that cancels, or a group at one exponent.
+  // Scales two addends together, so that a pair that cancels, or is at one exponent, remains so.
   const std::vector<int> present = from.nonzero_addends();
   if (!from.is_dot() || present.size() > 12) return list;
   for (size_t i = 0; i < present.size(); ++i) {
@@ -303,8 +307,7 @@ Candidates make_positive(const Operands& from) {
   return list;
 }
 
-/// Products, or elements of a block, to lower positions, factors in one order, and encodings that are smaller in
-/// whatever way is left.
+/// Moves products, or elements of a block, to lower indices, and swaps the factors of a product.
 Candidates move_down(const Operands& from) {
   Candidates list;
   if (!from.is_dot() && !from.op().is_of_blocks()) return list;

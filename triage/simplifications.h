@@ -5,8 +5,8 @@
 
 namespace mmafuzz {
 
-/// One respect in which cases are made simpler. Returns candidates, the boldest first; whoever asks keeps those of less
-/// cost.
+/// Makes a case simpler in one respect. Returns candidates, the largest changes first. Some are not simpler: the caller
+/// checks their cost.
 using Simplification = std::vector<Operands> (*)(const Operands& from);
 
 /// All of them, in the order of the normal form.

@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t tried_cases = 6144;  ///< for each number of addends
 
-/// An exponent's distance below the greatest one at which something happens in an adder that keeps `fraction_bits`.
+/// Draws the shift of an addend below the greatest exponent, often near the edge of an adder that keeps
+/// `fraction_bits`.
 int draw_shift(CounterRng& rng, int fraction_bits) {
   switch (rng.below(8)) {
     case 0:
@@ -23,7 +24,7 @@ int draw_shift(CounterRng& rng, int fraction_bits) {
   }
 }
 
-/// A fraction of few bits, at the top or at the bottom, more often than any other.
+/// Draws a fraction field: most often 0, else one bit, the lowest three bits, or any fraction.
 uint64_t draw_simple_fraction(const FormatFields& f, CounterRng& rng) {
   const uint64_t mask = f.fraction_mask();
   switch (rng.below(8)) {
@@ -34,7 +35,7 @@ uint64_t draw_simple_fraction(const FormatFields& f, CounterRng& rng) {
   }
 }
 
-/// As they are drawn, the same for every caller.
+/// The cases of a list in the order in which they are drawn, which is the same for every caller.
 std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, bool specials) {
   std::vector<Operands> list;
   if (op.kind != OpKind::dot || addends > op.k + 1 || op.a.fields().integer) return list;
@@ -58,7 +59,7 @@ std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, 
       const bool negative = f.has_sign() && rng.one_in(2);
       c[at] = encode_near(f, negative, exponent, fraction);
     };
-    // Side by side, or as far apart as they go: the same block or others.
+    // Products are adjacent, in one block, or as far apart as possible, in several blocks.
     const size_t stride = products >= 2 && rng.one_in(3) ? k / products : 1;
     for (size_t i = 0; i < products; ++i) {
       const int exponent = greatest - draw_shift(rng, fraction_bits);

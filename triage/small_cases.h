@@ -1,4 +1,5 @@
-// Small cases on which adders have corners, made once for all who minimize on an op.
+// Cases of few addends at corners of an adder: exponents at which alignment starts to drop bits, sums that cancel, ends
+// of the range. Each list is made once for all minimizers of an op.
 #pragma once
 
 #include <map>
@@ -11,16 +12,17 @@
 
 namespace mmafuzz {
 
-/// Threads may share one.
+/// Threads may share one object.
 class SmallCases {
  public:
   struct List {
-    Batch cases;  ///< simplest first
-    std::vector<CaseCost> costs;
+    Batch cases;                  ///< simplest first
+    std::vector<CaseCost> costs;  ///< of each case
   };
 
-  /// Those with exactly `addends` nonzero addends. `fraction_bits`: bits that the adder keeps below the greatest
-  /// exponent; `specials`: some operands are infinities and NaNs. What is returned lives as long as this object.
+  /// The cases with exactly `addends` nonzero addends; none for ops other than dots of floating-point factors.
+  /// `fraction_bits`: bits that the adder keeps below the greatest exponent. `specials`: one operand of each case is an
+  /// infinity or NaN. The list lives as long as this object.
   const List& of(const Op& op, int addends, int fraction_bits, bool specials);
 
  private:

@@ -1,4 +1,4 @@
-// Sets of things to try, the smallest first.
+// Sets of indices, for searches that try small sets before larger ones.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace mmafuzz {
 
-/// All sets of `size` indices below `count`, in lexicographic order, until `visit` returns false.
+/// Visits all sets of `size` indices below `count` in lexicographic order, until `visit` returns false. Returns whether
+/// it never did.
 inline bool each_subset(size_t count, size_t size, const std::function<bool(const std::vector<size_t>&)>& visit) {
   std::vector<size_t> set(size);
   for (size_t i = 0; i < size; ++i) set[i] = i;

@@ -22,9 +22,9 @@ std::vector<int> in_index_order(const Op& op) {
   return order;
 }
 
-/// Positions of all products in the order of a row's instructions; of a floored sum also those beyond the op's, where a
-/// zero of the other sign is -1 unit, and -0 becomes +0; of chains that are added to each other, too, which begin at
-/// places of the instruction.
+/// Indices of the products in the order of a row's instructions. Indices from the op's k on, which are zeros, are kept
+/// for floored sums, where a zero of the other sign is -1 unit and -0 becomes +0, and for chains that are added to each
+/// other, which begin at fixed positions of the instruction.
 std::vector<int> order_of(const DotModel& row, const Op& op) {
   const bool zeros_count = traits_of(row).floors() || row.chain_join == ChainJoin::summed_first;
   std::vector<int> order;
@@ -44,7 +44,8 @@ std::vector<int> order_of_halves(const DotModel& row, const Op& op) {
   return order;
 }
 
-/// A row as its kernel's line of the table and its own settings say.
+/// The decisions of a row: those of its kernel's line in arithmetic/kernels.def.h, and its parameters. Nothing where a
+/// kernel of fp32 steps has another d.
 std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   const KernelTraits kernel = traits_of(row);
   const auto reads = [&](const char* setting) { return find_parameter(setting)->used_by(row.kernel); };
@@ -79,7 +80,7 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   way.cuts_downwards = kernel.c == Joining::second_stage;
   way.cuts_sum = way.cuts_downwards && row.second_stage == SecondStage::floor32_then_31;
   way.subnormals = row.subnormals;
-  // Its operands are fp32 numbers when they are flushed.
+  // A kernel of fp32 steps flushes its operands as fp32 numbers.
   if (kernel.of_fp32() && row.subnormals == Subnormals::flushed_signed) way.subnormals = Subnormals::flushed_of_fp32;
   way.flushed = row.flushed;
   way.tininess = row.tininess;
@@ -98,12 +99,13 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
 struct Term {
   explicit Term(mpfr_prec_t bits) : value(bits) {}
   Mpfr value;
-  int exponent = 0;  ///< that counts for the greatest
+  int exponent = 0;  ///< by which the greatest exponent is found
   bool zero = false;
 };
 
-constexpr int below_all = -1'000'000;
+constexpr int below_all = -1'000'000;  ///< the greatest exponent where no term has one
 
+/// Evaluates one dot as a way says, in MPFR numbers of `bits_` bits, which hold every sum exactly.
 class StepwiseDot {
  public:
   StepwiseDot(const WayToAdd& way, const Op& op, const DotOperands& in)
@@ -146,7 +148,7 @@ class StepwiseDot {
   }
 
  private:
-  /// An operand, flushed where this way does so.
+  /// An operand, flushed where the way flushes it.
   Number read(const FormatFields& format, uint64_t encoding) const {
     DotModel rule;
     rule.subnormals = way_.subnormals;
@@ -156,7 +158,7 @@ class StepwiseDot {
     return n;
   }
 
-  /// c becomes what the form makes of it and s, rounded.
+  /// Replaces c by the form of s and c, rounded. Returns its encoding.
   uint64_t joined(mpfr_ptr c, mpfr_srcptr s, Rounding rounding, int fraction_bits) const {
     DotModel row;
     row.form = way_.form;
@@ -181,7 +183,7 @@ class StepwiseDot {
     return copy;
   }
 
-  /// Products, or in groups their exact sums.
+  /// Appends product i as a term, or adds it to the exact sum of its group.
   void add_term(int i) {
     if (i >= op_.k) {
       zero_term(1);
@@ -218,7 +220,7 @@ class StepwiseDot {
     if (way_.rounds_products) rounded(term.value.get(), way_.rounding, way_.output_bits);
   }
 
-  /// The result of a sum becomes its value, too.
+  /// Rounds x to d. Returns the encoding; x becomes its value.
   uint64_t rounded(mpfr_ptr x, Rounding rounding, int fraction_bits) const {
     const FormatFields& f = op_.d.fields();
     const bool zero = mpfr_zero_p(x);
@@ -226,7 +228,7 @@ class StepwiseDot {
     rule.rounding = rounding;
     rule.tininess = way_.tininess;
     rule.overflow = way_.overflow;
-    // A result of fewer bits is cut before it is encoded: only truncated ones are known.
+    // A result of fewer bits is cut before it is encoded: add_in_that_way() takes such results only if truncated.
     if (fraction_bits < f.fraction_bits && !zero) {
       const int leading = std::max(static_cast<int>(mpfr_get_exp(x)) - 1, f.emin());
       cut(x, leading - fraction_bits, false);
@@ -243,8 +245,8 @@ class StepwiseDot {
     return encoding;
   }
 
-  /// One rounding to a format. Where flushed numbers keep their signs, what is tiny before its exponent is bounded is
-  /// one.
+  /// Rounds x once to a format and flushes a subnormal result. Where flushed numbers keep their signs, so is a result
+  /// that underflows, even if it rounds to a normal number. Where only operands are flushed, x alone becomes zero.
   uint64_t round_and_flush(const Format& to, mpfr_ptr x, const RoundingRule& rule) const {
     const FormatFields& f = to.fields();
     exact::MpfrRounded r = exact::round_mpfr(to, x, rule);
@@ -258,14 +260,14 @@ class StepwiseDot {
     return r.encoding;
   }
 
-  /// Drops what is below 2^unit.
+  /// Drops the bits below 2^unit, toward minus infinity or toward zero.
   static void cut(mpfr_ptr x, int unit, bool downwards) {
     mpfr_mul_2si(x, x, -unit, MPFR_RNDN);
     downwards ? mpfr_floor(x, x) : mpfr_trunc(x, x);
     mpfr_mul_2si(x, x, unit, MPFR_RNDN);
   }
 
-  /// The same, but what is dropped makes the last bit that stays a one.
+  /// The same toward zero, but where a dropped bit is 1, the last bit that is kept becomes 1.
   void cut_to_odd(mpfr_ptr x, int unit) const {
     const Mpfr whole = copy_of(x);
     cut(x, unit, false);
@@ -278,9 +280,10 @@ class StepwiseDot {
   }
 
   static int exponent_of_value(mpfr_srcptr x) { return static_cast<int>(mpfr_get_exp(x)) - 1; }
-  /// c's exponent, as large as that of the least normal result at least.
+  /// The exponent of c, or that of d's least normal number where it is greater.
   int exponent_of_c(mpfr_srcptr c) const { return std::max(exponent_of_value(c), op_.d.fields().emin()); }
 
+  /// Raises `greatest` to the exponent of a term.
   void offer(int& greatest, const Term& term) const {
     if (!term.zero) greatest = std::max(greatest, term.exponent);
     else if (way_.zero_reads) greatest = std::max(greatest, *way_.zero_reads);
@@ -288,7 +291,8 @@ class StepwiseDot {
 
   static void add(mpfr_ptr sum, mpfr_srcptr x) { mpfr_add(sum, sum, x, MPFR_RNDN); }
 
-  /// The terms' sum, cut; the greatest of their exponents.
+  /// Sets `sum` to the sum of every stride-th term, cut below the greatest of their exponents and `greatest`, which is
+  /// returned.
   int sum_of_terms(size_t first, size_t last, size_t stride, int greatest, mpfr_ptr sum) const {
     for (size_t i = first; i < last; i += stride) offer(greatest, terms_[i]);
     mpfr_set_zero(sum, -1);
@@ -300,13 +304,13 @@ class StepwiseDot {
     return greatest;
   }
 
-  /// Everything at once. `c`: nullptr where it joins later.
+  /// Adds terms and c with no rounding in between. `c`: nullptr where c joins later.
   void add_at_once(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) const {
     const bool in_stages = way_.parts == Parts::odd_and_even || (c && way_.c == Joining::second_stage);
     in_stages ? add_in_stages(first, last, c, sum) : add_below_one_exponent(first, last, c, sum);
   }
 
-  /// c and the terms, or their first sums, cut at one weight.
+  /// Adds c and the terms, or the sums of their groups, all cut at one weight.
   void add_below_one_exponent(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) const {
     const size_t together = way_.parts == Parts::first_sums ? static_cast<size_t>(way_.group) : 1;
     const bool c_is_zero = !c || mpfr_zero_p(c), c_is_negative = c && mpfr_signbit(c);
@@ -351,7 +355,7 @@ class StepwiseDot {
     mpfr_set(sum, all.get(), MPFR_RNDN);
   }
 
-  /// Odd and even products apart, or c after the products' sum.
+  /// Adds odd and even products apart, or c after the products' sum.
   void add_in_stages(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) const {
     int greatest = below_all;
     const bool odd_and_even = way_.parts == Parts::odd_and_even;
@@ -385,7 +389,7 @@ class StepwiseDot {
     mpfr_set(sum, products.get(), MPFR_RNDN);
   }
 
-  /// The second stage of CDNA3 (docs/semantics.md 7): 7 more bits of the products' sum than of c.
+  /// Cuts both addends of the second stage of CDNA3 (docs/semantics.md 7): 7 more bits of the products' sum than of c.
   void join_later(mpfr_ptr products, mpfr_ptr c, int greatest_product) const {
     if (!way_.kept) return;
     const int of_c = mpfr_zero_p(c) ? op_.d.fields().emin() : exponent_of_c(c);
@@ -399,7 +403,8 @@ class StepwiseDot {
     cut(sum, exponent_of_c(sum) - *way_.kept - 7, way_.cuts_downwards);
   }
 
-  /// Adds the terms to c, or where that is nullptr to nothing; the sum may be the same number.
+  /// Sets `sum` to the rounded sum of c and the terms from `first` up to `last`; returns its encoding. `c`: nullptr
+  /// where only terms are added; it may be `sum` itself.
   uint64_t step(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) {
     if (way_.additions == Additions::once) {
       Mpfr all(bits_);
@@ -415,7 +420,8 @@ class StepwiseDot {
       return rounded(sum, way_.rounding, way_.output_bits);
     }
     uint64_t encoding = 0;
-    const Form form = way_.c == Joining::last ? Form::s_plus_c : way_.form;  // of that which joins last
+    const Form form =
+        way_.c == Joining::last ? Form::s_plus_c : way_.form;  // a c that joins last has the form, not each product
     for (size_t i = first; i < last; ++i) {
       mpfr_srcptr term = terms_[i].value.get();
       const bool alone = form == Form::s_alone || (i == first && !c);
@@ -430,6 +436,7 @@ class StepwiseDot {
     return encoding;
   }
 
+  /// The sum of terms in a tree of halves, each addition rounded.
   Mpfr halves(size_t first, size_t last) const {
     if (last - first == 1) return terms_[first].value;
     const size_t middle = first + (last - first + 1) / 2;
