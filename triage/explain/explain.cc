@@ -20,7 +20,7 @@ namespace {
 
 uint64_t magnitude(int64_t x) { return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x); }
 
-/// `floors`: terms are cut by their sign.
+/// `floors`: the row cuts addends by their sign, as KernelTraits::floors() says.
 const char* kind_text(Step::Kind kind, bool floors) {
   switch (kind) {
     case Step::Kind::special: return "infinities or NaNs decide";
@@ -48,12 +48,12 @@ std::string source_text(const Addend& t) {
 
 bool is_number(const Addend& t) { return t.significand != 0 && t.cls == NumberClass::finite; }
 
-/// Of an IEEE operation, the first two numbers are factors.
+/// Whether the first two addends of a step are the factors of its multiplication.
 bool has_factors(const Step& step) {
   return step.kind == Step::Kind::ieee_multiply || step.kind == Step::Kind::ieee_fma;
 }
 
-/// Products, or groups of them, that a step brings into the sum and that are no zeros.
+/// Number of nonzero products, or sums of products, that the step adds.
 int new_terms(const Step& step) {
   if (has_factors(step)) return is_number(step.addend[0]) && is_number(step.addend[1]);
   return static_cast<int>(std::count_if(step.addend, step.addend + step.count, [](const Addend& t) {
@@ -62,7 +62,7 @@ int new_terms(const Step& step) {
   }));
 }
 
-/// c and sums of steps before that are no zeros.
+/// Number of nonzero addends that are c or sums of earlier steps.
 int old_terms(const Step& step) {
   const int first = has_factors(step) ? 2 : 0;
   return static_cast<int>(std::count_if(step.addend + first, step.addend + step.count, is_number)) -
@@ -84,7 +84,7 @@ bool changes_nothing(const Step& step) {
          !(step.rounded.flags & flag::inexact);
 }
 
-/// The significand as it goes with the exponent of the alignment: a product lies in [0, 4), c in [0, 2).
+/// Sets the bits of the significand in units of 2^scale_exponent: a product lies in [0, 4), c in [0, 2).
 void write_significand(const Addend& t, ExplainedAddend& out) {
   const int fraction = std::max(0, t.scale_exponent - t.exponent);
   const std::string bits = bits_text(t.significand, std::max(fraction + 1, fast_bit_length(t.significand)));
@@ -93,8 +93,8 @@ void write_significand(const Addend& t, ExplainedAddend& out) {
   out.fraction_bits.erase(out.fraction_bits.find_last_not_of('0') + 1);
 }
 
-/// What fell off an addend: the exact magnitude less what was kept. A floor keeps more of a negative addend than it
-/// has; then the bits below the grid are shown.
+/// Sets the bits that alignment dropped: the exact magnitude less the kept one. A floor keeps a larger magnitude of a
+/// negative addend; then the bits below the grid are shown.
 void write_fallen(const Addend& t, const Step& step, ExplainedAddend& out) {
   const int width = step.unit_exponent - t.exponent;  // digits below the grid
   const uint64_t kept = width >= 64 ? 0 : width >= 0 ? magnitude(t.kept) << width : magnitude(t.kept) >> -width;
@@ -106,6 +106,7 @@ void write_fallen(const Addend& t, const Step& step, ExplainedAddend& out) {
   out.fallen.erase(out.fallen.find_last_not_of('0') + 1);
 }
 
+/// `integer` and `fraction`: numbers of digits of the grid. Adds to `sum` what the addend brings, in grid units.
 ExplainedAddend explained_addend(const Addend& t, const Step& step, bool grid, int integer, int fraction,
                                  int64_t& sum) {
   ExplainedAddend out;
@@ -171,11 +172,12 @@ ExplainedStep explained_step(const Step& step, const Format& d, bool floors) {
   return out;
 }
 
-/// Of steps in a row that change nothing, those that look otherwise than the ones before: a sum of few terms among many
-/// zeros would fill pages.
+/// Shows all steps that change something. Of consecutive steps that change nothing, each is shown that looks different
+/// from those before it, and the others are counted as folded: a sum of few addends among many zeros would fill pages.
 std::vector<ExplainedStep> explained_steps(const std::vector<Step>& steps, const Format& d, bool floors) {
   std::vector<ExplainedStep> shown;
-  std::set<std::string> in_a_row;  // kinds, results and signs of zeros
+  std::set<std::string>
+      in_a_row;  // kinds, results and special values of the steps shown since one that changes something
   for (const Step& step : steps) {
     ExplainedStep one = explained_step(step, d, floors);
     std::string looks = one.kind + one.result.hex;
@@ -190,8 +192,8 @@ std::vector<ExplainedStep> explained_steps(const std::vector<Step>& steps, const
   return shown;
 }
 
-/// The case `single`, evaluated as the last one of a sequence.
-/// `outcomes` hold what the unit gave for this case, at `index`.
+/// Explains the case `single` on one unit. Its result is at `index` of `outcomes`, of a run that may have had other
+/// cases too. `exact_value`: nullptr where no error is wanted.
 ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcomes& outcomes, size_t index,
                              mpfr_srcptr exact_value) {
   const Op& op = single.op();
@@ -231,7 +233,7 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
   return out;
 }
 
-/// Where a unit's result lies among the exact result's neighbours.
+/// Which number next to the exact result the encoding `hex` is.
 std::string neighbour_text(const ExplainedRounding& r, const std::string& hex) {
   if (r.exact) return hex == r.exact->hex ? "the exact result" : "not the exact result";
   return hex == r.lower.hex ? "the lower neighbour" : hex == r.upper.hex ? "the upper neighbour" : "neither neighbour";

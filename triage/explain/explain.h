@@ -6,24 +6,25 @@
 
 namespace mmafuzz {
 
-/// One case of a batch on units bound to the batch's op.
+/// Explains case `index` of a batch. The units are bound to the batch's op.
 ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<const Unit*>& units);
 
-/// The last case of a sequence on which the units differ, which each of them evaluates as a whole, once; its last case
-/// if they agree on all. `shown` receives its index.
+/// Explains one case of a sequence: the last on which the two units differ, else the last of the sequence. Each unit
+/// evaluates the whole sequence once. `shown` receives the index of the case.
 ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Unit*>& units, size_t* shown = nullptr);
 
-/// The cases after a witness's property line on the units that it names: one case on two units, or a sequence of
-/// cases, or a case and its twin on one. A unit that cannot be bound here is shown with the reason. Throws
-/// std::runtime_error where the text has no such cases.
+/// Explains the cases after the property line of a witness on the units that this line names: one case or a sequence on
+/// two units, or a case and its twin on one unit. A unit that does not bind is shown with the reason. Throws
+/// std::runtime_error where the text has no property line with cases.
 Explanation explain_witness(const std::string& case_text, const Registry& registry);
 
-/// The rounding of a conversion or of a scalar operation (defined in explain_rounding.cc).
+/// The rounding of case 0, of a conversion or a scalar operation. `exact_value` receives the exact result in decimal,
+/// 25 digits, with "..." where bits beyond MPFR's were cut. Defined in explain_rounding.cc.
 ExplainedRounding explain_rounding(const Batch& one, std::string& exact_value);
 
-/// One block and what a quantizer made of it, as a table to read (defined in explain_block.cc). The lines of the table,
-/// without a line's end: the scale, then each number that is not zero with its code, what that stands for, and how far
-/// off it is. Figures are rounded to what a line holds. Empty for ops that are not on blocks.
+/// The block of case 0 of `single` and a quantizer's result at `index` of `outcomes`, as lines of a table without line
+/// ends: the scale, then each nonzero number with its code, the value of the code and the error. Numbers are rounded
+/// to 9 digits. Empty for ops that are not on blocks. Defined in explain_block.cc.
 std::vector<std::string> explained_block(const Batch& single, const Outcomes& outcomes, size_t index);
 
 }  // namespace mmafuzz

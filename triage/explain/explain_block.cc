@@ -1,4 +1,4 @@
-// A block, and what a quantizer made of it.
+// The table of a block and of a quantizer's result (explained_block).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace mmafuzz {
 namespace {
 
-/// A number for the eye; scales and codes are exact in it, fp64 sources too.
+/// An encoding times 2^unit as fp64, which is exact for scales, codes and numbers of every format.
 double value_of(const FormatFields& f, uint64_t encoding, int unit = 0) {
   return std::ldexp(to_double(f, encoding), unit);
 }

@@ -6,7 +6,8 @@
 namespace mmafuzz {
 namespace {
 
-/// Where x lies against the midpoint of its neighbours: -1 below, 0 on it, 1 above.
+/// Where x lies against the midpoint of its neighbours: negative below, 0 on it, positive above. `truncated`: x is the
+/// exact result without a nonzero rest. `position` receives the share of the gap that lies below x.
 int side_of_midpoint(const Op& op, mpfr_srcptr x, uint64_t lower, uint64_t upper, bool truncated, double& position) {
   exact::Mpfr low(64), high(64), middle(exact::sum_precision), offset(exact::sum_precision), gap(exact::sum_precision);
   exact::set_from_encoding(low.get(), op.d, lower);
@@ -17,7 +18,7 @@ int side_of_midpoint(const Op& op, mpfr_srcptr x, uint64_t lower, uint64_t upper
   const int side = mpfr_cmp(offset.get(), middle.get());
   mpfr_div(offset.get(), offset.get(), gap.get(), MPFR_RNDN);
   position = mpfr_get_d(offset.get(), MPFR_RNDN);
-  // A dropped remainder points away from zero.
+  // The rest of a truncated x lies away from zero.
   return side == 0 && truncated ? (mpfr_signbit(x) ? -1 : 1) : side;
 }
 

@@ -1,6 +1,7 @@
 // An explanation as plain data: what each unit did with a case, as a person would write it on paper. Built by
 // triage/explain/explain.h, drawn by triage/explain/explanation_text.h (terminal) and triage/explain/explanation_svg.h
-// (report).
+// (report). Exponents are unbiased powers of two. The grid of a step is its range of bit weights: alignment keeps the
+// bits of an addend that lie on the grid and drops those below it.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,11 @@
 
 namespace mmafuzz {
 
-/// One encoding for people.
+/// One encoding, as people read it.
 struct ExplainedNumber {
   std::string hex;      ///< the encoding, as case text writes it
   std::string binary;   ///< hexadecimal floating point: "0x1.8p+1"; "NaN", "+inf", "-inf"
-  std::string decimal;  ///< enough digits to tell the format's numbers apart
+  std::string decimal;  ///< digits enough to distinguish all numbers of the format; empty for NaN and infinities
 
   std::string to_string() const;  ///< "3f800000  0x1p+0 = 1"
 };
@@ -23,64 +24,65 @@ struct ExplainedNumber {
 struct ExplainedAddend {
   std::string source;  ///< "a0*b0", "c", "group 2", "term 1"
   bool negative = false;
-  bool finite = false;        ///< finite and nonzero: the fields below are meaningful, else `special` is
+  bool finite = false;        ///< finite and nonzero: the members below `special` are meaningful; else `special` is
   std::string special;        ///< "NaN", "+inf", "-inf", "+0", "-0"
-  std::string integer_bits;   ///< bits before the point of the significand in [0, 4), which belongs to `exponent`
+  std::string integer_bits;   ///< bits before the point of the significand in [0, 4), whose unit is 2^exponent
   std::string fraction_bits;  ///< bits after the point of that significand, without trailing zeros
-  int exponent = 0;           ///< that takes part in the alignment
+  int exponent = 0;           ///< by which the addend is aligned
   int shift = 0;              ///< the step's greatest exponent minus `exponent`
   bool kept_negative = false;
-  std::string kept;    ///< what entered the sum, on the step's grid; empty where the step has no grid
+  std::string kept;    ///< magnitude that entered the sum, all digits of the grid; empty where the step has no grid
   bool lost = false;   ///< alignment dropped nonzero bits
   std::string fallen;  ///< the dropped bits; the first has weight 2^fallen_top
   int fallen_top = 0;
-  std::string sum_so_far;  ///< of this and all addends before, hexadecimal floating point (exact); empty without a grid
+  std::string sum_so_far;  ///< of the addends up to this one, exact, as ExplainedNumber::binary; empty without a grid
 };
 
-/// One step: aligned terms, their sum, normalization, one rounding. The grid's first digit has weight
-/// 2^(greatest_exponent + grid_integer_bits - 1), its last one 2^(greatest_exponent - grid_fraction_bits).
+/// One step: aligned addends, their sum, normalization, one rounding. The first digit of the grid has weight
+/// 2^(greatest_exponent + grid_integer_bits - 1), the last digit 2^(greatest_exponent - grid_fraction_bits).
 struct ExplainedStep {
-  std::string kind;  ///< "truncated fused sum"
-  int instruction = 0, block = 0;
-  bool grid = false;
+  std::string kind;                ///< "truncated fused sum"
+  int instruction = 0, block = 0;  ///< from 0; `block` counts the blocks of one instruction
+  bool grid = false;               ///< addends were aligned: the members that need a grid are meaningful
   int greatest_exponent = 0;
-  bool floor_decided = false;  ///< a zero term or the row's floor read the greatest exponent
+  bool floor_decided = false;  ///< the greatest exponent is that of a zero addend or the row's minimum
   int grid_integer_bits = 0, grid_fraction_bits = 0;
   std::vector<ExplainedAddend> addends;  ///< without products that are zero
-  int zero_products = 0;
+  int zero_products = 0;                 ///< number of products that are zero
   bool sum_negative = false;
-  std::string sum;                      ///< magnitude on the grid
-  int carries = 0;                      ///< leading digits of the sum that no addend reaches
-  std::optional<int> leading_exponent;  ///< of a nonzero sum: where normalization puts the leading bit
-  bool rounds = false;                  ///< the three below are meaningful
-  bool last = false, guard = false, sticky = false;
+  std::string sum;                                   ///< magnitude on the grid
+  int carries = 0;                                   ///< leading digits of the sum that no addend reaches
+  std::optional<int> leading_exponent;               ///< of a nonzero sum: where normalization puts the leading bit
+  bool rounds = false;                               ///< the three below are meaningful
+  bool last = false, guard = false, sticky = false;  ///< last bit kept, first bit dropped, whether another dropped is 1
   /// "this sum needs no rounding", "rounded toward zero", "rounded away from zero", "overflow", "flushed to zero"
   std::string rounding;
   ExplainedNumber result;
-  int folded = 0;  ///< later steps that are left out: like one before, they add or multiply zeros and change nothing
+  int folded = 0;  ///< steps after this one that are left out, because they only add or multiply zeros
 
   std::string folded_text() const;  ///< "and 13 more steps with zeros, which change nothing"; empty where none is
 };
 
+/// What one unit did with the case.
 struct ExplainedUnit {
   std::string name;
   std::string parameters;                ///< of a modelled unit: "kernel=fused_sum block=4 ..."
   std::vector<ExplainedStep> steps;      ///< empty for a unit without a trace
   std::vector<ExplainedNumber> results;  ///< empty: no answer
-  std::vector<std::string> block;        ///< of an op on blocks, the results as a table
-  std::string no_answer;                 ///< why
-  bool failed = false;                   ///< it broke on the case
-  std::optional<double> ulps;            ///< error against the exact value
+  std::vector<std::string> block;        ///< of an op on blocks: lines of explained_block()
+  std::string no_answer;                 ///< why there are no results; empty where there are
+  bool failed = false;                   ///< the unit broke on the case
+  std::optional<double> ulps;            ///< error against the exact value; nothing where it is not defined
   std::optional<uint8_t> flags;
-  std::string neighbour;  ///< conversions and scalar operations: "the lower neighbour"
+  std::string neighbour;  ///< of conversions and scalar operations: "the lower neighbour"
 };
 
 /// The rounding of a conversion or scalar operation: the exact result among the numbers of the destination.
 struct ExplainedRounding {
   std::vector<ExplainedNumber> operands;
   std::optional<ExplainedNumber> exact;  ///< the exact result, where it is a number of the destination
-  ExplainedNumber lower, upper;          ///< else its neighbours
-  double position = 0;                   ///< of the exact result between them, 0 to 1, for a picture
+  ExplainedNumber lower, upper;          ///< else the numbers next to it
+  double position = 0;                   ///< of the exact result between the two, 0 to 1, for a picture
   std::string decision;                  ///< "nearest_even: above the midpoint, the upper neighbour"
   std::string reference;                 ///< what MPFR says the op asks for: encoding and flags
 };
@@ -88,7 +90,7 @@ struct ExplainedRounding {
 /// Whether two units differ on a case, or a unit breaks a property, and why.
 struct ExplainedVerdict {
   bool fails = false;
-  std::string cause;     ///< as that of a bucket; empty: none was looked for
+  std::string cause;     ///< as of a bucket; empty: none was looked for
   std::string sentence;  ///< "they differ: fraction_bits (...): 23 against 24"
 };
 
@@ -97,14 +99,14 @@ struct ExplainedCase {
   std::string exact_value;  ///< decimal, 25 digits; empty where there is none
   std::optional<ExplainedRounding> rounding;
   std::vector<ExplainedUnit> units;
-  std::optional<ExplainedVerdict> verdict;  ///< nothing where there is no question, or it cannot be judged
-  std::vector<std::string> before, after;   ///< case lines of the sequence that it is one of
+  std::optional<ExplainedVerdict> verdict;  ///< nothing where no statement was asked about or it cannot be judged
+  std::vector<std::string> before, after;   ///< case lines of the same sequence before and after this case
 };
 
 /// One case on some units, or, for a property of one unit, the case and its twin.
 struct Explanation {
   std::vector<ExplainedCase> cases;
-  std::vector<std::string> notes;  ///< operands that were rounded to their formats
+  std::vector<std::string> notes;  ///< about operands that were rounded to their formats
 };
 
 }  // namespace mmafuzz

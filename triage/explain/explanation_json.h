@@ -1,4 +1,4 @@
-// An explanation for programs (docs/json.md).
+// An explanation as JSON (docs/json.md).
 #pragma once
 
 #include <nlohmann/json.hpp>

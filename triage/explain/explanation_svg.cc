@@ -12,21 +12,21 @@ namespace mmafuzz {
 namespace {
 
 constexpr int character = 8, digit = 9, row_height = 18,
-              left = 8;  ///< pixels; digits stand wider, for the point between them
+              left = 8;  ///< pixels; digits are wider than characters, for the point between them
 constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = exponent_x + 62, behind_shift = shift_x + 56;
-constexpr int widest_grid = 96;  ///< digits; units whose grids lie farther apart are not drawn on common columns
-constexpr size_t most_fallen_drawn = 32;  ///< digits shown of what fell off
+constexpr int widest_grid = 96;           ///< digits; units whose grids need more columns are drawn on their own
+constexpr size_t most_fallen_drawn = 32;  ///< limit of dropped digits shown
 constexpr size_t longest_line = 92;       ///< characters of a line of parameters
-constexpr size_t narrowest_wide =
-    80;  ///< of a picture with the digits beside the exponents; in others they stand below
+constexpr size_t narrowest_wide = 80;     ///< minimum width, in characters, of a picture that is not `narrow`
 constexpr const char* fallen_ink = "var(--fallen,#c0392b)";
 constexpr const char* carry_ink = "var(--carry,#9a6700)";
 
-/// Weights of a step's grid: exponents of its first digit and of its last one.
+/// Exponent of the weight of the first digit of a step's grid.
 int top_of(const ExplainedStep& step) { return step.greatest_exponent + step.grid_integer_bits - 1; }
+/// Exponent of the weight of the last digit.
 int end_of(const ExplainedStep& step) { return step.greatest_exponent - step.grid_fraction_bits; }
 
-/// Exponents of the leftmost and of the rightmost digit drawn.
+/// Columns of digits: exponents of the weights of the leftmost and the rightmost one.
 struct Columns {
   int top = INT_MIN, bottom = INT_MAX;
 
@@ -49,12 +49,12 @@ class Drawing {
         sign_x(narrow ? source_x + 28 : behind_shift),
         longest_(narrow ? width : longest_line + 2) {}
 
-  const bool narrow;
+  const bool narrow;  ///< digits stand below the exponents, not beside them
   const int sign_x;
 
   int digit_x(const Columns& columns, int exponent) const { return sign_x + 12 + (columns.top - exponent) * digit; }
 
-  /// Words in rows of their own, as many as they need where the picture is narrow.
+  /// Words in lines of their own. They are broken into several where the picture is narrow, or `always`.
   void rows(int x, const std::string& words, const std::string& attributes = "", bool always = false) {
     const size_t most = narrow || always ? longest_ - static_cast<size_t>(x / character) : words.size();
     for (size_t begin = 0; begin < words.size();) {
@@ -71,7 +71,7 @@ class Drawing {
                          escaped(words));
     width_ = std::max(width_, x + static_cast<int>(words.size() + 1) * character);
   }
-  /// Digits in fixed columns, whatever the font.
+  /// Digits, one per column whatever the font.
   void digits(int x, const std::string& bits, const std::string& ink = "") {
     if (bits.empty()) return;
     std::string attributes = fmt::format("textLength=\"{}\" lengthAdjust=\"spacing\"", bits.size() * digit);
@@ -84,7 +84,7 @@ class Drawing {
         fmt::format("<line x1=\"{0}\" x2=\"{0}\" y1=\"{1}\" y2=\"{2}\" style=\"stroke:{3}\" stroke-dasharray=\"3 2\"/>",
                     x, from, to, ink);
   }
-  /// A number line of `width` with a mark at its middle and a point at the share `position` of it.
+  /// A number line of `width` pixels with a mark at its middle and a point at `position`, from 0 to 1.
   void number_line(int x, int width, double position) {
     body_ += fmt::format(
         "<path d=\"M{0} {1}h{2}m{3} -5v10m{4} -5v-5v10m-{2} 0v-10\" fill=\"none\" stroke=\"currentColor\"/>", x, y_,
@@ -93,7 +93,7 @@ class Drawing {
                          fallen_ink);
     width_ = std::max(width_, x + width + left);
   }
-  /// Behind the rows that are drawn next.
+  /// A background for the lines that are drawn next, which marks a first difference.
   void mark(int rows = 1) {
     body_ += fmt::format(
         "<rect x=\"0\" y=\"{0}\" width=\"100%\" height=\"{1}\" style=\"fill:{2}\" opacity=\".13\"><title>first "
@@ -144,7 +144,7 @@ void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& 
       drawing.text(sum_x, t.sum_so_far);
       drawing.next_row();
     }
-    // Bits that an inner stage dropped lie above the end of the grid: they replace the zeros that took their place.
+    // Bits that an inner stage dropped lie above the end of the grid: they are drawn over the zeros there.
     const int kept = t.lost ? std::min(top_of(step) - t.fallen_top, static_cast<int>(t.kept.size()))
                             : static_cast<int>(t.kept.size());
     draw_grid_digits(drawing, columns, step, t.kept_negative, t.kept.substr(0, static_cast<size_t>(std::max(0, kept))),
@@ -159,7 +159,7 @@ void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& 
   drawing.next_row();
 }
 
-/// `marked` is a row: the addends, then the sum, then the result.
+/// `marked`: the line to mark, as FirstDifference::row; nothing: none.
 void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& columns, std::optional<size_t> marked) {
   std::string title = fmt::format("instruction {}, block {}: {}", step.instruction, step.block, step.kind);
   if (step.grid)
@@ -256,7 +256,7 @@ void draw_rounding(Drawing& drawing, const ExplainedRounding& r) {
 }  // namespace
 
 std::string explanation_svg(const Explanation& explanation, size_t width) {
-  std::vector<Columns> common;  // of the i-th step of every unit
+  std::vector<Columns> common;  // by index of the step, for all units
   for (const ExplainedCase& one : explanation.cases)
     for (const ExplainedUnit& unit : one.units)
       for (size_t i = 0; i < unit.steps.size(); ++i) {

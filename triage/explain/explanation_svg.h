@@ -1,7 +1,6 @@
 // Draws an explanation as inline SVG for a page: currentColor for the text, the page's variables --fallen and --carry
-// for bits that fall off and for carries, so that it follows a light or dark scheme. Bits of equal weight of two units
-// stand in one column. `width` is in characters: a picture below 80 breaks its lines, with the digits below the
-// exponents.
+// for bits that alignment drops and for carries, so that it follows a light or dark scheme. Bits of equal weight of two
+// units stand in one column. `width` is in characters: below 80, lines are broken and digits stand below the exponents.
 #pragma once
 
 #include "triage/explain/explanation.h"

@@ -10,9 +10,9 @@
 namespace mmafuzz {
 namespace {
 
-constexpr int side_by_side_from = 160;
-constexpr size_t gap_between = 3;
-constexpr size_t most_fallen = 12;  ///< digits shown of what fell off
+constexpr int side_by_side_from = 160;  ///< characters
+constexpr size_t gap_between = 3;       ///< characters
+constexpr size_t most_fallen = 12;      ///< limit of dropped digits shown
 
 enum class Ink { plain, strong, fallen, carry };
 
@@ -30,7 +30,7 @@ struct Line {
     for (const auto& [ink, text] : parts) sum += text.size();
     return sum;
   }
-  /// Adds spaces up to a column.
+  /// Adds spaces until the line has `column` characters.
   Line& pad(size_t column) { return add(std::string(column > width() ? column - width() : 0, ' ')); }
   std::string draw(bool colour) const {
     std::string drawn;
@@ -49,7 +49,7 @@ size_t width_of(const Lines& lines) {
   return width;
 }
 
-/// "+10.0101": sign, the grid's digits with a point, the carries in their own ink.
+/// "+10.0101": the sign, blank for zero, then the digits of the grid with a point, carries in their own ink.
 Line grid_digits(bool negative, const std::string& digits, int integer_bits, int carries) {
   const bool zero = digits.find('1') == std::string::npos;
   const size_t integer = static_cast<size_t>(integer_bits), carried = static_cast<size_t>(carries);
@@ -80,7 +80,7 @@ void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
     lines.emplace_back(fmt::format("    greatest exponent {}{}; {} bits are kept below it", step.greatest_exponent,
                                    step.floor_decided ? " (read by a zero term)" : "", step.grid_fraction_bits));
   const int grid_end = step.greatest_exponent - step.grid_fraction_bits;
-  // Columns: source, significand (or, narrow, its exponent), shift, digits on the grid with what fell off, sum so far.
+  // Columns: source, significand (its exponent if narrow), shift, digits on the grid and dropped digits, sum so far.
   constexpr size_t source_at = 4;
   size_t significand_at = source_at + 4, shift_at = 0, digits_at = 0, sum_at = 0;
   for (const ExplainedAddend& t : step.addends)

@@ -7,10 +7,10 @@ namespace mmafuzz {
 
 struct TextStyle {
   bool colour = false;
-  int width = 80;  ///< columns; from 160 on, two units stand side by side where both fit
+  int width = 80;  ///< in characters; from 160 on, two units stand side by side if both fit
 };
 
-/// With the verdicts below all cases.
+/// The cases in order, then the verdicts on them all.
 std::string explanation_text(const Explanation& explanation, const TextStyle& style);
 
 /// The verdicts alone: "verdict: they agree\n".

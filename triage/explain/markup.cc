@@ -5,8 +5,8 @@
 namespace mmafuzz {
 namespace {
 
-/// Bytes of the UTF-8 sequence at `at`; 0 where there is none (overlong, surrogate, beyond U+10FFFF, not a character in
-/// XML).
+/// Number of bytes of the UTF-8 sequence at `at`; 0 where it is not valid (overlong, surrogate, beyond U+10FFFF) or not
+/// a character of XML.
 size_t sequence_length(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0u; };
   const unsigned first = byte(at);

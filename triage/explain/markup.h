@@ -1,4 +1,4 @@
-// Text inside HTML and XML.
+// Text as content of HTML and XML.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ std::string ExplainedNumber::to_string() const {
 
 namespace {
 
-/// As C's %a writes it, in glibc's form: C leaves the first digit of a subnormal number open.
+/// A number as glibc's %a writes it: C does not specify the first digit of a subnormal number.
 std::string hex_float(double value) {
   const uint64_t bits = std::bit_cast<uint64_t>(value), fraction = bits & ((uint64_t{1} << 52) - 1);
   const int field = static_cast<int>(bits >> 52 & 0x7ff);

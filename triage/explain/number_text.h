@@ -11,10 +11,10 @@ std::string bits_text(uint64_t value, int digits);
 
 ExplainedNumber explained_number(const Format& format, uint64_t encoding);
 
-/// multiple * 2^unit in hexadecimal floating point, exact for |multiple| < 2^53.
+/// multiple * 2^unit in hexadecimal floating point, exact for |multiple| < 2^53 in the range of fp64.
 std::string binary_text(int64_t multiple, int unit);
 
-/// "inexact, underflow"; "none".
+/// Names of IEEE 754 flags: "inexact, underflow"; "none" for 0.
 std::string flags_text(uint8_t flags);
 
 }  // namespace mmafuzz
