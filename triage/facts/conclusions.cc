@@ -10,9 +10,9 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_examples = 4;
+constexpr size_t most_examples = 4;  ///< limit of Expectation::shown_by
 
-/// A unit of a field, and the row that it is or claims to equal.
+/// A unit of a FactField, and the row that the unit is or claims to equal; nullptr where it has none.
 struct Compared {
   std::unique_ptr<Unit> unit, row;
   bool is_row() const { return unit->model() != nullptr; }
@@ -32,7 +32,8 @@ std::vector<Compared> bound(const Registry& registry, const Op& op, const std::v
   return all;
 }
 
-/// The first row with everything else replaced and the second one; the first with this replaced and as it is.
+/// Pairs of rows that differ in `r` only: the first row with all other replacements beside the second row; the first
+/// row with `r` replaced beside the first row itself.
 std::vector<std::pair<std::string, std::string>> differing_alone(const std::vector<Replacement>& all,
                                                                  const Replacement& r, const Compared& x,
                                                                  const Compared& y) {
@@ -48,8 +49,8 @@ std::vector<std::pair<std::string, std::string>> differing_alone(const std::vect
   return alone;
 }
 
-/// Instructions of other lengths, where only the sign of a zero that one of them is given as c is not kept: operands
-/// that show it are too rare to be expected.
+/// Whether two rows of instructions of different lengths differ only in whether an instruction keeps the sign of a zero
+/// that it gets as c: operands that show that are too rare to be expected.
 bool differ_in_zero_signs_alone(DotModel x, DotModel y) {
   x.zero_operands = y.zero_operands = ZeroOperands::kept;
   return products_per_call(x) == products_per_call(y);
@@ -72,7 +73,7 @@ std::map<std::string, Expectation> expected_facts(const Registry& registry, cons
         const bool any_nan = p && is_of_nans(*p) && op.nan == NanPolicy::any;
         const bool never = rows && (any_nan || never_shows(r.name, *x.model(), *y.model()));
         const bool must = rows && !never && !(r.name == "k" && differ_in_zero_signs_alone(*x.model(), *y.model()));
-        const bool hidden = never && r.name != "k";  // that one is then only a name
+        const bool hidden = never && r.name != "k";  // k is then only a name
         Expectation& e = expected[difference_fact(r.name, r.first, r.second)];
         if (must && !e.must) e = {true, false, {}};
         e.hidden |= hidden && !e.must;

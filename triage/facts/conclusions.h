@@ -1,4 +1,4 @@
-// What a campaign's facts mean: held against what the rows say must be there, and against what is known.
+// What follows from a campaign's facts, compared with the facts that the rows imply and with known facts.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace mmafuzz {
 
-/// An op and the units that are compared on it.
+/// An op and the names of the units that are compared on it.
 using FactField = std::pair<Op, std::vector<std::string>>;
 
-/// Two units of which a fact says why they differ on an op.
+/// Two units that a fact makes differ on an op.
 struct RowDifference {
   Op op;
   std::string unit, other;
-  /// Rows that differ in nothing else. Cases on which they do are likely to show it.
+  /// Pairs of names of rows that differ in the fact's parameter only: their differences are likely to show the fact.
   std::vector<std::pair<std::string, std::string>> alone;
 
   std::string text() const;  ///< "UNIT and UNIT on OP"
@@ -27,23 +27,24 @@ struct RowDifference {
 
 /// What rows imply about a fact.
 struct Expectation {
-  bool must = false;                    ///< two rows differ in it; otherwise it is only possible, beside a reference
-  bool hidden = false;                  ///< two rows differ in it, but no operands can show that
-  std::vector<RowDifference> shown_by;  ///< a few of the pairs that could show it; of one that must be, pairs of rows
+  bool must = false;    ///< two rows differ in it and some operands show that; false: it is possible, not required
+  bool hidden = false;  ///< two rows differ in it, but no operands can show that
+  std::vector<RowDifference> shown_by;  ///< a few of the pairs that could show it; if `must`, pairs of rows only
 };
 
 /// The facts that the rows of these units imply, by name. Two rows that differ in a parameter which both use must show
-/// it. A row's parameter may show against a reference, where other parameters may hide it.
+/// the difference, unless no operands can. A row's parameter is only possible against a reference, where other
+/// parameters can hide it.
 std::map<std::string, Expectation> expected_facts(const Registry& registry, const std::vector<FactField>& fields);
 
 struct Conclusions {
-  std::vector<Fact> contradictions;  ///< broken claims, the unexplained, and what the rows say cannot be
-  std::vector<Fact> fresh;           ///< not known
-  std::vector<Fact> confirmed;  ///< known, called known or expected by a person, or what two rows say of themselves
-  std::vector<std::pair<std::string, std::string>> unseen;  ///< expected, with examples: holes in the search
+  std::vector<Fact> contradictions;  ///< broken claims, the unexplained, and what the rows or known facts rule out
+  std::vector<Fact> fresh;           ///< new facts
+  std::vector<Fact> confirmed;       ///< known facts, decided ones, and those that rows or schemes imply
+  std::vector<std::pair<std::string, std::string>> unseen;  ///< expected facts that no bucket shows, each with a pair
   std::string inconclusive;                                 ///< why nothing can be concluded; "" where something can
 
-  /// Those that somebody called known or expected.
+  /// Number of contradictions that somebody called known or expected.
   size_t known_contradictions() const {
     return static_cast<size_t>(
         std::count_if(confirmed.begin(), confirmed.end(), [](const Fact& fact) { return fact.contradiction; }));
@@ -52,8 +53,8 @@ struct Conclusions {
   bool is_green() const { return contradictions.empty() && known_contradictions() == 0 && inconclusive.empty(); }
 };
 
-/// Without expectations (none are known of a store alone) nothing is unseen. `seen_before`: facts that are not new,
-/// though nobody wrote them down; a contradiction stays one.
+/// `expected`: of expected_facts(); empty where only a store is there, and then nothing is unseen or ruled out by rows.
+/// `seen_before`: names of facts that are not new though no file has them; a contradiction among them stays one.
 Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowledge,
                      const std::map<std::string, Expectation>& expected, const std::set<std::string>& seen_before = {});
 

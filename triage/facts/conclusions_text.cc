@@ -25,17 +25,17 @@ std::string list_text(const char* title, const std::vector<Fact>& facts, size_t 
   return text;
 }
 
-/// Reads the file beside the store, where there is one.
+/// A command that explains the witness from its file beside the store, or from its words where there is no file.
 std::string explain_command(const Bucket& bucket, const std::string& store) {
   const std::filesystem::path file =
       std::filesystem::path(store).parent_path() / "witnesses" / (bucket.id() + ".cases");
   if (!std::filesystem::exists(file)) return reproduction_command(bucket, program_name());
-  // The two cases of a property are otherwise a case and its twin.
+  // Without the option, two cases of a property would be read as a case and its twin.
   const bool said = is_of_sequence(bucket.cause) && bucket.key.units.size() == 1;
   return program_name() + " explain " + (said ? "--sequence " : "") + shell_word(file.string());
 }
 
-/// Differences that rows show on their smallest cases: those of GPUs in plain numbers first, others with each seed.
+/// Known differences of rows with their smallest cases, least strangeness() first, equal ones in an order by the seed.
 std::string known_text(const std::vector<Fact>& facts, const ConclusionsStyle& style) {
   std::vector<std::tuple<int, uint64_t, const Fact*>> drawn;
   for (const Fact& fact : facts)
@@ -43,7 +43,7 @@ std::string known_text(const std::vector<Fact>& facts, const ConclusionsStyle& s
       drawn.emplace_back(strangeness(fact.telling), fnv1a(fact.name, fnv1a(std::to_string(style.seed))), &fact);
   std::sort(drawn.begin(), drawn.end());
   std::string text;
-  std::set<std::string> parameters;  // each is told once
+  std::set<std::string> parameters;  // each parameter is shown once
   for (const auto& [strange, key, fact] : drawn) {
     if (parameters.size() == style.most_known) break;
     const std::string shown = smallest_case(fact->telling);

@@ -1,4 +1,4 @@
-// Conclusions for a terminal: one verdict, then what somebody has to look at, then what is left out and why.
+// Conclusions for a terminal: a verdict, contradictions, new facts, some known differences, and facts not seen.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@ namespace mmafuzz {
 
 struct ConclusionsStyle {
   size_t width = 80;                             ///< columns
-  size_t most_contradictions = 3, most_new = 3;  ///< facts that are shown of each list
-  size_t most_known = 0;                         ///< known differences that are told
-  uint64_t seed = 0;                             ///< chooses which
-  std::string store;                             ///< the store's path, for commands
+  size_t most_contradictions = 3, most_new = 3;  ///< limits of facts shown of each list
+  size_t most_known = 0;                         ///< limit of known differences shown
+  uint64_t seed = 0;                             ///< chooses among equally telling known differences
+  std::string store;                             ///< the store's path, for commands; "" leaves commands out
 };
 
 /// "Nothing contradicts a claim; 3 facts are new; 92 known facts were seen again."
@@ -21,7 +21,7 @@ std::string verdict(const Conclusions& all);
 /// The verdict and the lists, and a few of the known differences with their smallest cases.
 std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& style);
 
-/// One fact: name, sentence, evidence and the command that shows its witness.
+/// Of one fact: name, sentence(), evidence() and the command that explains its witness.
 std::string fact_text(const Fact& fact, const ConclusionsStyle& style);
 
 /// Words on lines of at most `width` columns, each line indented.

@@ -1,4 +1,4 @@
-// A fact for programs.
+// A fact as JSON (docs/json.md).
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -18,6 +18,7 @@ std::optional<int64_t> number(const std::string& text) {
   return parse_number(text, value) ? std::optional(value) : std::nullopt;
 }
 
+/// Order of the values in a name: numbers by value, then words by text.
 bool stands_before(const std::string& x, const std::string& y) {
   const std::optional<int64_t> a = number(x), b = number(y);
   if (a && b) return *a < *b;

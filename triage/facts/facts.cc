@@ -20,26 +20,27 @@
 namespace mmafuzz {
 namespace {
 
-constexpr char combined[] = "+";
-constexpr size_t tried_ops = 2;  ///< of a fact: what is simplest as found need not become so
+constexpr char combined[] = "+";  ///< between the parts of a combination's name
+constexpr size_t tried_ops = 2;   ///< ops per fact, as the simplest case found need not have the simplest normal form
 
-/// The facts that a bucket counts for, given those that some bucket shows alone. What two rows or schemes say of
-/// themselves is a fact whether or not it shows alone: which combinations a search happens to meet must not name facts.
+/// Names of the facts that a bucket counts for. `alone`: facts that some bucket shows alone. A fact that is_implied()
+/// counts whether or not it shows alone, so that the combinations that a search happens to find do not name facts.
 std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::string>& alone) {
-  if (bucket.facts.empty()) return {bucket.cause};  // of an older store
+  if (bucket.facts.empty()) return {bucket.cause};  // a bucket of an older store
   const bool divides = std::all_of(bucket.facts.begin(), bucket.facts.end(),
                                    [&](const std::string& fact) { return alone.count(fact) || is_implied(fact); });
   if (divides) return bucket.facts;
   return {fmt::format("{}", fmt::join(bucket.facts, combined))};
 }
 
-/// A sum of normal numbers says most; signs of zeros need no addends, but say least.
+/// Lower for classes that tell more: ordinary numbers 0, NaNs and overflows 1, signs of zeros 2, though those need no
+/// addends.
 int strangeness_of(const std::string& value_class) {
   if (value_class == name_of(ValueClass::zero_sign)) return 2;
   return value_class == name_of(ValueClass::special) || value_class == name_of(ValueClass::overflow) ? 1 : 0;
 }
 
-/// As strangeness(), of a witness that may become shorter.
+/// strangeness() without regard to the number of addends, for a witness that is not minimized yet.
 int strangeness_if_short(const Bucket& bucket) {
   if (bucket.witness.empty() || bucket.facts.size() != 1) return 3;
   if (strangeness_of(bucket.key.value_class)) return 2;
@@ -57,18 +58,18 @@ bool is_simpler(const Bucket& x, const Bucket& y) {
   return rank(x) < rank(y);
 }
 
-/// Whether it shows its fact better: graver first.
+/// Whether x shows its fact better than y: graver, then simpler.
 bool shows_better(const Bucket& x, const Bucket& y) {
   return x.severity != y.severity ? x.severity < y.severity : is_simpler(x, y);
 }
 
-/// Facts that some bucket shows alone.
+/// Adds to `alone` the facts that some bucket shows alone.
 void add_shown_alone(const std::vector<Bucket>& buckets, std::set<std::string>& alone) {
   for (const Bucket& bucket : buckets)
     if (bucket.facts.size() == 1) alone.insert(bucket.facts[0]);
 }
 
-/// "hopper" of "model:hopper/mma...": what people call it.
+/// "hopper" for "model:hopper/mma..."; the name without settings of other units.
 std::string family_of(const std::string& unit) {
   const UnitName name(unit);
   const size_t slash = name.path.find('/');
@@ -82,7 +83,7 @@ std::string families(const std::set<std::string>& units) {
   return joined(names, ", ", shown);
 }
 
-/// Those units that are instructions of this CPU.
+/// Names of those units that are instructions of this CPU.
 std::string processors(const std::set<std::string>& units) {
   std::set<std::string> names;
   for (const std::string& unit : units)
@@ -90,7 +91,8 @@ std::string processors(const std::set<std::string>& units) {
   return families(names);
 }
 
-/// What a row says, as it is written; empty for a unit without one. The exact reference is an exact sum.
+/// A parameter's value in the row of a unit, as text; empty for a unit without a row. The kernel of `exact` is an exact
+/// sum.
 std::string value_in(const std::string& unit, const Parameter& parameter) {
   const UnitName name(unit);
   if (name.backend == "exact" && parameter.name == std::string_view("kernel")) return exact_kernel;
@@ -152,7 +154,7 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
          " against " + value_with_families(parts.second, parameter, units);
 }
 
-/// The case lines of a witness: all that follow its op line.
+/// Number of case lines of a witness, which are all lines after its op line.
 size_t cases_in(const std::string& witness) {
   const size_t op = witness.find("\nop ");
   if (op == std::string::npos) return 0;
@@ -205,7 +207,7 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
   }
   std::vector<Fact> all;
   for (auto& [name, fact] : by_name) {
-    const size_t together = fact.best.key.units.size();  // a broken claim may show in a pair and in one unit's property
+    const size_t together = fact.best.key.units.size();  // buckets of a broken claim may have one unit or two
     fact.pairs = static_cast<size_t>(std::count_if(pairs[name].begin(), pairs[name].end(),
                                                    [&](const auto& units) { return units.size() == together; }));
     all.push_back(std::move(fact));

@@ -59,7 +59,7 @@ std::string line_of(const KnownFact& fact) {
   return line + "\n";
 }
 
-/// The fact's witness as knowledge keeps it.
+/// A fact with its best witness; members stay empty where the witness has no such line.
 KnownFact known_fact(const Fact& fact, const std::string& reason) {
   KnownFact known{fact.name, true, reason, "", "", ""};
   std::istringstream in(fact.best.witness);

@@ -12,9 +12,9 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_addends = 4;
+constexpr size_t most_addends = 4;  ///< limit of nonzero addends
 
-/// "-2^-14", "1.5"
+/// A number for people, large and small powers of two as powers: "-2^-14", "1.5".
 std::string plain(const Format& format, uint64_t encoding) {
   const ExplainedNumber number = explained_number(format, encoding);
   if (number.decimal.empty()) return number.binary;
@@ -25,13 +25,13 @@ std::string plain(const Format& format, uint64_t encoding) {
   return number.decimal;
 }
 
-/// "v100 (mma.m8n8k4.f32.f16.f16.f32)" of a row of GPUs that have names.
+/// "v100 (mma.m8n8k4.f32.f16.f16.f32)" for a unit of a GPU that has a name; other units' names as they are.
 std::string as_people_say(const std::string& unit) {
   const char* gpu = gpu_of_unit(unit);
   return gpu ? std::string(gpu) + " (" + unit.substr(unit.find('/') + 1) + ")" : unit;
 }
 
-/// The two results of a witness (triage.cc writes them).
+/// The words of the line of results that witness_text() writes into a witness; empty where there is none.
 std::vector<std::string> results_of(const std::string& witness) {
   constexpr std::string_view mark = "\n# results ";
   const size_t at = witness.find(mark);

@@ -1,4 +1,4 @@
-// What a store of many nights says over time: which facts and bins come, stay and go.
+// Facts and coverage bins over the campaigns of a store: which appear, stay and disappear.
 #pragma once
 
 #include <string>
@@ -8,27 +8,27 @@
 
 namespace mmafuzz {
 
-/// A fact or a bin over the campaigns of a store, which are numbered by their start.
+/// A fact or a bin over the campaigns of a store, which are numbered from 0 in the order of their starts.
 struct Trend {
   std::string name;
-  std::string severity;          ///< of a fact
-  std::vector<size_t> seen;      ///< numbers of the campaigns that saw it
-  std::vector<uint64_t> counts;  ///< of a fact: divergences in each of those
-  int64_t first = 0, last = 0;   ///< starts of the first and last of them, seconds since 1970, UTC
+  std::string severity;          ///< of a fact; "" of a bin
+  std::vector<size_t> seen;      ///< numbers of the campaigns that saw it, increasing, at least one
+  std::vector<uint64_t> counts;  ///< of a fact: divergences in each campaign of `seen`; empty of a bin
+  int64_t first = 0, last = 0;   ///< starts of the first and last campaign of `seen`, seconds since 1970, UTC
 };
 
 struct Trends {
   std::vector<CampaignRecord> campaigns;  ///< by start
   std::vector<Trend> facts, bins;         ///< by name
-  std::vector<size_t> bins_reached;       ///< by each campaign; 0 where its coverage was pruned
+  std::vector<size_t> bins_reached;       ///< by number of the campaign; 0 where its coverage was pruned
 };
 
 Trends trends_of(const Store& store);
 
-/// Not seen by the last `recent` campaigns, but by at least half of those before.
+/// Whether none of the last `recent` of all `campaigns` saw it, and at least half of those before did.
 bool has_gone(const Trend& trend, size_t campaigns, size_t recent);
 
-/// Seen by one of the last `recent` campaigns and by none before, where there are any.
+/// Whether only campaigns among the last `recent` saw it; false where there are no others.
 bool has_come(const Trend& trend, size_t campaigns, size_t recent);
 
 }  // namespace mmafuzz

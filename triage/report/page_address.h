@@ -1,4 +1,4 @@
-// The words of a call in the address of the page bits.html (site/), which runs it where it is opened.
+// The words of a command as an address of the page bits.html (site/), which runs the command in the browser.
 #pragma once
 
 #include <cctype>
@@ -8,7 +8,7 @@
 
 namespace mmafuzz {
 
-/// #VERSION&WORD&WORD...: each word with percent signs where an address needs them.
+/// "#VERSION&WORD&WORD...", with blanks of words as "+" and other characters percent-encoded where needed.
 inline std::string page_address(const std::string& version, const std::vector<std::string>& words) {
   std::string address = "#" + version;
   for (const std::string& word : words) {

@@ -19,8 +19,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t units_shown = 40;   ///< of a fact
-constexpr size_t facts_shown = 300;  ///< on a page
+constexpr size_t units_shown = 40;   ///< limit for a fact
+constexpr size_t facts_shown = 300;  ///< limit for a page
 
 /// A number that fits a tile: "999,999", "15.2 M", "3.20 T".
 std::string rounded(uint64_t n) {
@@ -53,7 +53,7 @@ void add_verdict(const ReportData& data, Conclusions all, PageData& page) {
   page.set("tiles", tiles);
 }
 
-/// The explanation as SVG; empty, with the reason, where there is none.
+/// The explanation of a witness as SVG; empty where that fails, with the text of the error in `reason`.
 std::string explanation_of(const Bucket& b, const Registry& registry, std::string& reason) {
   try {
     return explanation_svg(explain_witness(b.witness, registry));
@@ -63,7 +63,8 @@ std::string explanation_of(const Bucket& b, const Registry& registry, std::strin
   }
 }
 
-/// Both results of the fact's witness, as encodings and decimals; nothing where it cannot be evaluated here.
+/// The results of a bucket's witness, of two units on its last case, or of one unit on its case and twin. A unit that
+/// does not bind or answer is left out.
 PageData results_of(const Bucket& bucket, const Registry& registry) {
   PageData list = page_list();
   CaseReader reader("witness", bucket.witness);
@@ -86,13 +87,13 @@ PageData results_of(const Bucket& bucket, const Registry& registry) {
   return list;
 }
 
-/// Where the page of bits is, and the version that its links name.
+/// `bits` and `version` of html_report().
 struct PageOfBits {
   std::string address, version;
 };
 
-/// A fact's place on the page goes by its name, so that a link into a report holds for the next one. An id has no
-/// blanks, and a percent sign in an address is not itself.
+/// A fact's anchor on the page is its name, so that a link into a report fits the next report too. Blanks, which an id
+/// must not have, and percent signs, which an address interprets, become '_'.
 std::string anchor_of(const Fact& fact) {
   std::string anchor = fact.name;
   std::replace_if(
@@ -128,7 +129,7 @@ PageData fact_data(const Fact& fact, const Registry& registry, const PageOfBits&
   return data;
 }
 
-/// Facts in their lists, as many with their pictures as fit into `room` bytes.
+/// Adds the facts in their lists, each with its picture as long as the pictures fit into `room` bytes.
 void add_facts(const Conclusions& all, const Registry& registry, size_t room, const PageOfBits& bits, PageData& page) {
   struct List {
     const char *id, *title, *meaning;

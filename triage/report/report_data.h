@@ -11,17 +11,17 @@
 
 namespace mmafuzz {
 
-/// How far a campaign was after `elapsed` seconds.
+/// The progress of a campaign at one time.
 struct ReportSample {
   std::string campaign;  ///< uuid
-  double elapsed = 0;
+  double elapsed = 0;    ///< seconds since the campaign started
   uint64_t cases = 0, bins = 0, buckets = 0;
 };
 
-/// One bin that is possible for a unit on an op.
+/// One coverage bin that is not ruled out for a unit on an op.
 struct ReportBin {
-  std::string unit, op;  ///< the focus unit and the op's label
-  std::string group, bin;
+  std::string unit, op;    ///< the focus unit, or the target where there is none, and the op's label
+  std::string group, bin;  ///< the bin's name, and its part before the first dot
   bool reached = false;
 };
 
@@ -36,13 +36,13 @@ struct ReportPair {
 struct ReportData {
   std::vector<Bucket> buckets;  ///< in the order of listed_before
   std::vector<CampaignRecord> campaigns;
-  std::vector<ReportSample> samples;  ///< of each campaign in order of time
+  std::vector<ReportSample> samples;  ///< by campaign, then by time
   std::vector<ReportBin> coverage;
   std::vector<ReportPair> pairs;
   Trends trends;  ///< over the campaigns
 };
 
-/// Why nothing can be concluded from one of the campaigns: then nothing is green.
+/// Why nothing can be concluded from the first such campaign; "" where there is none.
 inline std::string why_inconclusive(const ReportData& data) {
   for (const CampaignRecord& campaign : data.campaigns)
     if (!campaign.inconclusive.empty()) return campaign.inconclusive;

@@ -1,4 +1,4 @@
-// The report for machines: JUnit XML and JSON.
+// Reports for programs: JUnit XML and JSON.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReportBin, unit, op, group, bin, reached)
 
 namespace {
 
-/// A test case: op, then property and units.
+/// The name of a test case: the op; the property and the units.
 using TestName = std::pair<std::string, std::string>;
 
 struct TestCase {
@@ -71,7 +71,7 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
                "</failure>\n";
     }
     if (!test.compared && test.buckets.empty()) cases += "    <skipped message=\"no case was answered\"/>\n";
-    // Counts are of structured cases alone; buckets hold what guided searches found.
+    // These counts are of structured cases only; buckets also hold divergences that guided searches found.
     const std::string counts =
         test.compared ? fmt::format("{} structured cases compared, {} differing\n", test.compared, test.differing) : "";
     cases += fmt::format("    <system-out>{}{}</system-out>\n  </testcase>\n", counts, escaped(other));

@@ -14,8 +14,8 @@
 namespace mmafuzz {
 namespace {
 
-/// How strong a share's colour is: differences of one case in a million still show, 6 % and 66 % look different, and
-/// the number can be read on it (contrast of 4.5 to 1, in light and dark).
+/// The opacity of a share's colour: one differing case in a million still shows, 6 % and 66 % look different, and the
+/// number can be read on it (contrast of 4.5 to 1, in light and dark).
 double heat(double share) { return share <= 0 ? 0 : 0.08 + 0.6 * std::cbrt(share); }
 
 std::string share_text(double share) {
@@ -55,7 +55,7 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
     std::map<std::pair<std::string, std::string>, ReportPair> pairs;
   };
   std::map<std::string, Matrix> matrices;
-  // By op and unit: what it claims to equal tells how it differs from others.
+  // By op and unit, the unit that it claims to equal: facts of that one also explain how this one differs from others.
   std::multimap<std::pair<std::string, std::string>, std::string> claimed;
   for (const ReportPair& pair : data.pairs) {
     if (pair.property == "equals_model") claimed.insert({{pair.op, pair.first}, pair.second});
@@ -124,7 +124,8 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
           cell.set("first_fact", anchors.front());
           cell.set("facts", fmt::format("{}", fmt::join(anchors, " ")));
         } else {
-          cell.set("first_fact", PageData(PageData::type::bool_false));  // names of the page around it are not meant
+          cell.set("first_fact",
+                   PageData(PageData::type::bool_false));  // or Mustache would take a value of the page around it
         }
         cells.push_back(cell);
       }
@@ -140,7 +141,7 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
 
 void add_coverage(const ReportData& data, PageData& page) {
   if (data.coverage.empty()) return;
-  constexpr size_t most_names = 150;  // of a group
+  constexpr size_t most_names = 150;  // limit for a group
   std::map<std::string, Reached> groups;
   std::map<std::pair<std::string, std::string>, Reached> fields;
   std::map<std::string, std::map<std::string, bool>> reached_by_any;
@@ -221,7 +222,7 @@ void add_trends(const ReportData& data, PageData& page) {
   charts.push_back(page_object({{"svg", line_chart("facts of each campaign", {firsts, agains}, ChartAxis::numbers)}}));
   if (!bins.points.empty())
     charts.push_back(page_object({{"svg", line_chart("bins of each campaign", {bins}, ChartAxis::numbers)}}));
-  constexpr size_t most_rows = 100;  // the last ones
+  constexpr size_t most_rows = 100;  // the latest campaigns
   for (size_t i = count - std::min(count, most_rows); i < count; ++i)
     rows.push_back(page_object({{"number", counted(i + 1)},
                                 {"started", date_text(trends.campaigns[i].started)},
@@ -233,7 +234,7 @@ void add_trends(const ReportData& data, PageData& page) {
 
 void add_campaigns(const ReportData& data, const std::vector<int64_t>& first_seen, PageData& page) {
   if (data.campaigns.empty()) return;
-  // A fact is of the last campaign that began before it was seen.
+  // A fact counts as new in the last campaign that had started when the fact was first seen.
   std::vector<const CampaignRecord*> nights;
   for (const CampaignRecord& c : data.campaigns) nights.push_back(&c);
   std::stable_sort(nights.begin(), nights.end(),

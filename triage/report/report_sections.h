@@ -23,10 +23,10 @@ struct ChartLine {
   std::vector<std::pair<double, double>> points;
 };
 
-/// What x is: seconds, or the number of a campaign.
+/// The unit of x: seconds, or the number of a campaign from 1.
 enum class ChartAxis { seconds, numbers };
 
-/// A small line chart as inline SVG in the page's own colours, lines over x from 0; `title` says what y counts. At most
+/// A small line chart as inline SVG in the page's own colours, with both axes from 0. `title` says what y counts. About
 /// 200 points of a line are drawn. Defined in line_chart.cc.
 std::string line_chart(const std::string& title, const std::vector<ChartLine>& lines,
                        ChartAxis axis = ChartAxis::seconds);
@@ -36,8 +36,8 @@ std::string counted(uint64_t n);
 /// "2026-11-21 14:00 UTC".
 std::string date_text(int64_t seconds_since_1970);
 
-/// Anchors of the facts of a page that a bucket counts for, each behind its number from 0; none of a fact that is not
-/// on the page.
+/// By id of a bucket, the facts of the page that the bucket counts for: each fact's number on the page, from 0, and its
+/// anchor.
 using FactsOfBuckets = std::map<std::string, std::vector<std::pair<size_t, std::string>>>;
 
 void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData& page);
@@ -45,7 +45,7 @@ void add_coverage(const ReportData& data, PageData& page);
 void add_charts(const ReportData& data, PageData& page);
 /// Facts and bins over campaigns, where there is more than one.
 void add_trends(const ReportData& data, PageData& page);
-/// `first_seen`: of every fact, seconds since 1970, UTC.
+/// `first_seen`: one time for each fact, seconds since 1970, UTC.
 void add_campaigns(const ReportData& data, const std::vector<int64_t>& first_seen, PageData& page);
 
 }  // namespace mmafuzz

@@ -1,4 +1,4 @@
-// The report for code scanning: SARIF.
+// The report for code scanning (SARIF).
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,14 +18,14 @@ const char* level_of(const Fact& fact) {
   return fact.severity == Severity::accuracy ? "warning" : "note";
 }
 
-/// A rule for each property: what it says when it fails.
+/// The description of a property's rule: what a failure means.
 std::string rule_text(const std::string& property) {
   if (property == "equal") return "Two units give different results on the same case.";
   if (property == "equals_model") return "A unit does not give the results of the unit that it claims to equal.";
   return "A unit breaks the property " + property + ".";
 }
 
-/// The line of the case in a witness: the last one that is no comment. Counts from 1.
+/// The number, from 1, of the last line of a witness that is neither empty nor a comment, which is that of a case.
 size_t case_line_of(const std::string& witness) {
   size_t line = 1, last = 1;
   for (size_t at = 0; at < witness.size(); ++line) {
