@@ -22,8 +22,7 @@ inline constexpr char unstable[] = "unstable";
 
 /// Cause of a divergence that occurs on a case only after other cases: its witness is the sequence of them all.
 inline constexpr char history[] = "history";
-/// Cause of a divergence that occurs on every n-th case: its witness is a sequence of n or more, the last of which
-/// fails.
+/// Cause of a divergence that occurs on every n-th case: its witness is n cases or more, the last of which fails.
 inline constexpr char periodic[] = "periodic";
 /// Whether the witness of a bucket with this cause is a sequence of cases.
 inline bool is_of_sequence(const std::string& cause) { return cause == history || cause == periodic; }
@@ -60,7 +59,7 @@ struct Bucket {
 
 /// The words of a command that explains the witness, without the program's name; empty without a witness.
 std::vector<std::string> reproduction_words(const Bucket& bucket);
-/// "mmafuzz explain --units ... --op ... --case ...": explains the witness and reads no file. Empty without a witness.
+/// "mmafuzz explain --units ... --op ... --case ...": explains the witness without a file. Empty without a witness.
 std::string reproduction_command(const Bucket& bucket, const std::string& program = "mmafuzz");
 
 /// Whether the bucket has a witness that triage minimized.

@@ -198,8 +198,7 @@ class Ablation final : public CauseMethod {
     }
   }
 
-  /// Those of `open`, in increasing order, on which the unit `name` in place of the replaced one removes the
-  /// divergence.
+  /// Those of `open`, in increasing order, on which the unit `name` in place of the replaced one does not diverge.
   std::vector<size_t> agreeing(const std::string& name, const Batch& cases, const std::vector<Verdict>& verdicts,
                                const std::vector<size_t>& open) {
     std::vector<size_t> list;

@@ -20,8 +20,7 @@ class CauseMethod {
   virtual std::string fact_of_one(const std::string& name) const = 0;
 };
 
-/// Finds causes for the cases of one bucket key. Keeps the units with replaced parameters that it binds. One thread at
-/// a time may use it.
+/// Finds causes for the cases of one bucket key. Keeps units with replaced parameters. Not thread-safe.
 class Causes {
  public:
   /// The judge and the registry must outlive this object.

@@ -10,8 +10,8 @@
 
 namespace mmafuzz {
 
-/// The judge and the registry must outlive the result. nullptr unless the judge compares two units on matrix products,
-/// one of which has settings.
+/// The judge and the registry must outlive the result. nullptr unless it compares two matrix products, one with
+/// settings.
 std::unique_ptr<CauseMethod> product_causes(const Judge& judge, const Registry& registry);
 
 /// The meaning of a word like "ozaki.sum", for people; empty for words that are not about a scheme.

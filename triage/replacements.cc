@@ -17,8 +17,7 @@ bool uses(const DotModel& model, const char* name) { return find_parameter(name)
 
 void join(std::string& list, const std::string& item) { list += (list.empty() ? "" : ",") + item; }
 
-/// The row with the parameters of an exact sum that is rounded once. Its `fraction_bits`, the maximum, only approximate
-/// that.
+/// The row with the parameters of an exact sum that is rounded once. Its maximal `fraction_bits` approximate that.
 DotModel exact_row(const DotModel& model, const Op& op) {
   DotModel m = model;
   m.k = m.block = std::min(op.k, max_instruction_k);

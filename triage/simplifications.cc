@@ -66,8 +66,7 @@ Candidates drop_and_repair(const Operands& from) {
   return list;
 }
 
-/// Sets the fraction field of an operand; keeps sign, exponent and the low bits that hardware ignores. False where that
-/// changes nothing.
+/// Sets the fraction field of an operand; keeps sign, exponent and ignored low bits. False where nothing changes.
 bool set_fraction(Operands& c, size_t at, uint64_t fraction) {
   const FormatFields& f = c.format(at);
   const uint64_t mask = f.in_container(f.fraction_mask());
@@ -108,8 +107,8 @@ Candidates move_matrices(const Operands& from) {
   return list;
 }
 
-/// Clears significand bits: all, the lower or upper part, single bits; replaces a number by a power of two near it. In
-/// all operands, in one, or in two.
+/// Clears significand bits: all, the lower or upper part, single bits; replaces a number by a nearby power of two. In
+/// all, one or two operands.
 Candidates clear_significand_bits(const Operands& from) {
   Candidates list;
   std::vector<size_t> present;

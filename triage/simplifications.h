@@ -5,8 +5,7 @@
 
 namespace mmafuzz {
 
-/// Makes a case simpler in one respect. Returns candidates, the largest changes first. Some are not simpler: the caller
-/// checks their cost.
+/// Makes a case simpler in one respect. Returns candidates, the largest changes first. The caller checks their cost.
 using Simplification = std::vector<Operands> (*)(const Operands& from);
 
 /// All of them, in the order of the normal form.

@@ -9,8 +9,7 @@ namespace {
 
 constexpr size_t tried_cases = 6144;  ///< for each number of addends
 
-/// Draws the shift of an addend below the greatest exponent, often near the edge of an adder that keeps
-/// `fraction_bits`.
+/// Draws the shift of an addend below the greatest exponent, often near the edge of the kept bits.
 int draw_shift(CounterRng& rng, int fraction_bits) {
   switch (rng.below(8)) {
     case 0:

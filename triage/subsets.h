@@ -7,8 +7,8 @@
 
 namespace mmafuzz {
 
-/// Visits all sets of `size` indices below `count` in lexicographic order, until `visit` returns false. Returns whether
-/// it never did.
+/// Visits all sets of `size` indices below `count` in lexicographic order, until `visit` returns false; returns whether
+/// it did not.
 inline bool each_subset(size_t count, size_t size, const std::function<bool(const std::vector<size_t>&)>& visit) {
   std::vector<size_t> set(size);
   for (size_t i = 0; i < size; ++i) set[i] = i;

@@ -213,8 +213,7 @@ class Triage::Group {
     set_minimal(bucket, *Judge::bind(judge_.property(), units, witness.op(), registry_), witness, witness);
   }
 
-  /// Gives the cause `unstable` to kept cases whose results do not repeat: a cause found in one run means nothing
-  /// there.
+  /// Gives the cause `unstable` to kept cases whose results do not repeat: a cause found in one run means nothing.
   void set_unstable_apart() {
     for (auto at = kept_.begin(); at != kept_.end();) {
       const auto [cls, cause] = at->first;

@@ -34,8 +34,7 @@ class Triage {
   void add(const LoggedDivergence& divergence);
 
   /// The buckets of all divergences added, in the order of listed_before(). `has_witness`: Bucket::line() of buckets
-  /// for which no witness is to be made. `minimize_all`: every witness is minimized, not only those that show a fact
-  /// best.
+  /// for which no witness is to be made. `minimize_all`: every witness is minimized, not only the best of a fact.
   std::vector<Bucket> finish(const std::set<std::string>& has_witness = {}, const TriageWatch& watch = {},
                              bool minimize_all = false);
 

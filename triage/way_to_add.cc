@@ -291,8 +291,8 @@ class StepwiseDot {
 
   static void add(mpfr_ptr sum, mpfr_srcptr x) { mpfr_add(sum, sum, x, MPFR_RNDN); }
 
-  /// Sets `sum` to the sum of every stride-th term, cut below the greatest of their exponents and `greatest`, which is
-  /// returned.
+  /// Sets `sum` to the sum of every stride-th term, cut below the maximum of their exponents and `greatest`; returns
+  /// it.
   int sum_of_terms(size_t first, size_t last, size_t stride, int greatest, mpfr_ptr sum) const {
     for (size_t i = first; i < last; i += stride) offer(greatest, terms_[i]);
     mpfr_set_zero(sum, -1);

@@ -54,8 +54,7 @@ struct WayToAdd {
   Overflow overflow = Overflow::by_rounding;
 };
 
-/// How a unit adds the products of an op; nothing where such decisions do not describe it. `row`: nullptr for a unit
-/// without a row.
+/// How a unit adds the products of an op; nothing where such decisions do not describe it. `row`: may be nullptr.
 std::optional<WayToAdd> way_of(const Unit& unit, const DotModel* row, const Op& op);
 
 /// Whether no operand is an infinity or a NaN.

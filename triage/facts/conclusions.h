@@ -33,8 +33,7 @@ struct Expectation {
 };
 
 /// The facts that the rows of these units imply, by name. Two rows that differ in a parameter which both use must show
-/// the difference, unless no operands can. A row's parameter is only possible against a reference, where other
-/// parameters can hide it.
+/// the difference, unless no operands can. Against a reference it is only possible: other parameters can hide it.
 std::map<std::string, Expectation> expected_facts(const Registry& registry, const std::vector<FactField>& fields);
 
 struct Conclusions {

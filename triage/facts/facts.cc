@@ -33,8 +33,7 @@ std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::stri
   return {fmt::format("{}", fmt::join(bucket.facts, combined))};
 }
 
-/// Lower for classes that tell more: ordinary numbers 0, NaNs and overflows 1, signs of zeros 2, though those need no
-/// addends.
+/// Lower for classes that tell more: ordinary numbers 0, NaNs and overflows 1, zero signs 2 (though of fewest addends).
 int strangeness_of(const std::string& value_class) {
   if (value_class == name_of(ValueClass::zero_sign)) return 2;
   return value_class == name_of(ValueClass::special) || value_class == name_of(ValueClass::overflow) ? 1 : 0;

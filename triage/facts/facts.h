@@ -51,8 +51,7 @@ std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets);
 /// "bits kept below the greatest exponent: 24 (ampere, turing) against 25 (hopper)"
 std::string sentence(const Fact& fact);
 
-/// "rounds each product and adds them to c in order, each time rounded" for ieee:serial; empty for an arithmetic that
-/// has no description.
+/// "rounds each product and adds them to c in order, each time rounded" for ieee:serial; "" without a description.
 std::string what_arithmetic_does(const std::string& arithmetic);
 
 /// How often a fact was seen: "61 pairs of units, 5 ops, 2 nonzero addends in the smallest witness; in structured cases

@@ -25,8 +25,7 @@ struct KnownFact {
 class Knowledge {
  public:
   Knowledge() = default;
-  /// Reads all *.facts files of a folder; without a folder nothing is known. Throws std::runtime_error with file and
-  /// line.
+  /// Reads all *.facts files of a folder, if it exists. Throws std::runtime_error with file and line.
   explicit Knowledge(const std::string& folder);
 
   const KnownFact* find(const std::string& name) const;

@@ -36,8 +36,7 @@ std::string counted(uint64_t n);
 /// "2026-11-21 14:00 UTC".
 std::string date_text(int64_t seconds_since_1970);
 
-/// By id of a bucket, the facts of the page that the bucket counts for: each fact's number on the page, from 0, and its
-/// anchor.
+/// By id of a bucket, the facts of the page that the bucket counts for: number on the page, from 0, and anchor.
 using FactsOfBuckets = std::map<std::string, std::vector<std::pair<size_t, std::string>>>;
 
 void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData& page);

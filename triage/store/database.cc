@@ -46,8 +46,9 @@ std::string foreign(const DatabaseKind& kind) {
 constexpr int header_bytes = 100;
 using Header = std::array<char, header_bytes>;
 
-/// False where the file is shorter. By SQLite's own file functions: a plain close() would drop the locks that this
-/// process has on the file through another connection (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+/// Reads the first bytes of the file; false where it is shorter. It uses SQLite's file functions: a plain close() would
+/// drop the locks that this process has on the file through another connection
+/// (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 bool read_header(const std::string& path, Header& header) {
   sqlite3_initialize();
   sqlite3_vfs* system = sqlite3_vfs_find(nullptr);
@@ -62,7 +63,7 @@ bool read_header(const std::string& path, Header& header) {
   return code == SQLITE_OK;
 }
 
-/// Looks at the file before SQLite may touch it (layout: https://www.sqlite.org/fileformat2.html, section 1.3).
+/// Checks the header before SQLite opens the file (layout: https://www.sqlite.org/fileformat2.html, section 1.3).
 void check_header(const std::string& path, const DatabaseKind& kind) {
   Header header{};
   const bool whole = read_header(path, header);
@@ -79,7 +80,7 @@ void check_header(const std::string& path, const DatabaseKind& kind) {
     refuse(path, damaged("truncated: " + std::to_string(size) + " of " + std::to_string(pages * page_size) + " bytes"));
 }
 
-/// A URI of a file that nobody writes: SQLite then needs no locks and no files beside it.
+/// A URI that declares the file as one that no process writes: SQLite then needs no locks and no files beside it.
 std::string immutable_uri(const std::string& path) {
   std::string uri = "file:";
   for (const char c : path) {
@@ -90,7 +91,7 @@ std::string immutable_uri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
-/// For the small files that readers share beside a store.
+/// Whether the disk has room for the small files that readers share beside a store.
 bool has_room(const std::string& path) {
   std::error_code error;
   const fs::space_info space = fs::space(folder_of(path), error);
@@ -120,7 +121,7 @@ Database::Database(const std::string& path, Access access, const DatabaseKind& k
     refuse(path_,
            std::string("cannot be written: ") + std::strerror(errno) + "; copy the store to a folder that is writable");
   const bool fresh =
-      size_of(path_) == 0 && !has_pending_writes(path_);  // what a process leaves that is killed as it creates one
+      size_of(path_) == 0 && !has_pending_writes(path_);  // or a process was killed as it created the file
   if (fresh && access == Access::read) refuse(path_, "is empty, no store");
   if (!fresh && size_of(path_ + "-journal") == 0) check_header(path_, kind);
 
@@ -153,7 +154,7 @@ Database::Database(const std::string& path, Access access, const DatabaseKind& k
     }
     if (old) upgrade(kind);
     if (old && access == Access::write && !fresh) shrink();
-    // Fails where another process opens the file now; that one does it then.
+    // Fails while another process opens the file, which then sets the mode.
     if (access == Access::write) sqlite3_exec(connection_.get(), "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr);
     if (access == Access::read) run("PRAGMA query_only=ON");
   } catch (...) {
@@ -167,7 +168,7 @@ Database::Database(const std::string& path, Access access, const DatabaseKind& k
 void Database::check(const DatabaseKind& kind) const {
   const int64_t version = number("PRAGMA user_version");
   const auto is_ours = [&] { return number("PRAGMA application_id") == static_cast<int32_t>(kind.application_id); };
-  // Asked again: another process may have made the store between the first two questions.
+  // is_ours() is asked twice: another process may have created the store in between.
   if (!is_ours() && (version != 0 || number("SELECT count(*) FROM sqlite_master") != 0) && !is_ours())
     refuse(path_, foreign(kind));
   if (version > kind.newest_version())
@@ -189,7 +190,7 @@ std::string Database::first_damage() const {
 
 void Database::upgrade(const DatabaseKind& kind) {
   atomically([&] {
-    // Asked again: another process may have been faster.
+    // The version is read again, inside the transaction: another process may have upgraded the file.
     for (int64_t version = number("PRAGMA user_version"); version < kind.newest_version(); ++version)
       run(kind.upgrades[static_cast<size_t>(version)]);
     run(("PRAGMA application_id=" + std::to_string(kind.application_id) +
@@ -212,7 +213,7 @@ void Database::copy_to_memory() {
   connection_ = std::move(copy);
 }
 
-/// What an upgrade left free goes back to the file system; where there is no room for that, later.
+/// A failure is ignored: a later call may have the room that VACUUM needs.
 void Database::shrink() const { sqlite3_exec(connection_.get(), "VACUUM", nullptr, nullptr, nullptr); }
 
 int64_t Database::number(const char* sql) const {
@@ -233,7 +234,8 @@ void Database::within(const char* begin, const std::function<void()>& body) cons
     body();
     run("COMMIT");
   } catch (...) {
-    sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);  // some errors have done so already
+    sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr,
+                 nullptr);  // fails where the error has done so already
     throw;
   }
 }
@@ -245,7 +247,7 @@ void Database::in_one_state(const std::function<void()>& reads) const { within("
 void Database::fail(int code) const {
   sqlite3* connection = connection_.get();
   const std::string message = connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
-  // A file limit is an error of writing, a disk without space is SQLITE_FULL, or has no room for the -shm file.
+  // A limit of file sizes shows as an error of writing; a full disk as SQLITE_FULL, or as a -shm file that cannot grow.
   const int extended = connection ? sqlite3_extended_errcode(connection) : 0;
   const bool cannot_grow = extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE;
   switch (cannot_grow ? SQLITE_FULL : code & 0xff) {
@@ -277,7 +279,7 @@ Database::Prepared Database::prepared(const char* sql) const {
   return Prepared(statement);
 }
 
-/// A statement that ended early must not hold the file, nor another's arguments.
+/// Keeps a statement for reuse, reset and without arguments, so that one that ended early does not lock the file.
 void Database::keep(Prepared statement) const {
   sqlite3_reset(statement.get());
   sqlite3_clear_bindings(statement.get());

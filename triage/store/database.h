@@ -1,5 +1,5 @@
-// An SQLite file of one kind: opened with care, upgraded in place, and errors that say what to do. Nothing is written
-// to a file that is damaged, newer than this program, or somebody else's.
+// An SQLite file of one kind, which is checked when it is opened and upgraded in place. Nothing is written to a file
+// that is damaged, newer than this program, or of another application.
 #pragma once
 
 #include <sqlite3.h>
@@ -15,38 +15,42 @@
 
 namespace mmafuzz {
 
-/// Errors of everything here are std::runtime_error with one line: the file, what is wrong, what to do.
+// Every function below throws std::runtime_error on an error, with one line: the file, what is wrong, what to do.
+
 enum class Access { read, write };
 
 class Database;
 
-/// What a file must be. Script number i upgrades version i to i + 1; a new file runs them all.
+/// A kind of file. A new file has version 0; the newest version is the number of scripts.
 struct DatabaseKind {
-  const char* name;  ///< for messages: "mmafuzz store"
-  uint32_t application_id;
-  std::span<const char* const> upgrades;
-  void (*add_functions)(sqlite3*) = nullptr;  ///< of its own, which its scripts and statements use
+  const char* name;                           ///< for messages: "mmafuzz store"
+  uint32_t application_id;                    ///< in the header of every file of this kind
+  std::span<const char* const> upgrades;      ///< by version from 0: the SQL script that makes the next version of it
+  void (*add_functions)(sqlite3*) = nullptr;  ///< registers SQL functions that scripts and statements use
   int newest_version() const { return static_cast<int>(upgrades.size()); }
 };
 
 class Database {
  public:
-  /// `write` creates the file where there is none. `read` changes and creates nothing that stays: it also works on
-  /// files and in folders that are read-only, and a file of an older version is upgraded in memory.
+  /// `write` creates the file where there is none. `read` leaves no changes and no new files: it also works on
+  /// read-only files and folders, and upgrades a file of an older version in memory.
   Database(const std::string& path, Access access, const DatabaseKind& kind);
 
   const std::string& path() const { return path_; }
 
   void run(const char* sql) const;
-  /// All writes or none, also when the process is killed. Inside of another atomically() it is part of that one.
+  /// Runs `writes` as one transaction: all of them take effect or none, also when the process is killed. Inside another
+  /// transaction it is part of that one.
   void atomically(const std::function<void()>& writes);
-  /// What is read inside is one state of the file, whoever writes meanwhile.
+  /// Runs `reads` on one state of the file, whatever other processes write meanwhile.
   void in_one_state(const std::function<void()>& reads) const;
 
-  /// Gives free pages back, where there is room to do so.
+  /// Returns free pages to the file system; does nothing where the disk has no room for that.
   void shrink() const;
+  /// The first column of the first row of a query, as an integer.
   int64_t number(const char* sql) const;
 
+  /// Throws the error of an SQLite result code.
   [[noreturn]] void fail(int code) const;
 
  private:
@@ -69,15 +73,16 @@ class Database {
 
   std::string path_;
   std::unique_ptr<sqlite3, Close> connection_;
-  mutable std::map<std::string, Prepared> idle_;  ///< statements by their text: preparing one takes longer than a row
+  mutable std::map<std::string, Prepared>
+      idle_;  ///< unused statements by their text: preparing takes longer than a row
 };
 
-/// An argument that is bytes, not text.
+/// An argument that is bound as bytes, not as text.
 struct Blob {
   std::string_view bytes;
 };
 
-/// One SQL statement, prepared once; arguments stand for its question marks in order.
+/// One SQL statement, prepared once. Arguments are bound to its parameters by position.
 class Statement {
  public:
   Statement(const Database& database, const char* sql) : database_(&database), statement_(database.prepared(sql)) {}
@@ -85,13 +90,13 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  /// Runs it to its end.
+  /// Runs the statement to its end.
   template <class... Arguments>
   void run(const Arguments&... arguments) {
     start(arguments...);
     while (next()) {}
   }
-  /// Begins anew; next() then moves to the first row.
+  /// Starts the statement again; next() then moves to the first row.
   template <class... Arguments>
   Statement& start(const Arguments&... arguments) {
     sqlite3_reset(statement_.get());
@@ -99,9 +104,10 @@ class Statement {
     (bind(++position, arguments), ...);
     return *this;
   }
-  /// Passes all values of another statement's row.
+  /// Runs the statement to its end, with the values of the current row of another statement as arguments.
   void run_with_row_of(const Statement& row);
 
+  /// Moves to the next row; false at the end. Columns are numbered from 0.
   bool next();
   int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   uint64_t natural(int column) const { return static_cast<uint64_t>(integer(column)); }

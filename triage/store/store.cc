@@ -16,7 +16,8 @@
 namespace mmafuzz {
 namespace {
 
-// Each joins a row with what is there, so that the order of writes and repeated ones make no difference.
+// Each statement joins a record with the one that is there, so that the order of writes, and repeated writes, make no
+// difference.
 constexpr const char join_campaign[] =
     "INSERT INTO campaigns(uuid, started, seconds, cases, inputs, seed, command, machine, version, inconclusive) "
     "VALUES(?,?,?,?,?,?,?,?,?,?) "
@@ -24,7 +25,7 @@ constexpr const char join_campaign[] =
     "cases=max(cases, excluded.cases), inputs=max(inputs, excluded.inputs), seed=min(seed, excluded.seed), "
     "command=min(command, excluded.command), machine=min(machine, excluded.machine), version=max(version, "
     "excluded.version), inconclusive=min(inconclusive, excluded.inconclusive)";
-// Names of rows that every campaign repeats have numbers.
+// Names and texts that many records repeat are stored once, with a number.
 constexpr const char number_campaign[] = "INSERT OR IGNORE INTO campaign_numbers(uuid) VALUES(?)";
 constexpr const char number_text[] = "INSERT OR IGNORE INTO texts(text) VALUES(?)";
 constexpr const char number_subject[] = "INSERT OR IGNORE INTO subjects(field, op) VALUES(?,?)";
@@ -49,11 +50,11 @@ constexpr const char join_pair[] =
     "p.property = ?7 "
     "ON CONFLICT DO UPDATE SET compared=max(compared, excluded.compared), differing=max(differing, excluded.differing)";
 
-/// Columns of bucket_rows that are numbers of texts.
+/// Columns of bucket_rows that hold numbers of texts.
 constexpr std::array text_columns = {"property",    "op",    "first_unit", "second_unit",
                                      "value_class", "cause", "detail",     "facts"};
 
-/// Of a bucket that is there the number stays, and what its id says.
+/// Inserts a bucket, or updates one that is there, whose number and columns that determine the id stay.
 const std::string put_bucket = [] {
   std::string columns, texts;
   for (size_t i = 0; i < text_columns.size(); ++i) {
@@ -67,8 +68,8 @@ const std::string put_bucket = [] {
          "last_seen=excluded.last_seen, seed=excluded.seed, witness=excluded.witness, addends=excluded.addends, "
          "status=excluded.status, note=excluded.note, status_set=excluded.status_set";
 }();
-/// A bucket whose detail or facts change leaves the old ones. Without an index, the check of references would read all
-/// buckets for each text that goes.
+/// Deletes texts that no bucket uses: a change of a bucket's detail or facts leaves the old text. Without indexes, the
+/// check of references would read all buckets for each text that is deleted.
 const std::string delete_unused_texts = [] {
   std::string make_indexes, used, drop_indexes;
   for (const std::string column : text_columns) {
@@ -94,7 +95,7 @@ constexpr const char select_reached[] =
     "subjects s "
     "ON s.number = r.subject WHERE ?1 IN ('', c.uuid)";
 
-/// Numbers of bins by name.
+/// By name of a bin, its number, from 1.
 using BinNumbers = std::map<std::string, size_t>;
 BinNumbers bin_numbers(const Database& database) {
   BinNumbers numbers;
@@ -103,7 +104,7 @@ BinNumbers bin_numbers(const Database& database) {
   return numbers;
 }
 
-/// Those that have no number get the next ones.
+/// Gives the next numbers to bins that have none.
 class BinsToNumber {
  public:
   explicit BinsToNumber(const Database& database)
@@ -128,18 +129,19 @@ void for_each_bit(const std::string& bytes, Visit visit) {
       visit(8 * i + static_cast<size_t>(__builtin_ctz(rest)));
 }
 
-/// What a witness's text says and other columns say too.
+/// The first lines of a witness, which other columns of the bucket hold too.
 std::string head_of_witness(const Bucket& b) {
   return "mmafuzz-cases 1\n# " + b.line() + "\n# " + b.detail + "\n# severity " + name_of(b.severity) + "\n";
 }
 
+/// The property line of a witness, with the line end before it, which other columns hold too.
 std::string statement_of(const Bucket& b) {
   std::string text = "\nproperty " + b.key.property;
   for (const std::string& unit : b.key.units) text += " " + unit;
   return text;
 }
 
-/// Case lines with runs of one operand as "0000*14": most operands of a witness are zeros.
+/// Case lines in which a run of equal operands becomes "0000*14": most operands of a witness are zeros.
 std::string with_short_runs(const std::string& cases) {
   std::string text;
   for (size_t at = 0; at < cases.size();) {
@@ -160,6 +162,7 @@ std::string with_short_runs(const std::string& cases) {
   return text;
 }
 
+/// The inverse of with_short_runs().
 std::string with_long_runs(const std::string& text) {
   std::string cases;
   for (size_t at = 0; at < text.size();) {
@@ -175,7 +178,7 @@ std::string with_long_runs(const std::string& text) {
   return cases;
 }
 
-/// The witness without that; whole, where it says anything else.
+/// The witness without the lines that other columns hold and with short runs; unchanged where it has another form.
 std::string packed_witness(const Bucket& b) {
   const std::string head = head_of_witness(b), statement = statement_of(b) + "\n";
   const size_t at = b.witness.find(statement);
@@ -262,16 +265,16 @@ void join_in(Database& database, const Bucket& bucket) {
   put(database, there.empty() ? bucket : joined(there[0], bucket));
 }
 
-/// Bits by number of bin: what fields reached, by campaign, field and op; what is not ruled out, by field and op.
+/// Sets of bins, as in store_schema.h.
 struct Reached {
-  std::map<std::array<std::string, 3>, std::string> reached;
-  std::map<std::array<std::string, 2>, std::string> possible;
+  std::map<std::array<std::string, 3>, std::string> reached;   ///< by uuid, field and op
+  std::map<std::array<std::string, 2>, std::string> possible;  ///< by field and op: bins that are not ruled out
 };
 
-/// With the numbers of bins that another store has.
+/// The sets of store `from`, with the numbers that bins have in store `into`.
 Reached reached_by_numbers_of(const Database& into, const Database& from) {
   const BinNumbers there = bin_numbers(into);
-  std::vector<size_t> number_there;  // by the number here
+  std::vector<size_t> number_there;  // number in `into` by number in `from`
   for (const auto& [bin, number] : bin_numbers(from)) {
     number_there.resize(std::max(number_there.size(), number + 1));
     number_there[number] = there.at(bin);
@@ -321,7 +324,7 @@ Bucket joined(const Bucket& x, const Bucket& y) {
   both.witness = smaller.witness;
   both.addends = smaller.addends;
   both.detail = smaller.detail;
-  both.facts = std::max(x.facts, y.facts);  // of an older store there are none
+  both.facts = std::max(x.facts, y.facts);  // a bucket of an older store has none
   both.status = later.status;
   both.note = later.note;
   both.status_set = later.status_set;
@@ -398,7 +401,7 @@ void Store::set_status(const std::string& id, BucketStatus status, const std::st
     bucket.status = status;
     bucket.note = note;
     bucket.status_set = std::max(
-        when, bucket.status_set + 1);  // of two decisions within a second the second one wins, here and in merges
+        when, bucket.status_set + 1);  // of two decisions within one second the later one counts, here and in merges
     put(database_, bucket);
   });
 }
@@ -466,14 +469,14 @@ std::vector<CampaignSample> Store::samples(const std::string& campaign) const {
 }
 
 std::vector<CoverageRecord> Store::coverage(const std::string& campaign) const {
-  const BinNumbers numbers = bin_numbers(database_);  // in the order of names
+  const BinNumbers numbers = bin_numbers(database_);  // ordered by name
   size_t most = 0;
   for (const auto& [bin, number] : numbers) most = std::max(most, number);
   struct OfBins {
     std::vector<uint64_t> hits;
-    std::string possible;  // not ruled out; empty: nobody knows
+    std::string possible;  // bins not ruled out; empty: unknown, and all bins are listed
   };
-  std::map<std::pair<std::string, std::string>, OfBins> fields;  // and their ops
+  std::map<std::pair<std::string, std::string>, OfBins> fields;  // by field and op
   Statement row(database_, select_reached);
   row.start(campaign);
   while (row.next()) {

@@ -23,14 +23,14 @@ void unite(std::string& all, const std::string& more) {
   for (size_t i = 0; i < more.size(); ++i) all[i] = static_cast<char>(all[i] | more[i]);
 }
 
-/// united(x, y): a bit that is in either.
+/// The SQL function united(x, y): the union of two sets of bins.
 void united(sqlite3_context* context, int, sqlite3_value** arguments) {
   std::string all = bytes_of(arguments[0]);
   unite(all, bytes_of(arguments[1]));
   give(context, all);
 }
 
-/// united_all(bits), over the rows of a group.
+/// The SQL aggregate united_all(bits): the union over the records of a group.
 void united_step(sqlite3_context* context, int, sqlite3_value** arguments) {
   auto** bytes = static_cast<std::string**>(sqlite3_aggregate_context(context, sizeof(std::string*)));
   if (!*bytes) *bytes = new std::string;
@@ -58,7 +58,7 @@ void set_bit(std::string& bytes, size_t bit) {
 bool has_bit(const std::string& bytes, size_t bit) { return bit / 8 < bytes.size() && bytes[bit / 8] >> bit % 8 & 1; }
 
 const DatabaseKind& store_kind() {
-  // docs/store.sql is version 1; with a version 2 its text of today stands here, before the script that changes it.
+  // docs/store.sql is version 1. For a version 2, copy that text here and add the script that upgrades it.
   static const char* const upgrades[] = {store_sql};
   static const DatabaseKind kind{"mmafuzz store", 0x6d6d6166, upgrades, add_store_functions};
   return kind;

@@ -1,15 +1,18 @@
-// The tables of a store, version by version: docs/store.sql, which the build makes a text of the program.
+// The tables of a store, as scripts that make each version from the one before. The build compiles docs/store.sql in.
 #pragma once
 
 #include "triage/store/database.h"
 
 namespace mmafuzz {
 
-/// Bins of a campaign's subject: bit n of the blob is bin number n.
+// A set of bins as bytes: bit n % 8, from the lowest, of byte n / 8 stands for bin number n.
+
+/// Makes `bytes` longer where needed.
 void set_bit(std::string& bytes, size_t bit);
+/// False beyond the end of `bytes`.
 bool has_bit(const std::string& bytes, size_t bit);
 
-/// A store's file: application id "mmaf", one upgrade script a version.
+/// The kind of a store's file. Its application id is "mmaf" in ASCII.
 const DatabaseKind& store_kind();
 
 }  // namespace mmafuzz

@@ -32,7 +32,7 @@ constexpr const char* results[] = {"+0",
                                    "infinity",
                                    "NaN"};
 
-constexpr int ending = 8;  ///< bits; its name below says so
+constexpr int ending = 8;  ///< number of last bits of a sum; a text below has the same 8
 
 bool is_aligned(const Step& s) {
   return s.aligned && (s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage);
@@ -151,7 +151,7 @@ void CaseNumbers::steps(const DotOperands& in) {
   }
 }
 
-/// Of products, and of as many neighbours as units sum before they add further.
+/// Products, sums of two and of four adjacent products, which some units add first, and sums of all.
 void CaseNumbers::integer_sums(const DotOperands& in) {
   std::vector<int64_t> products;
   for (int lane = 0; lane < op_.k; ++lane) {

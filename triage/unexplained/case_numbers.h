@@ -1,5 +1,6 @@
-// What a case of a dot holds, as numbers that a condition can be about: the fields of its operands, where each addend
-// stands in each step of the model's arithmetic, each step's sum and rounding, the result.
+// A case of a dot as a list of numbers that a condition can be about: fields of its operands, exponent and shift of
+// each addend in each step of the model's arithmetic, sum and rounding of each step, the result. A lane is the index of
+// a product, from 0.
 #pragma once
 
 #include <string>
@@ -11,52 +12,54 @@
 namespace mmafuzz {
 
 uint64_t magnitude_of(int64_t sum);
-/// Of an encoding of an integer format.
+/// The value of an encoding of an integer format.
 int64_t integer_value(const FormatFields& f, uint64_t encoding);
 
-/// One of these numbers.
+/// What one number of the list is.
 struct CaseNumber {
   enum class Kind : uint8_t {
-    choice,  ///< one of `names`
-    number,
-    field,    ///< a number that is read in hexadecimal
-    bits,     ///< of `width`
-    leading,  ///< bits, the first one of which is bit 63
+    choice,   ///< an index into `names`
+    number,   ///< an integer, shown in decimal
+    field,    ///< an integer, shown in hexadecimal
+    bits,     ///< `width` bits, the lowest of which is bit 0
+    leading,  ///< bits, the first of which is bit 63
   };
   enum class Where : uint8_t { operand, addend, sum, result };
   enum class Group : uint8_t { none, lane, step };
   Kind kind;
   Where where;
   Group group;
-  int member;                            ///< which lane or step; each has the same numbers in the same order
-  std::string what, of, of_any, behind;  ///< "the exponent field of ", "a3", "a"; what follows the value
-  const char* const* names = nullptr;
-  int width = 0;
+  int member;                            ///< index of the lane or step; all have the same numbers in the same order
+  std::string what, of, of_any, behind;  ///< "the exponent field of ", "a3", "a" in any lane, text after the value
+  const char* const* names = nullptr;    ///< of a choice
+  int width = 0;                         ///< of bits
 };
 
 class CaseNumbers {
  public:
-  static constexpr int64_t none = INT64_MIN;  ///< where a case lacks the number: a zero has no shift
+  static constexpr int64_t none = INT64_MIN;  ///< a number that a case lacks: a zero has no shift
 
-  /// Case `index` has the steps whose numbers are wanted. Without a model, which must outlive this, there are the
-  /// numbers of operands and of `result` alone.
+  /// Case `index` determines the list: its steps, and its operands that are equal. The model must outlive this object;
+  /// nullptr: the list has no numbers of steps. `result`: as for of().
   CaseNumbers(const DotModel* model, const Batch& cases, size_t index, uint64_t result);
 
   const std::vector<CaseNumber>& all() const { return all_; }
-  /// One value of each. `result`: what a unit without flaw gives.
+  /// The values of a case, one for each of all(); valid until the next call. `result`: that of a unit without flaw.
   const std::vector<int64_t>& of(const Batch& cases, size_t index, uint64_t result);
 
  private:
   using Kind = CaseNumber::Kind;
   using Where = CaseNumber::Where;
-  /// A name that is made into text only while the numbers are listed: "a3*b3".
+  /// A name in parts, which are joined only while the list is made: "a3*b3".
   struct Name {
     const char* text;
-    int number = -1;
-    const char* second = nullptr;
+    int number = -1;               ///< -1: the name has none
+    const char* second = nullptr;  ///< after the number, which follows it again; nullptr: the name ends with `number`
   };
   using Group = CaseNumber::Group;
+  /// Numbers that are put after this call are of that group and member.
   void enter(Group group, int member);
+  /// Appends one number's value, and while listing_ its description.
   void put(Kind kind, Where where, const char* what, Name of, int64_t value, const char* const* names = nullptr,
            int width = 0);
   void operand(const FormatFields& f, Name name, uint64_t encoding, bool of_scale);
@@ -72,14 +75,14 @@ class CaseNumbers {
   const DotModel* model_;
   DotCase one_;
   std::vector<CaseNumber> all_;
-  std::vector<int64_t> now_;
-  std::vector<Step> steps_;  ///< of the case that has those wanted
+  std::vector<int64_t> now_;  ///< the values that of() returns
+  std::vector<Step> steps_;   ///< of the case that determines the list
   struct Pair {
     bool first_of_b, second_of_b;
     int first, second;
   };
-  std::vector<Pair> equal_;  ///< operands that are the same in that case
-  bool listing_ = true;
+  std::vector<Pair> equal_;  ///< operands that are equal and not zero in that case
+  bool listing_ = true;      ///< the constructor makes all_
   Group group_ = Group::none;
   int member_ = 0;
 };

@@ -11,23 +11,23 @@ namespace {
 
 using Kind = CaseNumber::Kind;
 
-constexpr size_t too_few = 16;             ///< cases that differ, to learn from
-constexpr size_t too_few_beside = 32;      ///< cases that agree
-constexpr size_t most_parts = 24;          ///< of a condition
-constexpr double least_gain = 0.04;        ///< a part leaves out that share of the cases that are left, or is not told
-constexpr double least_gain_result = 0.2;  ///< the same of what is said of the result: it often tells what is seen
-constexpr double least_gain_unseen = 0.5;  ///< the same of cases on which nothing would be seen in any case
-constexpr size_t few_left = 200;           ///< one in that many cases that agree may meet the condition
-constexpr size_t least_share = 100;        ///< a part leaves out one in that many of all that agree, or is not told
+constexpr size_t too_few = 16;             ///< minimum number of cases that differ
+constexpr size_t too_few_beside = 32;      ///< minimum number of cases that agree
+constexpr size_t most_parts = 24;          ///< limit of parts
+constexpr double least_gain = 0.04;        ///< minimum share of the remaining agreeing cases that a new part excludes
+constexpr double least_gain_result = 0.2;  ///< the same for parts on the result, which often only say what is visible
+constexpr double least_gain_unseen = 0.5;  ///< the same among cases on which the effect may be invisible
+constexpr size_t few_left = 200;           ///< the condition may hold for one in this many of the cases that agree
+constexpr size_t least_share = 100;        ///< a part excludes at least one in this many of all agreeing cases
 
-constexpr int64_t no_least = INT64_MIN + 1, no_most = INT64_MAX;  // but for a number that a case lacks
+constexpr int64_t no_least = INT64_MIN + 1, no_most = INT64_MAX;  // INT64_MIN is CaseNumbers::none
 
-/// The number that a limit of a part is about; of several members the first one's.
+/// The number that a limit of a part is about; of a part with members, that of the first member.
 const CaseNumber& number_of(const Numbers& numbers, const Part& part, const Limit& limit) {
   return numbers[part.members ? (*part.members)[0][limit.number] : limit.number];
 }
 
-/// `value_of`: of a number.
+/// Whether a part holds for a case. `value_of`: returns the case's value of the number with an index.
 template <class ValueOf>
 bool holds(const Part& part, const Numbers& numbers, const ValueOf& value_of) {
   const auto all_hold = [&](const std::vector<size_t>* member) {
@@ -40,7 +40,8 @@ bool holds(const Part& part, const Numbers& numbers, const ValueOf& value_of) {
   return std::any_of(part.members->begin(), part.members->end(), [&](const auto& member) { return all_hold(&member); });
 }
 
-/// Bits from the highest on, runs of four and more shortened: "1010{20}"; x stands for either.
+/// Bits from the highest down, runs of four and more shortened: "1010{20}". Bits not in `mask` are x, at the end left
+/// out.
 std::string binary(uint64_t value, uint64_t mask, int width) {
   std::string bits;
   for (int bit = width - 1; bit >= 0; --bit) bits += mask >> bit & 1 ? (value >> bit & 1 ? '1' : '0') : 'x';
@@ -54,9 +55,9 @@ std::string binary(uint64_t value, uint64_t mask, int width) {
   return text;
 }
 
-/// With its bits in words where they are few runs: "0x1ffc000 = 1{11}0{14}".
+/// Hexadecimal digits, and the bits of a large number where they form few runs: "0x1ffc000 = 1{11}0{14}".
 std::string hexadecimal(uint64_t x) {
-  constexpr int least = 12, most_runs = 4;  // below it the digits are read easily
+  constexpr int least = 12, most_runs = 4;  // bits; shorter numbers are easy to read
   std::string text = fmt::format("{:#x}", x);
   if (x >> least != 0 && std::popcount(x ^ (x >> 1)) <= most_runs)
     text += " = " + binary(x, ~uint64_t{0}, 64 - std::countl_zero(x));
@@ -94,8 +95,8 @@ std::string enumerated(const std::vector<std::string>& names) {
   return text;
 }
 
-/// For people: "the exponent field of a3 is 0x55, in some lane the fraction of a is 0x2b5 and ...". Limits that say the
-/// same of several numbers are one.
+/// Parts for people: "the exponent field of a3 is 0x55, in some lane [the fraction of a is 0x2b5, ...]". Equal limits
+/// on several numbers become one phrase.
 std::string text_of(const Numbers& numbers, const std::vector<Part>& parts) {
   struct Saying {
     std::string what, value;
@@ -130,7 +131,7 @@ std::string text_of(const Numbers& numbers, const std::vector<Part>& parts) {
   return text;
 }
 
-/// The narrowest limit that all these cases meet; none where some lack the number.
+/// Sets `limit` to the narrowest that all these cases satisfy; false where one of them lacks the number.
 bool narrowest(Kind kind, const std::vector<int64_t>& values, const std::vector<size_t>& cases, Limit& limit) {
   limit.mask = kind == Kind::choice ? 0 : ~uint64_t{0};
   limit.value = static_cast<uint64_t>(values[cases[0]]);
@@ -146,7 +147,7 @@ bool narrowest(Kind kind, const std::vector<int64_t>& values, const std::vector<
   return true;
 }
 
-/// That a number is what it is in one case.
+/// The limit that a number is exactly x.
 Limit exactly(Kind kind, size_t number, int64_t x) {
   Limit limit;
   limit.number = number;
@@ -156,7 +157,7 @@ Limit exactly(Kind kind, size_t number, int64_t x) {
   return limit;
 }
 
-/// The numbers of each lane or of each step, if all have as many.
+/// By lane or by step, the indices of its numbers; empty where there are fewer than two or their lengths differ.
 std::vector<std::vector<size_t>> members_of(const Numbers& numbers, CaseNumber::Group group) {
   std::map<int, std::vector<size_t>> by_member;
   for (size_t n = 0; n < numbers.size(); ++n)
@@ -169,6 +170,7 @@ std::vector<std::vector<size_t>> members_of(const Numbers& numbers, CaseNumber::
   return members;
 }
 
+/// Whether the part is one limit that every value satisfies.
 bool is_empty(const Part& part) {
   const Limit& limit = part.limits[0];
   return !part.members && limit.least == no_least && limit.most == no_most;
@@ -236,8 +238,8 @@ const CaseNumber& ConditionLearner::number_of(const Part& part, const Limit& lim
   return mmafuzz::number_of(numbers_.all(), part, limit);
 }
 
-/// Simple numbers come first: what is said of operands is easier to check than what is said of a sum, and a class says
-/// more than the one number of it that was met.
+/// The factor by which a part's gain counts. A statement about operands is easier to check than one about a sum. A
+/// class says more than the only number of the class that occurred.
 double ConditionLearner::weight(const Part& part) const {
   if (part.members) return 0.9;
   const CaseNumber& number = number_of(part, part.limits[0]);
@@ -256,7 +258,8 @@ bool ConditionLearner::is_about_result(const Part& part) const {
   return !part.members && number_of(part, part.limits[0]).where == CaseNumber::Where::result;
 }
 
-/// What a member has in the first case that differs and some member has in all others that do.
+/// The part with the values of one member in the first case that differs, less the limits that no single member
+/// satisfies together with the rest in one of the other cases that differ.
 Part ConditionLearner::common(const std::vector<std::vector<size_t>>& members,
                               const std::vector<size_t>& of_first) const {
   const Numbers& all = numbers_.all();
@@ -297,7 +300,8 @@ Condition ConditionLearner::learn(const std::vector<size_t>& seen) const {
   return found;
 }
 
-/// How many of the cases that agree this leaves out, and no other part of the chosen.
+/// How many of the cases that agree a part excludes and no other chosen part does. `is_left_out`: whether it excludes
+/// the case with an index. `part` and `chosen` are indices of possible_.
 template <class LeavesOut>
 size_t ConditionLearner::only_by(const std::vector<size_t>& agree, size_t part, const std::vector<size_t>& chosen,
                                  const LeavesOut& is_left_out) const {
@@ -307,7 +311,8 @@ size_t ConditionLearner::only_by(const std::vector<size_t>& agree, size_t part, 
   }));
 }
 
-/// Adds parts that leave out the cases which those so far do not, each at least that share of them.
+/// Appends parts that exclude cases of `agree` which `parts` do not exclude, each at least the share `least_gain` of
+/// those that remain. Then drops parts without which nearly as many are excluded, and simplifies the others.
 void ConditionLearner::learn(const std::vector<size_t>& agree, double least_gain, std::vector<Part>& parts) const {
   std::vector<size_t> left;
   for (const size_t i : agree)
@@ -339,7 +344,7 @@ void ConditionLearner::learn(const std::vector<size_t>& agree, double least_gain
     if (const Part part = simpler(p, chosen, agree); !is_empty(part)) parts.push_back(part);
 }
 
-/// A limit that leaves out nothing which the other parts let through is not told.
+/// Part `p` less limits and bounds that exclude nearly no case of `agree` that the other chosen parts admit.
 Part ConditionLearner::simpler(size_t p, const std::vector<size_t>& chosen, const std::vector<size_t>& agree) const {
   Part part = possible_[p];
   const size_t all = only_by(agree, p, chosen, [&](size_t i) { return left_out_[p][i]; });
@@ -348,7 +353,7 @@ Part ConditionLearner::simpler(size_t p, const std::vector<size_t>& chosen, cons
     return only_by(agree, p, chosen, [&](size_t i) { return leaves_out(other, i); }) + spare >= all;
   };
   if (part.members) {
-    for (const bool classes : {true, false})  // that it is normal or positive says less than its fields do
+    for (const bool classes : {true, false})  // classes, such as "normal", go first: fields say more
       for (size_t at = part.limits.size(); at-- > 0 && part.limits.size() > 1;) {
         if (classes != (number_of(part, part.limits[at]).kind == Kind::choice)) continue;
         Part fewer = part;

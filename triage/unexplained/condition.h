@@ -1,4 +1,5 @@
-// What sets a difference off, as a condition on the numbers of a case, learned from cases around one that differs.
+// What sets a difference off, as a condition on the numbers of a case, learned from cases around one that differs. A
+// case differs if a unit's result is not that of the model which the unit claims to equal; otherwise the case agrees.
 #pragma once
 
 #include <optional>
@@ -13,12 +14,13 @@ namespace mmafuzz {
 
 using Numbers = std::vector<CaseNumber>;
 
-/// What one number has to be. Its kind says which members count.
+/// The values that one number may have. Its kind determines which members apply.
 struct Limit {
-  size_t number = 0;
-  int64_t least = INT64_MAX, most = INT64_MIN;
-  uint64_t mask = 0, value = 0;
+  size_t number = 0;                            ///< index into Numbers; of a Part with members, into one member
+  int64_t least = INT64_MAX, most = INT64_MIN;  ///< of numbers and fields, both included
+  uint64_t mask = 0, value = 0;  ///< of a choice, the set of indices; of bits, which bits are fixed, and to what
 
+  /// False where the case lacks the number.
   bool holds(CaseNumber::Kind kind, int64_t x) const {
     using Kind = CaseNumber::Kind;
     if (x == CaseNumbers::none) return false;
@@ -28,46 +30,48 @@ struct Limit {
   }
 };
 
-/// A limit; or several that hold together for the numbers of some lane or of some step, of which theirs are the first.
+/// One limit, on one number; or several limits that hold together for the numbers of at least one lane, or step.
 struct Part {
   std::vector<Limit> limits;
-  const std::vector<std::vector<size_t>>* members = nullptr;  ///< the numbers of each lane, of each step
+  /// By lane or by step: the indices of its numbers. nullptr: there is one limit, on one number.
+  const std::vector<std::vector<size_t>>* members = nullptr;
 };
 
-/// The numbers of a case, and those of the case before it.
+/// The numbers of a case and, where `walk` has cases before its cases, those of the case before it.
 class AllNumbers {
  public:
-  /// Those that the first case of a walk that differs has. The model, if there is one, must outlive this.
+  /// The first case of `walk` that differs determines the list. The model, if not nullptr, must outlive this object.
   AllNumbers(const Surroundings& walk, const DotModel* model);
 
   const Numbers& all() const { return all_; }
+  /// The values of case `index`, one for each of all(); valid until the next call.
   const std::vector<int64_t>& of(const Surroundings& from, size_t index);
 
  private:
   Op op_;
-  CaseNumbers last_;
+  CaseNumbers last_;  ///< of the case itself
   std::optional<CaseNumbers> before_;
   Numbers all_;
   std::vector<int64_t> now_;
 };
 
 struct Condition {
-  std::vector<Part> parts;                               ///< none where nothing tells the cases apart
+  std::vector<Part> parts;                               ///< all hold together; none: no condition was found
   std::string text;                                      ///< "the exponent field of a3 is 0x55, ..."
-  CaseNumber::Where where = CaseNumber::Where::operand;  ///< what its most telling part is about
+  CaseNumber::Where where = CaseNumber::Where::operand;  ///< of the first number of the first part
 };
 
 class ConditionLearner {
  public:
-  /// `walk`: at least one case of it differs. `in_other_lanes`: the difference stays when products change their lanes.
-  /// The walk must outlive this, and this its conditions.
+  /// `claimed`: the model. `walk`: cases of which at least one differs. `in_other_lanes`: the difference stays when
+  /// products change their lanes. The walk must outlive this object, and this object its conditions.
   ConditionLearner(const Unit& claimed, const Surroundings& walk, bool in_other_lanes);
 
-  /// `seen`: of the walk's cases that agree such on which the effect would be seen. Each part holds for all cases of
-  /// the walk that differ, and leaves out some that agree; the most telling one comes first.
+  /// `seen`: indices of the walk's cases that agree and on which the effect would be visible. Each part holds for all
+  /// cases of the walk that differ, and excludes some that agree; the part that excludes most comes first.
   Condition learn(const std::vector<size_t>& seen) const;
 
-  /// How many of these cases of another walk meet it.
+  /// How many of the given cases of other surroundings satisfy the condition.
   size_t count(const Condition& condition, const Surroundings& other, const std::vector<size_t>& cases);
 
  private:
@@ -86,10 +90,10 @@ class ConditionLearner {
 
   const Surroundings& walk_;
   AllNumbers numbers_;
-  std::vector<std::vector<int64_t>> values_;        ///< by number and case
-  std::vector<std::vector<size_t>> lanes_, steps_;  ///< the numbers of each
-  std::vector<Part> possible_;
-  std::vector<std::vector<bool>> left_out_;  ///< by possible part and case
+  std::vector<std::vector<int64_t>> values_;        ///< by index of the number, then of the case
+  std::vector<std::vector<size_t>> lanes_, steps_;  ///< as Part::members; empty where there are no such parts
+  std::vector<Part> possible_;                      ///< parts that hold for all cases that differ
+  std::vector<std::vector<bool>> left_out_;  ///< by index of possible_, then of the case: the part excludes the case
 };
 
 }  // namespace mmafuzz

@@ -7,10 +7,10 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_cases = 64;  ///< that differ
-constexpr size_t few = 16;         ///< answers that say the same in other words
+constexpr size_t most_cases = 64;  ///< limit of cases on which candidates are tried
+constexpr size_t few = 16;         ///< more candidates of one stage that explain as much do so by chance
 
-/// On how many cases one form of the results is `wanted`.
+/// Indices of the cases on which at least one form of the results is `wanted`.
 template <class Wanted>
 std::vector<size_t> cases_with(const EffectResults& forms, size_t cases, const Wanted& wanted) {
   std::vector<size_t> found;
@@ -31,6 +31,7 @@ Sample sample_of(const Surroundings& from, const std::vector<size_t>& indices) {
   return sample;
 }
 
+/// All stages, those that a condition on such numbers makes likely first.
 std::vector<Stage> in_order(CaseNumber::Where condition) {
   if (condition == CaseNumber::Where::sum) return {Stage::sum, Stage::result, Stage::row, Stage::operands};
   if (condition == CaseNumber::Where::result) return {Stage::result, Stage::sum, Stage::row, Stage::operands};
@@ -60,14 +61,15 @@ Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<
     candidate.fits = cases_with(candidate.results(sample), cases_, [&](uint64_t result, size_t i) {
                        return same_result(op, result, sample.own[i]);
                      }).size();
-    if (candidate.stage == Stage::row && candidate.fits < cases_) candidate.fits = 0;  // a parameter holds for all
+    if (candidate.stage == Stage::row && candidate.fits < cases_)
+      candidate.fits = 0;  // a parameter holds for all cases
     most_ = std::max(most_, candidate.fits);
   }
 }
 
 Effect Effects::best(CaseNumber::Where condition) const {
   if (cases_ == 0 || 10 * most_ < 9 * cases_) return {};
-  // Of each stage the first: what fits alike at several is told. Where many do, they fit by chance.
+  // The first of each stage is named. A stage with many that fit is used only if no other stage has any.
   const EffectCandidate* chosen = nullptr;
   std::string text;
   for (const bool many : {false, true})
@@ -77,7 +79,8 @@ Effect Effects::best(CaseNumber::Where condition) const {
       for (const EffectCandidate& candidate : all_)
         if (candidate.fits == most_ && candidate.stage == stage && alike++ == 0) first = &candidate;
       if (!first || (alike > few) != many || (many && chosen)) continue;
-      if (chosen && stage == Stage::row) continue;  // what holds for all cases seldom does so under a condition
+      if (chosen && stage == Stage::row)
+        continue;  // a parameter, which holds for all cases, is unlikely beside a condition
       if (!chosen) chosen = first;
       text += (text.empty() ? "" : ", or ") + first->text;
     }

@@ -1,5 +1,6 @@
-// What a unit that differs from the model which it claims does otherwise: of all candidates the one that gives what the
-// unit gave. Each is tried on cases, none is guessed.
+// What a unit does differently from the model that it claims to equal. The effect is a change under which the model has
+// the unit's results. Each candidate is evaluated on cases that differ. A candidate may have several forms, such as
+// which addend it changes; it explains a case if one of its forms does.
 #pragma once
 
 #include <functional>
@@ -13,62 +14,62 @@
 
 namespace mmafuzz {
 
-/// Cases with what the unit and the model gave.
+/// Cases with the results of the unit and of the model. All members have one entry per case.
 struct Sample {
   std::vector<Operands> cases;
-  std::vector<Operands> before;  ///< of each the case before it, or none
-  std::vector<uint64_t> own, claimed;
+  std::vector<Operands> before;        ///< the case before each case; empty where there are none
+  std::vector<uint64_t> own, claimed;  ///< encodings: results of the unit, and of the model
 };
 
 /// The model with another value of one parameter.
 struct Variant {
-  std::string parameter, meaning, claimed, value;
+  std::string parameter, meaning, claimed, value;  ///< name and meaning; the model's value, the other value
   std::shared_ptr<const Unit> unit;
 };
 
-/// What it changes.
+/// What an effect changes.
 enum class Stage { operands, row, sum, result };
 
-/// By form that an effect may have, then by case.
+/// Encodings of results, by form, then by case.
 using EffectResults = std::vector<std::vector<uint64_t>>;
 
-/// One that may be it, with the number of cases that it explains.
+/// A possible effect.
 struct EffectCandidate {
   Stage stage;
   std::string text;
-  std::function<EffectResults(const Sample&)> results;
-  size_t fits = 0;
+  std::function<EffectResults(const Sample&)> results;  ///< those of the model under this change
+  size_t fits = 0;                                      ///< number of cases that it explains
 };
 
-/// What a unit could do otherwise than the model that it claims: to an operand, by one parameter, in the last sum, to
-/// the result, by what it remembers. Of dots of the unit's op with a single result; `sample`: some that differ. The
-/// unit must outlive them. Defined in effect_candidates.cc.
+/// Possible effects: on an operand, of one parameter, on the last sum, on the result, of memory of the case before. For
+/// dots with a single result. `unit`: the model, which must outlive the candidates; `sample`: some cases that differ.
+/// Defined in effect_candidates.cc.
 std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit, const std::vector<Variant>& variants,
                                                const Sample& sample);
 
 struct Effect {
-  std::string text;            ///< "a5*b5 were left out"; empty: none is known
-  size_t fits = 0, cases = 0;  ///< it explains so many of so many cases that differ
-  /// What the model would give; one list for each form that the effect has. Nothing where none is known.
+  std::string text;            ///< "a5*b5 were left out"; empty: no effect was found
+  size_t fits = 0, cases = 0;  ///< it explains `fits` of `cases` cases that differ
+  /// The results of the model under the effect; an empty function where no effect was found.
   std::function<EffectResults(const Sample&)> results;
 
-  /// Those of the cases on which the effect would be seen; all where it is not known.
+  /// Those of `indices` on which the effect changes the model's result; all where no effect was found.
   std::vector<size_t> visible(const Surroundings& cases, const std::vector<size_t>& indices) const;
 };
 
-/// What each candidate explains of the cases of a walk that differ: dots of the model's op with a single result. The
-/// model must outlive this and the effects.
+/// How many of the cases of `walk` that differ each candidate explains: dots of the model's op with a single result.
+/// The model must outlive this object and the effects.
 class Effects {
  public:
   Effects(const Surroundings& walk, const Unit& model, const std::vector<Variant>& variants);
 
-  /// The one that explains most, if that are nine in ten; of several that do, one of the stage that the condition is
-  /// about, as the others may fit by chance.
+  /// The candidate that explains most cases, if those are nine in ten; else an empty effect. Where candidates of
+  /// several stages explain as many, the text names the first of each, that stage first which the condition is about.
   Effect best(CaseNumber::Where condition) const;
 
  private:
   std::vector<EffectCandidate> all_;
-  size_t cases_ = 0, most_ = 0;
+  size_t cases_ = 0, most_ = 0;  ///< number of cases tried; maximum of EffectCandidate::fits
 };
 
 }  // namespace mmafuzz

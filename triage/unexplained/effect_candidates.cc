@@ -1,4 +1,4 @@
-// What a unit could do otherwise. Each candidate gives the results that the unit would then have.
+// The possible effects (effect.h), each with the results that the unit would then have.
 #include <algorithm>
 #include <optional>
 
@@ -15,16 +15,17 @@ namespace {
 
 using Results = EffectResults;
 
-constexpr int most_scales = 31;    ///< powers of two by which a result may be too large or too small
-constexpr int most_shifts = 12;    ///< the same of an addend
-constexpr size_t most_wires = 32;  ///< lanes that may be read in place of any other; of more lanes only the neighbours
-constexpr size_t most_in_pairs = 17;
-constexpr int most_cuts = 4;  ///< addends that lose bits
-constexpr int widest_sum = 48;
-constexpr int most_moved = 24;  ///< places by which another alignment may differ
-constexpr int most_missed = 3;  ///< the same where an exponent is wrong, and not another's
+// Limits of what is tried.
+constexpr int most_scales = 31;       ///< bit positions by which a result is shifted
+constexpr int most_shifts = 12;       ///< bit positions by which an addend is shifted
+constexpr size_t most_wires = 32;     ///< up to so many lanes, a lane reads any other; of more, only adjacent ones
+constexpr size_t most_in_pairs = 17;  ///< up to so many addends, pairs of them are left out
+constexpr int most_cuts = 4;          ///< addends that lose bits and are a unit larger or smaller
+constexpr int widest_sum = 48;        ///< bits of a sum that are changed
+constexpr int most_moved = 24;        ///< bit positions by which the exponent of alignment is wrong
+constexpr int most_missed = 3;        ///< the same where that exponent is no addend's
 
-/// What a unit gives for cases; where it gives nothing, the other result.
+/// The unit's results on cases; for a case without an answer, that of `otherwise`.
 std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const std::vector<Operands>& cases,
                                  const std::vector<uint64_t>& otherwise) {
   Batch batch(op);
@@ -49,8 +50,8 @@ void set_bit_to(Operands& c, size_t at, int bit, bool one) {
   c[at] = one ? c[at] | mask : c[at] & ~mask;
 }
 
-/// Changes of operands that a flaw of a lane, of what two lanes share, or of scales could make; the simplest first.
-/// `block`: products of a step; `lanes`: of addends that are there in all cases, k for c.
+/// Changes of operands by a flaw of a lane, of hardware that two lanes share, or of scales; the simplest first.
+/// `block`: products of a step; `lanes`: indices of addends that are not zero in any case, k for c.
 void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, size_t block,
                   const std::vector<int>& lanes) {
   const auto add = [&](const std::string& text, const std::function<void(Operands&)>& change) {
@@ -103,7 +104,7 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
         add("bit " + std::to_string(bit) + " of " + operand_name(op, at) + " were " + (one ? "1" : "0"),
             [=](Operands& c) { set_bit_to(c, at, bit, one); });
   }
-  // What compares or shares between lanes may lose two addends.
+  // Hardware that compares lanes, or is shared by them, can lose two addends.
   if (lanes.size() > most_in_pairs) return;
   for (size_t i = 0; i < lanes.size(); ++i)
     for (size_t j = i + 1; j < lanes.size(); ++j)
@@ -132,7 +133,7 @@ int64_t with_sign_of(int64_t sum, uint64_t magnitude) {
   return sum < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
 }
 
-/// Of a magnitude in units of 2^exponent, what is left in units of 2^unit.
+/// A magnitude in units of 2^exponent as a number of units of 2^unit, cut.
 uint64_t cut(uint64_t significand, int exponent, int unit) {
   const int down = unit - exponent;
   return down >= 64 ? 0 : down >= 0 ? significand >> down : -down >= 63 ? 0 : significand << -down;
@@ -140,7 +141,7 @@ uint64_t cut(uint64_t significand, int exponent, int unit) {
 
 using ChangedSum = std::function<int64_t(const Step&)>;
 
-/// The last sum made otherwise, in one of several forms, and rounded as ever.
+/// The candidate whose forms change the last sum, in its own units, which is then rounded as the model does.
 EffectCandidate of_sum(const DotModel& model, const std::string& text, const std::vector<ChangedSum>& forms) {
   return {Stage::sum, text, [&model, forms](const Sample& sample) {
             Results results(forms.size(), sample.claimed);
@@ -152,7 +153,7 @@ EffectCandidate of_sum(const DotModel& model, const std::string& text, const std
           }};
 }
 
-/// Changes of the last sum: an alignment that cuts otherwise, one wrong digit.
+/// Changes of the last sum: an alignment that cuts differently, one wrong digit.
 void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
   const auto add = [&](const std::string& text, const std::vector<ChangedSum>& forms) {
     all.push_back(of_sum(model, text, forms));
@@ -198,9 +199,9 @@ void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
   }
 }
 
-using ChangedGreatest = std::function<int(const Step&)>;
+using ChangedGreatest = std::function<int(const Step&)>;  ///< returns the exponent of alignment
 
-/// The addends of the last step aligned at another exponent, in one of several forms.
+/// The candidate whose forms align the addends of the last step at another exponent.
 EffectCandidate of_alignment(const DotModel& model, const std::string& text,
                              const std::vector<ChangedGreatest>& forms) {
   return {Stage::sum, text, [&model, forms](const Sample& sample) {
@@ -223,7 +224,7 @@ EffectCandidate of_alignment(const DotModel& model, const std::string& text,
           }};
 }
 
-/// What finds the greatest exponent finds another one.
+/// Changes by hardware that finds a wrong greatest exponent.
 void add_alignments(std::vector<EffectCandidate>& all, const DotModel& model) {
   for (int by = 1; by <= most_missed; ++by)
     for (const bool more : {true, false})
@@ -245,8 +246,8 @@ void add_alignments(std::vector<EffectCandidate>& all, const DotModel& model) {
   all.push_back(of_alignment(model, "the greatest exponent were found without one of the addends", without_one));
 }
 
-/// A leading one that is looked for in the wrong place: the fraction has a bit more or less, which goes into the
-/// exponent.
+/// Changes by a leading 1 that is found at the wrong bit position: the fraction has one bit more or less, which carries
+/// into the exponent.
 void add_normalization(std::vector<EffectCandidate>& all, const DotModel& model) {
   const FormatFields& d = model.d;
   const int bits = model.output_fraction_bits ? model.output_fraction_bits : d.fraction_bits;
@@ -291,7 +292,7 @@ void add_products(std::vector<EffectCandidate>& all, const DotModel& model) {
   }
 }
 
-/// Sums of neighbouring products that are held in a register of their own.
+/// Changes by sums of adjacent integer products that are kept in a narrow register.
 void add_integer_sums(std::vector<EffectCandidate>& all, const Op& op) {
   const auto add = [&](int first, int count, int bits, const char* what, bool saturates) {
     all.push_back(
@@ -349,7 +350,7 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
           return n.cls == NumberClass::finite ? with_exponent(d, claimed, leading_exponent(d, claimed) + by) : claimed;
         });
   }
-  // Some rows give results of fewer bits than the format has.
+  // The results of some rows have fewer fraction bits than the format.
   const bool short_results = model && model->output_fraction_bits > 0 && model->output_fraction_bits < d.fraction_bits;
   const uint64_t step =
       d.in_container(uint64_t{1} << (short_results ? d.fraction_bits - model->output_fraction_bits : 0));
@@ -359,7 +360,7 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
     add("wrong in bit " + std::to_string(bit), [=](uint64_t claimed) { return claimed ^ uint64_t { 1 } << bit; });
 }
 
-/// What a case may take over from the one before it.
+/// What a unit may keep of the case before: the beginning of a text, and the indices of the operands.
 std::vector<std::pair<std::string, std::vector<size_t>>> remembered(const Op& op) {
   const size_t k = static_cast<size_t>(op.k);
   std::vector<std::pair<std::string, std::vector<size_t>>> all;
@@ -373,7 +374,7 @@ std::vector<std::pair<std::string, std::vector<size_t>>> remembered(const Op& op
   return all;
 }
 
-/// What a unit that remembers may do.
+/// Changes by memory of the case before.
 void add_memory(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
   const auto before = [op, &unit](const Sample& sample) { return results_of(unit, op, sample.before, sample.claimed); };
   all.push_back({Stage::result, "the result were that of the case before",
@@ -401,14 +402,14 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit, c
                                                const Sample& sample) {
   const DotModel* model = unit.model();
   std::vector<EffectCandidate> all;
-  std::vector<int> lanes;  // of addends that are there in all cases
+  std::vector<int> lanes;  // indices of addends that are not zero in any case
   for (int lane = 0; lane <= op.k; ++lane)
     if (std::none_of(sample.cases.begin(), sample.cases.end(),
                      [&](const Operands& c) { return c.is_zero_addend(lane); }))
       lanes.push_back(lane);
   add_operands(all, op, unit, static_cast<size_t>(model ? products_per_step(*model) : op.k), lanes);
   for (const Variant& v : variants)
-    if (v.parameter != "kernel")  // another arithmetic fits much by chance
+    if (v.parameter != "kernel")  // another kernel fits many cases by chance
       all.push_back(
           {Stage::row, fmt::format("{} ({}) were {} and not {}", v.parameter, v.meaning, v.value, v.claimed),
            [other = v.unit, op](const Sample& of) { return Results{results_of(*other, op, of.cases, of.claimed)}; }});

@@ -15,15 +15,15 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t least_telling = 4;  ///< cases of each sign that must tell a fitting value from the claimed one
+constexpr size_t least_telling = 4;  ///< minimum number of cases that differ, for each sign of the result
 constexpr char no_change[] = "no change of one operand, one parameter, the last sum or the result makes it";
-constexpr uint64_t learned_sequences = 288, counted_sequences = 32;
-constexpr size_t most_beside = 8;   ///< one in so many cases that agree may meet a condition that is complete
-constexpr size_t few_beside = 32;   ///< where so many times as many differ as agree, no condition is wanted
-constexpr int64_t few_values = 16;  ///< numbers that are all tried
+constexpr uint64_t learned_sequences = 288, counted_sequences = 32;  ///< to learn from; to count on
+constexpr size_t most_beside = 8;   ///< a complete condition holds for at most one in this many cases that agree
+constexpr size_t few_beside = 32;   ///< no condition is needed if more than this many cases differ per case that agrees
+constexpr int64_t few_values = 16;  ///< limit of the width of a range of which all values are tried
 
-/// Other values of a parameter that a wrong row may have: all words, all of few numbers, of others those near, half and
-/// double.
+/// Other values of a parameter that a wrong row may have: all words, all numbers of a narrow range; else the numbers
+/// one and two away, half, double, a quarter and four times the value.
 std::vector<std::string> other_values(const Parameter& p, const DotModel& model) {
   std::vector<std::string> values;
   if (p.hexadecimal) return values;
@@ -39,7 +39,7 @@ std::vector<std::string> other_values(const Parameter& p, const DotModel& model)
   return values;
 }
 
-/// Every product `by` lanes further, in a circle.
+/// The case with every product moved `by` lanes on, modulo k.
 Operands rotated(const Operands& from, size_t by) {
   Operands c = from;
   const size_t k = static_cast<size_t>(from.op().k);
@@ -50,7 +50,7 @@ Operands rotated(const Operands& from, size_t by) {
   return c;
 }
 
-/// Rising numbers: "1, 3 to 7".
+/// Increasing numbers as text: "1, 3 to 7".
 std::string ranges(const std::vector<size_t>& numbers) {
   std::vector<std::string> words;
   for (size_t first = 0, last = 0; first < numbers.size(); first = ++last) {
@@ -61,7 +61,7 @@ std::string ranges(const std::vector<size_t>& numbers) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// Where the difference stays when all products of a case move on by so many lanes.
+/// In which lanes the difference stays, for people. `moves`: of moves_of() for the witness.
 std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves) {
   const size_t k = static_cast<size_t>(witness.op().k);
   std::vector<size_t> products;
@@ -77,6 +77,7 @@ std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves
   return (lanes.size() == 1 ? "in lane " : "in lanes ") + ranges(lanes) + " only";
 }
 
+/// Learns condition and effect from `near` and counts on `others` how well the condition fits.
 std::string condition_and_effect(const Unit& claimed, const Surroundings& near, const Surroundings& others,
                                  const std::vector<Variant>& variants, const std::string& lanes, bool in_other_lanes) {
   if (near.differ.empty()) return no_change;
@@ -114,13 +115,13 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
   return counted.empty() ? text : fmt::format("{} ({})", text, fmt::join(counted, "; "));
 }
 
-/// Of a unit that has a row.
+/// The variants of a model that has a row.
 std::vector<Variant> variants_of(const Unit& claimed, const Op& op, const Registry& registry) {
   const DotModel& model = *claimed.model();
   std::vector<Variant> variants;
   for (const Parameter& p : parameters()) {
     DotModel of_other_k = model;
-    of_other_k.k *= 2;  // of whole blocks, as a shorter one that divides a block is another block
+    of_other_k.k *= 2;  // twice, so that it stays a multiple of the block
     if (!p.used_by(model.kernel) || never_shows(p.name, model, of_other_k)) continue;
     for (const std::string& value : other_values(p, model)) {
       const std::string name = with_overrides_in_name(claimed.name(), std::string(p.name) + "=" + value);
@@ -132,13 +133,14 @@ std::vector<Variant> variants_of(const Unit& claimed, const Op& op, const Regist
   return variants;
 }
 
+/// Describes the first variant that has the unit's result on every case; nothing where none has.
 std::optional<std::string> fitting_parameter(const Surroundings& near, const std::vector<Variant>& variants) {
   const Op& op = near.cases.op();
   const FormatFields& d = op.d.fields();
   const size_t telling = near.differ.size();
   const size_t negative = static_cast<size_t>(
       std::count_if(near.differ.begin(), near.differ.end(), [&](size_t i) { return decode(d, near.own[i]).negative; }));
-  // One witness fits many values, and a parameter knows no signs.
+  // Few cases fit many values, and a parameter of the row does not depend on signs.
   if (std::min(negative, telling - negative) < least_telling) return std::nullopt;
   for (const Variant& variant : variants) {
     Outcomes outcomes;
@@ -155,7 +157,8 @@ std::optional<std::string> fitting_parameter(const Surroundings& near, const std
   return std::nullopt;
 }
 
-/// How many lanes further the products of a case may move so that the difference stays.
+/// The numbers of lanes, from 1 below k, by which all products of case 0 can move while it still differs. A move that
+/// does not change the case is left out.
 std::vector<size_t> moves_of(const Judge& judge, const Batch& one) {
   const Operands witness(judge.op(), one, 0);
   const size_t k = static_cast<size_t>(judge.op().k);

@@ -1,6 +1,6 @@
-// What can be said about a unit without parameters (a plugin, a device, a recording) that differs from the model which
-// it claims to equal: which other value of a parameter it follows, or where the difference stays when the case is
-// changed and which stage could make it.
+// Describes a unit without parameters (a plugin, a device, a recording) that differs from the model which it claims to
+// equal: which other value of a parameter fits it, or else on which cases it differs (condition.h), what it does there
+// (effect.h), and in which lanes the difference stays.
 #pragma once
 
 #include <string>
@@ -11,20 +11,18 @@ namespace mmafuzz {
 
 class OwnUnit {
  public:
-  /// `judge`: "equals_model" of the unit and what it claims to equal, on a dot, or that it answers. Both must outlive
-  /// it.
+  /// `judge`: its statement is one of which speaks_of() is true. Both must outlive this object.
   OwnUnit(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
 
-  /// Whether there is something to say: the statement is as above.
+  /// Whether the judge's statement is "equals_model" of a unit without a row and what it claims to equal, on a dot, or
+  /// that a unit answers.
   static bool speaks_of(const Judge& judge);
 
-  /// `cases`: a witness, and others that differ. For people: what it did where it broke. Otherwise "block (products per
-  /// fused step): 16 is claimed, 4 fits ..."; otherwise what sets the difference off, what could make it, and in which
-  /// lanes it stays.
+  /// For people. `cases`: a witness, then other cases that differ. Of a unit that broke: how. Of another: "block
+  /// (products per fused step): 16 is claimed, 4 fits ...", or else the condition, the effect and the lanes.
   std::string describe(const Batch& cases) const;
 
-  /// The same of a unit that remembers, from a sequence whose last case differs each time; empty where nothing is
-  /// known.
+  /// The condition and the effect of a unit with memory, from a sequence whose last case differs each time.
   std::string describe_sequence(const Batch& sequence) const;
 
  private:

@@ -8,15 +8,15 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t cases_a_round = 256, rounds = 48;
-constexpr size_t enough_that_differ = 1024, enough_that_agree = 4096;
+constexpr size_t cases_a_round = 256, rounds = 48;                     ///< cases judged together; limit of rounds
+constexpr size_t enough_that_differ = 1024, enough_that_agree = 4096;  ///< limits of cases that are kept
 
 void new_fraction(Operands& c, size_t at, CounterRng& rng) {
   const FormatFields& f = c.format(at);
   c[at] ^= f.in_container(rng.next() & f.fraction_mask());
 }
 
-/// Operands that are equal remain so.
+/// Changes an operand, and all operands that are equal to it in the same way.
 void change_equals(Operands& c, size_t at, int by, CounterRng& rng) {
   const uint64_t before = c[at];
   if (rng.one_in(2)) new_fraction(c, at, rng);
@@ -26,7 +26,7 @@ void change_equals(Operands& c, size_t at, int by, CounterRng& rng) {
     if (c[i] == before && c.format(i).width == c.format(at).width) c[i] = after;
 }
 
-/// A move that keeps most of a case as it is. Those of the mutator, which aim at corners of an adder, come beside it.
+/// A small random change. The walk also uses those of the mutator, which aim at corners of an adder.
 void move_a_little(Operands& c, CounterRng& rng) {
   const uint32_t k = static_cast<uint32_t>(c.op().k);
   const size_t lane = rng.below(k), other = rng.below(k), at = rng.below(static_cast<uint32_t>(c.size()));
@@ -39,10 +39,10 @@ void move_a_little(Operands& c, CounterRng& rng) {
       for (size_t i = 0; i < c.size(); ++i) new_fraction(c, i, rng);
       return;
     case 3: scale(c, at, by); return;
-    case 4:  // the product stays
+    case 4:  // the product keeps its value
       if (scale(c, lane, by) && !scale(c, k + lane, -by)) scale(c, lane, -by);
       return;
-    case 5: flip_sign(c, rng.below(2 * k + 1)); return;  // of an integer a bit
+    case 5: flip_sign(c, rng.below(2 * k + 1)); return;  // of an integer format, one bit
     case 6:
       std::swap(c[lane], c[other]);
       std::swap(c[k + lane], c[k + other]);
@@ -57,7 +57,7 @@ void move_a_little(Operands& c, CounterRng& rng) {
   }
 }
 
-/// Adds a case unless there are enough of its kind.
+/// Adds a case that both units answered, unless there are enough that differ, or agree. Returns whether it was added.
 bool keep(Surroundings& all, const Batch& cases, size_t i, const Verdict& verdict) {
   if (!verdict.compared) return false;
   std::vector<size_t>& list = verdict.fails ? all.differ : all.agree;
@@ -111,7 +111,7 @@ Surroundings surroundings_after(const Judge& judge, const Registry& registry, co
   for (uint64_t number = 0; number < sequences; ++number) {
     CounterRng rng(seed, number);
     Batch tried = from[rng.below(static_cast<uint32_t>(from.size()))];
-    // One case, or with the same numbers both: what a unit remembers may be that they are alike.
+    // The last case, the one before it, or both by the same random numbers: the flaw may need that they are similar.
     const uint32_t which = rng.below(3);
     const CounterRng same = rng;
     for (const size_t i : {last, last - 1}) {

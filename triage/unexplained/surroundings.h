@@ -1,5 +1,4 @@
-// Cases around one on which a unit and the model that it claims differ: where the difference ends, and where it goes
-// on.
+// Cases around one on which a unit and the model that it claims to equal differ: some of them differ too, some agree.
 #pragma once
 
 #include <vector>
@@ -11,18 +10,18 @@ namespace mmafuzz {
 
 struct Surroundings {
   Batch cases;
-  Batch before;                        ///< of a unit that remembers, what it evaluated before each case; else no cases
-  std::vector<uint64_t> own, claimed;  ///< what the unit and the model gave
-  std::vector<uint64_t> earlier;       ///< what the model gave before
-  std::vector<size_t> differ, agree;   ///< cases, by what they show, the first one first; what agrees is one move apart
+  Batch before;                        ///< the case before each case, for a unit with memory; else empty
+  std::vector<uint64_t> own, claimed;  ///< by case: encodings of the results of the unit and of the model
+  std::vector<uint64_t> earlier;       ///< by case of `before`: results of the model; else empty
+  std::vector<size_t> differ, agree;   ///< indices of the cases that do, in the order in which they were found
 };
 
-/// A walk from dots that differ over others that do, each a move from one before. Function of the seed where the units'
-/// answers are. `judge`: "equals_model" of the unit and what it claims to equal.
+/// A random walk over dots: it starts at `starts`, and every further case is made by a few changes of one that differs.
+/// A function of the seed for deterministic units. `judge`: "equals_model" of the unit and what it claims to equal.
 Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed);
 
-/// The same of the last case of a sequence, for a unit that remembers the cases before it: each of so many sequences is
-/// the first that the unit sees, which starts processes.
+/// The same for a unit with memory, over the last two cases of sequences that begin as `sequence` does. `sequences`:
+/// how many are tried. Each goes to units that have evaluated nothing before, which starts processes.
 Surroundings surroundings_after(const Judge& judge, const Registry& registry, const Batch& sequence, uint64_t seed,
                                 uint64_t sequences);
 
