@@ -32,7 +32,8 @@ class Judge {
   /// new process. No case fails where that cannot be started.
   std::vector<Verdict> judge_anew(const Batch& cases, const Registry& registry) const;
 
-  /// The twins of the cases under a property whose twin is one case of the op itself; empty for others.
+  /// One batch with the changed case of each case, under a property whose changed case is one case of the op itself (or
+  /// the case as it is, where results are judged alone); no batch for others.
   std::vector<Batch> twins(const Batch& cases) const;
 
  private:

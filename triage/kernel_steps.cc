@@ -117,8 +117,8 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
       aspect<&W::overflow>(x, y, "a sum beyond the greatest number",
                            [](const W& w) { return word_of(overflow, w.overflow); }),
       aspect<&W::rounding>(x, y, "rounding", [](const W& w) { return name_of(w.rounding); })};
-  all[2].differs = x.c != y.c || (x.together > 0) != (y.together > 0);
-  all[6].differs = block(x) != block(y);
+  all[2].differs = x.c != y.c || (x.together > 0) != (y.together > 0);  // the aspect "c added"
+  all[6].differs = block(x) != block(y);                                // the aspect "products per step"
   all.back().take = [](WayToAdd& to, const WayToAdd& from) {
     to.rounding = from.rounding;
     if (to.c != Joining::last) to.last_rounding = from.rounding;

@@ -176,8 +176,7 @@ ExplainedStep explained_step(const Step& step, const Format& d, bool floors) {
 /// from those before it, and the others are counted as folded: a sum of few addends among many zeros would fill pages.
 std::vector<ExplainedStep> explained_steps(const std::vector<Step>& steps, const Format& d, bool floors) {
   std::vector<ExplainedStep> shown;
-  std::set<std::string>
-      in_a_row;  // kinds, results and special values of the steps shown since one that changes something
+  std::set<std::string> in_a_row;  // what the steps shown since the last change look like
   for (const Step& step : steps) {
     ExplainedStep one = explained_step(step, d, floors);
     std::string looks = one.kind + one.result.hex;

@@ -14,7 +14,7 @@ ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<c
 ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Unit*>& units, size_t* shown = nullptr);
 
 /// Explains the cases after the property line of a witness on the units that this line names: one case or a sequence on
-/// two units, or a case and its twin on one unit. A unit that does not bind is shown with the reason. Throws
+/// two units, or a case and its changed case on one. A unit that does not bind is shown with the reason. Throws
 /// std::runtime_error where the text has no property line with cases.
 Explanation explain_witness(const std::string& case_text, const Registry& registry);
 

@@ -63,8 +63,8 @@ std::string explanation_of(const Bucket& b, const Registry& registry, std::strin
   }
 }
 
-/// The results of a bucket's witness, of two units on its last case, or of one unit on its case and twin. A unit that
-/// does not bind or answer is left out.
+/// The results of a bucket's witness, of two units on its last case, or of one unit on its case and changed case. A
+/// unit that does not bind or answer is left out.
 PageData results_of(const Bucket& bucket, const Registry& registry) {
   PageData list = page_list();
   CaseReader reader("witness", bucket.witness);

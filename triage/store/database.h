@@ -73,8 +73,7 @@ class Database {
 
   std::string path_;
   std::unique_ptr<sqlite3, Close> connection_;
-  mutable std::map<std::string, Prepared>
-      idle_;  ///< unused statements by their text: preparing takes longer than a row
+  mutable std::map<std::string, Prepared> idle_;  ///< unused, by text: preparing takes longer than a row
 };
 
 /// An argument that is bound as bytes, not as text.

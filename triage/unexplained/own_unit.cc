@@ -85,8 +85,8 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
   const Effects effects(near, claimed, variants);
   Condition condition = learner.learn(near.agree);
   Effect effect;
-  std::vector<size_t> seen;      // of the cases that agree such on which the effect would be seen
-  for (int i = 0; i < 2; ++i) {  // each says what counts for the other
+  std::vector<size_t> seen;      // agreeing cases on which the effect would be visible
+  for (int i = 0; i < 2; ++i) {  // condition and effect depend on each other
     effect = effects.best(condition.where);
     seen = effect.visible(near, near.agree);
     condition = learner.learn(seen);
