@@ -1,4 +1,4 @@
-// A bucket as JSON (docs/json.md).
+// A bucket as JSON (docs/json.schema.json).
 #pragma once
 
 #include <nlohmann/json.hpp>

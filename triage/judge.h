@@ -28,8 +28,8 @@ class Judge {
   /// One verdict per case. A case that a unit has no answer for does not fail.
   std::vector<Verdict> judge(const Batch& cases) const;
 
-  /// The same by units that have evaluated nothing before, as in a replay of the cases: a process or plugin starts in a
-  /// new process. No case fails where that cannot be started.
+  /// The same by units that have evaluated nothing before, as in a replay of the cases: a unit whose family takes
+  /// `fresh` gets a new process. No case fails where that cannot be started.
   std::vector<Verdict> judge_anew(const Batch& cases, const Registry& registry) const;
 
   /// One batch with the changed case of each case, under a property whose changed case is one case of the op itself (or

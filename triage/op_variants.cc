@@ -176,8 +176,7 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
   flushed.flush_to_zero = !op.flush_to_zero;
   saturated.saturate = !op.saturate;
   tiny.tininess = op.tininess == Tininess::after ? Tininess::before : Tininess::after;
-  // Saturation and flushing come before rounding: a mode toward zero has the same results at the ends of the range
-  // only.
+  // Saturation and flushing come before rounding: a mode toward zero does the same at the ends of the range only.
   add("saturation", saturated);
   add("subnormals", flushed);
   for (const Op& other : rounded) add("rounding", other);

@@ -291,8 +291,8 @@ class StepwiseDot {
 
   static void add(mpfr_ptr sum, mpfr_srcptr x) { mpfr_add(sum, sum, x, MPFR_RNDN); }
 
-  /// Sets `sum` to the sum of every stride-th term, cut below the maximum of their exponents and `greatest`; returns
-  /// it.
+  /// Sets `sum` to the sum of every stride-th term, cut below their greatest exponent, at least `greatest`; returns
+  /// that.
   int sum_of_terms(size_t first, size_t last, size_t stride, int greatest, mpfr_ptr sum) const {
     for (size_t i = first; i < last; i += stride) offer(greatest, terms_[i]);
     mpfr_set_zero(sum, -1);
@@ -420,8 +420,7 @@ class StepwiseDot {
       return rounded(sum, way_.rounding, way_.output_bits);
     }
     uint64_t encoding = 0;
-    const Form form =
-        way_.c == Joining::last ? Form::s_plus_c : way_.form;  // a c that joins last has the form, not each product
+    const Form form = way_.c == Joining::last ? Form::s_plus_c : way_.form;  // of the c that joins last
     for (size_t i = first; i < last; ++i) {
       mpfr_srcptr term = terms_[i].value.get();
       const bool alone = form == Form::s_alone || (i == first && !c);

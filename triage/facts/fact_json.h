@@ -1,4 +1,4 @@
-// A fact as JSON (docs/json.md).
+// A fact as JSON (docs/json.schema.json).
 #pragma once
 
 #include <nlohmann/json.hpp>

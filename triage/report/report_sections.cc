@@ -124,8 +124,7 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
           cell.set("first_fact", anchors.front());
           cell.set("facts", fmt::format("{}", fmt::join(anchors, " ")));
         } else {
-          cell.set("first_fact",
-                   PageData(PageData::type::bool_false));  // or Mustache would take a value of the page around it
+          cell.set("first_fact", PageData(PageData::type::bool_false));  // or Mustache takes the page's value
         }
         cells.push_back(cell);
       }

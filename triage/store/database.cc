@@ -234,8 +234,7 @@ void Database::within(const char* begin, const std::function<void()>& body) cons
     body();
     run("COMMIT");
   } catch (...) {
-    sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr,
-                 nullptr);  // fails where the error has done so already
+    sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);  // done already after some errors
     throw;
   }
 }

@@ -54,7 +54,7 @@ class CaseNumbers {
   struct Name {
     const char* text;
     int number = -1;               ///< -1: the name has none
-    const char* second = nullptr;  ///< after the number, which follows it again; nullptr: the name ends with `number`
+    const char* second = nullptr;  ///< after the number, and before it once more; nullptr: no second part
   };
   using Group = CaseNumber::Group;
   /// Numbers that are put after this call are of that group and member.

@@ -61,8 +61,7 @@ Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<
     candidate.fits = cases_with(candidate.results(sample), cases_, [&](uint64_t result, size_t i) {
                        return same_result(op, result, sample.own[i]);
                      }).size();
-    if (candidate.stage == Stage::row && candidate.fits < cases_)
-      candidate.fits = 0;  // a parameter holds for all cases
+    if (candidate.stage == Stage::row && candidate.fits < cases_) candidate.fits = 0;  // a row holds for all cases
     most_ = std::max(most_, candidate.fits);
   }
 }
@@ -79,8 +78,7 @@ Effect Effects::best(CaseNumber::Where condition) const {
       for (const EffectCandidate& candidate : all_)
         if (candidate.fits == most_ && candidate.stage == stage && alike++ == 0) first = &candidate;
       if (!first || (alike > few) != many || (many && chosen)) continue;
-      if (chosen && stage == Stage::row)
-        continue;  // a parameter, which holds for all cases, is unlikely beside a condition
+      if (chosen && stage == Stage::row) continue;  // a parameter of the row is unlikely under a condition
       if (!chosen) chosen = first;
       text += (text.empty() ? "" : ", or ") + first->text;
     }
