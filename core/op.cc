@@ -20,8 +20,8 @@ struct ScalarRow {
   int operands;
   bool signals_quiet_nans = false;
 };
-/// In the order of ScalarOperation. IEEE 754-2019: 5.4.1; 5.3.1 remainder, roundToIntegral...; 5.6.1, where equal,
-/// less, less_equal and unordered are the usual predicates =, <, <= and unordered of table 5.1 to 5.3.
+/// In the order of ScalarOperation. IEEE 754-2019: 5.4.1; 5.3.1 remainder, roundToIntegral...; 5.6.1 and tables 5.1 to
+/// 5.3, whose predicates written =, <, <= and unordered are equal, less, less_equal and unordered here.
 constexpr ScalarRow scalar_rows[] = {{"add", 2},
                                      {"sub", 2},
                                      {"mul", 2},
@@ -55,9 +55,9 @@ static_assert(std::size(block_specials_names) == static_cast<size_t>(BlockSpecia
 /// Sets `value` to the enumerator whose number is the index of the entry with the name `text`. False where none has it.
 template <class Row, size_t N, class Enum>
 bool find_name(const Row (&rows)[N], std::string_view text, Enum& value) {
-  const auto at = std::find_if(rows, rows + N, [&](const Row& row) { return text == name_in(row); });
-  if (at == rows + N) return false;
-  value = static_cast<Enum>(at - rows);
+  const auto found = std::find_if(rows, rows + N, [&](const Row& row) { return text == name_in(row); });
+  if (found == rows + N) return false;
+  value = static_cast<Enum>(found - rows);
   return true;
 }
 
@@ -80,8 +80,9 @@ std::vector<Word> split(std::string_view text) {
   return words;
 }
 
-/// Parses the attributes of one op line, from words[first] on. Each of the calls for a type parses the attribute of a
-/// name, if the line has it, and removes it. The first error is kept, with the column of its word.
+/// Parses the attributes of one op line, from words[first] on. A call for a type (format(), count(), ...) parses the
+/// attribute of a name, if the line has it, and removes it. refuse() and finish() fail on attributes that no call before
+/// them removed. The first error is kept, with the column of its word.
 class AttributeWords {
  public:
   AttributeWords(const std::vector<Word>& words, size_t first, size_t& column) : column_(column) {
@@ -103,33 +104,34 @@ class AttributeWords {
   bool has(const std::string& name) const { return values_.count(name) != 0; }
 
   void format(const std::string& name, Format& out, bool required = true) {
-    with(name, required, [&](std::string_view text) -> std::string {
+    take(name, required, [&](std::string_view text) -> std::string {
       Result<Format> parsed = parse_format(text);
       if (!parsed) return parsed.refusal().reason;
+      // The format `bias` has no numbers for operands: it is the exponent bias that a block of CFloat numbers shares.
       if (parsed->fields().shared_bias && name != "scale") return name + "=bias: a shared bias is a scale";
       out = *parsed;
       return {};
     });
   }
 
-  void count(const std::string& name, int& out, bool required, int most = max_extent) {
-    with(name, required, [&](std::string_view text) -> std::string {
+  void count(const std::string& name, int& out, bool required = true, int maximum = max_extent) {
+    take(name, required, [&](std::string_view text) -> std::string {
       uint64_t value = 0;
-      if (!parse_number(text, value) || value < 1 || value > uint64_t(most))
-        return name + "= needs a whole number from 1 to " + std::to_string(most);
+      if (!parse_number(text, value) || value < 1 || value > uint64_t(maximum))
+        return name + "= needs a whole number from 1 to " + std::to_string(maximum);
       out = static_cast<int>(value);
       return {};
     });
   }
 
   void number(const std::string& name, uint64_t& out) {
-    with(name, false, [&](std::string_view text) -> std::string {
+    take(name, false, [&](std::string_view text) -> std::string {
       return parse_number(text, out) ? "" : name + "= needs a whole number";
     });
   }
 
   void encoding(const std::string& name, const Format& format, std::optional<uint64_t>& out) {
-    with(name, false, [&](std::string_view text) -> std::string {
+    take(name, false, [&](std::string_view text) -> std::string {
       const bool lower = text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
       uint64_t value = 0;
       if (lower && text.size() == size_t(format.digits()) && parse_number(text, value, 16) &&
@@ -142,7 +144,7 @@ class AttributeWords {
   }
 
   void boolean(const std::string& name, bool& out) {
-    with(name, false, [&](std::string_view text) -> std::string {
+    take(name, false, [&](std::string_view text) -> std::string {
       if (text != "0" && text != "1") return name + "= is 0 or 1";
       out = text == "1";
       return {};
@@ -151,19 +153,19 @@ class AttributeWords {
 
   template <class Enum, size_t N>
   void word(const std::string& name, const char* const (&names)[N], Enum& out) {
-    with(name, false, [&](std::string_view text) -> std::string {
+    take(name, false, [&](std::string_view text) -> std::string {
       if (find_name(names, text, out)) return {};
       return name + "= is " + joined(names, " | ");
     });
   }
 
-  void missing(std::string message) {
+  void fail_missing(std::string message) {
     if (ok()) fail(0, "attribute " + std::move(message));
   }
 
   /// An attribute that this op must not have.
   void refuse(const std::string& name, const std::string& reason) {
-    with(name, false, [&](std::string_view) { return reason; });
+    take(name, false, [&](std::string_view) { return reason; });
   }
 
   /// Fails where an attribute is left that no call asked for.
@@ -177,7 +179,7 @@ class AttributeWords {
  private:
   /// parse(value) returns a message, "" for a good value.
   template <class Parse>
-  void with(const std::string& name, bool required, Parse parse) {
+  void take(const std::string& name, bool required, Parse parse) {
     if (!ok()) return;
     const auto found = values_.find(name);
     if (found == values_.end()) {
@@ -202,26 +204,27 @@ class AttributeWords {
 void parse_blocks(AttributeWords& attributes, Op& op) {
   attributes.format("from", op.a);
   attributes.format("to", op.d);
-  attributes.count("block", op.k, true);
+  attributes.count("block", op.k);
   attributes.format("scale", op.scale_a);
-  attributes.format("tensor", op.scale_b, false);
+  attributes.format("tensor", op.scale_b, /*required=*/false);
   if (op.kind == OpKind::dequantize) return;
   // The default is floor for powers of two, as in OCP MX 1.0, 6.3, and nearest for other scales, as in NVFP4.
   op.scale_rule = op.scale_a.fields().fraction_bits == 0 ? ScaleRule::floor : ScaleRule::nearest;
   attributes.word("rule", scale_rule_names, op.scale_rule);
   if (!attributes.has("special"))
-    attributes.missing(
+    attributes.fail_missing(
         "special= is missing: say what an infinity or NaN in a block gives, nan_scale (the scale is NaN) "
         "or elements (it converts alone)");
   attributes.word("special", block_specials_names, op.block_specials);
   bool saturates = true;
   attributes.boolean("saturate", saturates);
   op.elements_overflow = !saturates;
-  attributes.format("via", op.via, false);
+  attributes.format("via", op.via, /*required=*/false);
 }
 
-/// Why formats, rule and rounding of an op on blocks do not go together; empty where they do.
-std::string reason_against_blocks(const Op& op) {
+/// Why formats, rule and rounding of an op on blocks do not go together; empty where they do. `numbers` is the format
+/// outside of the block (from= of quantize, to= of dequantize), `codes` the format of the block's elements.
+std::string conflict_in_block_op(const Op& op) {
   const bool quantizes = op.kind == OpKind::quantize;
   const Format &numbers = quantizes ? op.a : op.d, &codes = quantizes ? op.d : op.a;
   const FormatFields& scale = op.scale_a.fields();
@@ -230,10 +233,12 @@ std::string reason_against_blocks(const Op& op) {
     return side + numbers.name() + ": the numbers of a block are of a floating-point format with a sign";
   if (codes.fields().width > 16 || (!codes.fields().integer && codes.fields().fraction_bits == 0))
     return other + codes.name() + ": elements have at most 16 bits, and a fraction";
-  // The default policies of Tesla's formats pass, others do not: as blocks report no flags, those of flags say nothing.
+  // A switch in the name of one of Tesla's formats sets or clears bits of its policy (core/format.cc). The two default
+  // bits concern flags, which blocks do not report, so a switch may clear them; a switch that sets another is refused.
   if (codes.fields().policy & ~(policy::no_inexact | policy::any_nan_invalid))
     return other + codes.name() + ": elements are of a format without switches";
   if (!codes.fields().has_sign()) return other + codes.name() + ": elements have a sign";
+  // Of formats only Tesla's have a policy; `:0` in a name says that the format itself has no bias.
   if (scale.shared_bias && (codes.fields().policy == 0 || codes.fields().bias != 0))
     return "scale=bias is what CFloat numbers share: " + other + "cfloat8_1_4_3:0, cfloat8_1_5_2:0 or shp:0";
   if (!scale.shared_bias && (scale.integer || scale.exponent_bits == 0))
@@ -274,7 +279,8 @@ bool takes_scale(ScaleRule rule, const FormatFields& scale) {
 
 bool can_compare(ScalarOperation operation, const FormatFields& f) {
   if (!compares(operation)) return true;
-  const Number one = decode(f, round_once(f, false, 1, 0, false).encoding);
+  const Number one =
+      decode(f, round_once(f, /*negative=*/false, /*significand=*/1, /*exponent=*/0, /*sticky=*/false).encoding);
   const Number zero = decode(f, f.encode_zero(false));
   return zero.cls == NumberClass::zero && one.cls == NumberClass::finite &&
          one.significand == uint64_t{1} << (one.exponent <= 0 ? -one.exponent : 63);
@@ -313,8 +319,8 @@ std::vector<FieldShape> Op::inputs() const {
 }
 
 const Format& Op::input_format(size_t field) const {
-  const Format* const of_sums[] = {&a, &b, &c, &scale_a, &scale_b};
-  if (kind == OpKind::dot || kind == OpKind::gemm) return *of_sums[field];
+  const Format* const sum_formats[] = {&a, &b, &c, &scale_a, &scale_b};
+  if (kind == OpKind::dot || kind == OpKind::gemm) return *sum_formats[field];
   if (field == 0) return a;
   return kind == OpKind::dequantize && field == 1 ? scale_a : scale_b;
 }
@@ -375,8 +381,9 @@ std::string to_text(const Op& op) {
       if (op.via.fields().width) text += " via=" + op.via.name();
       break;
   }
-  const bool always = op.kind != OpKind::dot && op.kind != OpKind::gemm;
-  if (always || op.rounding != Rounding::nearest_even) text += std::string(" round=") + name_of(op.rounding);
+  const bool prints_default_rounding = op.kind != OpKind::dot && op.kind != OpKind::gemm;
+  if (prints_default_rounding || op.rounding != Rounding::nearest_even)
+    text += std::string(" round=") + name_of(op.rounding);
   if (op.seed) text += " seed=" + std::to_string(op.seed);
   if (op.random_bits != Op().random_bits) text += " random_bits=" + std::to_string(op.random_bits);
   if (op.threshold != Threshold::floor)
@@ -416,16 +423,16 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
       attributes.format("b", op.b);
       attributes.format("c", op.c);
       attributes.format("d", op.d);
-      attributes.count("k", op.k, true);
+      attributes.count("k", op.k);
       if (op.kind == OpKind::gemm) {
-        attributes.count("m", op.m, true);
-        attributes.count("n", op.n, true);
+        attributes.count("m", op.m);
+        attributes.count("n", op.n);
         attributes.encoding("alpha", op.d, op.alpha);
         attributes.encoding("beta", op.d, op.beta);
       } else if (attributes.has("sa") || attributes.has("sb") || attributes.has("sblock")) {
         attributes.format("sa", op.scale_a);
         attributes.format("sb", op.scale_b);
-        attributes.count("sblock", op.scale_block, true);
+        attributes.count("sblock", op.scale_block);
       }
       break;
     case OpKind::convert:
@@ -462,8 +469,9 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   }
   for (const char* random : {"seed", "random_bits", "threshold"})
     attributes.refuse(random, std::string(random) + "= belongs to round=stochastic, where alone something is random");
-  for (const char* of_flags : {"tiny", "flags"})
-    attributes.refuse(of_flags, std::string(of_flags) + "= concerns flags, and an op " + kind + " has none");
+  for (const char* flag_attribute : {"tiny", "flags"})
+    attributes.refuse(flag_attribute,
+                      std::string(flag_attribute) + "= concerns flags, and an op " + kind + " has none");
   attributes.refuse("inexact", "inexact= belongs to conversions to integers and to round_to_integral");
   attributes.finish(kind);
   if (!attributes.ok()) return invalid(attributes.error());
@@ -471,7 +479,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
     return invalid(std::string("scalar ") + name_of(op.scalar) + " gives 1 or +0, and " + op.d.name() +
                    " does not have both");
   if (op.is_of_blocks())
-    if (const std::string why = reason_against_blocks(op); !why.empty()) return invalid(why);
+    if (const std::string why = conflict_in_block_op(op); !why.empty()) return invalid(why);
   for (const int64_t elements : {int64_t{op.m} * op.k, int64_t{op.k} * op.n, int64_t{op.m} * op.n})
     if (op.kind == OpKind::gemm && elements > max_elements)
       return invalid("a matrix of a gemm case may have at most " + std::to_string(max_elements) + " elements");
