@@ -1,5 +1,6 @@
 // The units `ozaki:dgemm.<slice>` and `ozaki:sgemm.<slice>`: the Ozaki scheme bound to a gemm op, for code that needs
-// more than a Unit's interface.
+// more than a Unit's interface. <slice> is the format of the slices; a Slicing is how the scheme cuts the matrices into
+// them: their number, and the bits of a digit (arithmetic/slicing.h).
 #pragma once
 
 #include "core/registry.h"
@@ -9,8 +10,8 @@ namespace mmafuzz::gemm {
 
 class OzakiUnit final : public Unit {
  public:
-  /// `k`: products per element.
-  OzakiUnit(OzakiGemm engine, int k) : engine_(std::move(engine)), slicing_(engine_.slicing(k)) {}
+  /// `op_k`: products per element, the k of the gemm op.
+  OzakiUnit(OzakiGemm engine, int op_k) : engine_(std::move(engine)), slicing_(engine_.slicing(op_k)) {}
   void run(const Batch& batch, Outcomes& outcomes) const override;
   const Slicing* slicing() const override { return &slicing_; }
   const OzakiGemm& engine() const { return engine_; }
@@ -26,7 +27,8 @@ struct NamedPlan {
   std::string on;  ///< the name of the dot unit
 };
 
-/// The plan of `ozaki:dgemm.<slice>` with the parameters after `?`; a refusal says which values are allowed.
+/// The plan of `ozaki:dgemm.<slice>`, `slice` being a format's name, with the parameters after `?`; a refusal says
+/// which values are allowed.
 Result<NamedPlan> parse_ozaki_plan(const std::string& slice, std::string_view parameters);
 
 /// The scheme for matrices of the op's formats; its dot unit is bound for `k` products per element. The op's own sizes

@@ -43,18 +43,18 @@ HWY_INLINE void each_vector(size_t count, const Block& block, const Few& few) {
   if (count % lanes) block(count - lanes);
 }
 
-void integers_of(const double* numbers, size_t count, int by, double* integers) {
+void integers_of(const double* numbers, size_t count, int exponent, double* integers) {
   const Wide d;
-  // In two steps, because 2^by can be out of fp64's range, but its halves are not. An underflow loses less than 1.
-  const int half = by / 2;
-  const Vec first = hn::Set(d, std::ldexp(1.0, half)), second = hn::Set(d, std::ldexp(1.0, by - half));
+  // In two steps: 2^exponent can be out of fp64's range, but its halves are not. An underflow loses less than 1.
+  const int half = exponent / 2;
+  const Vec first = hn::Set(d, std::ldexp(1.0, half)), second = hn::Set(d, std::ldexp(1.0, exponent - half));
   each_vector(
       count,
       [&](size_t i) HWY_ATTR {
         hn::StoreU(hn::Trunc(hn::Mul(hn::Mul(hn::LoadU(d, numbers + i), first), second)), d, integers + i);
       },
       [&] {
-        for (size_t i = 0; i < count; ++i) integers[i] = std::trunc(std::ldexp(numbers[i], by));
+        for (size_t i = 0; i < count; ++i) integers[i] = std::trunc(std::ldexp(numbers[i], exponent));
       });
 }
 
@@ -118,8 +118,8 @@ HWY_EXPORT(integers_of);
 HWY_EXPORT(centred_residues);
 HWY_EXPORT(weighted_sums);
 
-void integers_of(const double* numbers, size_t count, int by, double* integers) {
-  HWY_DYNAMIC_DISPATCH(integers_of)(numbers, count, by, integers);
+void integers_of(const double* numbers, size_t count, int exponent, double* integers) {
+  HWY_DYNAMIC_DISPATCH(integers_of)(numbers, count, exponent, integers);
 }
 void centred_residues(const double* integers, size_t count, int p, int* residues) {
   HWY_DYNAMIC_DISPATCH(centred_residues)(integers, count, p, residues);

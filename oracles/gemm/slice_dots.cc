@@ -12,8 +12,10 @@ namespace mmafuzz::gemm {
 
 DigitCodes::DigitCodes(const FormatFields& f) : offset_((1 << digit_bits(f)) - 1) {
   for (int digit = -offset_; digit <= offset_; ++digit)
-    codes_.push_back(f.integer ? static_cast<uint64_t>(int64_t{digit}) & f.container_mask()
-                               : round_once(f, digit < 0, static_cast<uint64_t>(std::abs(digit)), 0, false).encoding);
+    codes_.push_back(
+        f.integer ? static_cast<uint64_t>(int64_t{digit}) & f.container_mask()
+                  : round_once(f, digit < 0, static_cast<uint64_t>(std::abs(digit)), /*exponent=*/0, /*sticky=*/false)
+                        .encoding);
 }
 
 EncodedSlices::EncodedSlices(const SlicedRows& rows, const InnerCut& cut, const DigitCodes& codes, int bytes)
@@ -26,25 +28,26 @@ EncodedSlices::EncodedSlices(const SlicedRows& rows, const InnerCut& cut, const 
     chunks_ += cut.chunks_of(block);
   }
   bytes_.assign(size_t(rows.slices) * size_t(rows_) * chunks_ * stride_, 0);  // a zero's encoding is 0
-  held_.assign(size_t(rows_) * size_t(length_) * words_, 0);
-  held_by_block_.assign(size_t(rows_) * std::max<size_t>(1, cut.block_count()) * words_, 0);
-  for (int p = 1; p <= rows.slices; ++p) {
-    for (int i = 0; i < rows_; ++i) {
-      if (!rows.is_filled(p, i)) continue;
-      const int16_t* digits = rows.slice(p, i);
-      const size_t word = size_t(p - 1) / 64;
-      const uint64_t bit = uint64_t{1} << ((p - 1) & 63);
+  nonzero_.assign(size_t(rows_) * size_t(length_) * words_, 0);
+  nonzero_by_block_.assign(size_t(rows_) * std::max<size_t>(1, cut.block_count()) * words_, 0);
+  for (int slice = 1; slice <= rows.slices; ++slice) {
+    for (int row = 0; row < rows_; ++row) {
+      if (!rows.is_filled(slice, row)) continue;
+      const int16_t* digits = rows.slice(slice, row);
+      const size_t word = size_t(slice - 1) / 64;
+      const uint64_t bit = uint64_t{1} << ((slice - 1) & 63);
       for (size_t block = 0; block < cut.block_count(); ++block) {
-        uint8_t* to = &bytes_[((size_t(p - 1) * size_t(rows_) + size_t(i)) * chunks_ + first_chunk_[block]) * stride_];
-        bool any = false;
-        for (int l = cut.blocks[block]; l < cut.blocks[block + 1]; ++l, to += bytes) {
-          if (digits[l] == 0) continue;
-          const uint64_t code = codes[digits[l]];
-          std::memcpy(to, &code, size_t(bytes));
-          held_[(size_t(i) * size_t(length_) + size_t(l)) * words_ + word] |= bit;
-          any = true;
+        uint8_t* operand =
+            &bytes_[((size_t(slice - 1) * size_t(rows_) + size_t(row)) * chunks_ + first_chunk_[block]) * stride_];
+        bool has_nonzero = false;
+        for (int element = cut.blocks[block]; element < cut.blocks[block + 1]; ++element, operand += bytes) {
+          if (digits[element] == 0) continue;
+          const uint64_t code = codes[digits[element]];
+          std::memcpy(operand, &code, size_t(bytes));
+          nonzero_[(size_t(row) * size_t(length_) + size_t(element)) * words_ + word] |= bit;
+          has_nonzero = true;
         }
-        if (any) held_by_block_[(size_t(i) * cut.block_count() + block) * words_ + word] |= bit;
+        if (has_nonzero) nonzero_by_block_[(size_t(row) * cut.block_count() + block) * words_ + word] |= bit;
       }
     }
   }
@@ -54,9 +57,9 @@ namespace {
 
 /// How many dots one call runs: for a device so many that they cost more than the call, else as many as fit in the
 /// cache.
-size_t most_dots(const Unit& unit, size_t stride) {
-  constexpr size_t of_a_device = size_t{1} << 16, cached_bytes = size_t{1} << 15;
-  if (unit.role() == Role::device) return of_a_device;
+size_t max_dots(const Unit& unit, size_t stride) {
+  constexpr size_t device_dots = size_t{1} << 16, cached_bytes = size_t{1} << 15;
+  if (unit.role() == Role::device) return device_dots;
   return std::clamp<size_t>(cached_bytes / stride, 64, 4096);
 }
 
@@ -67,13 +70,14 @@ DotQueue::DotQueue(const Unit& unit, const Op& op, Visit visit)
       op_(op),
       visit_(std::move(visit)),
       stride_(size_t(op.a.storage_bytes()) * size_t(op.k)),
-      most_(most_dots(unit, stride_)) {}
+      max_dots_(max_dots(unit, stride_)) {}
 
 void DotQueue::make_room(size_t chunks) {
-  if (chunks != chunks_.size() || dots_.size() == most_) flush();
+  if (chunks != chunks_.size() || dots_.size() == max_dots_) flush();
   while (chunks_.size() < chunks) chunks_.emplace_back(op_);
   chunks_.resize(chunks);
-  room_ = std::min(most_, std::max<size_t>(256, 2 * dots_.size()));
+  // The room doubles from 256 dots on, so that few dots do not take the memory of max_dots_.
+  room_ = std::min(max_dots_, std::max<size_t>(256, 2 * dots_.size()));
   to_a_.clear();
   to_b_.clear();
   for (Batch& chunk : chunks_) {
@@ -86,7 +90,7 @@ void DotQueue::make_room(size_t chunks) {
 void DotQueue::flush() {
   if (dots_.empty()) return;
   Outcomes outcomes;
-  std::vector<uint8_t> answered;
+  std::vector<uint8_t> answered;  // empty, as in Outcomes: all dots are answered
   for (size_t i = 0; i < chunks_.size(); ++i) {
     chunks_[i].resize(dots_.size());
     // c of the first chunk stays zero; that of the others is the result of the one before.

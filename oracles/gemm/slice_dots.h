@@ -44,21 +44,21 @@ class EncodedSlices {
   }
   /// Bit q - 1 of word (q - 1) / 64: slice q of the element is not zero.
   const uint64_t* held(int row, int element) const {
-    return &held_[(size_t(row) * size_t(length_) + size_t(element)) * words_];
+    return &nonzero_[(size_t(row) * size_t(length_) + size_t(element)) * words_];
   }
   /// Bit q - 1: slice q of any element of the block is not zero.
   const uint64_t* held_by_block(int row, size_t block) const {
-    return &held_by_block_[(size_t(row) * first_chunk_.size() + block) * words_];
+    return &nonzero_by_block_[(size_t(row) * first_chunk_.size() + block) * words_];
   }
   size_t words() const { return words_; }
   size_t stride() const { return stride_; }
 
  private:
   int rows_, length_;
-  size_t stride_, chunks_ = 0, words_;
-  std::vector<size_t> first_chunk_;  ///< by block
+  size_t stride_, chunks_ = 0, words_;  ///< bytes of an operand; chunks of a row; words of held() for an element
+  std::vector<size_t> first_chunk_;     ///< of each block, among the row's chunks
   std::vector<uint8_t> bytes_;
-  std::vector<uint64_t> held_, held_by_block_;
+  std::vector<uint64_t> nonzero_, nonzero_by_block_;  ///< what held() and held_by_block() return
 };
 
 /// Dots that wait to be run together, as a call of the unit costs more than a dot. A dot that is longer than the unit's
@@ -94,7 +94,8 @@ class DotQueue {
   const Unit& unit_;
   const Op& op_;
   Visit visit_;
-  size_t stride_, most_, room_ = 0;
+  size_t stride_;               ///< bytes of an operand
+  size_t max_dots_, room_ = 0;  ///< dots that one call runs, at most; dots for which the chunks have room
   std::vector<Batch> chunks_;
   std::vector<uint8_t*> to_a_, to_b_;
   std::vector<Dot> dots_;
