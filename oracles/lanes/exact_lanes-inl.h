@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#if defined(MMAFUZZ_ORACLES_UNITS_EXACT_LANES_INL_H) == defined(HWY_TARGET_TOGGLE)
-#ifdef MMAFUZZ_ORACLES_UNITS_EXACT_LANES_INL_H
-#undef MMAFUZZ_ORACLES_UNITS_EXACT_LANES_INL_H
+#if defined(MMAFUZZ_ORACLES_LANES_EXACT_LANES_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MMAFUZZ_ORACLES_LANES_EXACT_LANES_INL_H
+#undef MMAFUZZ_ORACLES_LANES_EXACT_LANES_INL_H
 #else
-#define MMAFUZZ_ORACLES_UNITS_EXACT_LANES_INL_H
+#define MMAFUZZ_ORACLES_LANES_EXACT_LANES_INL_H
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -17,7 +17,7 @@ namespace mmafuzz {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if MMAFUZZ_HOST_FMA
+#if MMAFUZZ_HOST_FMA  // as the kernels that use these sums (dot_lanes-inl.h)
 
 /// sum + error is x + y exactly.
 struct TwoSum {
@@ -47,8 +47,8 @@ HWY_INLINE VF64 sum_to_odd(VF64 x, VF64 y) {
   return hn::IfThenElse(hn::IsFinite(sum), add_to_odd(x, y), sum);
 }
 
-/// fp64 numbers that were rounded to odd, rounded to odd once more, to fp32. A number that is subnormal in fp32 must
-/// have no bits below those of fp32.
+/// fp64 numbers that were rounded to odd, rounded to odd once more, to fp32. Magnitudes of 2^128 or more become
+/// infinities. A number that is subnormal in fp32 must have no bits below those of fp32.
 HWY_INLINE hn::Vec<DF32Half> demoted_to_odd(VF64 x) {
   const DF64 d;
   const hn::RebindToUnsigned<DF64> du;
@@ -70,15 +70,16 @@ HWY_INLINE VF32 by_halves(const Operation& operation, V... v) {
   return hn::Combine(DF32(), operation(hn::Lanes(d), hn::PromoteTo(d, hn::UpperHalf(half, v))...), lower);
 }
 
-/// x * y + z of fp32 numbers, rounded to odd in fp64 and then in fp32: rounding that to at most 22 bits equals rounding
-/// the exact sum.
+/// x * y + z of fp32 numbers, rounded to odd in fp64 and then in fp32: rounding that to at most 22 bits, two fewer
+/// than fp32's, equals rounding the exact sum.
 HWY_INLINE VF32 fma_to_odd(VF32 x, VF32 y, VF32 z) {
   return by_halves([](size_t, VF64 u, VF64 v, VF64 w) HWY_ATTR { return demoted_to_odd(sum_to_odd(hn::Mul(u, v), w)); },
                    x, y, z);
 }
 
-/// A sum of products held as two fp64 numbers. Narrow: products_are_narrow(), so that the second number is exact;
-/// otherwise lost() returns the lanes where it is not.
+/// A sum of products held as two fp64 numbers: the rounded sum and the sum of its rounding errors. Narrow: the formats
+/// pass products_are_narrow() (oracles/lanes/host_float.h), so that the second number is exact; otherwise lost()
+/// returns the lanes where it is not.
 template <bool Narrow>
 class ExactSum {
  public:
@@ -117,16 +118,16 @@ class ExactSum {
   MF64 lost_;
 };
 
-/// The scales of a window (up to max_instruction_k products of each dot in a vector), multiplied in pairs: those of
-/// scale s of dot j are at [s * lanes + j].
+/// The scales of a window, which is up to max_instruction_k successive products of each dot in a vector. A scale of a
+/// and the one of b are multiplied: the product of the window's scales number s of dot j is at [s * lanes + j].
 class Scales {
  public:
   /// Formats that scales_fit_fp64 (oracles/lanes/host_float.h) accepts; `block` products share a scale; 0: no scales.
   Scales(const FormatFields& a, const FormatFields& b, int block) : block_(block) {
     if (block == 0) return;
     for (uint64_t code = 0; code < 256; ++code) {
-      of_a_[code] = value(a, code);
-      of_b_[code] = value(b, code);
+      a_values_[code] = value(a, code);
+      b_values_[code] = value(b, code);
     }
   }
 
@@ -134,21 +135,22 @@ class Scales {
   void load(const Batch& batch, size_t first, size_t dots, int element, int count) {
     if (block_ == 0) return;
     const size_t lanes = hn::Lanes(DF32());
-    const int given = batch.scale_a().count(), at = element / block_;
-    first_ = element - at * block_;
-    for (int s = at; s <= (element + count - 1) / block_; ++s)
+    const int scale_count = batch.scale_a().count(), first_scale = element / block_;
+    skipped_ = element - first_scale * block_;
+    for (int s = first_scale; s <= (element + count - 1) / block_; ++s)
       for (size_t j = 0; j < lanes; ++j) {
-        const bool is_there = s < given && j < dots;
-        const auto of = [&](const Column& scales, const double* values) {
+        const bool is_there = s < scale_count && j < dots;
+        const auto value_of = [&](const Column& scales, const double* values) {
           return values[scales.data()[(first + j) * scales.stride() + size_t(s)]];
         };
-        scale_[size_t(s - at) * lanes + j] = is_there ? of(batch.scale_a(), of_a_) * of(batch.scale_b(), of_b_) : 1;
+        scale_[size_t(s - first_scale) * lanes + j] =
+            is_there ? value_of(batch.scale_a(), a_values_) * value_of(batch.scale_b(), b_values_) : 1;
       }
   }
 
   /// The scales of product i of the window, of a vector of lanes from `lane` on.
   HWY_INLINE VF64 of(int i, size_t lane) const {
-    return hn::Load(DF64(), scale_ + size_t((first_ + i) / block_) * hn::Lanes(DF32()) + lane);
+    return hn::Load(DF64(), scale_ + size_t((skipped_ + i) / block_) * hn::Lanes(DF32()) + lane);
   }
 
  private:
@@ -160,8 +162,9 @@ class Scales {
     return x.negative ? -magnitude : magnitude;
   }
 
-  int block_, first_ = 0;  ///< products per scale; the index of the window's first product among those of its scale
-  double of_a_[256], of_b_[256];
+  int block_;                             ///< products per scale; 0: no scales
+  int skipped_ = 0;                       ///< products of the window's first scale that come before the window
+  double a_values_[256], b_values_[256];  ///< by encoding of a scale
   HWY_ALIGN double scale_[max_instruction_k * max_lanes];
 };
 
