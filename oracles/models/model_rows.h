@@ -19,13 +19,13 @@ struct ModelRow {
   Op op;                    ///< a dot of the row's formats, with k of the instruction, and scales
   DotModel model;
   std::vector<Claim> claims;
-  std::string source;  ///< citation
+  std::string source;  ///< citation of what the parameters rest on
 
   /// "hopper/mma.m16n8k16.f32.f16.f16.f32": what follows `model:`.
   std::string name() const { return arch + "/" + instruction + "." + shape + "." + types; }
 };
 
-/// The rows of one maker each, from nvidia.cc, amd.cc, rdna.cc, x86.cc and other_cpus.cc.
+/// The rows of one family of hardware each, from nvidia.cc, amd.cc (CDNA), rdna.cc, x86.cc and other_cpus.cc.
 std::vector<ModelRow> nvidia_rows();
 std::vector<ModelRow> amd_rows();
 std::vector<ModelRow> rdna_rows();
@@ -42,8 +42,8 @@ const ModelRow* find_model_row(std::string_view name);
 /// The name after `model:` and `twin:` of a row that consists of overrides alone.
 inline constexpr char custom_row[] = "custom";
 
-/// The row that the overrides of `model:custom?...` change: an op's formats, a k of at most 64, and a chain of IEEE
-/// fused multiply-adds or, for an op with scales, a fused sum.
+/// The row that the overrides of `model:custom?...` change. It has the op's formats, the op's k up to
+/// max_instruction_k, rounding to nearest even, and the kernel fma_chain or, for an op with scales, fused_sum.
 DotModel custom_model(const Op& op);
 
 /// The name `model:custom?...` of the unit that is this row on this op.
@@ -53,17 +53,17 @@ std::string custom_name(const DotModel& model, const Op& op);
 /// fraction bits of d, everything else at its default. Throws std::logic_error for a shape without a k.
 ModelRow start_row(std::string arch, std::string instruction, std::string shape, std::string types);
 
-/// What a row of IEEE operations makes of NaNs.
+/// Which NaN a row of IEEE operations returns.
 struct NanRule {
-  NanFrom from = NanFrom::constant;
-  uint64_t own = 0;  ///< DotModel::nan; 0: the canonical NaN of d's format
+  NanFrom from = NanFrom::constant;  ///< the operand whose NaN is returned, or DotModel::nan (arithmetic/dot_model.h)
+  uint64_t own = 0;                  ///< DotModel::nan; 0: the canonical NaN of d's format
 };
 
 /// Starts a row of IEEE operations to nearest even, with the claims that hold for every chain or tree of them.
 ModelRow start_ieee_row(const char* arch, const char* instruction, const char* shape, const std::string& types,
                         const NanRule& nan = {});
 
-/// Collects one maker's rows.
+/// Collects the rows of one file.
 class RowList {
  public:
   void add(ModelRow row, const char* source) {
