@@ -12,16 +12,17 @@
 namespace mmafuzz {
 namespace {
 
-/// The rank (numbers.h) of the next number above that of rank `from` or, if `powers` is not 0, of the power of two that
-/// is so many powers above. Zero, where a negative number's magnitude would be below the least power; a rank that no
-/// encoding has, beyond the greatest number.
-int64_t raised(const FormatFields& f, int64_t from, int powers) {
-  if (powers == 0) return from + 1;
-  const int64_t power = int64_t{1} << f.fraction_bits;
-  constexpr int64_t most = std::numeric_limits<int64_t>::max();
-  if (from >= 0) return from / power + powers > most / power ? most : (from / power + powers) * power;
-  const int64_t magnitude = (-from + power - 1) / power - powers;  // the power of two at or above, then down
-  return magnitude <= 0 ? 0 : -magnitude * power;
+/// A rank is a number's index among the finite numbers of its format (numbers.h): 0 is zero, and normal powers of two
+/// are 2^(f's fraction bits) apart. Returns the rank after `start` if `steps` is 0, otherwise that of the normal power
+/// of two that lies `steps` powers above; 0 where a negative number's magnitude would be below the least one. Beyond
+/// the greatest number the rank is one that no encoding has.
+int64_t raised(const FormatFields& f, int64_t start, int steps) {
+  if (steps == 0) return start + 1;
+  const int64_t binade = int64_t{1} << f.fraction_bits;
+  constexpr int64_t maximum = std::numeric_limits<int64_t>::max();
+  if (start >= 0) return start / binade + steps > maximum / binade ? maximum : (start / binade + steps) * binade;
+  const int64_t magnitude = (-start + binade - 1) / binade - steps;  // the power of two not below it, then down
+  return magnitude <= 0 ? 0 : -magnitude * binade;
 }
 
 class MonotoneInAddend final : public Property {
@@ -31,7 +32,7 @@ class MonotoneInAddend final : public Property {
                  "raising one product or c, a little or past powers of two, does not lower the result") {}
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer && !op.c.fields().integer &&
-           has_rising_results(op.d.fields());
+           has_rising_results(op.d.fields());  // not some policies of Tesla's formats (numbers.h)
   }
 
  protected:
@@ -41,16 +42,16 @@ class MonotoneInAddend final : public Property {
     CounterRng rng(digest(of.cases, of.index), 0);
     const int k = of.op().k;
     const bool greatest = rng.one_in(2), in_a = rng.one_in(2);
-    const int powers = rng.one_in(2) ? 0 : rng.one_in(2) ? 1 : rng.between(2, 8);
+    const int steps = rng.one_in(2) ? 0 : rng.one_in(2) ? 1 : rng.between(2, 8);
     const int position = greatest ? greatest_addend(of.cases, of.index) : rng.between(0, k);
     std::vector<Column>& inputs = twin[0].inputs();
-    if (position == k) return twin_if(raise(inputs[2], of.op().c.fields(), of.index, 0, false, powers));
+    if (position == k) return twin_if(raise(inputs[2], of.op().c.fields(), of.index, 0, /*downward=*/false, steps));
     const FormatFields* const format[] = {&of.op().a.fields(), &of.op().b.fields()};
     for (const int moved : {in_a ? 0 : 1, in_a ? 1 : 0}) {
       const Number other = decode(*format[1 - moved], inputs[size_t(1 - moved)].get(of.index, position));
-      if (other.cls != NumberClass::finite) continue;
+      if (other.cls != NumberClass::finite) continue;  // times zero, infinity or NaN the product would not rise
       const bool downward = other.negative != scale_is_negative(of.cases, of.index, position);
-      return twin_if(raise(inputs[size_t(moved)], *format[moved], of.index, position, downward, powers));
+      return twin_if(raise(inputs[size_t(moved)], *format[moved], of.index, position, downward, steps));
     }
     return std::nullopt;
   }
@@ -59,16 +60,16 @@ class MonotoneInAddend final : public Property {
  private:
   /// Raises an operand or, beside a negative other factor, lowers it (`downward`). False where it is not finite or
   /// there is no number beyond it.
-  static bool raise(Column& column, const FormatFields& f, size_t index, int position, bool downward, int powers) {
-    const uint64_t from = column.get(index, position);
-    const Number before = decode(f, from);
+  static bool raise(Column& column, const FormatFields& f, size_t index, int position, bool downward, int steps) {
+    const uint64_t code = column.get(index, position);
+    const Number before = decode(f, code);
     if (before.cls != NumberClass::zero && before.cls != NumberClass::finite) return false;
-    const int64_t at = rank(f, from);
-    uint64_t to;
-    if (!encode_rank(f, downward ? -raised(f, -at, powers) : raised(f, at, powers), to)) return false;
-    column.set(index, position, to);
+    const int64_t start = rank(f, code);
+    uint64_t raised_code;
+    if (!encode_rank(f, downward ? -raised(f, -start, steps) : raised(f, start, steps), raised_code)) return false;
+    column.set(index, position, raised_code);
     // Formats whose subnormals read as zero have neighbours of equal value.
-    return compare(to_exact(before), to_exact(decode(f, to))) == (downward ? 1 : -1);
+    return compare(to_exact(before), to_exact(decode(f, raised_code))) == (downward ? 1 : -1);
   }
 
   /// The index of the product with the greatest leading bit; k: it is c's, or all addends are zero or not finite.
@@ -88,6 +89,7 @@ class MonotoneInAddend final : public Property {
       const Number x = decode(op.a.fields(), cases.a().get(index, i)),
                    y = decode(op.b.fields(), cases.b().get(index, i));
       const Exact product = exact_product(to_exact(x), to_exact(y));
+      // With its scales a product can have more bits than an Exact; rounding to odd keeps the leading bit.
       offer(op.has_scales() ? product_to_odd(product, scale_of(cases, index, i)) : product, i);
     }
     return best;
