@@ -13,8 +13,8 @@
 
 namespace mmafuzz {
 
-/// A claim of a unit: the name of a property that it guarantees. `detail` is the name of the unit that it equals where
-/// the property is `equals_model`, otherwise "".
+/// A claim of a unit: the name of a property that it guarantees. Where the property is `equals_model`, `detail` is the
+/// name of the unit that it equals, a model or any other unit; otherwise "".
 struct Claim {
   std::string property;
   std::string detail;
@@ -35,8 +35,8 @@ inline std::vector<Claim> claims_of(std::initializer_list<const char*> propertie
 ///   device        a GPU of this machine, or a library on it
 ///   recorded      the results in a file
 ///   plugin        code of the user: a shared library, a process
-///   hypothesis    a candidate from the literature
-///   scheme        a matrix product from another unit's dots
+///   hypothesis    arithmetic that a matrix unit might follow, but is not known to follow
+///   scheme        an algorithm that makes a matrix product of other dots or products (docs/ozaki.md)
 ///   other         none of these: a fast path, integer arithmetic
 enum class Role { exact, ieee, model, twin, referee, silicon, device, recorded, plugin, hypothesis, scheme, other };
 
@@ -78,6 +78,7 @@ class Unit {
   /// How a unit of matrix products cuts its operands into slices; nullptr where it does not.
   virtual const Slicing* slicing() const { return nullptr; }
 
+  /// Sets name and claims: a family does so in bind(), and the registry after it, to replace aliases in claims.
   void describe(std::string name, std::vector<Claim> claims) {
     name_ = std::move(name);
     claims_ = std::move(claims);
@@ -99,7 +100,7 @@ struct UnitInfo {
   std::string unavailable;  ///< why this machine cannot run the unit; "" where it can
 };
 
-/// The settings that a family's units take after `?`.
+/// Which settings a family's units take after `?` (of a model: the parameters of its row, which a setting overrides).
 struct FamilyParameters {
   struct One {
     std::string name, meaning, values;
@@ -130,16 +131,16 @@ class Family {
   virtual std::vector<std::string> searched_by_default(const Op& op) const { return {}; }
   /// Whether two units of this family are known to compute the same on an op, though their names may differ.
   virtual bool are_one(const std::string& x, const std::string& y, const Op&) const { return x == y; }
-  /// The unit, whose role counts, that `name` is a variant of; "" for a unit of its own.
+  /// The unit that `name` adapts ("cuda:..." of "relu:cuda:..."), whose role `name` has, too; "" where there is none.
   virtual std::string stands_for(const std::string& name) const { return ""; }
   virtual FamilyParameters parameters() const { return {}; }
-  /// All settings of a scheme of matrix products; empty for other units, and for a name that does not bind.
+  /// All settings of one scheme (Role::scheme) with their values; empty for other units, and for a name that does not
+  /// bind.
   virtual std::vector<Setting> settings(const std::string& name) const { return {}; }
-  /// The attributes of an op that the unit supports. The registry declines an op with any other attribute and names the
-  /// attribute in the reason: no attribute is accepted and then ignored.
+  /// The attributes of an op that the unit supports. After bind() the registry declines an op with any other attribute
+  /// and names the attribute in the reason: no attribute is accepted and then ignored.
   virtual Attributes honours(const std::string& name, const Op& op) const { return {}; }
-  /// A unit for the op, or a refusal with its reason. The registry declines a bound op with attributes that are not
-  /// among honours().
+  /// A unit for the op, or a refusal with its reason. The registry checks honours() afterwards.
   virtual Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const = 0;
   /// The same for a family whose units run other units, which the registry binds. The registry calls this one.
   virtual Result<std::unique_ptr<Unit>> bind_over(const Registry&, const std::string& name, const Op& op) const {

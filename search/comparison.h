@@ -33,28 +33,29 @@ struct Findings {
   void add(const Findings& more, const std::function<void(const Finding&)>& fresh);
 };
 
-/// Counts divergences of pairs of units by value class, and decides which ones are reported (core/thinning.h).
+/// What a search loop has counted: answers, and the divergences of pairs of units by value class, of which it decides
+/// which ones are reported (core/thinning.h).
 class SeenClasses {
  public:
   AnswerCounts answers;  ///< of the units, and of what they claim to equal
 
-  /// Counts `count` more cases of a pair. Returns the cases since the pair's last report if a report is due, otherwise
-  /// 0.
+  /// Counts `count` more cases of a pair, which has a number from 0 that examine_focus gives it. Returns the cases of
+  /// the pair and value class since their last report if a report is due, otherwise 0.
   uint64_t add(size_t pair, ValueClass cls, uint64_t count) {
     if (pair >= seen_.size()) seen_.resize(pair + 1);
     Seen& seen = seen_[pair][static_cast<size_t>(cls)];
-    if (!seen.all.add(count)) return 0;
-    const uint64_t since = seen.all.seen() - seen.reported;
-    seen.reported = seen.all.seen();
+    if (!seen.cases.add(count)) return 0;
+    const uint64_t since = seen.cases.seen() - seen.reported;
+    seen.reported = seen.cases.seen();
     return since;
   }
 
  private:
   struct Seen {
-    Thinning all;
-    uint64_t reported = 0;
+    Thinning cases;
+    uint64_t reported = 0;  ///< cases.seen() at the last report
   };
-  std::vector<std::array<Seen, value_class_count>> seen_;
+  std::vector<std::array<Seen, value_class_count>> seen_;  ///< by number of the pair, by value class
 };
 
 class Comparison {
@@ -87,10 +88,10 @@ class Comparison {
 
   /// The form of a search loop: compares the focus unit with every other one and reports the divergences that `seen`
   /// finds due. Claims are checked on every batch; `round` counts the op's batches from 0 and decides when the slow
-  /// references take part after the refereed cases. A unit that is no model may have a row that is compared, too: then
-  /// what both do is reported of the row alone. With such a unit as the focus, its row is compared with the others. The
-  /// unit itself is compared with nothing more where it claims to equal the row; otherwise it is compared with the
-  /// others on the cases where it differs from the row (a processor, say, that writes NaNs of its own). Returns the
+  /// references take part after the refereed cases. Let U be a unit that is no model, and M, another one of units(),
+  /// the model of its row. What U and M both do is reported of M alone. So with U as the focus, M is compared with the
+  /// others. U itself is compared with nothing more where it claims to equal M; otherwise it is compared with the
+  /// others on the cases where U differs from M (U is a processor, say, that writes NaNs of its own). Returns the
   /// number of comparisons.
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round,
                        SeenClasses& seen, const ReportDivergence& report) const;

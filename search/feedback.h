@@ -9,12 +9,13 @@
 
 namespace mmafuzz {
 
-/// Counts the hits of each feature in one chunk of cases, and remembers the first case that reached it.
+/// Counts the hits of each feature in one chunk, which is a batch of successive cases of a search, and remembers the
+/// first case that reached the feature.
 class FeatureCounts {
  public:
   explicit FeatureCounts(int features) : count_(static_cast<size_t>(features)), first_(static_cast<size_t>(features)) {}
 
-  /// The hits that follow belong to case `index` of the chunk.
+  /// Feedback::observe calls this before the hits of case `index` of the chunk.
   void start_case(size_t index) { index_ = static_cast<uint32_t>(index); }
   void hit(int feature) {
     uint32_t& n = count_[static_cast<size_t>(feature)];
@@ -24,7 +25,8 @@ class FeatureCounts {
     }
     ++n;
   }
-  /// Ends the process: `what` names the invariant that a kernel broke.
+  /// A trace (arithmetic/bins.h) calls this, as it calls hit(), when a kernel broke the invariant `what`. Ends the
+  /// process.
   [[noreturn]] void impossible(const char* what);
 
   const std::vector<int>& reached() const { return reached_; }  ///< in order of their first case
@@ -45,7 +47,8 @@ class Feedback {
   virtual void observe(const Batch& batch, FeatureCounts& counts) const = 0;
 };
 
-/// The bins of arithmetic/bins.h on a row; of a matrix product as `slicing` cuts it (nullptr: as the reference does).
+/// The bins of arithmetic/bins.h on a row; of a matrix product as `slicing` cuts it (nullptr: as
+/// reference_slicing does).
 /// Without a row, ops such as conversions have bins, a dot has none.
 std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model,
                                                    const Slicing* slicing = nullptr);

@@ -18,10 +18,10 @@ struct Chunk {
 
 }  // namespace
 
-void search_in_parallel(const Comparison& field, const SearchLimits& limits, const std::function<void(Findings)>& merge,
-                        const std::function<void()>& after_epoch) {
+void search_in_parallel(const Comparison& comparison, const SearchLimits& limits,
+                        const std::function<void(Findings)>& merge, const std::function<void()>& after_epoch) {
   const auto late = [&] { return std::chrono::steady_clock::now() >= limits.deadline; };
-  GuidedSearch guided(field.op(), focuses_of(field), limits.seed);
+  GuidedSearch guided(comparison.op(), focuses_of(comparison), limits.seed);
   const uint64_t chunks = limits.cases / chunk_cases + (limits.cases % chunk_cases != 0);
   uint64_t epoch = 4;
   for (uint64_t first = 0; first < chunks && !late(); first += epoch, epoch = std::min(2 * epoch, greatest_epoch)) {
@@ -32,7 +32,7 @@ void search_in_parallel(const Comparison& field, const SearchLimits& limits, con
       Batch batch;
       guided.propose(chunk, start, static_cast<size_t>(std::min<uint64_t>(chunk_cases, limits.cases - start)), batch);
       results[i].observation = guided.observe(chunk, start, batch);
-      results[i].findings = field.examine(batch, start);
+      results[i].findings = comparison.examine(batch, start);
       results[i].done = true;
     });
     for (Chunk& chunk : results) {

@@ -18,10 +18,10 @@ struct SearchLimits {
   unsigned threads = 1;
 };
 
-/// Searches the op of `field`, an op with its units, until all cases are done or the deadline has passed. Chunks run in
-/// epochs of 4, 8, ... up to 64: every chunk of an epoch sees what was learned before the epoch. `merge` gets the
-/// findings of each chunk in order, `after_epoch` is called after each epoch, both on the calling thread.
-void search_in_parallel(const Comparison& field, const SearchLimits& limits, const std::function<void(Findings)>& merge,
-                        const std::function<void()>& after_epoch);
+/// Searches the op of `comparison`, an op with its units, until all cases are done or the deadline has passed. Chunks
+/// run in epochs of 4, 8, ... up to 64: every chunk of an epoch sees what was learned before the epoch. `merge` gets
+/// the findings of each chunk in order, `after_epoch` is called after each epoch, both on the calling thread.
+void search_in_parallel(const Comparison& comparison, const SearchLimits& limits,
+                        const std::function<void(Findings)>& merge, const std::function<void()>& after_epoch);
 
 }  // namespace mmafuzz

@@ -12,8 +12,8 @@ namespace {
 
 /// Calls f(focus, how many cases of the focus unit's walk of states are among the first `cases` cases of a search).
 template <class F>
-void for_each_walk(const Comparison& field, const GuidedSearch& search, uint64_t cases, const F& f) {
-  if (field.op().kind != OpKind::dot || field.op().a.fields().integer) return;
+void for_each_walk(const Comparison& comparison, const GuidedSearch& search, uint64_t cases, const F& f) {
+  if (comparison.op().kind != OpKind::dot || comparison.op().a.fields().integer) return;
   for (size_t focus = 0; focus < search.focus_count(); ++focus) {
     if (!search.focus_model(focus)) continue;
     f(focus, search.focus_sweeps(focus).states_among(search.walked(focus, cases, chunk_cases)));
@@ -21,9 +21,9 @@ void for_each_walk(const Comparison& field, const GuidedSearch& search, uint64_t
 }
 
 /// The walks of a search, each once: units of equal hints share one.
-std::vector<MadeWalk> made_walks(const Comparison& field, const GuidedSearch& search, uint64_t cases) {
+std::vector<MadeWalk> made_walks(const Comparison& comparison, const GuidedSearch& search, uint64_t cases) {
   std::vector<MadeWalk> walks;
-  for_each_walk(field, search, cases, [&](size_t focus, uint64_t made) {
+  for_each_walk(comparison, search, cases, [&](size_t focus, uint64_t made) {
     const DatapathSweeps& sweeps = search.focus_sweeps(focus);
     if (std::none_of(walks.begin(), walks.end(), [&](const MadeWalk& walk) { return walk.sweeps == &sweeps; }))
       walks.push_back({&sweeps, made});
@@ -47,25 +47,27 @@ StatePairs walked_states(const Op& op, const DotModel& model, const std::vector<
   return states;
 }
 
-std::vector<StatesOfUnit> states_of_search(const Comparison& field, uint64_t seed, uint64_t cases, unsigned threads) {
-  const GuidedSearch search(field.op(), focuses_of(field), seed);
+std::vector<StatesOfUnit> states_of_search(const Comparison& comparison, uint64_t seed, uint64_t cases,
+                                           unsigned threads) {
+  const GuidedSearch search(comparison.op(), focuses_of(comparison), seed);
   std::vector<size_t> rows;
-  for_each_walk(field, search, cases, [&](size_t focus, uint64_t) { rows.push_back(focus); });
-  const std::vector<MadeWalk> walks = made_walks(field, search, cases);
+  for_each_walk(comparison, search, cases, [&](size_t focus, uint64_t) { rows.push_back(focus); });
+  const std::vector<MadeWalk> walks = made_walks(comparison, search, cases);
   std::vector<std::optional<StatePairs>> states(rows.size());
-  in_parallel(threads, rows.size(),
-              [&](size_t i) { states[i].emplace(walked_states(field.op(), *search.focus_model(rows[i]), walks)); });
+  in_parallel(threads, rows.size(), [&](size_t i) {
+    states[i].emplace(walked_states(comparison.op(), *search.focus_model(rows[i]), walks));
+  });
   std::vector<StatesOfUnit> all;
   for (size_t i = 0; i < rows.size(); ++i) all.push_back({search.focus_unit(rows[i]), std::move(*states[i])});
   return all;
 }
 
-std::vector<WalkOfStates> walks_of_states(const Comparison& field, uint64_t cases) {
+std::vector<WalkOfStates> walks_of_states(const Comparison& comparison, uint64_t cases) {
   std::vector<WalkOfStates> all;
-  const GuidedSearch search(field.op(), focuses_of(field), 1);
+  const GuidedSearch search(comparison.op(), focuses_of(comparison), 1);
   uint64_t seen = 0;
-  for (const MadeWalk& walk : made_walks(field, search, cases)) seen += walk.cases;
-  for_each_walk(field, search, cases, [&](size_t focus, uint64_t made) {
+  for (const MadeWalk& walk : made_walks(comparison, search, cases)) seen += walk.cases;
+  for_each_walk(comparison, search, cases, [&](size_t focus, uint64_t made) {
     all.push_back({search.focus_unit(focus), made, search.focus_sweeps(focus).states().length, seen});
   });
   return all;

@@ -1,5 +1,6 @@
-// Which states of the datapath the walk of states has covered, as far as a search went along it. A walk makes cases in
-// an order that leaves out no pair of levels (search/datapath_state.h; docs/search.md).
+// Which states of the datapath the walk of states has covered, as far as a search went along it. A state is one level
+// for each factor: a factor is an observed quantity of a case, a level one of its classes of values. The walk makes
+// cases in an order that leaves out no pair of levels of two factors (search/datapath_state.h; docs/search.md).
 #pragma once
 
 #include <string>
@@ -24,9 +25,11 @@ StatePairs walked_states(const Op& op, const DotModel& model, const std::vector<
 /// numbers, or claims to equal one.
 struct WalkOfStates {
   std::string unit;
-  uint64_t walked, whole, seen;  ///< cases: made of the unit's own walk, the length of that walk, made of all walks
+  uint64_t walked;  ///< cases made of the unit's own walk
+  uint64_t whole;   ///< cases of the unit's own walk in all
+  uint64_t seen;    ///< cases made of all walks of the op: every unit runs them
 };
-std::vector<WalkOfStates> walks_of_states(const Comparison& field, uint64_t cases);
+std::vector<WalkOfStates> walks_of_states(const Comparison& comparison, uint64_t cases);
 
 struct StatesOfUnit {
   std::string unit;
@@ -34,6 +37,7 @@ struct StatesOfUnit {
 };
 /// The states that each such unit has covered after `cases` cases of search_in_parallel from this seed. The walks are
 /// made again, because they are a function of their seed.
-std::vector<StatesOfUnit> states_of_search(const Comparison& field, uint64_t seed, uint64_t cases, unsigned threads);
+std::vector<StatesOfUnit> states_of_search(const Comparison& comparison, uint64_t seed, uint64_t cases,
+                                           unsigned threads);
 
 }  // namespace mmafuzz

@@ -1,9 +1,10 @@
 // The grouped scaled sum of NVFP4 and MXFP4 (docs/semantics.md 3, GST-FDPA): each group of products is summed exactly,
 // times the exact scale significands; groups and c are aligned by the scales' exponents, truncated and summed.
 //
-// A text over a domain (arithmetic/kernels/README.md).
+// A text over a domain (arithmetic/kernels/README.md): a template that vector code includes once for each instruction
+// set, so it has no include guard. The instruction's k products are one block.
 
-/// The terms of section 3.
+/// The terms of section 3. term() notes in `seen` whether the group has an infinity or NaN.
 struct Groups {
   static constexpr Addend::Source source = Addend::Source::group;
 
@@ -18,5 +19,6 @@ template <class Domain>
 MMAFUZZ_KERNEL typename Domain::Code grouped_sum(const Domain& d, typename Domain::Code c_code) {
   const DotModel& m = d.model();
   d.begin_block(0);
-  return aligned_sum<Groups>(d, 0, (m.k + m.group - 1) / m.group, true, c_code);
+  const int groups = (m.k + m.group - 1) / m.group;
+  return aligned_sum<Groups>(d, /*first=*/0, groups, /*is_own=*/true, c_code);
 }
