@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string input_of(const Batch& batch, size_t index, size_t focus) {
-  const std::vector<uint8_t> bytes = encode_case({0, static_cast<uint8_t>(focus), 0}, batch, index);
+  const std::vector<uint8_t> bytes =
+      encode_case({.op = 0, .focus = static_cast<uint8_t>(focus), .selector = 0}, batch, index);
   return {bytes.begin(), bytes.end()};
 }
 
@@ -44,7 +45,8 @@ void write_input_file(const std::string& folder, const std::string& bytes) {
   write_once(folder + "/" + content_name(bytes), bytes, O_EXCL);
 }
 
-/// One call, so that a reader, or a kill, hardly ever sees half of an input; half an input is an input, too.
+/// One call, so that a reader, or a kill, hardly ever sees a part of an input. A part does no harm: in a file it is an
+/// input whose other bytes are 0 (search/byte_codec.h), and in a pack it waits for the rest or is cut off.
 void write_once(const std::string& file, const std::string& bytes, int flags) {
   const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
   if (out < 0 && errno == EEXIST) return;
@@ -61,8 +63,8 @@ void write_once(const std::string& file, const std::string& bytes, int flags) {
 std::vector<std::string> sorted_files(const std::string& folder, std::string_view ending) {
   std::vector<std::string> files;
   std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    if (at->path().string().ends_with(ending)) files.push_back(at->path().string());
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().string().ends_with(ending)) files.push_back(entry->path().string());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -79,7 +81,8 @@ void seed_corpus(const std::string& folder, const Op& op, const std::string& see
   for (const std::string& file : sorted_files(seeds, ".cases"))
     visit_cases(file, 1024, [&](const CaseBlock& block) {
       if (!(block.batch.op() == op)) return;
-      for (size_t i = 0; i < block.batch.size(); ++i) corpus.add(block.batch, i, focus++ % 256);
+      for (size_t i = 0; i < block.batch.size(); ++i)
+        corpus.add(block.batch, i, focus++ % 256);  // one byte in the input
     });
   corpus.flush();
 }
@@ -93,6 +96,7 @@ void seed_text_corpus(const std::string& folder, const std::string& seeds) {
 SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool files)
     : folder_(std::move(folder)), op_(op), files_(files), record_bytes_(encoded_bytes(op)) {
   fs::create_directories(folder_);
+  // Other workers append whole inputs, each with one call, so the part that is cut off was left by a killed process.
   const std::string pack = folder_ + ".inputs";
   std::error_code error;
   if (const uintmax_t size = fs::file_size(pack, error); !error && size % record_bytes_)
@@ -102,8 +106,8 @@ SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool files)
 Batch SharedCorpus::read_new() {
   Batch batch(op_);
   const std::string packed = content_of_file(folder_ + ".inputs", offset_);
-  for (size_t at = 0; at + record_bytes_ <= packed.size(); at += record_bytes_) {
-    const std::string bytes = packed.substr(at, record_bytes_);
+  for (size_t start = 0; start + record_bytes_ <= packed.size(); start += record_bytes_) {
+    const std::string bytes = packed.substr(start, record_bytes_);
     offset_ += record_bytes_;
     if (!names_.insert(content_name(bytes)).second) continue;
     append_input(batch, bytes);
@@ -111,8 +115,8 @@ Batch SharedCorpus::read_new() {
   }
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
-    std::string name = at->path().filename().string();
+  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
+    std::string name = entry->path().filename().string();
     if (names_.insert(name).second) names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());

@@ -1,6 +1,7 @@
-// The corpus of a field, which workers of one target and op share. Batch searches append to one file of packed inputs
-// (inputs of search/byte_codec.h, one after the other), because making a file takes a file system longer than finding
-// an input takes a search; engines have a folder with a file for each input.
+// The corpus of a field (one target on one op, campaign/campaign.h), which its workers share. Batch searches append to
+// the pack, one file of inputs of search/byte_codec.h, one after the other, because making a file takes a file system
+// longer than finding an input takes a search; engines have a folder with a file for each input. An input has the
+// number of a focus unit (EngineInput::focus), through whose arithmetic an engine's target traces it.
 #pragma once
 
 #include <set>
@@ -14,7 +15,7 @@ namespace mmafuzz {
 
 class SharedCorpus {
  public:
-  /// The packed inputs are in `folder`.inputs. With `files`, every packed input also becomes a file of the folder.
+  /// The pack is `folder`.inputs. With `files`, every packed input also becomes a file of the folder.
   SharedCorpus(std::string folder, const Op& op, bool files);
 
   /// Returns the inputs that this object has not read or written yet: packed ones, then files in order of their names.
@@ -31,8 +32,8 @@ class SharedCorpus {
   Op op_;
   bool files_;
   size_t record_bytes_, offset_ = 0;  ///< bytes of a packed input; bytes of the pack that were read
-  std::string pending_;
-  std::set<std::string> names_;  ///< content_name() of packed inputs, and names of files
+  std::string pending_;               ///< inputs that flush() appends to the pack
+  std::set<std::string> names_;       ///< content_name() of packed inputs, and names of files
 };
 
 /// Makes the cases of an op in a folder's files of case text the first inputs of a corpus, for focus units in turn.
