@@ -31,9 +31,10 @@ Result<std::vector<uint8_t>> DeviceChild::call(device::Request request,
     for (const auto& part : payload) request.bytes += part.size();
     send_all(child_.socket(), &request, sizeof request, deadline);
     for (const auto& part : payload) send_all(child_.socket(), part.data(), part.size(), deadline);
+    constexpr uint64_t max_answer_bytes = uint64_t{1} << 36;  // no request has so long an answer: garbage
     device::Answer answer;
     receive_all(child_.socket(), &answer, sizeof answer, deadline);
-    if (answer.magic != device::Answer::right_magic || answer.bytes > uint64_t{1} << 36)
+    if (answer.magic != device::Answer::right_magic || answer.bytes > max_answer_bytes)
       throw std::runtime_error("sent what is no answer");
     std::vector<uint8_t> content(answer.bytes);
     receive_all(child_.socket(), content.data(), content.size(), deadline);
@@ -117,14 +118,15 @@ void DeviceChild::convert(const BulkRequest& bulk, const std::vector<uint32_t>& 
   flags = parts.list<uint8_t>(sources.size());
 }
 
-Result<std::vector<uint8_t>> DeviceChild::gemm(int row, const BlasGemm& call, uint64_t count,
+Result<std::vector<uint8_t>> DeviceChild::gemm(int row, const BlasGemm& product, uint64_t count,
                                                const BlasOperands& operands) {
   return answer_to({.kind = RequestKind::gemm, .instruction = row, .count = count},
-                   {bytes_of(call), bytes_of(operands.first), bytes_of(operands.second), bytes_of(operands.result)},
+                   {bytes_of(product), bytes_of(operands.first), bytes_of(operands.second), bytes_of(operands.result)},
                    operands.result.size());
 }
 
 Result<DgemmAnswer> DeviceChild::dgemm(const DgemmRequest& request) {
+  // The payload is the times, then the fp64 encoding of each element of the result that is sent back.
   const auto samples = static_cast<size_t>(request.samples);
   const Result<std::vector<uint8_t>> content =
       answer_to({.kind = RequestKind::dgemm}, {bytes_of(request)}, sizeof(DgemmTimes) + sizeof(uint64_t) * samples);

@@ -44,23 +44,25 @@ class DeviceChild {
   /// The device, or why there is none. The first call asks the child and keeps the answer for later calls; a device
   /// that is lost during it is a refusal.
   Result<DeviceInfo> info();
-  /// Runs tiles and writes their d.
+  /// Runs tiles (TileBuffers says what `steps` and `number` are) and writes their d.
   void run(int instruction, TileBuffers& tiles, const WgmmaModifiers& modifiers);
   /// The results of a CUDA-core instruction on `cases` cases; parameters as in DeviceBackend::scalar.
   std::vector<uint64_t> scalar(int instruction, const std::vector<uint64_t>& operands, size_t cases);
   /// Sets `results` and `flags` to one entry for each source.
   void convert(const BulkRequest& request, const std::vector<uint32_t>& sources, std::vector<uint32_t>& results,
                std::vector<uint8_t>& flags);
-  /// The results of calls as in DeviceBackend::gemm, call after call, or why cuBLAS does not take them. info() must be
-  /// a device.
-  Result<std::vector<uint8_t>> gemm(int row, const BlasGemm& call, uint64_t count, const BlasOperands& operands);
+  /// The results of `count` calls of cuBLAS as in DeviceBackend::gemm, one call's after the other's, or why cuBLAS does
+  /// not take them. `row` is an index in cublas_rows(). info() must be a device.
+  Result<std::vector<uint8_t>> gemm(int row, const BlasGemm& product, uint64_t count, const BlasOperands& operands);
   /// Declined where cuBLAS or the device's memory does not take the request. info() must be a device.
   Result<DgemmAnswer> dgemm(const DgemmRequest& request);
+  /// One epoch of a sweep; `parents` are dots of earlier epochs that reached a new bin.
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents);
 
  private:
+  /// Sends one request and waits for its answer: the payload, or the child's refusal. mutex_ must be held.
   Result<std::vector<uint8_t>> call(device::Request request, const std::vector<std::span<const uint8_t>>& payload);
-  /// Locks and calls; the payload of the answer, which must be `bytes` long (else DeviceLost), or the child's refusal.
+  /// Locks mutex_ and calls call(). The payload must be `bytes` long, else DeviceLost.
   Result<std::vector<uint8_t>> answer_to(const device::Request& request,
                                          const std::vector<std::span<const uint8_t>>& payload, size_t bytes);
   /// As answer_to(), but a refusal is a lost device, too.
