@@ -77,12 +77,11 @@ std::string content_of_file(const std::string& file, size_t offset) {
 
 void seed_corpus(const std::string& folder, const Op& op, const std::string& seeds, bool files) {
   SharedCorpus corpus(folder, op, files);
-  size_t focus = 0;
+  size_t focus = 0;  // an input has one byte for it
   for (const std::string& file : sorted_files(seeds, ".cases"))
     visit_cases(file, 1024, [&](const CaseBlock& block) {
       if (!(block.batch.op() == op)) return;
-      for (size_t i = 0; i < block.batch.size(); ++i)
-        corpus.add(block.batch, i, focus++ % 256);  // one byte in the input
+      for (size_t i = 0; i < block.batch.size(); ++i) corpus.add(block.batch, i, focus++ % 256);
     });
   corpus.flush();
 }

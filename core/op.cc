@@ -81,8 +81,8 @@ std::vector<Word> split(std::string_view text) {
 }
 
 /// Parses the attributes of one op line, from words[first] on. A call for a type (format(), count(), ...) parses the
-/// attribute of a name, if the line has it, and removes it. refuse() and finish() fail on attributes that no call before
-/// them removed. The first error is kept, with the column of its word.
+/// attribute of a name, if the line has it, and removes it. refuse() and finish() fail on attributes that no earlier
+/// call removed. The first error is kept, with the column of its word.
 class AttributeWords {
  public:
   AttributeWords(const std::vector<Word>& words, size_t first, size_t& column) : column_(column) {

@@ -134,8 +134,7 @@ class Family {
   /// The unit that `name` adapts ("cuda:..." of "relu:cuda:..."), whose role `name` has, too; "" where there is none.
   virtual std::string stands_for(const std::string& name) const { return ""; }
   virtual FamilyParameters parameters() const { return {}; }
-  /// All settings of one scheme (Role::scheme) with their values; empty for other units, and for a name that does not
-  /// bind.
+  /// All settings of one scheme (Role::scheme) with values; empty for other units, and for a name that does not bind.
   virtual std::vector<Setting> settings(const std::string& name) const { return {}; }
   /// The attributes of an op that the unit supports. After bind() the registry declines an op with any other attribute
   /// and names the attribute in the reason: no attribute is accepted and then ignored.

@@ -11,8 +11,7 @@ namespace mmafuzz {
 inline constexpr int most_aligned_bits = 60;  ///< width of a sum that a generator chooses, at most
 
 /// A finite value in units of 2^last, truncated toward zero. It is 0 where its magnitude is 2^52 units or more: the
-/// generator then makes a case with another sum than it chose. A thousand terms below 2^52 and a chosen sum fit
-/// int64_t.
+/// generator then makes a case with another sum. A thousand terms below 2^52 and a chosen sum fit int64_t.
 inline int64_t aligned_term(const Exact& p, int last) {
   const int left = p.exponent - last;
   const auto magnitude = static_cast<unsigned __int128>(p.significand);

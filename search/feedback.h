@@ -9,8 +9,7 @@
 
 namespace mmafuzz {
 
-/// Counts the hits of each feature in one chunk, which is a batch of successive cases of a search, and remembers the
-/// first case that reached the feature.
+/// Counts the hits of each feature in one chunk (successive cases of a search) and keeps the first case of each.
 class FeatureCounts {
  public:
   explicit FeatureCounts(int features) : count_(static_cast<size_t>(features)), first_(static_cast<size_t>(features)) {}
@@ -25,8 +24,7 @@ class FeatureCounts {
     }
     ++n;
   }
-  /// A trace (arithmetic/bins.h) calls this, as it calls hit(), when a kernel broke the invariant `what`. Ends the
-  /// process.
+  /// For traces (arithmetic/bins.h), when a kernel broke the invariant `what`. Ends the process.
   [[noreturn]] void impossible(const char* what);
 
   const std::vector<int>& reached() const { return reached_; }  ///< in order of their first case
@@ -47,8 +45,7 @@ class Feedback {
   virtual void observe(const Batch& batch, FeatureCounts& counts) const = 0;
 };
 
-/// The bins of arithmetic/bins.h on a row; of a matrix product as `slicing` cuts it (nullptr: as
-/// reference_slicing does).
+/// The bins of arithmetic/bins.h on a row; of a matrix product as `slicing` cuts it (nullptr: reference_slicing).
 /// Without a row, ops such as conversions have bins, a dot has none.
 std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model,
                                                    const Slicing* slicing = nullptr);
