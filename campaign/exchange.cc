@@ -44,22 +44,22 @@ std::string input_record(std::string_view input) {
 std::vector<std::string> inputs_of_records(std::string_view text, size_t& done) {
   std::vector<std::string> inputs;
   done = 0;
-  for (size_t at = text.find(std::string_view(mark, sizeof mark)); at != std::string_view::npos;) {
+  for (size_t start = text.find(std::string_view(mark, sizeof mark)); start != std::string_view::npos;) {
     uint32_t length = 0;
     uint64_t sum = 0;
-    const bool has_head = text.size() - at >= head_bytes;
+    const bool has_head = text.size() - start >= head_bytes;
     if (has_head) {
-      std::memcpy(&length, text.data() + at + 4, sizeof length);
-      std::memcpy(&sum, text.data() + at + 8, sizeof sum);
+      std::memcpy(&length, text.data() + start + 4, sizeof length);
+      std::memcpy(&sum, text.data() + start + 8, sizeof sum);
     }
-    const bool whole = has_head && length <= greatest_input && text.size() - at - head_bytes >= length;
-    const std::string_view input = whole ? text.substr(at + head_bytes, length) : "";
+    const bool whole = has_head && length <= greatest_input && text.size() - start - head_bytes >= length;
+    const std::string_view input = whole ? text.substr(start + head_bytes, length) : "";
     if (whole && fnv1a(input) == sum) {
       inputs.emplace_back(input);
-      done = at + head_bytes + length;
-      at = text.find(std::string_view(mark, sizeof mark), done);
+      done = start + head_bytes + length;
+      start = text.find(std::string_view(mark, sizeof mark), done);
     } else {  // cut off, or not written to its end yet: a later record may be whole
-      at = text.find(std::string_view(mark, sizeof mark), at + 1);
+      start = text.find(std::string_view(mark, sizeof mark), start + 1);
     }
   }
   return inputs;
@@ -85,17 +85,17 @@ std::vector<std::string> Exchange::gained(const ExchangedField& field, FieldStat
   const std::string corpus = own_ + "/corpus/" + field.field;
   if (field.record_bytes) {
     const std::string packed = content_of_file(corpus + ".inputs", state.packed);
-    for (size_t at = 0; at + field.record_bytes <= packed.size(); at += field.record_bytes) {
+    for (size_t start = 0; start + field.record_bytes <= packed.size(); start += field.record_bytes) {
       state.packed += field.record_bytes;
-      std::string input = packed.substr(at, field.record_bytes);
+      std::string input = packed.substr(start, field.record_bytes);
       if (state.known.insert(content_name(input)).second) inputs.push_back(std::move(input));
     }
   }
   if (!field.with_files && field.record_bytes) return inputs;
   std::error_code error;
-  for (fs::directory_iterator at(corpus, error), end; !error && at != end; at.increment(error)) {
-    if (!state.listed.insert(at->path().filename().string()).second) continue;
-    std::string input = content_of_file(at->path().string());
+  for (fs::directory_iterator entry(corpus, error), end; !error && entry != end; entry.increment(error)) {
+    if (!state.listed.insert(entry->path().filename().string()).second) continue;
+    std::string input = content_of_file(entry->path().string());
     if (!input.empty() && input.size() <= greatest_input && state.known.insert(content_name(input)).second)
       inputs.push_back(std::move(input));
   }
@@ -124,14 +124,14 @@ std::unordered_set<std::string> Exchange::receive(const ExchangedField& field, F
   const std::string corpus = own_ + "/corpus/" + field.field;
   std::string packed;
   std::error_code error;
-  for (fs::directory_iterator at(folder_of(field), error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
+  for (fs::directory_iterator entry(folder_of(field), error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
     if (name == shard_ + ".inputs") continue;
     size_t& offset = state.read[name];
     std::error_code gone;
-    const uintmax_t size = fs::file_size(at->path(), gone);
+    const uintmax_t size = fs::file_size(entry->path(), gone);
     if (gone || size <= offset) continue;
-    const std::string text = content_of_file(at->path().string(), offset);
+    const std::string text = content_of_file(entry->path().string(), offset);
     ++counts_.files_read;
     counts_.bytes_received += text.size();
     size_t done = 0;

@@ -28,13 +28,13 @@ void bring(const std::string& from, const std::string& to, const std::string& sh
     if (name.starts_with(shard + ".") && !fs::exists(fs::path(from) / name.substr(shard.size() + 1))) fs::remove(entry);
   }
   std::error_code error;
-  for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
-    if (!at->is_regular_file()) continue;
-    const fs::path target = fs::path(to) / (shard + "." + at->path().filename().string());
+  for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
+    if (!entry->is_regular_file()) continue;
+    const fs::path target = fs::path(to) / (shard + "." + entry->path().filename().string());
     std::error_code failed;
-    if (fs::equivalent(at->path(), target, failed)) continue;
-    fs::create_hard_link(at->path(), target, failed);
-    if (failed) fs::copy_file(at->path(), target, fs::copy_options::overwrite_existing);
+    if (fs::equivalent(entry->path(), target, failed)) continue;
+    fs::create_hard_link(entry->path(), target, failed);
+    if (failed) fs::copy_file(entry->path(), target, fs::copy_options::overwrite_existing);
   }
 }
 
@@ -48,8 +48,8 @@ void bring_corpus(const std::vector<std::string>& folders, const std::string& ou
   for (const std::string& folder : folders) {
     const std::string from = folder + "/corpus/" + assignment.field();
     const std::string inputs = bytes ? content_of_file(from + ".inputs") : "";
-    for (size_t at = 0; bytes && at + bytes <= inputs.size(); at += bytes) {
-      const std::string input = inputs.substr(at, bytes);
+    for (size_t start = 0; bytes && start + bytes <= inputs.size(); start += bytes) {
+      const std::string input = inputs.substr(start, bytes);
       if (names.insert(content_name(input)).second) packed += input;
     }
     for (const std::string& file : sorted_files(from)) {
