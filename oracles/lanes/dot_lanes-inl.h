@@ -222,10 +222,10 @@ HWY_INLINE void store_words(V32 words, size_t count, T* to) {
   const D32 d;
   const hn::Rebind<T, DI32> dt;
   HWY_ALIGN T taken[max_lanes];
-  T* at = count < hn::Lanes(d) ? taken : to;
-  if constexpr (sizeof(T) == 4) hn::StoreU(words, d, at);
-  else hn::StoreU(hn::DemoteTo(dt, hn::BitCast(DI32(), words)), dt, at);
-  if (at == taken) std::memcpy(to, taken, sizeof(T) * count);
+  T* target = count < hn::Lanes(d) ? taken : to;
+  if constexpr (sizeof(T) == 4) hn::StoreU(words, d, target);
+  else hn::StoreU(hn::DemoteTo(dt, hn::BitCast(DI32(), words)), dt, target);
+  if (target == taken) std::memcpy(to, taken, sizeof(T) * count);
 }
 HWY_INLINE void store_words(V32 words, size_t count, size_t first, Column& column) {
   uint8_t* to = column.data() + first * size_t(column.element_bytes());

@@ -251,16 +251,17 @@ class LaneExactDots {
     ExactSum<Narrow> lower, upper;
   };
 
-  /// `at`: the index in the window's arrays of the operands' first element.
-  HWY_INLINE LaneExactDots(const ScaleWindow& window, size_t at, const float* a, const float* b)
-      : m_(window.m), window_(window), first_product_(int(at / hn::Lanes(DF32()))), a_(a), b_(b) {}
+  /// `offset`: the index in the window's arrays of the operands' first element.
+  HWY_INLINE LaneExactDots(const ScaleWindow& window, size_t offset, const float* a, const float* b)
+      : m_(window.m), window_(window), first_product_(int(offset / hn::Lanes(DF32()))), a_(a), b_(b) {}
 
   HWY_INLINE const DotModel& model() const { return m_; }
   HWY_INLINE void begin_block(int) const {}
   HWY_INLINE Sum nothing() const { return {}; }
   HWY_INLINE void add_product(Sum& sum, int i) const {
-    const size_t at = size_t(i) * hn::Lanes(DF32()), half = hn::Lanes(DF64());
-    VF64 lower = hn::Mul(load(a_ + at), load(b_ + at)), upper = hn::Mul(load(a_ + at + half), load(b_ + at + half));
+    const size_t offset = size_t(i) * hn::Lanes(DF32()), half = hn::Lanes(DF64());
+    VF64 lower = hn::Mul(load(a_ + offset), load(b_ + offset)),
+         upper = hn::Mul(load(a_ + offset + half), load(b_ + offset + half));
     if (m_.scale_block) {
       lower = hn::Mul(lower, window_.scales.of(first_product_ + i, 0));
       upper = hn::Mul(upper, window_.scales.of(first_product_ + i, half));

@@ -437,17 +437,17 @@ struct LaneScales {
   HWY_INLINE void set(const Rules& rules, int s, V32 code_a, V32 code_b) {
     const D32 d;
     const DI32 di;
-    const size_t at = size_t(s) * hn::Lanes(d);
+    const size_t offset = size_t(s) * hn::Lanes(d);
     V32 worst_a = hn::Zero(d), worst_b = worst_a;
     const Decoded x = rules.scale_a(code_a, worst_a), y = rules.scale_b(code_b, worst_b);
     const auto special = hn::Or(rules.scale_a.are_special(worst_a), rules.scale_b.are_special(worst_b));
-    hn::Store(hn::Mul(x.significand, y.significand), d, significand + at);
-    hn::Store(hn::VecFromMask(d, special), d, nan + at);
+    hn::Store(hn::Mul(x.significand, y.significand), d, significand + offset);
+    hn::Store(hn::VecFromMask(d, special), d, nan + offset);
     const VI32 sum = hn::BitCast(di, hn::Add(x.field, y.field));
     VI32 exponents = hn::Sub(sum, hn::Set(di, rules.m.scale_a.bias + rules.m.scale_b.bias));
     if (HWY_UNLIKELY(traits_of(rules.m).in_groups() && rules.m.zero_rule == ZeroRule::operand))
       exponents = hn::Add(operand_rule(x, rules.m.scale_a), operand_rule(y, rules.m.scale_b));
-    hn::Store(exponents, di, exponent + at);
+    hn::Store(exponents, di, exponent + offset);
   }
 
   /// The exponent of a factor under ZeroRule::operand.
@@ -526,9 +526,9 @@ class LaneDots {
       of_zero = hn::Add(LaneScales::operand_rule(x, m_.a), LaneScales::operand_rule(y, m_.b));
     if constexpr (Source::has_scales) {
       if (scale_block_) {
-        const size_t at = size_t(source_.scale_of(i)) * hn::Lanes(d);
-        const VI32 scale = hn::Load(di, source_.scales().exponent + at);
-        seen.other = hn::Or(seen.other, hn::MaskFromVec(hn::Load(d, source_.scales().nan + at)));
+        const size_t offset = size_t(source_.scale_of(i)) * hn::Lanes(d);
+        const VI32 scale = hn::Load(di, source_.scales().exponent + offset);
+        seen.other = hn::Or(seen.other, hn::MaskFromVec(hn::Load(d, source_.scales().nan + offset)));
         t.exponent = hn::Add(t.exponent, scale);
         if (!IsUsual && reads_operands_) of_zero = hn::Add(of_zero, scale);
       }
@@ -551,15 +551,15 @@ class LaneDots {
       any_product = hn::Or(any_product, product);
       sum = hn::Add(sum, with_sign(product, hn::Xor(x.sign, y.sign)));
     }
-    const size_t at = size_t(source_.scale_of(first)) * hn::Lanes(d);
-    const V32 scale = hn::Load(d, source_.scales().significand + at);
-    seen.other = hn::Or(seen.other, hn::MaskFromVec(hn::Load(d, source_.scales().nan + at)));
+    const size_t offset = size_t(source_.scale_of(first)) * hn::Lanes(d);
+    const V32 scale = hn::Load(d, source_.scales().significand + offset);
+    seen.other = hn::Or(seen.other, hn::MaskFromVec(hn::Load(d, source_.scales().nan + offset)));
     LaneTerm t;
     t.negative = hn::BitCast(d, sum);
     t.significand = hn::Mul(hn::BitCast(d, hn::Abs(sum)), scale);
     const V32 sum_or_any = sum_decides_ ? hn::BitCast(d, sum) : any_product;
     const auto zero = hn::Or(hn::Eq(scale, hn::Zero(d)), hn::Eq(sum_or_any, hn::Zero(d)));
-    t.exponent = hn::Load(di, source_.scales().exponent + at);
+    t.exponent = hn::Load(di, source_.scales().exponent + offset);
     if (IsUsual || !reads_operands_)
       t.exponent = hn::IfThenElse(hn::RebindMask(di, zero), hn::Set(di, zero_exponent_), t.exponent);
     if constexpr (!Sums::are_wide) t.significand = hn::ShiftLeftSame(t.significand, term_left_);

@@ -45,13 +45,13 @@ class LaneTwoStageDots {
     HWY_ALIGN int32_t exponent[most];
   };
 
-  HWY_INLINE LaneTwoStageDots(const DotModel& m, const float* a, const float* b, const Products& p, size_t at)
+  HWY_INLINE LaneTwoStageDots(const DotModel& m, const float* a, const float* b, const Products& p, size_t offset)
       : m_(m),
         a_(a),
         b_(b),
-        significand_(p.significand + at),
-        sign_(p.sign + at),
-        exponent_(p.exponent + at),
+        significand_(p.significand + offset),
+        sign_(p.sign + offset),
+        exponent_(p.exponent + offset),
         right_(larger(0, m.a.fraction_bits + m.b.fraction_bits - m.fraction_bits)) {}
 
   HWY_INLINE const DotModel& model() const { return m_; }
@@ -60,11 +60,11 @@ class LaneTwoStageDots {
 
   HWY_INLINE Term product(int i, Seen& seen) const {
     const DF32 df;
-    const size_t at = size_t(i) * hn::Lanes(df);
+    const size_t offset = size_t(i) * hn::Lanes(df);
     // Exact, or at least 2^128 and so an infinity.
-    const VF32 number = hn::Mul(hn::Load(df, a_ + at), hn::Load(df, b_ + at));
+    const VF32 number = hn::Mul(hn::Load(df, a_ + offset), hn::Load(df, b_ + offset));
     seen.sum = hn::Add(seen.sum, hn::IfThenZeroElse(hn::IsFinite(number), number));
-    return at;
+    return offset;
   }
 
   HWY_INLINE Partial cut_and_summed(const Term* term, int first, int stride, int n) const {
@@ -193,16 +193,16 @@ struct TwoStageWindow {
     for (int w = 0; w < words; ++w) {
       const V32 word_a = hn::Load(d, a + size_t(w) * lanes), word_b = hn::Load(d, b + size_t(w) * lanes);
       for (int part = 0; part < per_word; ++part) {
-        const size_t at = size_t(w * per_word + part) * lanes;
+        const size_t offset = size_t(w * per_word + part) * lanes;
         const Decoded x = decode_a(unpack(word_a, bytes, part), worst),
                       y = decode_b(unpack(word_b, bytes, part), worst);
         const V32 significand = hn::Mul(x.significand, y.significand);
         const VI32 exponent = hn::Sub(hn::BitCast(di, hn::Add(x.field, y.field)), hn::Set(di, m.a.bias + m.b.bias));
         const auto zero = hn::RebindMask(di, hn::Eq(significand, hn::Zero(d)));
         hn::Store(hn::IfThenElse(zero, hn::Set(di, LaneTwoStageDots::no_exponent), exponent), di,
-                  products.exponent + at);
-        hn::Store(hn::ShiftLeftSame(significand, left), d, products.significand + at);
-        hn::Store(hn::Xor(x.sign, y.sign), d, products.sign + at);
+                  products.exponent + offset);
+        hn::Store(hn::ShiftLeftSame(significand, left), d, products.significand + offset);
+        hn::Store(hn::Xor(x.sign, y.sign), d, products.sign + offset);
       }
     }
   }

@@ -356,19 +356,19 @@ struct LaneVectors {
     for (int i = 0; i < k; ++i) {
       V32 magnitude = hn::Zero(d);
       const Decoded x = side.decoder(side.side.code(words, i), magnitude);
-      const size_t at = size_t(i) * hn::Lanes(d);
-      hn::Store(x.significand, d, significand + at);
-      hn::Store(x.field, d, field + at);
-      hn::Store(x.sign, d, sign + at);
-      hn::Store(magnitude, d, worst + at);
+      const size_t offset = size_t(i) * hn::Lanes(d);
+      hn::Store(x.significand, d, significand + offset);
+      hn::Store(x.field, d, field + offset);
+      hn::Store(x.sign, d, sign + offset);
+      hn::Store(magnitude, d, worst + offset);
     }
   }
 
   HWY_INLINE Decoded load(int i, V32& seen) const {
     const D32 d;
-    const size_t at = size_t(i) * hn::Lanes(d);
-    seen = hn::Max(seen, hn::Load(d, worst + at));
-    return {hn::Load(d, significand + at), hn::Load(d, field + at), hn::Load(d, sign + at)};
+    const size_t offset = size_t(i) * hn::Lanes(d);
+    seen = hn::Max(seen, hn::Load(d, worst + offset));
+    return {hn::Load(d, significand + offset), hn::Load(d, field + offset), hn::Load(d, sign + offset)};
   }
 };
 
@@ -386,9 +386,9 @@ struct BroadcastVector {
   }
   HWY_INLINE Decoded load(int i, V32& seen) const {
     const D32 d;
-    const size_t at = size_t(i) * hn::Lanes(d) + lane;
-    seen = hn::Max(seen, hn::Set(d, from.worst[at]));
-    return {hn::Set(d, from.significand[at]), hn::Set(d, from.field[at]), hn::Set(d, from.sign[at])};
+    const size_t offset = size_t(i) * hn::Lanes(d) + lane;
+    seen = hn::Max(seen, hn::Set(d, from.worst[offset]));
+    return {hn::Set(d, from.significand[offset]), hn::Set(d, from.field[offset]), hn::Set(d, from.sign[offset])};
   }
 };
 

@@ -78,8 +78,8 @@ struct ExactSums : ScaleWindow {
   explicit ExactSums(const DotModel& m)
       : ScaleWindow(m), c_joins_last_(traits_of(m).c == KernelTraits::Joining::last) {}
   static constexpr bool hands_nans_on = false;
-  HWY_INLINE uint64_t run(size_t at, const float* a, const float* b, VF32& c) const {
-    const LaneExactDots<Narrow> dots(*this, at, a, b);
+  HWY_INLINE uint64_t run(size_t offset, const float* a, const float* b, VF32& c) const {
+    const LaneExactDots<Narrow> dots(*this, offset, a, b);
     c = (c_joins_last_ ? sum_then_add(dots, {c}) : exact_sum(dots, {c})).v;
     return dots.lost();
   }
@@ -90,8 +90,8 @@ struct ExactSums : ScaleWindow {
 struct TwoStageSums : TwoStageWindow {
   using TwoStageWindow::TwoStageWindow;
   static constexpr bool hands_nans_on = false;
-  HWY_INLINE uint64_t run(size_t at, const float* a, const float* b, VF32& c) const {
-    c = two_stage_sum(LaneTwoStageDots(model, a, b, products, at), {c}).v;
+  HWY_INLINE uint64_t run(size_t offset, const float* a, const float* b, VF32& c) const {
+    c = two_stage_sum(LaneTwoStageDots(model, a, b, products, offset), {c}).v;
     return 0;
   }
 };
@@ -155,8 +155,9 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
       load_floats(number_b, batch.b(), first, dots, element, given, count, y);
       kernel.load(batch, first, dots, element, given, count);
       for (int i = 0; i < count; i += m.k) {
-        const size_t at = size_t(i) * lanes;
-        lost |= kernel.run(at, ordered(m, x + at, lanes, x_in_order), ordered(m, y + at, lanes, y_in_order), sum);
+        const size_t offset = size_t(i) * lanes;
+        lost |= kernel.run(offset, ordered(m, x + offset, lanes, x_in_order), ordered(m, y + offset, lanes, y_in_order),
+                           sum);
         if (m.d == fp32_fields) continue;
         code = codes_of(m, sum);
         sum = number_d(code);
@@ -189,8 +190,8 @@ HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& result
       load_doubles(batch.a(), first, dots, element, given, count, x);
       load_doubles(batch.b(), first, dots, element, given, count, y);
       for (int i = 0; i < count; i += m.k) {
-        const size_t at = size_t(i) * lanes;
-        Lanes(m).run(at, ordered(m, x + at, lanes, x_in_order), ordered(m, y + at, lanes, y_in_order), sum);
+        const size_t offset = size_t(i) * lanes;
+        Lanes(m).run(offset, ordered(m, x + offset, lanes, x_in_order), ordered(m, y + offset, lanes, y_in_order), sum);
       }
     }
     auto bits = hn::BitCast(du, sum);
