@@ -246,9 +246,9 @@ class SliceMoves : ProductCase {
   }
 
   void scale_line() {
-    const int by = rng_.one_in(4) ? rng_.between(-1000, 1000) : rng_.between(-2 * width(), 2 * width());
+    const int shift = rng_.one_in(4) ? rng_.between(-1000, 1000) : rng_.between(-2 * width(), 2 * width());
     for (int l = 0; l < op_.k; ++l)
-      if (counts(l)) set(l, with_exponent(format(), get(l), leading_exponent(format(), get(l)) + by));
+      if (counts(l)) set(l, with_exponent(format(), get(l), leading_exponent(format(), get(l)) + shift));
   }
   /// Puts a number's leading bit, or its last one, next to the edge of a slice.
   void to_boundary() {

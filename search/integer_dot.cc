@@ -11,8 +11,8 @@ uint64_t greatest_integer(const FormatFields& f) { return low_mask(f.width - (f.
 uint64_t least_integer(const FormatFields& f) { return f.has_sign() ? uint64_t{1} << (f.width - 1) : 0; }
 
 /// value + by, modulo the width.
-uint64_t stepped(const FormatFields& f, uint64_t value, int by) {
-  return (value + static_cast<uint64_t>(int64_t{by})) & f.container_mask();
+uint64_t stepped(const FormatFields& f, uint64_t value, int step) {
+  return (value + static_cast<uint64_t>(int64_t{step})) & f.container_mask();
 }
 
 __int128 integer_value(const FormatFields& f, uint64_t encoding) {

@@ -256,19 +256,19 @@ class DotMoves {
     if (op_.has_scales() && rng_.one_in(2)) return scales_to_exponent(e);
     const int top = greatest();
     if (is_zero(top)) return set_exponent(any_addend(), e);
-    const int by = e - exponent(top);
+    const int shift = e - exponent(top);
     const int block = std::max(1, std::min(hints_.block, op_.k));
     switch (rng_.below(4)) {
       case 0: return set_exponent(any_addend(), e);
       case 1: {
         const int first = rng_.between(0, (op_.k + block - 1) / block - 1) * block;
         for (int i = first; i < std::min(first + block, op_.k); ++i)
-          if (!is_zero(i)) set_exponent(i, exponent(i) + by);
+          if (!is_zero(i)) set_exponent(i, exponent(i) + shift);
         return;
       }
       default:
         for (int i = 0; i <= op_.k; ++i)
-          if (!is_zero(i)) set_exponent(i, exponent(i) + by);
+          if (!is_zero(i)) set_exponent(i, exponent(i) + shift);
         if (rng_.one_in(4)) set_c(fc_.encode_zero(rng_.next() & 1));
     }
   }
@@ -376,11 +376,11 @@ class DotMoves {
   }
   void rotate() {
     const int block = std::max(1, std::min(hints_.block, op_.k));
-    const int by = rng_.one_in(2) ? block : 1 + any_product();
+    const int shift = rng_.one_in(2) ? block : 1 + any_product();
     for (Column* column : {&a_, &b_}) {
       std::vector<uint64_t> values(static_cast<size_t>(op_.k));
       column->unpack(index_, values.data());
-      std::rotate(values.begin(), values.begin() + by % op_.k, values.end());
+      std::rotate(values.begin(), values.begin() + shift % op_.k, values.end());
       for (int i = 0; i < op_.k; ++i) column->set(index_, i, values[static_cast<size_t>(i)]);
     }
   }
