@@ -333,7 +333,7 @@ MMAFUZZ_HD inline Order ieee_order(const Number& x, const Number& y) {
 MMAFUZZ_HD inline Rounded ieee_comparison(const FormatFields& f, const Number& x, const Number& y, bool truth,
                                           bool signaling) {
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
-  Rounded r = round_once(f, false, truth ? 1 : 0, 0, false);
+  Rounded r = round_once(f, /*negative=*/false, truth ? 1 : 0, /*exponent=*/0, /*sticky=*/false);
   r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), any_nan && signaling ? flag::invalid : 0, any_nan);
   return r;
 }
