@@ -12,7 +12,7 @@
 #include "oracles/models/model_rows.h"
 #include "plan/default_fields.h"
 #include "plan/registry.h"
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/walked_states.h"
 
 namespace mmafuzz {
@@ -29,8 +29,8 @@ struct StatesOptions {
 
 /// The levels that the whole walk of states covers on one row.
 StatePairs walked(const Op& op, const DotModel& model, uint64_t seed) {
-  const DatapathSweeps sweeps(op, corner_hints(&model), seed);
-  return walked_states(op, model, {{&sweeps, UINT64_MAX}});
+  const DatapathWalks walks(op, corner_hints(&model), seed);
+  return walked_states(op, model, {{&walks, UINT64_MAX}});
 }
 
 double percent(const StatePairs::Count& c) { return c.possible ? 100.0 * double(c.met) / double(c.possible) : 100; }

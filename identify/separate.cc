@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
@@ -34,12 +34,12 @@ void Separator::fill(const CornerHints& hints, size_t count, uint64_t stream, Ba
   Batch structured;
   StructuredGenerator(op, seed_ + stream).fill(0, count, structured);
   batch = structured;
-  const DatapathSweeps sweeps(op, hints, seed_ + stream);
+  const DatapathWalks walks(op, hints, seed_ + stream);
   const Mutator mutator(op, hints);
   for (size_t i = 0; i < count; ++i) {
     CounterRng rng(seed_ ^ (stream << 32), i);
-    if (i % 4 == 1 && sweeps.length()) {
-      sweeps.make(rng.next() % sweeps.length(), batch, i);
+    if (i % 4 == 1 && walks.length()) {
+      walks.make(rng.next() % walks.length(), batch, i);
     } else if (i % 4 >= 2 && asked_.size()) {
       copy_case(asked_, rng.below(static_cast<uint32_t>(asked_.size())), batch, i);
       mutator.mutate(batch, i, rng);

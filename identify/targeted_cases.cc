@@ -6,7 +6,7 @@
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/models/parameters.h"
 #include "search/aligned_term.h"
-#include "search/sweep_case.h"
+#include "search/walk_case.h"
 
 namespace mmafuzz {
 namespace {
@@ -336,7 +336,7 @@ class TargetedDraw {
 
   const Op& op_;
   const DotModel& row_;
-  SweepCase s_;
+  WalkCase s_;
   CounterRng& rng_;
   int kept_bits_ = 0, result_bits_ = 0, greatest_ = lowest;
   bool has_floor_ = false, sign_ = false;

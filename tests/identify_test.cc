@@ -111,7 +111,7 @@ TEST(Identify, NamesNoBoxOutsideItsSpace) {
   }
 }
 
-/// Flaws that few cases in a million show: the sweeps of the datapath reach them all.
+/// Flaws that few cases in a million show: the walks through the datapath reach them all.
 struct RareFlaw {
   const char* name;
   Op op;
@@ -172,13 +172,13 @@ TEST(Verification, SaysWhatIsWhole) {
   const Verified& verified = verification.verified();
   EXPECT_EQ(verified.guided, uint64_t{1} << 17);
   uint64_t walked = 0;
-  for (const Verified::Sweep& sweep : verified.sweeps) {
-    walked += sweep.walked;
-    if (sweep.name == "ramps") {
-      EXPECT_EQ(sweep.walked, sweep.length);
+  for (const Verified::Walk& walk : verified.walks) {
+    walked += walk.walked;
+    if (walk.name == "ramps") {
+      EXPECT_EQ(walk.walked, walk.length);
     }
-    if (sweep.name == "fraction pairs") {
-      EXPECT_EQ(sweep.walked, 0u);
+    if (walk.name == "fraction pairs") {
+      EXPECT_EQ(walk.walked, 0u);
     }
   }
   EXPECT_EQ(walked, 20'000u);

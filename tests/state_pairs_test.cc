@@ -11,7 +11,7 @@
 #include "oracles/models/model_rows.h"
 #include "plan/request.h"
 #include "search/comparison.h"
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/structured_generator.h"
 #include "search/walked_states.h"
 #include "tests/case_count.h"
@@ -22,8 +22,8 @@ namespace {
 constexpr uint64_t all_cases = UINT64_MAX;
 
 StatePairs walked(const ModelRow& row, const Op& op, uint64_t cases = all_cases) {
-  const DatapathSweeps sweeps(op, corner_hints(&row.model), 1);
-  return walked_states(op, row.model, {{&sweeps, cases}});
+  const DatapathWalks walks(op, corner_hints(&row.model), 1);
+  return walked_states(op, row.model, {{&walks, cases}});
 }
 
 /// The exponent field's weight; nothing (a number beyond all) of zeros, infinities and NaNs. Subnormal numbers have the
@@ -49,14 +49,14 @@ int place(int below, int f) {
 TEST(StatePairs, PlacesAreThoseOfTheOperands) {
   const ModelRow& row = *find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32");
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
-  const DatapathSweeps sweeps(op, corner_hints(&row.model), 1);
+  const DatapathWalks walks(op, corner_hints(&row.model), 1);
   std::set<std::tuple<int, int, int, int>> met;
   Batch batch(op);
   batch.resize(1);
-  for (const DatapathSweeps::Part& part : sweeps.parts()) {
+  for (const DatapathWalks::Part& part : walks.parts()) {
     if (part.name != "states") continue;
     for (uint64_t n = 0; n < part.length; ++n) {
-      sweeps.make(part.first + n, batch, 0);
+      walks.make(part.first + n, batch, 0);
       int e[5], p[5], greatest = -10000;
       for (int i = 0; i < 5; ++i) {
         const int x =
