@@ -176,7 +176,7 @@ MakeQuestion integers_are_kept(const Block& block, int64_t most, int exponent) {
                                 same | ~at_most(magnitude, most) | unsigned_below(in.constant(width, fits), magnitude));
     asked.question.hints.clear();
     asked.question.variables.push_back(integer);
-    asked.twin_samples = {in.constant(width, 1)};
+    asked.changed_samples = {in.constant(width, 1)};
     return asked;
   };
 }

@@ -218,7 +218,7 @@ MakeQuestion of_every_sum(const Block& block, const AboutSums& holds) {
                holds(block.model, sum, greatest) | ~room | signed_below(far, greatest) | signed_below(greatest, -far));
     asked.question.hints.clear();
     asked.question.variables.insert(asked.question.variables.end(), {sum, greatest});
-    asked.twin_samples = {in.constant(width, 1), in.constant(exponent_width, 0)};
+    asked.changed_samples = {in.constant(width, 1), in.constant(exponent_width, 0)};
     return asked;
   };
 }

@@ -32,8 +32,8 @@ class Judge {
   /// new process. Nothing fails where it cannot be started.
   std::vector<Verdict> judge_anew(const Batch& cases, const Registry& registry) const;
 
-  /// The twins of the cases under a property whose twin is one case of the op itself; empty for others.
-  std::vector<Batch> twins(const Batch& cases) const;
+  /// The changed cases under a property whose changed case is one case of the op itself; empty for others.
+  std::vector<Batch> changed_cases(const Batch& cases) const;
 
  private:
   Op op_;

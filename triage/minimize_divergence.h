@@ -18,9 +18,10 @@ struct MinimizedDivergence {
 };
 
 /// Case 0 of `one`, on which these units break the property, in its normal form. Nothing where the case does not fail.
-/// `twin` receives the line of the case's twin under a property that has one. Throws std::runtime_error where it cannot
-/// be judged.
+/// `changed` receives the line of the case's changed case under a property that has one. Throws std::runtime_error
+/// where it cannot be judged.
 std::optional<MinimizedDivergence> minimized(const std::string& property, const std::vector<std::string>& units,
-                                             const Batch& one, const Registry& registry, std::string* twin = nullptr);
+                                             const Batch& one, const Registry& registry,
+                                             std::string* changed = nullptr);
 
 }  // namespace mmafuzz

@@ -65,7 +65,7 @@ std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& 
   text += "\n" + to_text(op) + "\n";
   for (size_t i = 0; i < one.size(); ++i) text += case_line(one, i) + "\n";
   if (is_of_sequence(bucket.cause)) return text;
-  for (const Batch& twin : judge.twins(one)) text += case_line(twin, 0) + "\n";
+  for (const Batch& changed : judge.changed_cases(one)) text += case_line(changed, 0) + "\n";
   return text;
 }
 

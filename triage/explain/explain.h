@@ -14,7 +14,7 @@ ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<c
 ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Unit*>& units, size_t* shown = nullptr);
 
 /// The cases after a witness's property line on the units that it names: one case on two units, or a sequence of
-/// cases, or a case and its twin on one. A unit that cannot be bound here is shown with the reason. Throws
+/// cases, or a case and its changed case on one. A unit that cannot be bound here is shown with the reason. Throws
 /// std::runtime_error where the text has no such cases.
 Explanation explain_witness(const std::string& case_text, const Registry& registry);
 

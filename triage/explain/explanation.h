@@ -101,7 +101,7 @@ struct ExplainedCase {
   std::vector<std::string> before, after;   ///< case lines of the sequence that it is one of
 };
 
-/// One case on some units, or, for a property of one unit, the case and its twin.
+/// One case on some units, or, for a property of one unit, the case and the changed case.
 struct Explanation {
   std::vector<ExplainedCase> cases;
   std::vector<std::string> notes;  ///< operands that were rounded to their formats

@@ -217,8 +217,8 @@ std::string explanation_text(const Explanation& explanation, const TextStyle& st
   std::string text;
   for (const std::string& note : explanation.notes) text += note + "\n";
   const std::vector<ExplainedCase>& cases = explanation.cases;
-  const bool twins = cases.size() == 2 && cases[0].units.size() == 1 && cases[1].units.size() == 1;
-  if (twins) {
+  const bool has_changed = cases.size() == 2 && cases[0].units.size() == 1 && cases[1].units.size() == 1;
+  if (has_changed) {
     const auto whole = [](const ExplainedCase& c) { return joined(case_lines(c), unit_lines(c.units[0], true)); };
     if (draw_beside(text, whole(cases[0]), whole(cases[1]), style)) return text + verdict_text(explanation);
   }

@@ -30,7 +30,7 @@ std::string explain_command(const Bucket& bucket, const std::string& store) {
   const std::filesystem::path file =
       std::filesystem::path(store).parent_path() / "witnesses" / (bucket.id() + ".cases");
   if (!std::filesystem::exists(file)) return reproduction_command(bucket, program_name());
-  // The two cases of a property are otherwise a case and its twin.
+  // The two cases of a property are otherwise a case and its changed case.
   const bool said = is_of_sequence(bucket.cause) && bucket.key.units.size() == 1;
   return program_name() + " explain " + (said ? "--sequence " : "") + shell_word(file.string());
 }
