@@ -271,7 +271,7 @@ class EmulatedFamily final : public Family {
     if (fpcr.bits) command.push_back(std::to_string(fpcr.bits));
     Result<std::unique_ptr<Unit>> unit = bind_process(text, command, default_timeout, false, op);
     if (unit) {
-      (*unit)->set_share(share);
+      (*unit)->set_every_nth_batch(share);
       (*unit)->describe(text, claims(*one, op, fpcr.overrides));
     }
     return unit;
