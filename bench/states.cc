@@ -66,8 +66,8 @@ struct RowStates {
   size_t wrong = 0;
   std::vector<std::string> missing;
 };
-RowStates row_states(const std::string& name, const StatePairs& s, size_t most_missing) {
-  return {name, s.levels(), s.pairs(), s.triples(), s.cases(), s.contradictions().size(), s.uncovered(most_missing)};
+RowStates row_states(const std::string& name, const StatePairs& s, size_t max_missing) {
+  return {name, s.levels(), s.pairs(), s.triples(), s.cases(), s.contradictions().size(), s.uncovered(max_missing)};
 }
 
 void show(std::vector<RowStates> rows) {

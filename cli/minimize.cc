@@ -64,7 +64,7 @@ void minimize_artifact(const MinimizeOptions& options, const std::string& file, 
     hints = corner_hints(comparison.model_of(unit), comparison.units()[unit]->slicing());
   }
   Batch cases(op);
-  cases.resize(cases_of_input(op) * most_neighbour_factor);
+  cases.resize(cases_of_input(op) * max_neighbour_factor);
   decode_operands(data, bytes.size(), cases, 0);
   Mutator(op, hints).neighbours(cases, header.selector);
   tries.cases += cases.size();

@@ -232,8 +232,8 @@ DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, 
 namespace {
 
 void keep_cases_before(Divergence& d, const Batch& batch, size_t index) {
-  constexpr size_t most_before = 64;
-  const size_t count = std::min(index, most_before);
+  constexpr size_t max_before = 64;
+  const size_t count = std::min(index, max_before);
   d.before = batch.part(index - count, count);
 }
 

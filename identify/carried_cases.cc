@@ -136,7 +136,7 @@ std::optional<Batch> carried_case(const DotModel& row, const DotModel& other, co
                                   SumsAfterBlocks& sums, uint64_t seed, const std::function<bool()>& goes_on) {
   const CarriedCases carrying(cases.op(), row, other);
   if (!carrying.possible()) return std::nullopt;
-  constexpr size_t traced_cases = 1 << 11, most_carried = 16;  // cases that are looked at; that are changed, by worth
+  constexpr size_t traced_cases = 1 << 11, max_carried = 16;  // cases that are looked at; that are changed, by worth
   const size_t count = std::min(traced_cases, cases.size());
   while (sums.size() < count) sums.push_back(sums_after_blocks(row, cases.operands(sums.size())));
   std::vector<size_t> by_worth[3];
@@ -145,7 +145,7 @@ std::optional<Batch> carried_case(const DotModel& row, const DotModel& other, co
   CounterRng rng(seed, 0);
   constexpr int tries[] = {0, 8, 96};  // draws for one case, by its worth
   for (const int worth : {2, 1})
-    for (size_t n = 0; n < std::min(most_carried, by_worth[worth].size()) && goes_on(); ++n)
+    for (size_t n = 0; n < std::min(max_carried, by_worth[worth].size()) && goes_on(); ++n)
       if (std::optional<Batch> one = carrying.carry(cases, by_worth[worth][n], tries[worth], rng)) return one;
   return std::nullopt;
 }

@@ -18,7 +18,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_rounds = 60;            ///< of questions between rows that fit
+constexpr size_t max_rounds = 60;             ///< of questions between rows that fit
 constexpr uint64_t least_verified = 256;      ///< cases on which a row must hold to be identified
 constexpr size_t structured_count = 4096;     ///< cases on which units without parameters are compared
 constexpr uint64_t fit_budget = 200'000'000;  ///< Evidence::work() of one search for a row: 5 to 20 s
@@ -86,7 +86,7 @@ class Identifier {
         return;
       }
       if (!asker_) return finish_given();
-      if (round < most_rounds) {
+      if (round < max_rounds) {
         Questions next = questions_between(alternatives());
         if (!next.cases.size()) next = questions_to_joint_rivals();
         if (next.cases.size()) {
@@ -130,7 +130,7 @@ class Identifier {
   }
 
   static constexpr uint64_t but_for_nans_verified = 1 << 17;
-  static constexpr size_t round_limit() { return 2 * most_rounds; }
+  static constexpr size_t round_limit() { return 2 * max_rounds; }
 
   /// Ends an identification from given answers, which row_ fits.
   void finish_given() {
@@ -433,7 +433,7 @@ class Identifier {
       if (found.compared[count + i] == 0) tried_together_ = false;
       else together_.push_back(std::move(pairs[i]));
     }
-    challenged_ = found.cases.empty() || ++challenges_ == most_rounds;
+    challenged_ = found.cases.empty() || ++challenges_ == max_rounds;
     if (!found.cases.empty()) questions.texts.push_back("Do several parameters differ together?");
     for (const Batch& one : found.cases) questions.add(one, 0, 0);
     return questions;

@@ -419,7 +419,7 @@ class Asking {
   }
   /// Appends the classes above `low` up to `high`, found by bisection. The last of `classes` is that of `low`.
   void split(Batch& one, const Class& low, const Class& high, std::vector<Class>& classes) const {
-    if (classes.size() > most_classes) return;
+    if (classes.size() > max_classes) return;
     if (low.scale == high.scale && low.code == high.code) {
       classes.back().last = high.last;
       return;
@@ -438,7 +438,7 @@ class Asking {
     const Class zero = one_number(one, 0), greatest = one_number(one, op_.a.fields().greatest_magnitude());
     std::vector<Class> classes = {zero};
     split(one, zero, greatest, classes);
-    if (classes.size() > most_classes) classes.clear();
+    if (classes.size() > max_classes) classes.clear();
     return classes;
   }
   Batch empty_blocks(size_t count) const {
@@ -781,7 +781,7 @@ class Asking {
     return -1;
   }
 
-  static constexpr size_t most_classes = size_t{1} << 17;
+  static constexpr size_t max_classes = size_t{1} << 17;
 
   const Unit& unit_;
   const Op& op_;

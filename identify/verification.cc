@@ -9,9 +9,9 @@
 namespace mmafuzz {
 namespace {
 
-constexpr uint64_t most_guided = 1 << 17;  ///< cases of the guided search; the walks get the others
-constexpr size_t most_at_once = 4096;      ///< cases of one batch
-constexpr size_t most_contradictions = 6;  ///< kept of a batch
+constexpr uint64_t max_guided = 1 << 17;  ///< cases of the guided search; the walks get the others
+constexpr size_t max_at_once = 4096;      ///< cases of one batch
+constexpr size_t max_contradictions = 6;  ///< kept of a batch
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Verification::Verification(const Unit& hypothesis, const DotModel* model, const 
 
 Verification::Result Verification::run(uint64_t cases) {
   if (asker_.seconds_left() <= 0) return Result::held;
-  const uint64_t first = walks_.length() ? std::min(cases, most_guided) : cases;
+  const uint64_t first = walks_.length() ? std::min(cases, max_guided) : cases;
   const Result guided = guided_search(first);
   if (guided != Result::held || asker_.seconds_left() <= 0) return guided;
   return walk(cases - first);
@@ -38,7 +38,7 @@ Verification::Result Verification::run(uint64_t cases) {
 
 /// Small batches at first: a row that is wrong mostly fails at once, and a slow unit is not asked in vain.
 size_t Verification::next_size() {
-  size_ = std::min({size_ ? size_ * 4 : 16, most_at_once, asker_.at_once()});
+  size_ = std::min({size_ ? size_ * 4 : 16, max_at_once, asker_.at_once()});
   return size_;
 }
 
@@ -108,7 +108,7 @@ Verification::Result Verification::compare(Batch& batch) {
   Outcomes answered, expected;
   if (!asker_.answers(batch, answered)) return Result::stopped;
   hypothesis_.run(batch, expected);
-  for (size_t i = 0; i < batch.size() && contradictions_.size() < most_contradictions; ++i) {
+  for (size_t i = 0; i < batch.size() && contradictions_.size() < max_contradictions; ++i) {
     if (!answered.has_answer(i) || answered.has_failed(i)) continue;
     verified_.cases += i < fresh;
     if (same_result(op, answered.results.get(i), expected.results.get(i))) continue;

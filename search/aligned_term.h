@@ -8,13 +8,13 @@
 
 namespace mmafuzz {
 
-inline constexpr int most_aligned_bits = 60;  ///< width of a chosen sum in bits, at most
+inline constexpr int max_aligned_bits = 60;  ///< width of a chosen sum in bits, at most
 
 /// A finite value in units of 2^last, truncated toward zero; 0 where its magnitude is 2^52 units or more.
 inline int64_t aligned_term(const Exact& p, int last) {
   const int left = p.exponent - last;
   const auto magnitude = static_cast<unsigned __int128>(p.significand);
-  if (left > 0 && (left >= most_aligned_bits || magnitude >> (most_aligned_bits - left))) return 0;
+  if (left > 0 && (left >= max_aligned_bits || magnitude >> (max_aligned_bits - left))) return 0;
   const unsigned __int128 kept = left >= 0 ? magnitude << left : left > -128 ? magnitude >> -left : 0;
   if (kept >> 52) return 0;  // a thousand such terms still add up without overflow
   return p.negative ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);

@@ -452,7 +452,7 @@ void DatapathWalks::add_dot_parts() {
   // Each bit of the sum alone, all ones below it, and their neighbours: carries, normalization, overflow of the
   // register.
   const int sum_bits =
-      std::min(kept + 3 + static_cast<int>(std::bit_width(static_cast<unsigned>(block))), most_aligned_bits);
+      std::min(kept + 3 + static_cast<int>(std::bit_width(static_cast<unsigned>(block))), max_aligned_bits);
   add_dot("sums", static_cast<uint64_t>(sum_bits) * 2 * 4 * 4 * 8, [sum_bits](WalkCase& s, uint64_t n) {
     static constexpr int64_t beside[] = {0, 0, -1, 1};
     static constexpr int live[] = {1, 2, 5, 64};

@@ -314,7 +314,7 @@ class StateCase {
   /// A sum of a size, in units of the adder's last bit: zero, or of the wanted length with a drawn last bit and
   /// remainder.
   int64_t sum_for(int size) {
-    const int kept = std::min(s_.kept_bits, most_aligned_bits - 8);
+    const int kept = std::min(s_.kept_bits, max_aligned_bits - 8);
     if (size == 0) return 0;
     if (s_.rng.one_in(6)) {
       if (const int64_t end = end_of_range()) return s_.coin() ? -end : end;
@@ -359,7 +359,7 @@ class StateCase {
                                              {2 * one - 1, fd.emax() - fd.fraction_bits}};
     const auto [significand, last] = ends[top_ > (fd.emin() + fd.emax()) / 2 ? 3 : below(3)];
     const int left = last - unit;
-    if (left < 0 || left + fd.fraction_bits + 1 > most_aligned_bits) return 0;
+    if (left < 0 || left + fd.fraction_bits + 1 > max_aligned_bits) return 0;
     return static_cast<int64_t>(significand << left) +
            (left > 0 && s_.coin() ? s_.rng.between(-1, 1) << std::max(0, left - 2) : 0);
   }

@@ -543,7 +543,7 @@ TEST(Questionnaire, NamesARowWithoutASecondRound) {
   // By default an op that few rows have.
   const ModelRow& row = *find_model_row(nightly() ? "volta/mma.m8n8k4.f32.f16.f16.f32" : "x86/dpps.k4.f32.f32.f32.f32");
   const Batch cases = questionnaire(row.op);
-  EXPECT_LE(cases.size(), most_questions);
+  EXPECT_LE(cases.size(), max_questions);
   Evidence evidence(row.op);
   DotCase one(row.op);
   for (size_t i = 0; i < cases.size(); ++i) evidence.add(cases, i, slow_twin_dot(row.model, one.load(cases, i)), 0);

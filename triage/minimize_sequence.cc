@@ -6,8 +6,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr int times = 4;            ///< that a sequence fails where it is found and where it is kept
-constexpr size_t most_tries = 300;  ///< sequences that are looked at to find the simplest form: each starts processes
+constexpr int times = 4;           ///< that a sequence fails where it is found and where it is kept
+constexpr size_t max_tries = 300;  ///< sequences that are looked at to find the simplest form: each starts processes
 
 Batch without(const Batch& sequence, size_t first, size_t count) {
   Batch rest(sequence.op());
@@ -29,7 +29,7 @@ bool simplify_one(const Judge& judge, const Registry& registry, Batch& sequence,
   const CaseCost cost = current.cost();
   for (const Operands& candidate : simplify(current)) {
     if (!is_simpler(candidate, candidate.cost(), current, cost)) continue;
-    if (tries == most_tries) return false;
+    if (tries == max_tries) return false;
     ++tries;
     Batch changed = sequence;
     candidate.store(changed, i);
@@ -81,7 +81,7 @@ std::optional<Batch> minimize_sequence(const Judge& judge, const Registry& regis
     if (fails_once(judge, registry, emptier)) best = std::move(emptier);
   }
   size_t tries = 0;
-  for (bool changed = true; changed && tries < most_tries;) {
+  for (bool changed = true; changed && tries < max_tries;) {
     changed = false;
     for (size_t i = 0; i < best.size(); ++i)
       for (const Simplification simplify : simplifications())

@@ -17,7 +17,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t pending_cases = 512;  ///< looked at together
-constexpr size_t most_sequences = 16;  ///< kept of a group
+constexpr size_t max_sequences = 16;   ///< kept of a group
 constexpr size_t copies = 256;         ///< of a case, to see whether its results repeat
 
 /// "5th"
@@ -100,7 +100,7 @@ class Triage::Group {
 
   /// Takes a case line, and the record's lines with the cases before it.
   void add(std::string_view line, const std::string& before) {
-    if (!before.empty() && sequences_.size() < most_sequences)
+    if (!before.empty() && sequences_.size() < max_sequences)
       sequences_.push_back(std::string(text_, 0, empty_) + before + std::string(line) + "\n");
     text_ += line;
     text_ += '\n';

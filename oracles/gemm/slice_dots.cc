@@ -54,7 +54,7 @@ namespace {
 
 /// How many dots one call runs: for a device so many that they cost more than the call, else as many as fit in the
 /// cache.
-size_t most_dots(const Unit& unit, size_t stride) {
+size_t max_dots(const Unit& unit, size_t stride) {
   constexpr size_t of_a_device = size_t{1} << 16, cached_bytes = size_t{1} << 15;
   if (unit.role() == Role::device) return of_a_device;
   return std::clamp<size_t>(cached_bytes / stride, 64, 4096);
@@ -67,7 +67,7 @@ DotQueue::DotQueue(const Unit& unit, const Op& op, Visit visit)
       op_(op),
       visit_(std::move(visit)),
       stride_(size_t(op.a.storage_bytes()) * size_t(op.k)),
-      most_(most_dots(unit, stride_)) {}
+      most_(max_dots(unit, stride_)) {}
 
 void DotQueue::make_room(size_t chunks) {
   if (chunks != chunks_.size() || dots_.size() == most_) flush();

@@ -203,7 +203,7 @@ constexpr const char* share_setting = "share";
 /// One batch in this many is given to an emulated unit by a default search: emulation is twenty times slower than its
 /// row and hundreds of times slower than other units. A prime number, so that each kind of round of a search has its
 /// turn.
-constexpr uint64_t default_share = 251, most_share = 1000;
+constexpr uint64_t default_share = 251, max_share = 1000;
 
 class EmulatedFamily final : public Family {
  public:
@@ -225,7 +225,7 @@ class EmulatedFamily final : public Family {
             {{"fpcr", "control bits of Arm's FPCR, joined by +; the row that is claimed has what they make of it",
               "fz, fz16, dn, rp, rm, rz (none)"},
              {share_setting, "a search gives it one batch in N, and compares it with the claimed row alone",
-              "1 to " + std::to_string(most_share) + " (1)"}}};
+              "1 to " + std::to_string(max_share) + " (1)"}}};
   }
 
   /// Every instruction that takes the op: whatever a form negates or leaves out, each is compared with its own row.
@@ -258,9 +258,9 @@ class EmulatedFamily final : public Family {
         continue;
       }
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), share);
-      if (setting != share_setting || error != std::errc() || *end != 0 || share < 1 || share > most_share)
+      if (setting != share_setting || error != std::errc() || *end != 0 || share < 1 || share > max_share)
         return invalid("unit " + mmafuzz::in_quotes(text) + ": emulated: takes fpcr= and share=1 to " +
-                       std::to_string(most_share) + ", not " + mmafuzz::in_quotes(setting + "=" + value));
+                       std::to_string(max_share) + ", not " + mmafuzz::in_quotes(setting + "=" + value));
     }
     const Machine& machine = machine_of(*one);
     if (const std::string missing = missing_for(machine); !missing.empty()) return declined(missing);

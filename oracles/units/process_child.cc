@@ -117,14 +117,14 @@ Result<ProcessTakes> ProcessChild::take(const Op& op) {
     if (words[i] == "apart" && binary_ && !takes.apart) takes.apart = true;
     else if (words[i] == "equals" && has_value && takes.equals.empty()) takes.equals = words[++i];
     else if (words[i] == "features" && has_value && takes.features == 0)
-      understood = (takes.features = count_of(words[++i], most_process_features)) > 0;
+      understood = (takes.features = count_of(words[++i], max_process_features)) > 0;
     else understood = false;
   }
   if (!understood)
     fail("said " + mmafuzz::in_quotes(said) +
          " to an op, where 'yes', 'yes equals UNIT', 'no REASON' or a 'yes' that ends in 'features' and a number from "
          "1 to " +
-         std::to_string(most_process_features) + " was expected");
+         std::to_string(max_process_features) + " was expected");
   if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
   op_ = line;
   return takes;

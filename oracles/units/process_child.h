@@ -32,7 +32,7 @@ struct ProcessTakes {
   int features = 0;    ///< number of features of its own that it can tell of cases; 0: none
   bool apart = false;  ///< it supports `apart`: a case that breaks it leaves the other cases their results
 };
-inline constexpr int most_process_features = 65536;
+inline constexpr int max_process_features = 65536;
 
 class ProcessChild {
  public:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int side_by_side_from = 160;
 constexpr size_t gap_between = 3;
-constexpr size_t most_fallen = 12;  ///< digits shown of what fell off
+constexpr size_t max_fallen = 12;  ///< digits shown of what fell off
 
 enum class Ink { plain, strong, fallen, carry };
 
@@ -68,7 +68,7 @@ std::string significand_text(const ExplainedAddend& t) {
 }
 
 std::string fallen_text(const ExplainedAddend& t, int grid_end) {
-  std::string text = "|" + t.fallen.substr(0, most_fallen) + (t.fallen.size() > most_fallen ? "..." : "");
+  std::string text = "|" + t.fallen.substr(0, max_fallen) + (t.fallen.size() > max_fallen ? "..." : "");
   if (t.fallen_top >= grid_end) text += fmt::format(" from 2^{}", t.fallen_top);
   return text;
 }

@@ -8,11 +8,11 @@
 namespace mmafuzz {
 
 struct ConclusionsStyle {
-  size_t width = 80;                             ///< columns
-  size_t most_contradictions = 3, most_new = 3;  ///< facts that are shown of each list
-  size_t most_known = 0;                         ///< known differences that are told
-  uint64_t seed = 0;                             ///< chooses which
-  std::string store;                             ///< the store's path, for commands
+  size_t width = 80;                           ///< columns
+  size_t max_contradictions = 3, max_new = 3;  ///< facts that are shown of each list
+  size_t max_known = 0;                        ///< known differences that are told
+  uint64_t seed = 0;                           ///< chooses which
+  std::string store;                           ///< the store's path, for commands
 };
 
 /// "Nothing contradicts a claim; 3 facts are new; 92 known facts were seen again."

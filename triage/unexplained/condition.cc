@@ -13,7 +13,7 @@ using Kind = CaseNumber::Kind;
 
 constexpr size_t too_few = 16;             ///< cases that differ, to learn from
 constexpr size_t too_few_beside = 32;      ///< cases that agree
-constexpr size_t most_parts = 24;          ///< of a condition
+constexpr size_t max_parts = 24;           ///< of a condition
 constexpr double least_gain = 0.04;        ///< a part leaves out that share of the cases that are left, or is not told
 constexpr double least_gain_result = 0.2;  ///< the same of what is said of the result: it often tells what is seen
 constexpr double least_gain_unseen = 0.5;  ///< the same of cases on which nothing would be seen in any case
@@ -56,9 +56,9 @@ std::string binary(uint64_t value, uint64_t mask, int width) {
 
 /// With its bits in words where they are few runs: "0x1ffc000 = 1{11}0{14}".
 std::string hexadecimal(uint64_t x) {
-  constexpr int least = 12, most_runs = 4;  // below it the digits are read easily
+  constexpr int least = 12, max_runs = 4;  // below it the digits are read easily
   std::string text = fmt::format("{:#x}", x);
-  if (x >> least != 0 && std::popcount(x ^ (x >> 1)) <= most_runs)
+  if (x >> least != 0 && std::popcount(x ^ (x >> 1)) <= max_runs)
     text += " = " + binary(x, ~uint64_t{0}, 64 - std::countl_zero(x));
   return text;
 }
@@ -315,7 +315,7 @@ void ConditionLearner::learn(const std::vector<size_t>& agree, double least_gain
       left.push_back(i);
   const size_t at_first = left.size();
   std::vector<size_t> chosen;
-  while (chosen.size() < most_parts && left.size() > at_first / few_left) {
+  while (chosen.size() < max_parts && left.size() > at_first / few_left) {
     const double all = static_cast<double>(left.size());
     size_t best = possible_.size();
     double most = std::max(least_gain * all, static_cast<double>(at_first) / static_cast<double>(least_share));

@@ -7,8 +7,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_cases = 64;  ///< that differ
-constexpr size_t few = 16;         ///< answers that say the same in other words
+constexpr size_t max_cases = 64;  ///< that differ
+constexpr size_t few = 16;        ///< answers that say the same in other words
 
 /// On how many cases one form of the results is `wanted`.
 template <class Wanted>
@@ -50,7 +50,7 @@ std::vector<size_t> Effect::visible(const Surroundings& cases, const std::vector
 }
 
 Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<Variant>& variants)
-    : cases_(std::min(walk.differ.size(), most_cases)) {
+    : cases_(std::min(walk.differ.size(), max_cases)) {
   std::vector<size_t> spread;
   for (size_t i = 0; i < cases_; ++i) spread.push_back(walk.differ[i * walk.differ.size() / cases_]);
   const Sample sample = sample_of(walk, spread);

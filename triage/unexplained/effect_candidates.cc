@@ -15,14 +15,14 @@ namespace {
 
 using Results = EffectResults;
 
-constexpr int most_scales = 31;    ///< powers of two by which a result may be too large or too small
-constexpr int most_shifts = 12;    ///< the same of an addend
-constexpr size_t most_wires = 32;  ///< lanes that may be read in place of any other; of more lanes only the neighbours
-constexpr size_t most_in_pairs = 17;
-constexpr int most_cuts = 4;  ///< addends that lose bits
+constexpr int max_scales = 31;    ///< powers of two by which a result may be too large or too small
+constexpr int max_shifts = 12;    ///< the same of an addend
+constexpr size_t max_wires = 32;  ///< lanes that may be read in place of any other; of more lanes only the neighbours
+constexpr size_t max_in_pairs = 17;
+constexpr int max_cuts = 4;  ///< addends that lose bits
 constexpr int widest_sum = 48;
-constexpr int most_moved = 24;  ///< places by which another alignment may differ
-constexpr int most_missed = 3;  ///< the same where an exponent is wrong, and not another's
+constexpr int max_moved = 24;  ///< places by which another alignment may differ
+constexpr int max_missed = 3;  ///< the same where an exponent is wrong, and not another's
 
 /// What a unit gives for cases; where it gives nothing, the other result.
 std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const std::vector<Operands>& cases,
@@ -65,7 +65,7 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
     const std::string addend = addend_name(op, i);
     add(addend + " were left out", [=](Operands& c) { clear_addend(c, i); });
     add(addend + " had the other sign", [=](Operands& c) { negate(c, c.operands_of(i)[0]); });
-    for (int by = 1; by <= most_shifts; ++by)
+    for (int by = 1; by <= max_shifts; ++by)
       for (const int shift : {by, -by})
         add(fmt::format("{} were 2^{} times as large", addend, shift), [=](Operands& c) { scale_addend(c, i, shift); });
     add(addend + " lost its sign", [=](Operands& c) {
@@ -79,7 +79,7 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
     });
   for (size_t at = 0; at < 2 * k; ++at)
     for (size_t row = at < k ? 0 : k, from = row; from < row + k; ++from)
-      if (from != at && (k <= most_wires || from + 1 == at || at + 1 == from))
+      if (from != at && (k <= max_wires || from + 1 == at || at + 1 == from))
         add(operand_name(op, at) + " were read from " + operand_name(op, from), [=](Operands& c) { c[at] = c[from]; });
   for (size_t end = block; end < k; end += block)
     add(fmt::format("c and the first {} products were left out", end), [=](Operands& c) {
@@ -104,7 +104,7 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
             [=](Operands& c) { set_bit_to(c, at, bit, one); });
   }
   // What compares or shares between lanes may lose two addends.
-  if (lanes.size() > most_in_pairs) return;
+  if (lanes.size() > max_in_pairs) return;
   for (size_t i = 0; i < lanes.size(); ++i)
     for (size_t j = i + 1; j < lanes.size(); ++j)
       add(addend_name(op, lanes[i]) + " and " + addend_name(op, lanes[j]) + " were left out",
@@ -167,7 +167,7 @@ void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
         return sum;
       }});
   std::vector<ChangedSum> cuts;
-  for (int n = 1; n <= most_cuts; ++n)
+  for (int n = 1; n <= max_cuts; ++n)
     for (const int by : {n, -n})
       cuts.push_back([n, by](const Step& s) {
         int lost = 0;
@@ -209,7 +209,7 @@ EffectCandidate of_alignment(const DotModel& model, const std::string& text,
               const std::optional<Step> last = last_sum(model, sample.cases[i]);
               for (size_t form = 0; last && form < forms.size(); ++form) {
                 const int by = forms[form](*last) - last->greatest_exponent;
-                if (by == 0 || std::abs(by) > most_moved) continue;
+                if (by == 0 || std::abs(by) > max_moved) continue;
                 const int unit = last->unit_exponent + by;
                 int64_t sum = 0;
                 for (int a = 0; a < last->count; ++a) {
@@ -225,7 +225,7 @@ EffectCandidate of_alignment(const DotModel& model, const std::string& text,
 
 /// What finds the greatest exponent finds another one.
 void add_alignments(std::vector<EffectCandidate>& all, const DotModel& model) {
-  for (int by = 1; by <= most_missed; ++by)
+  for (int by = 1; by <= max_missed; ++by)
     for (const bool more : {true, false})
       all.push_back(of_alignment(
           model, fmt::format("all were aligned at an exponent that is {} {}", by, more ? "greater" : "less"),
@@ -342,7 +342,7 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
     }
     const uint64_t nan = model ? model->nan : d.encode_nan();
     add("a NaN", [nan](uint64_t) { return nan; });
-    for (int by = -most_scales; by <= most_scales; ++by)
+    for (int by = -max_scales; by <= max_scales; ++by)
       if (by != 0)
         add(fmt::format("2^{} times as large", by), [&d, by](uint64_t claimed) {
           const Number n = decode(d, claimed);

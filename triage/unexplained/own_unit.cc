@@ -18,7 +18,7 @@ namespace {
 constexpr size_t least_telling = 4;  ///< cases of each sign that must tell a fitting value from the claimed one
 constexpr char no_change[] = "no change of one operand, one parameter, the last sum or the result makes it";
 constexpr uint64_t learned_sequences = 288, counted_sequences = 32;
-constexpr size_t most_beside = 8;   ///< one in so many cases that agree may meet a condition that is complete
+constexpr size_t max_beside = 8;    ///< one in so many cases that agree may meet a condition that is complete
 constexpr size_t few_beside = 32;   ///< where so many times as many differ as agree, no condition is wanted
 constexpr int64_t few_values = 16;  ///< numbers that are all tried
 
@@ -95,7 +95,7 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
     const std::vector<size_t> seen_of_others = effect.visible(others, others.agree);
     const size_t differ = learner.count(condition, others, others.differ);
     const size_t agree = learner.count(condition, others, seen_of_others);
-    const bool complete = most_beside * agree <= seen_of_others.size();
+    const bool complete = max_beside * agree <= seen_of_others.size();
     said.push_back(std::string("it differs ") + (complete ? "" : "only, but not always, ") + "where " + condition.text);
     counted.push_back(fmt::format("of other cases near it, {} of {} that differ are so, and {} of {} that agree",
                                   differ, others.differ.size(), agree, seen_of_others.size()));
