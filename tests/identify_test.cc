@@ -467,12 +467,12 @@ TEST(Separator, WhatTheTimeLeavesOutIsNotCalledLikeTheRow) {
                  other = *with_overrides(row, "fraction_bits=24");
   const Evidence none(op);
   const Separator::Found all = Separator(row, none, 1, [] { return true; }).separate({{other, true}, {row, true}});
-  EXPECT_NE(all.of_other[0], SIZE_MAX);
-  EXPECT_EQ(all.of_other[1], SIZE_MAX) << "it is the row itself";
-  EXPECT_EQ(all.compared[1], Separator::deep_cases);
+  EXPECT_NE(all.case_of_other[0], SIZE_MAX);
+  EXPECT_EQ(all.case_of_other[1], SIZE_MAX) << "it is the row itself";
+  EXPECT_EQ(all.agreed_on[1], Separator::deep_cases);
   const Separator::Found late = Separator(row, none, 1, [] { return false; }).separate({{other, true}});
-  EXPECT_EQ(late.of_other[0], SIZE_MAX);
-  EXPECT_EQ(late.compared[0], 0u);
+  EXPECT_EQ(late.case_of_other[0], SIZE_MAX);
+  EXPECT_EQ(late.agreed_on[0], 0u);
 }
 
 TEST(Identify, ASlowUnitEndsInTimeWithWhatIsKnown) {

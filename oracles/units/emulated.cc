@@ -118,9 +118,10 @@ Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words
   if (words.empty()) return invalid("fpcr= needs a word");
   Fpcr fpcr;
   for (const std::string& word : words_of(words, '+')) {
-    const FpcrWord* const found = row_named(fpcr_words, word);
+    const FpcrWord* const found = entry_named(fpcr_words, word);
     if (!found)
-      return invalid("fpcr= takes " + names_of(fpcr_words, ", ") + ", joined by +, not " + mmafuzz::in_quotes(word));
+      return invalid("fpcr= takes " + names_in_table(fpcr_words, ", ") + ", joined by +, not " +
+                     mmafuzz::in_quotes(word));
     const char* overrides = of_fp16 ? found->of_fp16 : found->overrides;
     if (custom_name(*with_overrides(row, overrides), op) == custom_name(row, op))
       return declined("fpcr=" + word + " changes nothing in " + one.name);
@@ -244,10 +245,10 @@ class EmulatedFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {
     const UnitName name(text);
-    const EmulatedInstruction* one = row_named(emulated_instructions, name.path);
+    const EmulatedInstruction* one = entry_named(emulated_instructions, name.path);
     if (!one)
       return unknown("unknown unit " + mmafuzz::in_quotes(text) + "; emulated: has " +
-                     names_of(emulated_instructions, ", "));
+                     names_in_table(emulated_instructions, ", "));
     uint64_t share = 1;
     Fpcr fpcr;
     for (const auto& [setting, value] : name.each_setting()) {

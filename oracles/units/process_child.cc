@@ -43,7 +43,7 @@ void ProcessChild::fail(const std::string& did) {
 
 void ProcessChild::fail_after(const std::string& did, Deadline deadline) {
   if (std::chrono::steady_clock::now() >= deadline)
-    throw ProcessFailure(did + how_ended(ChildProcess::Why::not_behaving), ProcessFailure::late);
+    throw ProcessFailure(did + how_ended(ChildProcess::Why::not_behaving), ProcessFailure::timed_out);
   throw ProcessFailure(did + how_ended(ChildProcess::Why::gone));
 }
 
@@ -188,7 +188,7 @@ void ProcessChild::ask(const char* word, const Batch& batch, size_t first, size_
   const std::vector<std::string> words = words_of(said);
   if (!words.empty() && words[0] == "failed") {
     if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
-    throw ProcessFailure("says: " + said, ProcessFailure::said);
+    throw ProcessFailure("says: " + said, ProcessFailure::reported);
   }
   uint64_t results = 0;
   bool with_flags = false, with_answered = false, understood = words.size() >= 2 && words[0] == "results";

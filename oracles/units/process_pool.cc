@@ -72,7 +72,7 @@ bool ProcessPool::is_dying() {
 
 void ProcessPool::note_failure(ProcessFailure::Kind kind) {
   const std::lock_guard lock(mutex_);
-  late_ += kind == ProcessFailure::late;
+  late_ += kind == ProcessFailure::timed_out;
   not_started_in_a_row_ = kind == ProcessFailure::not_started ? not_started_in_a_row_ + 1 : 0;
 }
 
