@@ -35,14 +35,14 @@ inline constexpr uint8_t denormal_operand = 0x20;
 enum class Threshold : uint8_t { floor, ceiling, nearest };
 
 /// The maximum of RoundingRule::random_bits.
-inline constexpr int most_random_bits = 31;
+inline constexpr int max_random_bits = 31;
 
 struct RoundingRule {
   Rounding rounding = Rounding::nearest_even;
   Tininess tininess = Tininess::after;
   Overflow overflow = Overflow::by_rounding;
   Threshold threshold = Threshold::floor;
-  uint8_t random_bits = 24;  ///< 1..most_random_bits
+  uint8_t random_bits = 24;  ///< 1..max_random_bits
   uint32_t random = 0;       ///< r of Threshold for one element, below 2^random_bits (random_word)
 };
 

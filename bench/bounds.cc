@@ -151,7 +151,7 @@ class BoundSearch {
     ErrorBound bound(op_);
     for (size_t i = 0; i < batch.size(); ++i) {
       const DotOperands& in = one.load(batch, i);
-      if (!ErrorBounds::speaks_about(op_, in)) continue;
+      if (!ErrorBounds::has_bound_for(op_, in)) continue;
       bounds_.evaluate(in, bound);
       keep(batch, i, bound.ratio(op_.d, outcomes.results.get(i)), bound.parts);
     }

@@ -5,7 +5,7 @@
 #include "bench/measured_rows.h"
 #include "core/parallel.h"
 #include "core/property.h"
-#include "oracles/convert/conversion_proof.h"
+#include "oracles/convert/exhaustive_conversion.h"
 #include "oracles/convert/bulk_convert_simd.h"
 
 namespace mmafuzz {
@@ -41,24 +41,24 @@ bool try_every_fp32(const Op& op, unsigned threads, MeasuredRows& rows) {
         "bench exhaustive: stochastic rounding differs from input to input; tests/bulk_convert_test.cc counts its "
         "random values");
   const BulkConversion conversion(op.d.fields(), op.rounding_rule());
-  const exact::ConversionProof proof = exact::prove_conversion(
+  const exact::ExhaustiveConversion tried = exact::try_conversion(
       op,
       [&](const uint32_t* sources, size_t count, uint8_t* results, uint8_t* flags) {
         conversion.run(sources, count, 0, results, flags);
       },
       threads);
   std::string verdict = "none wrong";
-  if (proof.first_wrong) {
-    const exact::WrongConversion& w = *proof.first_wrong;
+  if (tried.first_wrong) {
+    const exact::WrongConversion& w = *tried.first_wrong;
     verdict =
-        fmt::format("{} wrong, first {} | {} | {:02x} instead of {} | {:02x}", proof.wrong, to_hex(op.a, w.source),
+        fmt::format("{} wrong, first {} | {} | {:02x} instead of {} | {:02x}", tried.wrong, to_hex(op.a, w.source),
                     to_hex(op.d, w.encoding), w.flags, to_hex(op.d, w.expected), w.expected_flags);
   }
   rows.add(
-      conversion_row(op, uint64_t{1} << 32, "bulk", proof.wrong),
+      conversion_row(op, uint64_t{1} << 32, "bulk", tried.wrong),
       fmt::format("{:24} {:12} {:9} segments, {:5.1f} s MPFR, {:5.1f} s scan of 4294967296 inputs: {}", op.d.name(),
-                  name_of(op.rounding), proof.segments, proof.referee_seconds, proof.scan_seconds, verdict));
-  return !proof.first_wrong;
+                  name_of(op.rounding), tried.segments, tried.referee_seconds, tried.scan_seconds, verdict));
+  return !tried.first_wrong;
 }
 
 /// Tries every encoding of a source of at most 16 bits, against MPFR; false if one is wrong.

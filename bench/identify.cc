@@ -48,9 +48,9 @@ struct Judgement {
 };
 
 /// Whether two models differ on one of `cases` structured or `cases` random cases, which do not depend on the search of
-/// `identify`, or on one of fewer (most_targeted) made for the parameters of either model, as that search makes them.
+/// `identify`, or on one of fewer (max_targeted) made for the parameters of either model, as that search makes them.
 bool told_apart(const Op& op, const DotModel& x, const DotModel& y, uint64_t cases) {
-  constexpr uint64_t seed = 977, most_targeted = 1 << 15;
+  constexpr uint64_t seed = 977, max_targeted = 1 << 15;
   DotCase one(op);
   constexpr size_t chunk = 4096;
   const StructuredGenerator structured(op, seed);
@@ -58,7 +58,7 @@ bool told_apart(const Op& op, const DotModel& x, const DotModel& y, uint64_t cas
   const TargetedCases of_x(op, x, seed), of_y(op, y, seed);
   for (uint64_t first = 0; first < cases; first += chunk) {
     for (int kind = 0; kind < 4; ++kind) {
-      if (kind >= 2 && (op.a.fields().integer || first >= most_targeted)) continue;
+      if (kind >= 2 && (op.a.fields().integer || first >= max_targeted)) continue;
       Batch batch(op);
       if (kind == 0) structured.fill(first, chunk, batch);
       else if (kind == 1) spread.fill(first, chunk, batch);

@@ -93,7 +93,7 @@ bool attack_falls(const std::string& units, uint64_t cases) {
     const auto unit = bind_or_fail(std::string("model:") + fall.row, op);
     const Mutator mutator(op, corner_hints(&m));
     constexpr size_t size = 4096;
-    Batch base, twin;
+    Batch base, changed;
     Batch best(op);
     best.resize(1);
     Outcomes before, after;
@@ -110,19 +110,19 @@ bool attack_falls(const std::string& units, uint64_t cases) {
         if (way == 2 && greatest > 0) copy_case(best, 0, base, i);
         if (way >= 2) mutator.mutate(base, i, rng);
       }
-      twin = base;
+      changed = base;
       std::vector<bool> asked(count);
       for (size_t i = 0; i < count; ++i) {
         const uint64_t c = base.c().get(i);
         asked[i] = c > 0 && c < m.c.encode_infinity(false) - 1;
-        if (asked[i]) twin.inputs()[2].set(i, 0, c + 1);
+        if (asked[i]) changed.inputs()[2].set(i, 0, c + 1);
       }
       unit->run(base, before);
-      unit->run(twin, after);
+      unit->run(changed, after);
       for (size_t i = 0; i < count; ++i) {
         const uint64_t x = before.results.get(i), y = after.results.get(i);
         const uint64_t infinity = m.d.encode_infinity(false);
-        if (!asked[i] || x >= infinity || y >= infinity || y >= x || y < twin.c().get(i)) continue;
+        if (!asked[i] || x >= infinity || y >= infinity || y >= x || y < changed.c().get(i)) continue;
         const auto ulps = static_cast<int64_t>((x - y) >> (m.d.fraction_bits - m.output_fraction_bits));
         if (ulps == greatest) ++of_these;
         if (ulps <= greatest) continue;

@@ -11,7 +11,7 @@
 #include "oracles/models/aligned_sum_simd.h"
 #include "oracles/models/model_rows.h"
 #include "plan/request.h"
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
@@ -112,10 +112,10 @@ void measure_draws(MeasuredRows& rows, double seconds) {
         mutator.mutate(batch, i, rng);
       }
     });
-    const DatapathSweeps sweeps(op, corner_hints(nullptr), 1);
-    if (sweeps.length())
+    const DatapathWalks walks(op, corner_hints(nullptr), 1);
+    if (walks.length())
       take("sweeps", [&](uint64_t first) {  // in the order of a search: the shortest part first
-        for (size_t i = 0; i < batch_cases; ++i) sweeps.make(first + i, batch, i);
+        for (size_t i = 0; i < batch_cases; ++i) walks.make(first + i, batch, i);
       });
   }
   std::sort(rates.begin(), rates.end(), [](const DrawRate& x, const DrawRate& y) { return x.rate() < y.rate(); });

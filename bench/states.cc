@@ -12,7 +12,7 @@
 #include "oracles/models/model_rows.h"
 #include "plan/default_fields.h"
 #include "plan/registry.h"
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/walked_states.h"
 
 namespace mmafuzz {
@@ -29,11 +29,11 @@ struct StatesOptions {
 
 /// The levels that the whole walk of states covers on one row.
 StatePairs walked(const Op& op, const DotModel& model, uint64_t seed) {
-  const DatapathSweeps sweeps(op, corner_hints(&model), seed);
-  return walked_states(op, model, {{&sweeps, UINT64_MAX}});
+  const DatapathWalks walks(op, corner_hints(&model), seed);
+  return walked_states(op, model, {{&walks, UINT64_MAX}});
 }
 
-double percent(const StatePairs::Count& c) { return c.possible ? 100.0 * double(c.met) / double(c.possible) : 100; }
+double percent(const StatePairs::Count& c) { return c.possible ? 100.0 * double(c.covered) / double(c.possible) : 100; }
 
 void show(const StatePairs& states, const StatesOptions& options) {
   for (int i = 0; i < DatapathState::kinds; ++i)
@@ -41,14 +41,14 @@ void show(const StatePairs& states, const StatesOptions& options) {
       const auto x = static_cast<DatapathState::Kind>(i), y = static_cast<DatapathState::Kind>(j);
       const StatePairs::Count c = states.pairs(x, y);
       if (c.possible)
-        fmt::print("{:9} {:9} {:>8} of {:>8}  {:6.2f} %\n", DatapathState::name_of(x), DatapathState::name_of(y), c.met,
-                   c.possible, percent(c));
+        fmt::print("{:9} {:9} {:>8} of {:>8}  {:6.2f} %\n", DatapathState::name_of(x), DatapathState::name_of(y),
+                   c.covered, c.possible, percent(c));
     }
   const StatePairs::Count pairs = states.pairs(), triples = states.triples();
-  fmt::print("pairs {} of {}, {:.3f} %; triples {} of {}, {:.3f} %; after {} cases\n", pairs.met, pairs.possible,
-             percent(pairs), triples.met, triples.possible, percent(triples), states.cases());
-  for (const std::string& level : states.unmet_levels()) fmt::print("level not met: {}\n", level);
-  for (const std::string& pair : states.unmet(options.missing_or(20))) fmt::print("not met: {}\n", pair);
+  fmt::print("pairs {} of {}, {:.3f} %; triples {} of {}, {:.3f} %; after {} cases\n", pairs.covered, pairs.possible,
+             percent(pairs), triples.covered, triples.possible, percent(triples), states.cases());
+  for (const std::string& level : states.uncovered_levels()) fmt::print("level not met: {}\n", level);
+  for (const std::string& pair : states.uncovered(options.missing_or(20))) fmt::print("not met: {}\n", pair);
   for (const std::string& pair : states.contradictions()) fmt::print("wrongly ruled out: {}\n", pair);
 }
 
@@ -66,8 +66,8 @@ struct RowStates {
   size_t wrong = 0;
   std::vector<std::string> missing;
 };
-RowStates row_states(const std::string& name, const StatePairs& s, size_t most_missing) {
-  return {name, s.levels(), s.pairs(), s.triples(), s.cases(), s.contradictions().size(), s.unmet(most_missing)};
+RowStates row_states(const std::string& name, const StatePairs& s, size_t max_missing) {
+  return {name, s.levels(), s.pairs(), s.triples(), s.cases(), s.contradictions().size(), s.uncovered(max_missing)};
 }
 
 void show(std::vector<RowStates> rows) {
@@ -75,7 +75,7 @@ void show(std::vector<RowStates> rows) {
                    [](const RowStates& x, const RowStates& y) { return percent(x.pairs) < percent(y.pairs); });
   for (const RowStates& row : rows) {
     fmt::print("{} of {} levels, {:6.2f} % of {:>8} pairs, {:6.2f} % of {:>7} triples, {:>7} cases{}  {}\n",
-               row.levels.met, row.levels.possible, percent(row.pairs), row.pairs.possible, percent(row.triples),
+               row.levels.covered, row.levels.possible, percent(row.pairs), row.pairs.possible, percent(row.triples),
                row.triples.possible, row.cases, row.wrong ? fmt::format(" WRONG {}", row.wrong) : "", row.name);
     for (const std::string& pair : row.missing) fmt::print("  not met: {}\n", pair);
   }

@@ -24,14 +24,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double step_seconds = 0.1, look_interval = 0.5, save_interval = 2;
-constexpr double look_seconds = 0.05;      ///< seconds at each look for finding the facts of new findings
-constexpr double exchange_interval = 2;    ///< seconds between exchanges with other shards, at least
-constexpr double exchange_share = 0.02;    ///< share of a shard's time for exchange, at most
-constexpr double least_interval = 0.25;    ///< seconds over which a rate is measured, at least
-constexpr double least_run = 0.5;          ///< seconds; with less time left no worker is started
-constexpr double grace_seconds = 5;        ///< seconds between asking a worker to end and killing it
-constexpr double early_death = 2;          ///< seconds; a worker that dies sooner did not begin to work
-constexpr unsigned most_early_deaths = 5;  ///< in a row, until its assignment is left out
+constexpr double look_seconds = 0.05;     ///< seconds at each look for finding the facts of new findings
+constexpr double exchange_interval = 2;   ///< seconds between exchanges with other shards, at least
+constexpr double exchange_share = 0.02;   ///< share of a shard's time for exchange, at most
+constexpr double least_interval = 0.25;   ///< seconds over which a rate is measured, at least
+constexpr double least_run = 0.5;         ///< seconds; with less time left no worker is started
+constexpr double grace_seconds = 5;       ///< seconds between asking a worker to end and killing it
+constexpr double early_death = 2;         ///< seconds; a worker that dies sooner did not begin to work
+constexpr unsigned max_early_deaths = 5;  ///< in a row, until its assignment is left out
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -248,11 +248,11 @@ void Campaign::ended(Running& worker, const ProcessEnd& end) {
   }
   ++progress_.restarts;
   share.early_deaths = at - worker.started < early_death ? share.early_deaths + 1 : 0;
-  if (share.early_deaths >= most_early_deaths) {
+  if (share.early_deaths >= max_early_deaths) {
     share.set_aside = true;
     panel_.clear();
     fmt::print(stderr, "mmafuzz: {} is left out: it died {} times at once, see {}\n", assignment.name(),
-               most_early_deaths, worker.run.log());
+               max_early_deaths, worker.run.log());
     return;
   }
   const double rest = worker.deadline - grace_seconds - at;

@@ -11,7 +11,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_found = 32;  ///< divergences of one round of a pair, at most
+constexpr size_t max_found = 32;  ///< divergences of one round of a pair, at most
 
 struct Pair {
   Op op;
@@ -84,7 +84,7 @@ class Deepening {
     if (!registry().bind(replaced, op_)) return 0;
     DifferingCases differing(op_, {replaced, units_[1]}, seed_);
     size_t found = 0;
-    for (uint64_t cases = 0; cases < cases_ && found < most_found; cases += DifferingCases::round_cases)
+    for (uint64_t cases = 0; cases < cases_ && found < max_found; cases += DifferingCases::round_cases)
       found += take(differing.next());
     return found;
   }
@@ -94,7 +94,7 @@ class Deepening {
   size_t take(const Batch& differing) {
     const std::vector<Verdict> verdicts = judge_.judge(differing);
     size_t found = 0;
-    for (size_t i = 0; i < differing.size() && found < most_found; ++i) {
+    for (size_t i = 0; i < differing.size() && found < max_found; ++i) {
       if (!verdicts[i].fails) continue;
       const Batch one = differing.part(i);
       const std::string cause = causes_.find(one, {verdicts[i]})[0];

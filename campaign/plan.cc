@@ -90,7 +90,7 @@ std::vector<Op> ops_of(const FuzzTarget& target, const PlanRequest& request) {
   return ops;
 }
 
-constexpr size_t most_own_ops = 6;  ///< ops for units that take none of the default ops, at most
+constexpr size_t max_own_ops = 6;  ///< ops for units that take none of the default ops, at most
 
 /// Where the named units, plugins say, take none of the targets' own ops: a few of the models' ops that all take.
 std::vector<std::string> ops_of_units(const std::vector<const FuzzTarget*>& targets, const PlanRequest& request) {
@@ -109,7 +109,7 @@ std::vector<std::string> ops_of_units(const std::vector<const FuzzTarget*>& targ
     for (const Op& op : campaign_ops_of(*target))
       if (all_take(op)) return {};
   for (const Op& op : ops_of_models())
-    if (ops.size() < most_own_ops && all_take(op)) ops.push_back(to_text(op));
+    if (ops.size() < max_own_ops && all_take(op)) ops.push_back(to_text(op));
   return ops;
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned most_shards = 9999;
+constexpr unsigned max_shards = 9999;
 
 /// Identifies a process on this host: host, process namespace, process id, its start time ("gone": no such process).
 std::string identity(pid_t pid) {
@@ -70,8 +70,8 @@ Shard shard_from_text(const std::string& text) {
   const bool slash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '/';
   const auto second = slash ? std::from_chars(first.ptr + 1, end, shard.count) : first;
   if (!slash || second.ec != std::errc{} || second.ptr != end || shard.index < 1 || shard.index > shard.count ||
-      shard.count > most_shards)
-    throw BadInput(fmt::format("--shard {}: give I/N, with I from 1 to N and N up to {}", text, most_shards));
+      shard.count > max_shards)
+    throw BadInput(fmt::format("--shard {}: give I/N, with I from 1 to N and N up to {}", text, max_shards));
   return shard;
 }
 

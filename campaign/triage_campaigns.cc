@@ -38,7 +38,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t sampled_cases = 4096;  ///< structured cases of an op on which differences of units are counted
-constexpr size_t most_samples = 256;    ///< samples of a campaign's progress in a store, at most
+constexpr size_t max_samples = 256;     ///< samples of a campaign's progress in a store, at most
 constexpr size_t claim_cases = 1024;    ///< of the sampled cases, those on which claims are checked
 
 bool is_campaign(const std::string& path) { return fs::exists(path + "/campaign.json"); }
@@ -104,8 +104,8 @@ std::vector<CampaignSample> samples_of(const std::string& folder, const std::str
   // A night has thousands of samples; a chart shows some hundred. The last one is always kept.
   std::vector<CampaignSample> kept;
   for (size_t i = 0; i < samples.size(); ++i)
-    if (i + 1 == samples.size() || i * most_samples / samples.size() != (i + 1) * most_samples / samples.size() ||
-        samples.size() <= most_samples)
+    if (i + 1 == samples.size() || i * max_samples / samples.size() != (i + 1) * max_samples / samples.size() ||
+        samples.size() <= max_samples)
       kept.push_back(samples[i]);
   return kept;
 }

@@ -78,8 +78,8 @@ std::pair<std::unique_ptr<Unit>, Batch> bound(const std::string& unit, const Bat
 }
 
 /// The number of products m * n * k up to which an error bound is computed, in about a second.
-constexpr int64_t most_bounded = int64_t{1} << 22;
-bool may_be_bounded(const Op& op) { return int64_t{op.m} * op.n * op.k <= most_bounded; }
+constexpr int64_t max_bounded = int64_t{1} << 22;
+bool may_be_bounded(const Op& op) { return int64_t{op.m} * op.n * op.k <= max_bounded; }
 
 /// What is measured of one unit.
 struct Measured {
@@ -229,7 +229,7 @@ void print_choice(std::vector<Measured> all, const std::string& gpu, const Wish&
   fmt::print(
       "\nproducts: of narrow matrices as large as these; error: on models of the units; proven: at most "
       "that (not asked of more than {} products a * b)\n",
-      most_bounded);
+      max_bounded);
 }
 
 }  // namespace

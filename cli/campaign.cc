@@ -171,8 +171,8 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
     summary["buckets"] = outcome.buckets.size();
     summary["divergences"] = outcome.divergences;
     ending += conclusions_text(conclusions, {.width = terminal_width(1),
-                                             .most_new = is_green ? size_t{3} : 2,
-                                             .most_known = is_green ? size_t{5} : 0,
+                                             .max_new = is_green ? size_t{3} : 2,
+                                             .max_known = is_green ? size_t{5} : 0,
                                              .seed = settings.seed,
                                              .store = outcome.store}) +
               "\n";

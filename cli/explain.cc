@@ -60,11 +60,11 @@ std::optional<ExplainedVerdict> verdict_of_sequence(const std::string& property,
   const Verdict verdict = judge->judge(sequence).back();
   const Format& d = sequence.op().result_format(verdict.element);
   // Where both results are the same, the property is about one result, and there is no changed case.
-  const std::string twin = verdict.first == verdict.second ? "" : ", the changed case " + to_hex(d, verdict.second);
+  const std::string changed = verdict.first == verdict.second ? "" : ", the changed case " + to_hex(d, verdict.second);
   return ExplainedVerdict{
       verdict.fails, "",
       "after the others the last case " +
-          (verdict.fails ? "breaks " + property + ": " + to_hex(d, verdict.first) + twin : "keeps " + property)};
+          (verdict.fails ? "breaks " + property + ": " + to_hex(d, verdict.first) + changed : "keeps " + property)};
 }
 
 /// The op of a typed case without --op: that of the first unit that is a model, else, with a GPU among the units, fp16
@@ -188,11 +188,11 @@ void add_explain(Arguments& app, int& status) {
         explanation.cases.push_back(std::move(last));
         continue;
       }
-      const bool has_twin = names.size() == 1 && !block.property.empty() && block.batch.size() == 2;
+      const bool has_changed = names.size() == 1 && !block.property.empty() && block.batch.size() == 2;
       for (size_t i = 0; i < block.batch.size(); ++i) {
         const auto at = std::find(wanted.begin(), wanted.end(), block.line[i]);
         const bool chosen =
-            options->lines.empty() ? given || explanation.cases.empty() || (has_twin && i == 1) : at != wanted.end();
+            options->lines.empty() ? given || explanation.cases.empty() || (has_changed && i == 1) : at != wanted.end();
         if (!chosen) continue;
         if (at != wanted.end()) wanted.erase(at);
         if (names.empty()) names = {unit_for(block, ""), "exact"};

@@ -124,7 +124,7 @@ void list_facts(const Conclusions& all, const std::string& store, bool json, boo
   }
   const size_t width = terminal_width(1);
   fmt::print("{}", conclusions_text(
-                       all, {.width = width, .most_contradictions = SIZE_MAX, .most_new = SIZE_MAX, .store = store}));
+                       all, {.width = width, .max_contradictions = SIZE_MAX, .max_new = SIZE_MAX, .store = store}));
   if (all.confirmed.empty()) return;
   fmt::print("\nKnown facts ({})\n", all.confirmed.size());
   for (const Fact& fact : all.confirmed) {

@@ -132,7 +132,7 @@ void print_states(const Comparison& comparison, uint64_t seed, uint64_t cases, u
   for (const StatesOfUnit& one : all) width = std::max(width, one.unit.size());
   fmt::print("\nstates met by the walk, of those that may be (docs/search.md)\n{:{}} {:>9} {:>14} {:>22} {:>18}\n",
              "unit", width, "cases", "levels", "pairs", "triples");
-  const auto share = [](const StatePairs::Count& c) { return fmt::format("{} of {}", c.met, c.possible); };
+  const auto share = [](const StatePairs::Count& c) { return fmt::format("{} of {}", c.covered, c.possible); };
   for (const auto& [unit, states] : all)
     fmt::print("{:{}} {:>9} {:>14} {:>22} {:>18}\n", unit, width, states.cases(), share(states.levels()),
                share(states.pairs()), share(states.triples()));

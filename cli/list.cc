@@ -6,7 +6,7 @@
 
 #include "core/json_text.h"
 #include "core/text.h"
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "cli/command.h"
 #include "cli/row_json.h"
 #include "gpu_bridge/families/device_units.h"
@@ -103,11 +103,11 @@ void list_walks(const std::vector<std::string>& op_words, const std::string& uni
   if (line.empty()) throw BadInput("list walks needs an op, as in: list walks dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
   const Op op = op_from_text(line);
   const std::unique_ptr<Unit> bound = unit == "*" ? nullptr : bind_or_fail(unit, op);
-  const DatapathSweeps sweeps(op, corner_hints(bound ? bound->model() : nullptr), 1);
-  if (sweeps.parts().empty())
+  const DatapathWalks walks(op, corner_hints(bound ? bound->model() : nullptr), 1);
+  if (walks.parts().empty())
     throw BadInput("matrix products, and conversions and operations of integers, have no walks");
-  for (const DatapathSweeps::Part& part : sweeps.parts()) fmt::print("{:22} {:>9}\n", part.name, part.length);
-  fmt::print("{:22} {:>9}\n", "all", sweeps.length());
+  for (const DatapathWalks::Part& part : walks.parts()) fmt::print("{:22} {:>9}\n", part.name, part.length);
+  fmt::print("{:22} {:>9}\n", "all", walks.length());
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ void minimize_artifact(const MinimizeOptions& options, const std::string& file, 
     hints = corner_hints(comparison.model_of(unit), comparison.units()[unit]->slicing());
   }
   Batch cases(op);
-  cases.resize(cases_of_input(op) * most_neighbour_factor);
+  cases.resize(cases_of_input(op) * max_neighbour_factor);
   decode_operands(data, bytes.size(), cases, 0);
   Mutator(op, hints).neighbours(cases, header.selector);
   tries.cases += cases.size();
@@ -77,10 +77,10 @@ void minimize_artifact(const MinimizeOptions& options, const std::string& file, 
 
 void minimize_cases(const MinimizeOptions& options, const std::string& file, Tries& tries) {
   CaseReader reader(file);
-  std::string twin;  // the changed case of the last case: a record has it in the next line, where it is skipped
+  std::string changed;  // the changed case of the last case: a record has it in the next line, where it is skipped
   for (CaseBlock block; reader.next(block, 1);) {
-    if (!twin.empty() && case_line(block.batch, 0) == twin) {
-      twin.clear();
+    if (!changed.empty() && case_line(block.batch, 0) == changed) {
+      changed.clear();
       continue;
     }
     std::string property = options.property;
@@ -95,7 +95,7 @@ void minimize_cases(const MinimizeOptions& options, const std::string& file, Tri
                      ": no property line before the case; say --units U[,V]");
     ++tries.cases;
     tries.list.push_back({file, block.line[0], to_text(block.batch.op()), case_line(block.batch, 0),
-                          minimized(property, units, block.batch, registry(), &twin)});
+                          minimized(property, units, block.batch, registry(), &changed)});
     if (tries.list.back().minimized) continue;
     for (const std::string& unit : units) {
       Outcomes outcomes;

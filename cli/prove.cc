@@ -265,7 +265,7 @@ void add_prove(Arguments& app, int& status) {
       ->required();
   ozaki
       ->add_option("products", options->products,
-                   fmt::format("products along k, at most {}; not of residues", prove::most_slice_products))
+                   fmt::format("products along k, at most {}; not of residues", prove::max_slice_products))
       ->check(positive_number());
   ozaki->add_option("--unit", options->unit, "the unit (default: a Hopper row, of fp16, or of residues e4m3)");
   common(ozaki);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view file_start = "mmafuzz-cases 1\n";
 constexpr std::string_view end_line = "# end of record\n";
 constexpr std::string_view severity_word = "# severity ";
-constexpr int most_records = 256;        ///< of one key in one segment
+constexpr int max_records = 256;         ///< of one key in one segment
 constexpr int records_with_before = 16;  ///< how many of them have the earlier cases
 
 /// What a new writer puts first: the header in a new file, and a line end behind half a record of a killed process. A
@@ -89,7 +89,7 @@ bool DivergenceLog::add(const Divergence& divergence, uint64_t count) {
     written.there.erase(same);
     return is_new;
   }
-  if (written.records >= most_records) return is_new;
+  if (written.records >= max_records) return is_new;
   ++written.records;
   if (written.records <= records_with_before) record = divergence_record(divergence, true);
   record += end_line;

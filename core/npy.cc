@@ -9,7 +9,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr std::string_view npy_magic("\x93NUMPY", 6);
-constexpr uint64_t most_npy_bytes = uint64_t{1} << 32;
+constexpr uint64_t max_npy_bytes = uint64_t{1} << 32;
 
 [[noreturn]] void refuse_npy(const std::string& name, const std::string& why) {
   throw std::runtime_error(name + ": " + why);
@@ -116,7 +116,7 @@ NpyArray parse_npy(const std::string& name, std::string_view content) {
   array.shape = parse_shape(name, value_in_header(name, header, "shape"));
   uint64_t size = bytes;
   for (const size_t extent : array.shape)
-    if (__builtin_mul_overflow(size, uint64_t{extent}, &size) || size > most_npy_bytes)
+    if (__builtin_mul_overflow(size, uint64_t{extent}, &size) || size > max_npy_bytes)
       refuse_npy(name, "is too large: 4 GiB at most");
   const std::string_view data = content.substr(8 + wide + length);
   if (data.size() < size)
@@ -165,7 +165,7 @@ std::map<std::string, NpyArray> parse_npz(const std::string& name, std::string_v
     if (start > content.size() || content.size() - start < packed) refuse_npy(where, "is truncated");
     if (method != 0 && method != 8) refuse_npy(where, "is packed in a way that is not known");
     // Deflate makes nothing more than 1032 times smaller.
-    if (size > most_npy_bytes || size > packed * 1032 + 1024) refuse_npy(where, "is damaged: its size is wrong");
+    if (size > max_npy_bytes || size > packed * 1032 + 1024) refuse_npy(where, "is damaged: its size is wrong");
     const std::string_view stored = content.substr(start, packed);
     const std::string bytes = method == 8 ? inflated(where, stored, size) : std::string(stored);
     if (crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())) != checksum)

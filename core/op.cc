@@ -464,7 +464,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   if (op.rounds_to_integer()) attributes.boolean("inexact", op.signals_inexact);
   if (op.rounding == Rounding::stochastic) {
     attributes.number("seed", op.seed);
-    attributes.count("random_bits", op.random_bits, false, most_random_bits);
+    attributes.count("random_bits", op.random_bits, false, max_random_bits);
     attributes.word("threshold", threshold_names, op.threshold);
   }
   for (const char* random : {"seed", "random_bits", "threshold"})

@@ -64,7 +64,7 @@ struct Op {
   bool signals_inexact = true;  ///< whether a rounding to an integer raises the inexact flag
   // Of stochastic rounding alone.
   uint64_t seed = 0;
-  int random_bits = 24;  ///< of each random number, 1 to most_random_bits
+  int random_bits = 24;  ///< of each random number, 1 to max_random_bits
   Threshold threshold = Threshold::floor;
   // Of quantize alone.
   ScaleRule scale_rule = ScaleRule::floor;

@@ -232,8 +232,8 @@ DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, 
 namespace {
 
 void keep_cases_before(Divergence& d, const Batch& batch, size_t index) {
-  constexpr size_t most_before = 64;
-  const size_t count = std::min(index, most_before);
+  constexpr size_t max_before = 64;
+  const size_t count = std::min(index, max_before);
   d.before = batch.part(index - count, count);
 }
 
@@ -263,8 +263,8 @@ Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& 
   bound.severity_ = property.unclaimed();
   const auto is_this = [&](const Claim& claim) { return claim.property == property.name(); };
   if (std::any_of(unit.claims().begin(), unit.claims().end(), is_this)) bound.severity_ = Severity::contract;
-  bound.twin_ops_ = property.twin_ops(op, unit);
-  for (const Op& other : bound.twin_ops_) {
+  bound.changed_ops_ = property.changed_ops(op, unit);
+  for (const Op& other : bound.changed_ops_) {
     bound.rebound_.emplace_back();
     if (other == op) continue;
     Result<std::unique_ptr<Unit>> rebound = registry.bind(unit.name(), other);
@@ -275,10 +275,10 @@ Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& 
 }
 
 void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts,
-                          std::vector<Batch>* twins) const {
+                          std::vector<Batch>* changed_cases) const {
   if (property_->judges_alone()) {
     judge_alone(cases, base, verdicts);
-    if (twins) *twins = {cases};
+    if (changed_cases) *changed_cases = {cases};
     return;
   }
   SpecialOperands special(cases);
@@ -291,19 +291,19 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
     }
     return;
   }
-  std::vector<Batch> twin;
-  for (const Op& op : twin_ops_) {
-    twin.push_back(op == cases.op() ? cases : Batch(op));
-    twin.back().resize(cases.size());
+  std::vector<Batch> changed;
+  for (const Op& op : changed_ops_) {
+    changed.push_back(op == cases.op() ? cases : Batch(op));
+    changed.back().resize(cases.size());
   }
   const auto subject = [&](size_t i) { return Property::Subject{*unit_, cases, i, base.results.get(i)}; };
-  std::vector<std::optional<Property::Twin>> known(cases.size());  // nullopt: the case is left out
+  std::vector<std::optional<Property::Changed>> known(cases.size());  // nullopt: the case is left out
   for (size_t i = 0; i < cases.size(); ++i)
-    if (base.has_answer(i)) known[i] = property_->transform(subject(i), twin);
+    if (base.has_answer(i)) known[i] = property_->transform(subject(i), changed);
   Outcomes after;
-  for (size_t part = 0; part < twin.size(); ++part) {
-    if (part > 0) twin[part].inputs()[2] = after.results;
-    if (property_->costs_a_run()) (rebound_[part] ? *rebound_[part] : *unit_).run(twin[part], after);
+  for (size_t part = 0; part < changed.size(); ++part) {
+    if (part > 0) changed[part].inputs()[2] = after.results;
+    if (property_->costs_a_run()) (rebound_[part] ? *rebound_[part] : *unit_).run(changed[part], after);
     else after = base;
     for (size_t i = 0; i < cases.size(); ++i)
       if (!after.has_answer(i)) known[i].reset();
@@ -315,13 +315,13 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
     const Property::Subject of = subject(i);
     for (int e = 0; e < base.results.count() && !v.fails; ++e) {
       v.first = base.results.get(i, e);
-      v.second = after.results.get(i, property_->twin_element(cases.op(), e));
+      v.second = after.results.get(i, property_->changed_element(cases.op(), e));
       v.fails = !property_->holds({of, e, *known[i], v.first, v.second});
       v.element = e;
     }
     if (v.fails) v.cls = value_class(cases.op(), special[i], v.first, v.second, v.element);
   }
-  if (twins) *twins = std::move(twin);
+  if (changed_cases) *changed_cases = std::move(changed);
 }
 
 void BoundProperty::judge_alone(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts) const {
@@ -340,9 +340,9 @@ void BoundProperty::judge_alone(const Batch& cases, const Outcomes& base, std::v
 
 size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const ReportDivergence& report) const {
   std::vector<Verdict> verdicts;
-  std::vector<Batch> twins;
+  std::vector<Batch> changed_cases;
   const bool alone = property_->judges_alone();  // then the divergence has the case twice
-  judge(cases, base, verdicts, alone ? nullptr : &twins);
+  judge(cases, base, verdicts, alone ? nullptr : &changed_cases);
   size_t compared = 0;
   Divergence found[value_class_count];
   uint64_t count[value_class_count] = {};
@@ -354,7 +354,7 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
     d.key = {property_->name(), op_label(cases.op()), {unit_->name()}, name_of(v.cls)};
     d.severity = severity_;
     d.cases = cases.part(i);
-    if (has_plain_twin()) d.cases.append(alone ? cases : twins[0], i);
+    if (has_plain_changed_case()) d.cases.append(alone ? cases : changed_cases[0], i);
     if (!property_->is_about_answering()) d.results = {v.first, v.second};
     d.element = v.element;
     // A model has no state. A unit of this machine may remember earlier cases, and then breaks any property.

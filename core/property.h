@@ -1,5 +1,5 @@
 // Properties, which are statements about results, and divergences, which are cases on which a property fails. Many
-// properties relate a case to a second one that the property makes of it: the changed case, in the names here the twin.
+// properties relate a case to a second one that the property makes of it: the changed case.
 #pragma once
 
 #include <functional>
@@ -115,17 +115,20 @@ class Property {
 
     const Op& op() const { return cases.op(); }
   };
-  /// What transform() tells holds() about a changed case; the property says what `note` is, as the exponent of a scale.
-  struct Twin {
-    int note = 0;
+  /// What transform() tells holds() about a changed case: the exponent of the power of two that the property scales by,
+  /// if any.
+  struct Changed {
+    int shift = 0;
   };
-  static std::optional<Twin> twin_if(bool there_is_one) { return there_is_one ? std::optional(Twin{}) : std::nullopt; }
+  static std::optional<Changed> changed_if(bool there_is_one) {
+    return there_is_one ? std::optional(Changed{}) : std::nullopt;
+  }
 
   /// One element of the results on a case and on its changed case.
   struct Pair {
     const Subject& of;
     int element;
-    Twin twin;
+    Changed changed;
     uint64_t before, after;  ///< on the case, and on the changed case
 
     const Op& op() const { return of.op(); }
@@ -148,10 +151,12 @@ class Property {
 
   /// The ops on which the changed case is evaluated, by default the case's own. Several ops are the steps of one dot;
   /// each step takes the d of the step before it as its c.
-  virtual std::vector<Op> twin_ops(const Op& op, const Unit& unit) const { return {op}; }
-  /// Writes the changed case to index of.index of each batch of `twin`. There is a batch for each of twin_ops(); it
-  /// begins as a copy of the cases where the op is the same. nullopt: the property says nothing about this case.
-  virtual std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const { return std::nullopt; }
+  virtual std::vector<Op> changed_ops(const Op& op, const Unit& unit) const { return {op}; }
+  /// Writes the changed case to index of.index of each batch of `changed`. There is a batch for each of changed_ops();
+  /// it begins as a copy of the cases where the op is the same. nullopt: the property says nothing about this case.
+  virtual std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const {
+    return std::nullopt;
+  }
   /// Whether one element of both results obeys the statement: by default, whether it is the same. It is called for each
   /// element until one fails.
   virtual bool holds(const Pair& pair) const { return same_result(pair.op(), pair.before, pair.after, pair.element); }
@@ -164,7 +169,7 @@ class Property {
     return std::vector<int>(cases.size(), -1);
   }
   /// The element of the changed case's result that is compared with `element` of the case's result.
-  virtual int twin_element(const Op& op, int element) const { return element; }
+  virtual int changed_element(const Op& op, int element) const { return element; }
   /// Whether the statement is that the unit does not break on a case. It is read from the outcomes alone.
   virtual bool is_about_answering() const { return false; }
   /// Severity of a failure on a unit that does not claim the property.
@@ -178,7 +183,7 @@ class Property {
 class BoundProperty {
  public:
   /// Declines where the property does not apply, or where the unit, which the registry binds by its name to each op
-  /// that twin_ops() adds, does not evaluate one of them.
+  /// that changed_ops() adds, does not evaluate one of them.
   static Result<BoundProperty> bind(const Property& property, const Unit& unit, const Op& op, const Registry& registry);
 
   const Property& property() const { return *property_; }
@@ -195,13 +200,13 @@ class BoundProperty {
     int element = 0;                      ///< the element of the results that these two are
     friend bool operator==(const Verdict&, const Verdict&) = default;
   };
-  /// Sets one verdict per case. `base` has the unit's outcomes on the cases. `twins`, unless nullptr, receives the
-  /// changed cases, a batch for each op on which they were evaluated.
+  /// Sets one verdict per case. `base` has the unit's outcomes on the cases. `changed_cases`, unless nullptr, receives
+  /// the changed cases, a batch for each op on which they were evaluated.
   void judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts,
-             std::vector<Batch>* twins = nullptr) const;
+             std::vector<Batch>* changed_cases = nullptr) const;
 
   /// Whether a changed case is one case of the op itself, so that a divergence can have it.
-  bool has_plain_twin() const { return twin_ops_.size() == 1 && !rebound_[0]; }
+  bool has_plain_changed_case() const { return changed_ops_.size() == 1 && !rebound_[0]; }
 
   /// Judges the cases, `base` having the unit's outcomes on them, and reports the failures with severity(). Returns the
   /// number of cases compared. May be called from many threads at once.
@@ -213,8 +218,8 @@ class BoundProperty {
   const Property* property_ = nullptr;
   const Unit* unit_ = nullptr;
   Severity severity_ = Severity::semantic;
-  std::vector<Op> twin_ops_;
-  std::vector<std::unique_ptr<Unit>> rebound_;  ///< the unit on each of twin_ops_; nullptr: the op is the case's own
+  std::vector<Op> changed_ops_;
+  std::vector<std::unique_ptr<Unit>> rebound_;  ///< the unit on each of changed_ops_; nullptr: the op is the case's own
 };
 
 /// Compares two units' outcomes on a batch and reports their divergences. Returns the number of cases that both

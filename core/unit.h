@@ -65,11 +65,11 @@ class Unit {
 
   /// The row of a model or twin, for explanations, causes and coverage; nullptr for every other unit.
   virtual const DotModel* model() const { return nullptr; }
-  /// A search runs the unit on one batch in share() of them, because it is slower than others. If share() is not 1, a
+  /// n, where a search runs the unit on every n-th batch only, because it is slower than others. If n is not 1, a
   /// search compares the unit with the one that it claims to equal and checks nothing else of it.
-  uint64_t share() const { return share_; }
-  void set_share(uint64_t share) { share_ = share; }
-  bool keeps_to_its_claim() const { return share_ > 1; }
+  uint64_t every_nth_batch() const { return every_nth_batch_; }
+  void set_every_nth_batch(uint64_t n) { every_nth_batch_ = n; }
+  bool is_checked_only_against_its_claim() const { return every_nth_batch_ > 1; }
   /// The number of coverage features that the unit itself reports, as an RTL simulation does; 0 where it reports none.
   virtual int features() const { return 0; }
   /// Calls hit(case, feature) for each feature, from 0 to features() - 1, that each case of the batch reaches, in the
@@ -88,7 +88,7 @@ class Unit {
   std::string name_;
   std::vector<Claim> claims_;
   Role role_ = Role::other;
-  uint64_t share_ = 1;
+  uint64_t every_nth_batch_ = 1;
 };
 
 /// What `list` prints of a unit.

@@ -39,7 +39,7 @@ std::string settings_text(const std::vector<std::pair<std::string, std::string>>
 
 /// The entry of that name in a table; nullptr where there is none.
 template <class Rows>
-auto row_named(const Rows& rows, std::string_view name) -> decltype(&*std::begin(rows)) {
+auto entry_named(const Rows& rows, std::string_view name) -> decltype(&*std::begin(rows)) {
   for (const auto& row : rows)
     if (name == row.name) return &row;
   return nullptr;
@@ -47,7 +47,7 @@ auto row_named(const Rows& rows, std::string_view name) -> decltype(&*std::begin
 
 /// The names of a table, in its order.
 template <class Rows>
-std::string names_of(const Rows& rows, const char* between) {
+std::string names_in_table(const Rows& rows, const char* between) {
   std::string names;
   for (const auto& row : rows) names += std::string(names.empty() ? "" : between) + row.name;
   return names;

@@ -10,7 +10,7 @@
 namespace mmafuzz {
 
 void report_bin(int, int) {}
-size_t neighbour_factor() { return most_neighbour_factor; }
+size_t neighbour_factor() { return max_neighbour_factor; }
 
 namespace {
 

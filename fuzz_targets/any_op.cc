@@ -24,8 +24,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t cases_of_op = 8;    ///< cases that run for one input: its own and structured ones
-constexpr int most_elements = 4096;  ///< maximum number of operands of a case; larger ops are too slow
+constexpr size_t cases_of_op = 8;   ///< cases that run for one input: its own and structured ones
+constexpr int max_operands = 4096;  ///< maximum number of operands of a case; larger ops are too slow
 
 /// The op of a line; nullopt where the line is no op, or one with too many operands.
 std::optional<Op> small_op(std::string_view line) {
@@ -34,7 +34,7 @@ std::optional<Op> small_op(std::string_view line) {
   if (!op) return std::nullopt;
   int64_t elements = 0;
   for (const FieldShape& field : op->inputs()) elements += field.count;
-  if (elements > most_elements) return std::nullopt;
+  if (elements > max_operands) return std::nullopt;
   return *op;
 }
 

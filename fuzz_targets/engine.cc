@@ -35,7 +35,7 @@ std::unique_ptr<Target> target;
 // An execution costs AFL++ two switches between processes and libFuzzer almost nothing, so that AFL++ gets larger
 // batches.
 #if defined(MMAFUZZ_AFL)
-size_t neighbour_factor() { return most_neighbour_factor; }
+size_t neighbour_factor() { return max_neighbour_factor; }
 #else
 size_t neighbour_factor() { return 1; }
 #endif

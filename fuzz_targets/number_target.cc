@@ -30,15 +30,15 @@ int slot_of(size_t focus) { return static_cast<int>(focus % focus_slots); }
 Field::Field(const Op& op, const std::vector<std::string>& units, const Registry& registry,
              const Comparison::Properties& properties)
     : comparison(op, units, registry, properties), cases(cases_of_input(op) * neighbour_factor()), batch(op) {
-  SweepsOfUnits sweeps(op, 1);
+  WalksOfUnits walks(op, 1);
   for (const size_t i : engine_focuses(comparison)) {
     const DotModel* model = comparison.model_of(i);
     const Slicing* slicing = comparison.units()[i]->slicing();
     focuses.push_back(
-        {i, Coverage(op, model, slicing), Mutator(op, corner_hints(model, slicing)), sweeps.of(corner_hints(model))});
+        {i, Coverage(op, model, slicing), Mutator(op, corner_hints(model, slicing)), walks.of(corner_hints(model))});
   }
   if (focuses.empty())
-    focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr)), sweeps.of(corner_hints(nullptr))});
+    focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr)), walks.of(corner_hints(nullptr))});
   reached = ReachedBins(focuses.size());
 }
 
@@ -170,8 +170,8 @@ size_t NumberTarget::mutate(uint8_t* data, size_t size, size_t max_size, uint64_
   batch.resize(field.cases);
   const Field::Focus& focus = field.focuses[header.focus % field.focuses.size()];
   const Mutator& mutator = focus.mutator;
-  if (focus.sweeps->length() && rng.one_in(8)) {
-    focus.sweeps->make(rng.next() % focus.sweeps->length(), batch, 0);
+  if (focus.walks->length() && rng.one_in(8)) {
+    focus.walks->make(rng.next() % focus.walks->length(), batch, 0);
   } else if (rng.one_in(4)) {
     Batch fresh;
     StructuredGenerator(field.comparison.op(), seed).fill(0, 1, fresh);

@@ -13,7 +13,7 @@
 #include "search/byte_codec.h"
 #include "search/comparison.h"
 #include "search/coverage.h"
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/mutator.h"
 #include "search/reached_bins.h"
 
@@ -25,7 +25,7 @@ struct Field {
     size_t unit;  ///< index in comparison.units()
     Coverage coverage;
     Mutator mutator;
-    std::shared_ptr<const DatapathSweeps> sweeps;
+    std::shared_ptr<const DatapathWalks> walks;
   };
   Field(const Op& op, const std::vector<std::string>& units, const Registry& registry,
         const Comparison::Properties& properties);

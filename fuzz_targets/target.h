@@ -53,7 +53,7 @@ class Target {
 std::unique_ptr<Target> make_target(const TargetOptions& options);
 
 /// The factor by which an input has more cases than usual, greater where an execution costs the engine more; at most
-/// most_neighbour_factor. Defined by the glue.
+/// max_neighbour_factor. Defined by the glue.
 size_t neighbour_factor();
 
 /// Tells the engine that bin number `bin` was reached on focus slot `slot` (0 to 7). Defined by the glue.

@@ -6,7 +6,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_failures = 8;  ///< number of failed cases at which a unit is given up
+constexpr size_t max_failures = 8;  ///< number of failed cases at which a unit is given up
 
 }  // namespace
 
@@ -47,7 +47,7 @@ bool Asker::answers(const Batch& batch, Outcomes& outcomes) {
     unanswered_ += !outcomes.has_answer(i);
     failed_ += outcomes.has_failed(i);
   }
-  if (failed_ >= most_failures) stopped_ = "the unit broke on " + std::to_string(failed_) + " cases";
+  if (failed_ >= max_failures) stopped_ = "the unit broke on " + std::to_string(failed_) + " cases";
   return stopped_.empty();
 }
 

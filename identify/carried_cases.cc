@@ -5,7 +5,7 @@
 #include "arithmetic/evaluate_dot.h"
 #include "core/dot_case.h"
 #include "oracles/models/parameters.h"
-#include "search/sweep_case.h"
+#include "search/walk_case.h"
 
 namespace mmafuzz {
 namespace {
@@ -69,7 +69,7 @@ class CarriedCases {
       if (sums[i] != of_other[i] && !lanes_of(i + 1).empty()) differing.push_back(i);
     if (differing.empty()) return std::nullopt;
     Batch batch = cases.one(index);
-    SweepCase s(op_, CornerHints{}, batch, 0, rng);
+    WalkCase s(op_, CornerHints{}, batch, 0, rng);
     DotCase one(op_);
     const auto count = static_cast<int>(differing.size());
     for (int n = 0; n < tries; ++n) {  // the last difference first: a try destroys later ones
@@ -97,7 +97,7 @@ class CarriedCases {
 
   /// Draws one product that cancels the leading bits of `sum`, or one to three products whose exponents differ from
   /// that of `sum` by about the number of bits that the row keeps.
-  void draw_block(SweepCase& s, const std::vector<int>& lanes, uint64_t sum, CounterRng& rng) const {
+  void draw_block(WalkCase& s, const std::vector<int>& lanes, uint64_t sum, CounterRng& rng) const {
     const Number n = decode(step_format(row_), sum);
     const int leading = n.significand ? n.exponent + fast_bit_length(n.significand) - 1 : 0;
     const int kept = find_parameter("fraction_bits")->used_by(row_.kernel) ? row_.fraction_bits : s.fd.fraction_bits;
@@ -136,7 +136,7 @@ std::optional<Batch> carried_case(const DotModel& row, const DotModel& other, co
                                   SumsAfterBlocks& sums, uint64_t seed, const std::function<bool()>& goes_on) {
   const CarriedCases carrying(cases.op(), row, other);
   if (!carrying.possible()) return std::nullopt;
-  constexpr size_t traced_cases = 1 << 11, most_carried = 16;  // cases that are looked at; that are changed, by worth
+  constexpr size_t traced_cases = 1 << 11, max_carried = 16;  // cases that are looked at; that are changed, by worth
   const size_t count = std::min(traced_cases, cases.size());
   while (sums.size() < count) sums.push_back(sums_after_blocks(row, cases.operands(sums.size())));
   std::vector<size_t> by_worth[3];
@@ -145,7 +145,7 @@ std::optional<Batch> carried_case(const DotModel& row, const DotModel& other, co
   CounterRng rng(seed, 0);
   constexpr int tries[] = {0, 8, 96};  // draws for one case, by its worth
   for (const int worth : {2, 1})
-    for (size_t n = 0; n < std::min(most_carried, by_worth[worth].size()) && goes_on(); ++n)
+    for (size_t n = 0; n < std::min(max_carried, by_worth[worth].size()) && goes_on(); ++n)
       if (std::optional<Batch> one = carrying.carry(cases, by_worth[worth][n], tries[worth], rng)) return one;
   return std::nullopt;
 }

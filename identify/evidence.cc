@@ -56,14 +56,14 @@ Batch DotCases::one(size_t index) const {
 }
 
 uint64_t ResultsOfRow::at(size_t place) {
-  constexpr size_t one_by_one = 8, most_at_once = 256;
+  constexpr size_t one_by_one = 8, max_at_once = 256;
   if (place >= one_by_one && !unit_) {
     unit_.emplace(row_, cases_.op());
     batch_ = Batch(cases_.op());
   }
   if (!unit_ || !unit_->has_vector_code()) return evaluate_dot(row_, cases_.operands(index(place)));
   if (place >= first_ + computed_) {
-    computed_ = std::min({std::max(4 * one_by_one, 2 * computed_), most_at_once, cases_.size() - place});
+    computed_ = std::min({std::max(4 * one_by_one, 2 * computed_), max_at_once, cases_.size() - place});
     first_ = place;
     batch_.resize(computed_);
     for (size_t i = 0; i < computed_; ++i) cases_.pack(index(place + i), batch_, i);

@@ -111,16 +111,16 @@ std::string open_text(const Identification& id) {
 std::string verified_text(const Verified& verified) {
   if (verified.cases == 0) return "";
   std::string whole, one_lane, part, none;
-  for (const Verified::Sweep& sweep : verified.sweeps) {
-    std::string& list = sweep.walked >= sweep.length ? whole
-                        : sweep.walked >= sweep.pass ? one_lane
-                        : sweep.walked               ? part
-                                                     : none;
-    list += (list.empty() ? "" : ", ") + sweep.name;
-    if (&list == &part) list += fmt::format(" ({} of {})", sweep.walked, sweep.length);
+  for (const Verified::Walk& walk : verified.walks) {
+    std::string& list = walk.walked >= walk.length ? whole
+                        : walk.walked >= walk.pass ? one_lane
+                        : walk.walked              ? part
+                                                   : none;
+    list += (list.empty() ? "" : ", ") + walk.name;
+    if (&list == &part) list += fmt::format(" ({} of {})", walk.walked, walk.length);
   }
   std::string text = fmt::format("  held on {} more cases: {} of a guided search{}\n", verified.cases, verified.guided,
-                                 verified.sweeps.empty() ? "" : ", and walks through the datapath");
+                                 verified.walks.empty() ? "" : ", and walks through the datapath");
   if (!whole.empty()) text += "    whole: " + whole + "\n";
   if (!one_lane.empty()) text += "    each in some lane, not in all: " + one_lane + "\n";
   if (!part.empty()) text += "    in part: " + part + "\n";
@@ -165,9 +165,9 @@ namespace {
 
 nlohmann::json verified_json(const Verified& verified) {
   nlohmann::json json = {{"guided", verified.guided}, {"walks", nlohmann::json::array()}};
-  for (const Verified::Sweep& sweep : verified.sweeps)
+  for (const Verified::Walk& walk : verified.walks)
     json["walks"].push_back(
-        {{"name", sweep.name}, {"walked", sweep.walked}, {"pass", sweep.pass}, {"length", sweep.length}});
+        {{"name", walk.name}, {"walked", walk.walked}, {"pass", walk.pass}, {"length", walk.length}});
   return json;
 }
 

@@ -18,7 +18,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_rounds = 60;            ///< of questions between rows that fit
+constexpr size_t max_rounds = 60;             ///< of questions between rows that fit
 constexpr uint64_t least_verified = 256;      ///< cases on which a row must hold to be identified
 constexpr size_t structured_count = 4096;     ///< cases on which units without parameters are compared
 constexpr uint64_t fit_budget = 200'000'000;  ///< Evidence::work() of one search for a row: 5 to 20 s
@@ -86,7 +86,7 @@ class Identifier {
         return;
       }
       if (!asker_) return finish_given();
-      if (round < most_rounds) {
+      if (round < max_rounds) {
         Questions next = questions_between(alternatives());
         if (!next.cases.size()) next = questions_to_joint_rivals();
         if (next.cases.size()) {
@@ -130,7 +130,7 @@ class Identifier {
   }
 
   static constexpr uint64_t but_for_nans_verified = 1 << 17;
-  static constexpr size_t round_limit() { return 2 * most_rounds; }
+  static constexpr size_t round_limit() { return 2 * max_rounds; }
 
   /// Ends an identification from given answers, which row_ fits.
   void finish_given() {
@@ -319,9 +319,9 @@ class Identifier {
     const Separator::Found found = separated(rows, evidence_.size());
     std::vector<bool> asked(found.cases.size());
     for (size_t o = 0; o < others.size(); ++o) {
-      const size_t c = found.of_other[o];
+      const size_t c = found.case_of_other[o];
       if (c == SIZE_MAX) {
-        told_nothing_[{others[o].parameter, others[o].value}] = found.compared[o];
+        told_nothing_[{others[o].parameter, others[o].value}] = found.agreed_on[o];
       } else if (!asked[c]) {
         asked[c] = true;
         questions.texts.push_back(question_of(others[o]));
@@ -424,16 +424,16 @@ class Identifier {
     }
     const Separator::Found found = separated(rows, evidence_.size() + 1);
     for (size_t r = count + pairs.size(); r < rows.size(); ++r)
-      if (found.of_other[r] == SIZE_MAX)
-        told_nothing_[{nullptr, static_cast<int64_t>(rows[r].model.kernel)}] = found.compared[r];
+      if (found.case_of_other[r] == SIZE_MAX)
+        told_nothing_[{nullptr, static_cast<int64_t>(rows[r].model.kernel)}] = found.agreed_on[r];
     tried_together_ = true;
     together_.clear();
     for (size_t i = 0; i < pairs.size(); ++i) {
-      if (found.of_other[count + i] != SIZE_MAX) continue;
-      if (found.compared[count + i] == 0) tried_together_ = false;
+      if (found.case_of_other[count + i] != SIZE_MAX) continue;
+      if (found.agreed_on[count + i] == 0) tried_together_ = false;
       else together_.push_back(std::move(pairs[i]));
     }
-    challenged_ = found.cases.empty() || ++challenges_ == most_rounds;
+    challenged_ = found.cases.empty() || ++challenges_ == max_rounds;
     if (!found.cases.empty()) questions.texts.push_back("Do several parameters differ together?");
     for (const Batch& one : found.cases) questions.add(one, 0, 0);
     return questions;
@@ -857,7 +857,7 @@ class Identifier {
   bool challenged_ = false;           ///< whether it found no case for row_, or found cases too often
   size_t challenges_ = 0;             ///< how often it found cases
   bool hurries_ = false;              ///< the time is over: known rows only
-  /// Separator::Found::compared of alternatives without a difference, by parameter (nullptr: kernel) and value.
+  /// Separator::Found::agreed_on of alternatives without a difference, by parameter (nullptr: kernel) and value.
   std::map<std::pair<const Parameter*, int64_t>, size_t> told_nothing_;
 };
 

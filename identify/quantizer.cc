@@ -18,7 +18,7 @@
 #include "core/json_text.h"
 #include "core/property.h"
 #include "oracles/quantizers/fp32_recipes.h"
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/structured_generator.h"
 #include "triage/explain/number_text.h"
 #include "triage/operands.h"
@@ -249,13 +249,13 @@ ElementReading within_binade_reading(const Op& op) {
 /// `drawn` random blocks.
 Batch questions(const Op& op, uint64_t drawn, uint64_t seed) {
   Batch batch(op);
-  const DatapathSweeps sweeps(op, corner_hints(nullptr), seed);
-  for (const DatapathSweeps::Part& part : sweeps.parts()) {
+  const DatapathWalks walks(op, corner_hints(nullptr), seed);
+  for (const DatapathWalks::Part& part : walks.parts()) {
     constexpr uint64_t most = uint64_t{1} << 15;
     const uint64_t passes = std::min(part.length, std::max(part.pass * 4, std::min(part.length, uint64_t{4096})));
     const size_t first = batch.size();
     batch.resize(first + std::min(passes, most));
-    for (size_t i = first; i < batch.size(); ++i) sweeps.make(part.first + (i - first), batch, i);
+    for (size_t i = first; i < batch.size(); ++i) walks.make(part.first + (i - first), batch, i);
   }
   const size_t first = batch.size();
   const FormatFields& from = op.a.fields();
@@ -419,7 +419,7 @@ class Asking {
   }
   /// Appends the classes above `low` up to `high`, found by bisection. The last of `classes` is that of `low`.
   void split(Batch& one, const Class& low, const Class& high, std::vector<Class>& classes) const {
-    if (classes.size() > most_classes) return;
+    if (classes.size() > max_classes) return;
     if (low.scale == high.scale && low.code == high.code) {
       classes.back().last = high.last;
       return;
@@ -438,7 +438,7 @@ class Asking {
     const Class zero = one_number(one, 0), greatest = one_number(one, op_.a.fields().greatest_magnitude());
     std::vector<Class> classes = {zero};
     split(one, zero, greatest, classes);
-    if (classes.size() > most_classes) classes.clear();
+    if (classes.size() > max_classes) classes.clear();
     return classes;
   }
   Batch empty_blocks(size_t count) const {
@@ -781,7 +781,7 @@ class Asking {
     return -1;
   }
 
-  static constexpr size_t most_classes = size_t{1} << 17;
+  static constexpr size_t max_classes = size_t{1} << 17;
 
   const Unit& unit_;
   const Op& op_;

@@ -12,12 +12,12 @@
 namespace mmafuzz {
 namespace {
 
-/// A batch of different cases, at most most_questions.
+/// A batch of different cases, at most max_questions.
 class CaseSet {
  public:
   explicit CaseSet(const Op& op) : batch_(op) {}
   void add(const Batch& from, size_t index) {
-    if (batch_.size() < most_questions && known_.insert(case_line(from, index)).second) batch_.append(from, index);
+    if (batch_.size() < max_questions && known_.insert(case_line(from, index)).second) batch_.append(from, index);
   }
   size_t size() const { return batch_.size(); }
   const Batch& batch() const { return batch_; }
@@ -63,7 +63,7 @@ Batch questionnaire(const Op& op) {
   IdentifySettings settings;
   settings.verify = 0;
   for (const DotModel& row : rows) {
-    if (cases.size() >= most_questions / 2) break;
+    if (cases.size() >= max_questions / 2) break;
     const Identification id = identify(ModelUnit(row, op), op, settings);
     for (size_t i = 0; i < id.evidence.size(); ++i) cases.add(id.evidence.cases().one(i), 0);
   }
@@ -72,7 +72,7 @@ Batch questionnaire(const Op& op) {
   std::vector<GuidedSearch::Focus> focuses;
   for (const DotModel& row : rows) focuses.push_back({"row", corner_hints(&row), make_functional_feedback(op, &row)});
   GuidedSearch search(op, std::move(focuses), 1);
-  for (uint64_t n = 0; cases.size() < most_questions && n < 4 * most_questions / chunk; ++n) {
+  for (uint64_t n = 0; cases.size() < max_questions && n < 4 * max_questions / chunk; ++n) {
     Batch batch;
     search.propose(n, n * chunk, chunk, batch);
     for (size_t i = 0; i < batch.size(); ++i) cases.add(batch, i);

@@ -8,7 +8,7 @@
 
 namespace mmafuzz {
 
-inline constexpr size_t most_questions = 4000;  ///< maximum number of cases in one questionnaire
+inline constexpr size_t max_questions = 4000;  ///< maximum number of cases in one questionnaire
 
 /// The cases for an op: first_questions() (probes.h); then, until half of the maximum is reached, those that identify()
 /// asks a row of the catalogue with these formats; then those of a guided search through these rows. The same each

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
@@ -34,12 +34,12 @@ void Separator::fill(const CornerHints& hints, size_t count, uint64_t stream, Ba
   Batch structured;
   StructuredGenerator(op, seed_ + stream).fill(0, count, structured);
   batch = structured;
-  const DatapathSweeps sweeps(op, hints, seed_ + stream);
+  const DatapathWalks walks(op, hints, seed_ + stream);
   const Mutator mutator(op, hints);
   for (size_t i = 0; i < count; ++i) {
     CounterRng rng(seed_ ^ (stream << 32), i);
-    if (i % 4 == 1 && sweeps.length()) {
-      sweeps.make(rng.next() % sweeps.length(), batch, i);
+    if (i % 4 == 1 && walks.length()) {
+      walks.make(rng.next() % walks.length(), batch, i);
     } else if (i % 4 >= 2 && asked_.size()) {
       copy_case(asked_, rng.below(static_cast<uint32_t>(asked_.size())), batch, i);
       mutator.mutate(batch, i, rng);
@@ -53,9 +53,9 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
   std::vector<std::vector<uint32_t>> telling(others.size());  // by other row: the first cases on which it differs
   std::vector<uint32_t> tells(pool_.cases.size());            // by case: rows that differ on it and have no case yet
   Found found;
-  found.compared.assign(others.size(), 0);
+  found.agreed_on.assign(others.size(), 0);
   for (size_t o = 0; o < others.size() && goes_on_(); ++o) {
-    found.compared[o] = others[o].deep ? pool_.cases.size() : quick_cases;
+    found.agreed_on[o] = others[o].deep ? pool_.cases.size() : quick_cases;
     ResultsOfRow results(others[o].model, pool_.cases);
     for (size_t i = 0; i < pool_.cases.size() && telling[o].size() < remembered; ++i) {
       if (i >= quick_cases && (!others[o].deep || !telling[o].empty())) break;
@@ -64,27 +64,27 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
       ++tells[i];
     }
   }
-  found.of_other.assign(others.size(), SIZE_MAX);
+  found.case_of_other.assign(others.size(), SIZE_MAX);
   for (;;) {  // the case on which the most rows differ comes first
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < tells.size(); ++i)
       if (tells[i] && (best == SIZE_MAX || tells[i] > tells[best])) best = i;
     if (best == SIZE_MAX) break;
     for (size_t o = 0; o < others.size(); ++o) {
-      if (found.of_other[o] != SIZE_MAX) continue;
+      if (found.case_of_other[o] != SIZE_MAX) continue;
       if (std::find(telling[o].begin(), telling[o].end(), best) == telling[o].end()) continue;
-      found.of_other[o] = found.cases.size();
+      found.case_of_other[o] = found.cases.size();
       for (const uint32_t i : telling[o]) --tells[i];
     }
     tells[best] = 0;
     found.cases.push_back(pool_.cases.one(best));
   }
   for (size_t o = 0; o < others.size(); ++o) {
-    if (found.of_other[o] != SIZE_MAX || !others[o].deep) continue;
+    if (found.case_of_other[o] != SIZE_MAX || !others[o].deep) continue;
     if (!goes_on_()) break;
-    found.compared[o] = deep_cases;
+    found.agreed_on[o] = deep_cases;
     if (const std::optional<Batch> one = targeted(others[o].model)) {
-      found.of_other[o] = found.cases.size();
+      found.case_of_other[o] = found.cases.size();
       found.cases.push_back(*one);
     }
   }

@@ -28,9 +28,9 @@ class Separator {
   };
   /// A case for each of the other rows on which a difference was found. One case may serve many.
   struct Found {
-    std::vector<size_t> of_other;  ///< for each other row, an index into `cases`; SIZE_MAX: no difference was found
-    std::vector<size_t> compared;  ///< for such a row, on how many cases at least both gave the same; 0: none was tried
-    std::vector<Batch> cases;      ///< one case in each batch
+    std::vector<size_t> case_of_other;  ///< for each other row, an index into `cases`; SIZE_MAX: none differs
+    std::vector<size_t> agreed_on;      ///< for such a row, on how many cases at least both agreed; 0: none was tried
+    std::vector<Batch> cases;           ///< one case in each batch
   };
   Found separate(const std::vector<Other>& others);
 

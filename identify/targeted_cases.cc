@@ -6,7 +6,7 @@
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/models/parameters.h"
 #include "search/aligned_term.h"
-#include "search/sweep_case.h"
+#include "search/walk_case.h"
 
 namespace mmafuzz {
 namespace {
@@ -204,7 +204,7 @@ class TargetedDraw {
     const int bits = about ? fast_bit_length(static_cast<uint64_t>(about)) : 0;
     const int drop = std::max({bits - 1 - result_bits_, s_.fd.emin() - result_bits_ - unit, 0});
     const int above = rng_.between(0, 12);  // bits that a carry runs through
-    if (drop + above >= most_aligned_bits) return;
+    if (drop + above >= max_aligned_bits) return;
     int64_t target = static_cast<int64_t>(static_cast<uint64_t>(about) & ~low_mask(drop + above));
     if (s_.coin()) target += static_cast<int64_t>(low_mask(above)) << drop;
     if (drop) target += (int64_t{1} << (drop - 1)) + (s_.coin() ? 0 : rng_.between(-1, 1));
@@ -307,7 +307,7 @@ class TargetedDraw {
   }
 
   int64_t draw_sum(int unit) {
-    const int most = std::min(kept_bits_ + 8, most_aligned_bits - 2);
+    const int most = std::min(kept_bits_ + 8, max_aligned_bits - 2);
     const int to_subnormals = s_.fd.emin() - result_bits_ - unit;  // the least bit of results there, in units
     int64_t target = 0;
     const uint32_t kind = rng_.below(3);
@@ -336,7 +336,7 @@ class TargetedDraw {
 
   const Op& op_;
   const DotModel& row_;
-  SweepCase s_;
+  WalkCase s_;
   CounterRng& rng_;
   int kept_bits_ = 0, result_bits_ = 0, greatest_ = lowest;
   bool has_floor_ = false, sign_ = false;

@@ -9,9 +9,9 @@
 namespace mmafuzz {
 namespace {
 
-constexpr uint64_t most_guided = 1 << 17;  ///< cases of the guided search; the walks get the others
-constexpr size_t most_at_once = 4096;      ///< cases of one batch
-constexpr size_t most_contradictions = 6;  ///< kept of a batch
+constexpr uint64_t max_guided = 1 << 17;  ///< cases of the guided search; the walks get the others
+constexpr size_t max_at_once = 4096;      ///< cases of one batch
+constexpr size_t max_contradictions = 6;  ///< kept of a batch
 
 }  // namespace
 
@@ -22,15 +22,15 @@ Verification::Verification(const Unit& hypothesis, const DotModel* model, const 
       asked_(asked),
       asker_(asker),
       seed_(seed),
-      sweeps_(asked.op(), corner_hints(model), seed),
+      walks_(asked.op(), corner_hints(model), seed),
       contradictions_(asked.op()) {
-  for (const DatapathSweeps::Part& part : sweeps_.parts())
-    verified_.sweeps.push_back({part.name, 0, part.pass, part.length});
+  for (const DatapathWalks::Part& part : walks_.parts())
+    verified_.walks.push_back({part.name, 0, part.pass, part.length});
 }
 
 Verification::Result Verification::run(uint64_t cases) {
   if (asker_.seconds_left() <= 0) return Result::held;
-  const uint64_t first = sweeps_.length() ? std::min(cases, most_guided) : cases;
+  const uint64_t first = walks_.length() ? std::min(cases, max_guided) : cases;
   const Result guided = guided_search(first);
   if (guided != Result::held || asker_.seconds_left() <= 0) return guided;
   return walk(cases - first);
@@ -38,7 +38,7 @@ Verification::Result Verification::run(uint64_t cases) {
 
 /// Small batches at first: a row that is wrong mostly fails at once, and a slow unit is not asked in vain.
 size_t Verification::next_size() {
-  size_ = std::min({size_ ? size_ * 4 : 16, most_at_once, asker_.at_once()});
+  size_ = std::min({size_ ? size_ * 4 : 16, max_at_once, asker_.at_once()});
   return size_;
 }
 
@@ -47,7 +47,7 @@ Verification::Result Verification::guided_search(uint64_t cases) {
   std::vector<GuidedSearch::Focus> focuses;
   focuses.push_back({"hypothesis", corner_hints(model_), make_functional_feedback(op, model_)});
   GuidedSearch::Settings settings;
-  settings.sweeps = false;  // they follow
+  settings.walks = false;  // they follow
   GuidedSearch search(op, std::move(focuses), seed_, settings);
   uint64_t first = 0;
   for (uint64_t chunk = 0; first < cases; ++chunk) {
@@ -66,11 +66,11 @@ Verification::Result Verification::guided_search(uint64_t cases) {
 /// First a pass of each walk, the shortest first; then the rest of each walk, in the other lanes. After that all begin
 /// again, and what they leave open is drawn anew.
 Verification::Result Verification::walk(uint64_t cases) {
-  const std::vector<DatapathSweeps::Part>& parts = sweeps_.parts();
+  const std::vector<DatapathWalks::Part>& parts = walks_.parts();
   std::vector<size_t> order(parts.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return parts[x].pass < parts[y].pass; });
-  while (cases && sweeps_.length()) {
+  while (cases && walks_.length()) {
     for (const bool first_pass : {true, false})
       for (const size_t p : order) {
         const uint64_t count = std::min(cases, first_pass ? parts[p].pass : parts[p].length - parts[p].pass);
@@ -83,15 +83,15 @@ Verification::Result Verification::walk(uint64_t cases) {
 }
 
 Verification::Result Verification::walk_part(size_t part, uint64_t count) {
-  const DatapathSweeps::Part& of = sweeps_.parts()[part];
-  uint64_t& walked = verified_.sweeps[part].walked;
+  const DatapathWalks::Part& of = walks_.parts()[part];
+  uint64_t& walked = verified_.walks[part].walked;
   for (const uint64_t end = walked + count; walked < end;) {
     const size_t size = std::min<uint64_t>(next_size(), end - walked);
     Batch batch(asked_.op());
     batch.resize(size);
     for (size_t i = 0; i < size; ++i) {
       const uint64_t n = walked + i;
-      sweeps_.make(n / of.length * sweeps_.length() + of.first + n % of.length, batch, i);
+      walks_.make(n / of.length * walks_.length() + of.first + n % of.length, batch, i);
     }
     if (const Result result = compare(batch); result != Result::held) return result;
     walked += size;
@@ -108,7 +108,7 @@ Verification::Result Verification::compare(Batch& batch) {
   Outcomes answered, expected;
   if (!asker_.answers(batch, answered)) return Result::stopped;
   hypothesis_.run(batch, expected);
-  for (size_t i = 0; i < batch.size() && contradictions_.size() < most_contradictions; ++i) {
+  for (size_t i = 0; i < batch.size() && contradictions_.size() < max_contradictions; ++i) {
     if (!answered.has_answer(i) || answered.has_failed(i)) continue;
     verified_.cases += i < fresh;
     if (same_result(op, answered.results.get(i), expected.results.get(i))) continue;

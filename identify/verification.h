@@ -1,24 +1,24 @@
 // Compares a hypothesis with a black box on many cases: those of a guided search through the hypothesis, then walks
-// through its datapath (search/datapath_sweeps.h), so that more can be said of the cases than their number.
+// through its datapath (search/datapath_walks.h), so that more can be said of the cases than their number.
 #pragma once
 
 #include "identify/asker.h"
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 
 namespace mmafuzz {
 
 /// The cases on which a hypothesis held.
 struct Verified {
   /// A walk through one part of the datapath.
-  struct Sweep {
+  struct Walk {
     std::string name;
-    /// Numbers of cases: those that were walked, and DatapathSweeps::Part::pass and length. `walked` may be above
+    /// Numbers of cases: those that were walked, and DatapathWalks::Part::pass and length. `walked` may be above
     /// `length`: the walk then began again.
     uint64_t walked = 0, pass = 0, length = 0;
   };
   uint64_t cases = 0;   ///< that the unit answered, of the guided search and the walks
   uint64_t guided = 0;  ///< of these, those of the guided search
-  std::vector<Sweep> sweeps;
+  std::vector<Walk> walks;
 };
 
 class Verification {
@@ -53,7 +53,7 @@ class Verification {
   Asker& asker_;
   uint64_t seed_;
   size_t size_ = 0;  ///< of the last batch
-  DatapathSweeps sweeps_;
+  DatapathWalks walks_;
   Verified verified_;
   Batch contradictions_;
   std::vector<uint64_t> answers_;

@@ -38,9 +38,9 @@ Expression of_width(Expression x, int width) {
 
 Expression at_most(Expression x, int64_t most) { return ~unsigned_below(as_number(x, most), x); }
 
-/// Assumptions: a and b are integers within these magnitudes, c is an integer of at most `most_c` in magnitude, as the
+/// Assumptions: a and b are integers within these magnitudes, c is an integer of at most `max_c` in magnitude, as the
 /// products of earlier blocks can make it.
-std::vector<Expression> integers(const Operands& x, const DotModel& m, Magnitudes greatest, int64_t most_c) {
+std::vector<Expression> integers(const Operands& x, const DotModel& m, Magnitudes greatest, int64_t max_c) {
   std::vector<Expression> all;
   const int width = exponent_width_of(m);
   const auto add = [&](const FormatFields& f, const std::vector<Expression>& operands, int64_t most) {
@@ -53,14 +53,14 @@ std::vector<Expression> integers(const Operands& x, const DotModel& m, Magnitude
   add(m.a, x.a, greatest.a);
   add(m.b, x.b, greatest.b);
   const Integer c = integer_of(decode(m.c, x.c, width), m.output_fraction_bits + 2);
-  all.push_back(c.holds & at_most(c.magnitude, most_c));
+  all.push_back(c.holds & at_most(c.magnitude, max_c));
   return all;
 }
 
 /// Lemma: in units of 2^(greatest exponent - F), every addend of a block is its integer times 2^(F - greatest
 /// exponent): no bit is cut. The sum is such a multiple, too, and within its bounds. There is a case for each value of
 /// the greatest exponent: the floor, where all addends are zero, and 0 to F.
-MakeQuestion sums_are_exact(const Block& block, Magnitudes w, int64_t most_c) {
+MakeQuestion sums_are_exact(const Block& block, Magnitudes w, int64_t max_c) {
   return [=](Expressions& in) {
     const DotModel& m = block.model;
     const Operands x = dot_variables(in, block.op);
@@ -68,7 +68,7 @@ MakeQuestion sums_are_exact(const Block& block, Magnitudes w, int64_t most_c) {
     CaseQuestion asked = relate(in, block.op, x, {}, {}, in.constant(1, 1));
     Question& question = asked.question;
     question.hints.clear();
-    question.assumptions = integers(x, m, w, most_c);
+    question.assumptions = integers(x, m, w, max_c);
 
     const std::string all = std::to_string(m.block + 1);
     const Expression g = point(f, "greatest exponent of " + all), floor = as_number(g, m.zero_exponent);
@@ -96,7 +96,7 @@ MakeQuestion sums_are_exact(const Block& block, Magnitudes w, int64_t most_c) {
       n.significand = own[2];
       n.fraction_bits = is_c ? m.c.fraction_bits : m.a.fraction_bits + m.b.fraction_bits;
       const Integer integer = integer_of(n, is_c ? m.output_fraction_bits + 2 : width_of(w.a) + width_of(w.b));
-      const int64_t most = is_c ? most_c : greatest_product(w);
+      const int64_t most = is_c ? max_c : greatest_product(w);
       const Expression in_range =
           ~signed_below(own[1], as_number(own[1], 0)) & ~signed_below(as_number(own[1], m.fraction_bits), own[1]);
       for (const Expression& says : {own[3] | in_range, equal(own[3], is_zero(own[2])),
@@ -124,7 +124,7 @@ MakeQuestion sums_are_exact(const Block& block, Magnitudes w, int64_t most_c) {
     const auto bound_of = [&](int64_t most) {
       return shift_left(in.constant(wide, Bits(uint64_t(most))), zero_extend(places, wide));
     };
-    const Expression bound = bound_of(greatest_product(w)), c_bound = bound_of(most_c);
+    const Expression bound = bound_of(greatest_product(w)), c_bound = bound_of(max_c);
     question.facts.push_back({"last places", is_zero(mask & (mask + as_number(mask, 1))), {mask}, {}, true});
     for (const Expression& b : {bound, c_bound})
       question.facts.push_back(
@@ -147,7 +147,7 @@ MakeQuestion sums_are_exact(const Block& block, Magnitudes w, int64_t most_c) {
     const Expression last = sign_extend(point(f, "sum of " + all), wide);
     const Expression magnitude = choose(bit(last, wide - 1), -last, last);
     const Expression integer = shift_right(magnitude, zero_extend(places, wide));
-    const int64_t all_most = m.block * greatest_product(w) + most_c;
+    const int64_t all_most = m.block * greatest_product(w) + max_c;
     question.not_cut = {mask, bound, c_bound};
     question.violated = any_of(in, special) | ~is_zero(last & last_places) | ~at_most(integer, all_most);
     return asked;
@@ -176,7 +176,7 @@ MakeQuestion integers_are_kept(const Block& block, int64_t most, int exponent) {
                                 same | ~at_most(magnitude, most) | unsigned_below(in.constant(width, fits), magnitude));
     asked.question.hints.clear();
     asked.question.variables.push_back(integer);
-    asked.twin_samples = {in.constant(width, 1)};
+    asked.changed_samples = {in.constant(width, 1)};
     return asked;
   };
 }

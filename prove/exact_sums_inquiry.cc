@@ -48,8 +48,8 @@ bool is_exact_sum(const Batch& one, uint64_t result) {
 
 Op dot_of(const std::string& unit, int products) {
   if (!find_model_row(UnitName(unit).path)) throw BadInput("prove ozaki is about a row of a model, not '" + unit + "'");
-  if (products < 1 || products > most_slice_products)
-    throw BadInput(fmt::format("prove ozaki is about 1 to {} products, not {}", most_slice_products, products));
+  if (products < 1 || products > max_slice_products)
+    throw BadInput(fmt::format("prove ozaki is about 1 to {} products, not {}", max_slice_products, products));
   Op op = op_of(unit, {});
   op.k = products;
   return op;

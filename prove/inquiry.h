@@ -48,7 +48,7 @@ struct IntegerBits {
 IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const InquiryOptions& options);
 
 /// The maximum of `products` below: a query about so many products has megabytes.
-inline constexpr int most_slice_products = 4096;
+inline constexpr int max_slice_products = 4096;
 
 /// Does a unit sum `products` products of digits of these widths (in bits) without error (docs/ozaki.md)?
 Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths widths, int products,

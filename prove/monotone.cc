@@ -83,7 +83,7 @@ CaseQuestion rising_c(Expressions& in, const Op& op, const DotModel& m, int64_t 
   return asked;
 }
 
-constexpr int most_steps = 7;  ///< maximum change of the greatest exponent where c rises to the next number; proven
+constexpr int max_steps = 7;  ///< maximum change of the greatest exponent where c rises to the next number; proven
 
 /// The sum with its last `bits` cleared if rounding toward zero drops them: where it has so many more than d keeps, or
 /// where they are below the least number of d. Else the sum.
@@ -112,14 +112,14 @@ MakeQuestion sums_do_not_fall(const Block& block, int64_t ulps = 0) {
     const Expression g = point(before, "greatest exponent of " + all), h = point(after, "greatest exponent of " + all);
     const Expression up = h - g, lower = bit(up, up.width() - 1), steps = choose(lower, -up, up);
     const Expression s = point(before, "sum of " + all), t = point(after, "sum of " + all);
-    const int more = most_steps + 1;
+    const int more = max_steps + 1;
 
     CaseQuestion asked = relate(in, op, r.before, {}, {}, in.constant(1, 1));
     Question& question = asked.question;
     question.hints.clear();
     question.assumptions.push_back(~r.c.nan & ~r.c.infinite & ~r.next.infinite);
     if (ulps > 0) question.assumptions.push_back(~r.c.zero & ~r.c.negative);
-    const int least_step = ulps > 0 ? 0 : -most_steps, greatest_step = ulps > 0 ? 1 : most_steps;
+    const int least_step = ulps > 0 ? 0 : -max_steps, greatest_step = ulps > 0 ? 1 : max_steps;
     std::vector<Expression> falls;
     for (int j = least_step; j <= greatest_step; ++j) {
       const Expression here = equal(up, as_number(up, j));
@@ -207,7 +207,7 @@ MakeQuestion of_every_sum(const Block& block, const AboutSums& holds) {
     const Formula f = dot_formula(block.model, x);
     const std::string all = std::to_string(block.model.block + 1);
     const Stage& stage = stage_of(f, "sum of " + all);
-    const int width = stage.points[0].width() + most_steps + 1,
+    const int width = stage.points[0].width() + max_steps + 1,
               exponent_width = point(f, "greatest exponent of " + all).width();
     const Expression sum = in.variable("sum", width), greatest = in.variable("greatest", exponent_width);
     // Sums and exponents that occur leave room for one more bit.
@@ -218,7 +218,7 @@ MakeQuestion of_every_sum(const Block& block, const AboutSums& holds) {
                holds(block.model, sum, greatest) | ~room | signed_below(far, greatest) | signed_below(greatest, -far));
     asked.question.hints.clear();
     asked.question.variables.insert(asked.question.variables.end(), {sum, greatest});
-    asked.twin_samples = {in.constant(width, 1), in.constant(exponent_width, 0)};
+    asked.changed_samples = {in.constant(width, 1), in.constant(exponent_width, 0)};
     return asked;
   };
 }
@@ -280,7 +280,7 @@ PropertyQuestion monotone_in_c(const Op& op, const DotModel& m) {
     return equal(rank_of_sum(of, sum, greatest), rank_of_sum(of, sum + sum, greatest - as_number(greatest, 1)));
   }));
   p.lemmas.push_back(of_every_sum(block, [](const DotModel& of, Expression sum, Expression greatest) {
-    const Expression fewer = extract(sum, sum.width() - most_steps - 2, 0);
+    const Expression fewer = extract(sum, sum.width() - max_steps - 2, 0);
     return ~equal(sign_extend(fewer, sum.width()), sum) |
            equal(rank_of_sum(of, sum, greatest), rank_of_sum(of, fewer, greatest));
   }));

@@ -50,7 +50,7 @@ CaseQuestion opposite_operands(Expressions& in, const Op& op, const DotModel& m,
                           opposite(m.d, before.result, after.result) | same_nan(m.d, before.result, after.result));
   if (any_related_c) {
     q.question.variables.push_back(y.c);
-    q.twin_samples = {with_flipped_sign(m.c, x.c)};
+    q.changed_samples = {with_flipped_sign(m.c, x.c)};
     q.question.assumptions.push_back(opposite(m.c, x.c, y.c));
   }
   return q;
@@ -170,7 +170,7 @@ MakeQuestion zero_signs_do_not_matter(const Block& block) {
     };
     CaseQuestion q = relate(in, block.op, x, before, after, same(m.d, before.result, after.result));
     q.question.variables.push_back(y.c);
-    q.twin_samples = {x.c};
+    q.changed_samples = {x.c};
     q.question.assumptions.push_back(same(m.c, x.c, y.c));
     return q;
   };
@@ -311,7 +311,7 @@ PropertyQuestion other_factors(const Op& op, const DotModel& m, bool same_expone
     for (const std::vector<Expression>& more : {y.a, y.b})
       q.question.variables.insert(q.question.variables.end(), more.begin(), more.end());
     for (const std::vector<Expression>& more : {swap ? x.b : x.a, swap ? x.a : x.b})
-      q.twin_samples.insert(q.twin_samples.end(), more.begin(), more.end());
+      q.changed_samples.insert(q.changed_samples.end(), more.begin(), more.end());
     q.question.assumptions = same;
     q.changed = y;
     return q;
@@ -464,8 +464,8 @@ std::vector<std::vector<uint64_t>> samples_of(const CaseQuestion& q, size_t coun
     for (const Column& column : batch.inputs())
       for (int j = 0; j < column.count(); ++j) samples[i].push_back(column.get(i, j));
   }
-  if (q.twin_samples.empty()) return samples;
-  const Evaluator further(in_case_order(q.operands), q.twin_samples);
+  if (q.changed_samples.empty()) return samples;
+  const Evaluator further(in_case_order(q.operands), q.changed_samples);
   std::vector<uint64_t> values;
   for (std::vector<uint64_t>& sample : samples) {
     further.run(sample, values);

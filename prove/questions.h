@@ -20,7 +20,7 @@ struct CaseQuestion {
   Question question = {};
   /// A value that the assumptions allow for each variable of the question that is no operand, in their order: an
   /// expression in the operands. samples_of() needs it.
-  std::vector<Expression> twin_samples = {};
+  std::vector<Expression> changed_samples = {};
 };
 
 /// Do two rows give the same encodings on all cases of an op?

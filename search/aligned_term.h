@@ -8,7 +8,7 @@
 
 namespace mmafuzz {
 
-inline constexpr int most_aligned_bits = 60;  ///< width of a sum that a generator chooses, at most
+inline constexpr int max_aligned_bits = 60;  ///< width of a sum that a generator chooses, at most
 
 /// A finite value in units of 2^last, truncated toward zero. It is 0 where its magnitude is 2^52 units or more: the
 /// generator then makes a case with another sum. A thousand terms below 2^52 and a chosen sum fit int64_t.
@@ -16,7 +16,7 @@ inline int64_t aligned_term(const Exact& p, int last) {
   const int left = p.exponent - last;
   const auto magnitude = static_cast<unsigned __int128>(p.significand);
   // From 2^60 units on: a shift could lose the highest bits. (Any limit from 2^52 on would do.)
-  if (left > 0 && (left >= most_aligned_bits || magnitude >> (most_aligned_bits - left))) return 0;
+  if (left > 0 && (left >= max_aligned_bits || magnitude >> (max_aligned_bits - left))) return 0;
   const unsigned __int128 kept = left >= 0 ? magnitude << left : left > -128 ? magnitude >> -left : 0;
   if (kept >> 52) return 0;
   return p.negative ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);

@@ -21,7 +21,7 @@ inline constexpr size_t engine_header_bytes = 3;
 size_t cases_of_input(const Op& op);
 /// An engine with a high cost per execution checks more neighbours: cases_of_input() times a factor up to this one.
 /// Neighbour i does not depend on the factor, so a replay with the greatest factor includes the cases of every engine.
-inline constexpr size_t most_neighbour_factor = 2;
+inline constexpr size_t max_neighbour_factor = 2;
 
 /// Bytes that a case of this op takes, header included.
 size_t encoded_bytes(const Op& op);

@@ -83,7 +83,7 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
       if (const std::optional<size_t> row = place_of(row_name_of(*units_[i], op, registry)); row && *row != i)
         rows_[i] = *row;
     properties_.emplace_back();
-    for (const Property* property : units_[i]->keeps_to_its_claim() ? Properties() : properties)
+    for (const Property* property : units_[i]->is_checked_only_against_its_claim() ? Properties() : properties)
       if (Result<BoundProperty> bound = BoundProperty::bind(*property, *units_[i], op, registry))
         properties_[i].push_back(std::move(*bound));
     std::vector<Claim> claims = units_[i]->claims();
@@ -112,15 +112,16 @@ const DotModel* Comparison::model_of(size_t unit) const {
   return nullptr;
 }
 
-bool Comparison::is_told_by_contract(size_t unit) const {
-  if (units_[unit]->keeps_to_its_claim()) return true;
+bool Comparison::is_checked_only_by_contract(size_t unit) const {
+  if (units_[unit]->is_checked_only_against_its_claim()) return true;
   const auto row = rows_.find(unit);
   return row != rows_.end() && std::any_of(contracts_.begin(), contracts_.end(), [&](const Contract& contract) {
            return contract.unit == unit && contract.among_units == row->second;
          });
 }
 
-std::function<bool(size_t)> Comparison::told_by_rows(const std::vector<Outcomes>& outcomes, size_t x, size_t y) const {
+std::function<bool(size_t)> Comparison::reported_by_its_model(const std::vector<Outcomes>& outcomes, size_t x,
+                                                              size_t y) const {
   std::vector<std::pair<const Outcomes*, const Outcomes*>> with_rows;
   for (const size_t unit : {x, y})
     if (const auto row = rows_.find(unit); row != rows_.end() && row->second != x && row->second != y)
@@ -135,7 +136,7 @@ std::function<bool(size_t)> Comparison::told_by_rows(const std::vector<Outcomes>
 void Comparison::run(const Batch& batch, std::vector<Outcomes>& outcomes, uint64_t round) const {
   outcomes.resize(units_.size());
   for (size_t i = 0; i < units_.size(); ++i) {
-    if (round % units_[i]->share() == 0) {
+    if (round % units_[i]->every_nth_batch() == 0) {
       units_[i]->run(batch, outcomes[i]);
     } else {
       outcomes[i] = {};
@@ -190,7 +191,7 @@ Findings Comparison::examine(const Batch& batch, uint64_t first) const {
   }
   for (size_t i = 0; i < units_.size(); ++i)
     for (size_t j = i + 1; j < units_.size(); ++j) {
-      if (units_[i]->keeps_to_its_claim() || units_[j]->keeps_to_its_claim()) continue;
+      if (units_[i]->is_checked_only_against_its_claim() || units_[j]->is_checked_only_against_its_claim()) continue;
       findings.compared += compare_units("equal", Severity::semantic, batch, units_[i]->name(), outcomes[i],
                                          units_[j]->name(), outcomes[j], report);
     }
@@ -266,9 +267,9 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
   const auto compare_with_others = [&](size_t unit, std::optional<size_t> told) {
     for (size_t j = 0; j < n; ++j) {
       const size_t first = std::min(unit, j), second = std::max(unit, j);
-      if (j == unit || j == told || is_told_by_contract(first) || is_told_by_contract(second)) continue;
+      if (j == unit || j == told || is_checked_only_by_contract(first) || is_checked_only_by_contract(second)) continue;
       tell("equal", Severity::semantic, batch, special, first * n + second, units_[first]->name(), outcomes[first],
-           units_[second]->name(), outcomes[second], told_by_rows(outcomes, first, second));
+           units_[second]->name(), outcomes[second], reported_by_its_model(outcomes, first, second));
     }
   };
   const auto row = rows_.find(focus);
@@ -276,7 +277,7 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
     compare_with_others(focus, {});
   } else {  // the row's own differences are reported from the same batch
     compare_with_others(row->second, {});
-    if (!is_told_by_contract(focus)) compare_with_others(focus, row->second);
+    if (!is_checked_only_by_contract(focus)) compare_with_others(focus, row->second);
   }
   return compared;
 }

@@ -75,8 +75,9 @@ class Comparison {
   /// unit without either. `unit` is a position in units().
   const DotModel* model_of(size_t unit) const;
 
-  /// Every unit's outcomes on the batch, in the order of units(). A unit with a share above 1 runs only in rounds that
-  /// are multiples of its share; in the others it has no results, and all of its cases are marked as not answered.
+  /// Every unit's outcomes on the batch, in the order of units(). A unit whose every_nth_batch() is above 1 runs only
+  /// in rounds that are multiples of it; in the others it has no results, and all of its cases are marked as not
+  /// answered.
   void run(const Batch& batch, std::vector<Outcomes>& outcomes, uint64_t round = 0) const;
 
   /// The first cases of an op, which slow twins, referee and properties all check; of later ones they check a share.
@@ -126,12 +127,12 @@ class Comparison {
     std::optional<size_t> among_units;  ///< position of the reference in units_, where it is one of them
   };
 
-  /// Whether all that is to be said of a unit is whether it keeps its claim: its share is above 1, or it claims to
-  /// equal its row and the row is one of units_.
-  bool is_told_by_contract(size_t unit) const;
+  /// Whether all that is to be said of a unit is whether it keeps its claim: its every_nth_batch() is above 1, or it
+  /// claims to equal its row and the row is one of units_.
+  bool is_checked_only_by_contract(size_t unit) const;
   /// A predicate: whether on a case unit x or y has the same outcome as its row, so that the comparison with the row
   /// reports the difference. Empty where neither has a row among the other units_.
-  std::function<bool(size_t)> told_by_rows(const std::vector<Outcomes>& outcomes, size_t x, size_t y) const;
+  std::function<bool(size_t)> reported_by_its_model(const std::vector<Outcomes>& outcomes, size_t x, size_t y) const;
 
   void count_answers(const std::vector<Outcomes>& outcomes, AnswerCounts& answers) const;
   /// `sample` holds the cases for slow references, `sampled` the units' outcomes on them.

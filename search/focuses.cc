@@ -8,7 +8,8 @@ namespace mmafuzz {
 std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
   std::vector<GuidedSearch::Focus> focuses;
   for (size_t i = 0; i < comparison.units().size(); ++i)
-    if (const DotModel* model = comparison.model_of(i); model && !comparison.units()[i]->keeps_to_its_claim())
+    if (const DotModel* model = comparison.model_of(i);
+        model && !comparison.units()[i]->is_checked_only_against_its_claim())
       focuses.push_back({comparison.units()[i]->name(), corner_hints(model),
                          make_functional_feedback(comparison.op(), model), model});
   // Of matrix products: every unit that cuts its operands into slices, with its own slicing, and the first unit that
@@ -35,7 +36,7 @@ std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
 std::vector<size_t> engine_focuses(const Comparison& comparison) {
   std::vector<size_t> units;
   for (size_t i = 0; i < comparison.units().size(); ++i)
-    if (!comparison.units()[i]->keeps_to_its_claim() &&
+    if (!comparison.units()[i]->is_checked_only_against_its_claim() &&
         (comparison.model_of(i) || comparison.op().kind == OpKind::gemm))
       units.push_back(i);
   return units;

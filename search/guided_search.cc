@@ -15,11 +15,11 @@ GuidedSearch::GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t se
       quiet_(op, RandomKind::normal, seed),
       focuses_(std::move(focuses)),
       corpus_(op) {
-  SweepsOfUnits sweeps(op, seed);
+  WalksOfUnits walks(op, seed);
   for (const Focus& focus : focuses_) {
     mutators_.emplace_back(op, focus.hints, settings.left_out);
     relatives_.emplace_back(op, focus.model);
-    sweeps_.push_back(sweeps.of(focus.hints));
+    walks_.push_back(walks.of(focus.hints));
     Known known;
     known.hits.resize(static_cast<size_t>(focus.feedback->features()));
     known.cases.resize(known.hits.size());
@@ -52,12 +52,12 @@ uint64_t GuidedSearch::mixed_rounds(uint64_t rounds) const {
 }
 
 uint64_t GuidedSearch::sharers_of(size_t focus) const {
-  return static_cast<uint64_t>(std::count(sweeps_.begin(), sweeps_.end(), sweeps_[focus]));
+  return static_cast<uint64_t>(std::count(walks_.begin(), walks_.end(), walks_[focus]));
 }
 
 uint64_t GuidedSearch::walked(size_t focus, uint64_t cases, uint64_t chunk_cases) const {
   const uint64_t rounds = cases / (chunk_cases * focuses_.size());
-  return settings_.sweeps ? mixed_rounds(rounds) * chunk_cases * sharers_of(focus) / sweep_share : 0;
+  return settings_.walks ? mixed_rounds(rounds) * chunk_cases * sharers_of(focus) / walk_share : 0;
 }
 
 GuidedSearch::Origin GuidedSearch::origin(uint64_t chunk, size_t index, CounterRng& rng) const {
@@ -65,7 +65,7 @@ GuidedSearch::Origin GuidedSearch::origin(uint64_t chunk, size_t index, CounterR
   const bool keeps_any = !known_[focus].reached.empty();
   if (round_of(chunk) == Round::sequence)
     return index % sequence_length ? Origin::relative : keeps_any ? Origin::kept_moved : Origin::fresh_moved;
-  if (settings_.sweeps && sweeps_[focus]->length() && index % sweep_share == 0) return Origin::sweep;
+  if (settings_.walks && walks_[focus]->length() && index % walk_share == 0) return Origin::walk;
   const uint32_t kind = rng.below(settings_.sequences ? 19 : 16);
   if (kind >= 16) return index ? Origin::relative : Origin::fresh_moved;
   if (kind < 2 && settings_.plain) return Origin::plain;
@@ -102,21 +102,21 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
   if (!(batch.op() == op_)) batch = Batch(op_);
   if (round_of(chunk) == Round::quiet) return fill_quietly(first, count, batch);
   batch.resize(count);
-  const DatapathSweeps& sweeps = *sweeps_[focus];
+  const DatapathWalks& walks = *walks_[focus];
   Batch plain(op_);
   // Focus units of the same hints share one walk; each takes its part of the walk in every round.
   const uint64_t sharers = sharers_of(focus),
                  turn = static_cast<uint64_t>(
-                     std::count(sweeps_.begin(), sweeps_.begin() + static_cast<ptrdiff_t>(focus), sweeps_[focus]));
+                     std::count(walks_.begin(), walks_.begin() + static_cast<ptrdiff_t>(focus), walks_[focus]));
   const uint64_t length = chunk ? first / chunk : count;  // cases of a chunk; the last chunk may be shorter
   const uint64_t round =
       mixed_rounds(settings_.earlier) + mixed_rounds(chunk / focuses_.size()) * focuses_.size() * length;
-  const uint64_t sweep = round * sharers / (focuses_.size() * sweep_share) + turn * length / sweep_share;
+  const uint64_t walk_case = round * sharers / (focuses_.size() * walk_share) + turn * length / walk_share;
   for (size_t i = 0; i < count; ++i) {
     CounterRng rng = draws_of(first + i);
     const Origin from = origin(chunk, i, rng);
     switch (from) {
-      case Origin::sweep: sweeps.make(sweeps.searched(sweep + i / sweep_share), batch, i); break;
+      case Origin::walk: walks.make(walks.searched(walk_case + i / walk_share), batch, i); break;
       case Origin::plain:
         plain_.fill(first + i, 1, plain);
         copy_case(plain, 0, batch, i);
@@ -143,7 +143,7 @@ GuidedSearch::Observation GuidedSearch::observe(uint64_t chunk, uint64_t first, 
   for (size_t i = 0; i < batch.size(); ++i) {
     CounterRng rng = draws_of(first + i);
     const Origin from = origin(chunk, i, rng);
-    if (from == Origin::sweep) continue;
+    if (from == Origin::walk) continue;
     const bool due = from < Origin::kept_moved ? others++ % settings_.look_share_of_others == 0
                                                : mutants++ % settings_.look_share == 0;
     if (due) some.append(batch, i);

@@ -4,7 +4,7 @@
 // may run on many threads; learning happens in chunk order, so that a seed decides the whole run.
 #pragma once
 
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/feedback.h"
 #include "search/mutator.h"
 #include "search/random_generators.h"
@@ -35,7 +35,7 @@ class GuidedSearch {
   struct Settings {
     uint64_t earlier = 0;  ///< cases that earlier searches of the same op proposed: the walks continue behind them
     // Each is switched off only to measure its worth: walks, plain random cases, sequences and quiet rounds.
-    bool sweeps = true, plain = true, sequences = true;
+    bool walks = true, plain = true, sequences = true;
     uint32_t kept_from = 5;  ///< of kinds 0 to 15, drawn by cases of no walk, those from this one on mutate kept cases
     /// One case in this many is traced: of mutants of kept cases, and of other cases. A trace costs more than most
     /// units, and a mutant of a kept case reaches something new ten times as often.
@@ -68,7 +68,7 @@ class GuidedSearch {
   size_t focus_count() const { return focuses_.size(); }
   const std::string& focus_unit(size_t focus) const { return focuses_[focus].unit; }
   const DotModel* focus_model(size_t focus) const { return focuses_[focus].model; }
-  const DatapathSweeps& focus_sweeps(size_t focus) const { return *sweeps_[focus]; }
+  const DatapathWalks& focus_walks(size_t focus) const { return *walks_[focus]; }
   /// How many cases of a focus unit's walk have been proposed after `cases` cases in chunks of `chunk_cases`, to this
   /// focus unit or to others that share the walk. A round that is not whole counts nothing.
   uint64_t walked(size_t focus, uint64_t cases, uint64_t chunk_cases) const;
@@ -83,7 +83,7 @@ class GuidedSearch {
  private:
   static constexpr uint64_t warm_up = 1024;     ///< cases
   static constexpr size_t representatives = 4;  ///< cases kept for a feature, at most
-  static constexpr uint64_t sweep_share = 2;    ///< one case in this many is the next one of a walk
+  static constexpr uint64_t walk_share = 2;     ///< one case in this many is the next one of a walk
   static constexpr int rarest_of = 4;           ///< number of features drawn; the least reached of them is taken
   /// One round in this many is quiet, and one holds sequences.
   static constexpr uint64_t rounds_of_kinds = 16;
@@ -102,10 +102,10 @@ class GuidedSearch {
   /// How many of the first `rounds` rounds are mixed: only these contain cases of walks.
   uint64_t mixed_rounds(uint64_t rounds) const;
 
-  /// Where a case comes from, and what is done to it. sweep: the next case of the walk. fresh: the structured
+  /// Where a case comes from, and what is done to it. walk: the next case of the walk. fresh: the structured
   /// generator's. plain: random. kept: of the corpus. moved: mutated. crossed: with another kept case.
   enum class Origin : uint8_t {
-    sweep,
+    walk,
     fresh,
     fresh_moved,
     plain,
@@ -129,7 +129,7 @@ class GuidedSearch {
   std::vector<Focus> focuses_;
   std::vector<Mutator> mutators_;
   std::vector<Relatives> relatives_;
-  std::vector<std::shared_ptr<const DatapathSweeps>> sweeps_;
+  std::vector<std::shared_ptr<const DatapathWalks>> walks_;
   std::vector<Known> known_;
   Batch corpus_;
   std::pair<int, int> newest_ = {-1, -1};

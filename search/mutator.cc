@@ -412,7 +412,7 @@ class DotMoves {
       if (p.cls == NumberClass::nan || p.cls == NumberClass::infinity) return step_ulp();
       if (p.cls == NumberClass::finite) sum += aligned_term(p, top - f);
     }
-    int64_t target = int64_t{1} << rng_.below(static_cast<uint32_t>(std::min(f + 4, most_aligned_bits)));
+    int64_t target = int64_t{1} << rng_.below(static_cast<uint32_t>(std::min(f + 4, max_aligned_bits)));
     target += rng_.between(-1, 1);
     if (rng_.one_in(2)) target = -target;
     set_c(encode_units(fc_, target - sum, top - f));

@@ -49,7 +49,7 @@ struct Draws {
 constexpr Draws draws[] = {{1, 24, Threshold::floor},
                            {2, 1, Threshold::ceiling},
                            {3, 8, Threshold::nearest},
-                           {4, most_random_bits, Threshold::floor}};
+                           {4, max_random_bits, Threshold::floor}};
 
 bool is_prime(uint64_t n) {
   for (uint64_t d = 2; d * d <= n; ++d)

@@ -65,16 +65,16 @@ class DatapathState::Limits {
         if (at[size_t(shift)] != all_classes)
           at[size_t(shift)] |= static_cast<uint8_t>(1u << bins::lost_class(significand, -own_bits, shift - kept_));
     };
-    // Notes the possible cuts of each level of `place`, and the shifts of each cut, up to `most_shift`.
-    const auto cut_at = [&](uint8_t(&cuts)[13], Range(&at)[6], const Classes& classes, int most_shift) {
+    // Notes the possible cuts of each level of `place`, and the shifts of each cut, up to `max_shift`.
+    const auto cut_at = [&](uint8_t(&cuts)[13], Range(&at)[6], const Classes& classes, int max_shift) {
       const int last = static_cast<int>(classes.size()) - 1;
       for (int place = 1; place < 13; ++place) {
         const Range range = shifts(place);
-        for (int shift = range.least; shift <= std::min({range.most, last, most_shift}); ++shift) {
+        for (int shift = range.least; shift <= std::min({range.most, last, max_shift}); ++shift) {
           cuts[place] |= classes[size_t(shift)];
           for (int cut = 0; cut < 6; ++cut)
             if (classes[size_t(shift)] >> cut & 1)
-              at[cut] = {std::min(at[cut].least, shift), std::max(at[cut].most, shift == last ? most_shift : shift)};
+              at[cut] = {std::min(at[cut].least, shift), std::max(at[cut].most, shift == last ? max_shift : shift)};
         }
       }
     };
@@ -148,7 +148,7 @@ class DatapathState::Limits {
         return !(x >= 2 && x <= 4) || !lacks(model_.d, 1);
       case Kind::size:
         return x < 2 ||
-               (!(is_aligned() && x == 10) && above(x).least <= most_above(1, 1) && above(x).least <= above(x).most);
+               (!(is_aligned() && x == 10) && above(x).least <= max_above(1, 1) && above(x).least <= above(x).most);
       default: return true;
     }
   }
@@ -306,7 +306,7 @@ class DatapathState::Limits {
 
   /// The maximum number of bits from the greatest exponent up to the sum's leading one, where one lane contributes at
   /// most `part_of_lane` of a product's greatest magnitude and c `part_of_c` of c's (0 to 1); `far`: no known limit.
-  int most_above(double part_of_lane, double part_of_c) const {
+  int max_above(double part_of_lane, double part_of_c) const {
     // Where the row aligns a subnormal c at a lower exponent than DatapathState reads, other addends can be greater
     // than the greatest exponent says.
     const bool c_as_it_stands = least_exponent_of_c(model_, model_.c) >= model_.c.emin() && model_.c_guard_bits == 0;
@@ -332,7 +332,7 @@ class DatapathState::Limits {
     if (size == 1) return rest == 1 || !is_aligned();
     if (!is_aligned() || rest == 1 || exponents(0).least - kept_ <= model_.d.emin()) return true;
     const int precision = (model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits) + 1;
-    const int dropped = std::min(above(size).most, most_above(1, 1)) + kept_ + 1 - precision;
+    const int dropped = std::min(above(size).most, max_above(1, 1)) + kept_ + 1 - precision;
     return dropped >= 3 || (dropped == 2 && (rest == 2 || rest == 5 || rest == 8)) || (dropped == 1 && rest == 5);
   }
 
@@ -472,7 +472,7 @@ class DatapathState::Limits {
                           : stands(f, x)                ? std::exp2(-std::min(standing(f, x).least, 60))
                           : f.kind <= Kind::b && x == 1 ? 0.5  // subnormal
                                                         : 1;
-      if (above(y).least > most_above(of_c ? 1 : part, of_c ? part : 1)) return false;
+      if (above(y).least > max_above(of_c ? 1 : part, of_c ? part : 1)) return false;
     }
     // An addend of such a shift is lost whole.
     if (f.kind == Kind::place && x >= (of_c ? 10 : 11) && in_last_step && is_aligned() && g.kind == Kind::lost)

@@ -73,12 +73,13 @@ void StatePairs::each_pair(Each each) const {
     for (size_t j = i + 1; j < factors.size() && factors[i].kind < Kind::greatest; ++j)
       for (size_t x = 0; x < size_of(factors[i]); ++x) {
         const size_t level = static_cast<size_t>(factors[i].first) + x;
-        if (!met(level)) continue;
+        if (!covered(level)) continue;
         // Where steps do not align, how far an addend lies below the greatest exponent says little about the result.
         if (factors[j].kind == Kind::result && factors[i].kind == Kind::place && !state_.aligns()) continue;
         for (size_t y = 0; y < size_of(factors[j]); ++y) {
           const size_t other = static_cast<size_t>(factors[j].first) + y;
-          if (met(other)) each(factors[i], static_cast<int>(x), factors[j], static_cast<int>(y), met(level, other));
+          if (covered(other))
+            each(factors[i], static_cast<int>(x), factors[j], static_cast<int>(y), covered(level, other));
         }
       }
 }
@@ -89,16 +90,16 @@ StatePairs::Count StatePairs::levels() const {
     for (size_t x = 0; x < size_of(f); ++x) {
       if (!state_.possible(f, static_cast<int>(x))) continue;
       ++count.possible;
-      count.met += met(static_cast<size_t>(f.first) + x);
+      count.covered += covered(static_cast<size_t>(f.first) + x);
     }
   return count;
 }
 
-std::vector<std::string> StatePairs::unmet_levels() const {
+std::vector<std::string> StatePairs::uncovered_levels() const {
   std::vector<std::string> list;
   for (const Factor& f : state_.factors())
     for (size_t x = 0; x < size_of(f); ++x)
-      if (state_.possible(f, static_cast<int>(x)) && !met(static_cast<size_t>(f.first) + x))
+      if (state_.possible(f, static_cast<int>(x)) && !covered(static_cast<size_t>(f.first) + x))
         list.push_back(text(f, static_cast<int>(x)));
   return list;
 }
@@ -106,10 +107,10 @@ std::vector<std::string> StatePairs::unmet_levels() const {
 template <class Counts>
 StatePairs::Count StatePairs::count_pairs(Counts counts) const {
   Count count;
-  each_pair([&](const Factor& f, int x, const Factor& g, int y, bool met) {
+  each_pair([&](const Factor& f, int x, const Factor& g, int y, bool covered) {
     if (!counts(f, g) || !state_.possible(f, x, g, y)) return;
     ++count.possible;
-    count.met += met;
+    count.covered += covered;
   });
   return count;
 }
@@ -134,10 +135,11 @@ StatePairs::Count StatePairs::triples() const {
       for (int x = 0; x < static_cast<int>(size_of(f)); ++x)
         for (int y = 0; y < static_cast<int>(size_of(h)); ++y)
           for (int z = 0; z < static_cast<int>(size_of(p)); ++z, ++place) {
-            if (!met(size_t(f.first + x)) || !met(size_t(h.first + y)) || !met(size_t(p.first + z))) continue;
+            if (!covered(size_t(f.first + x)) || !covered(size_t(h.first + y)) || !covered(size_t(p.first + z)))
+              continue;
             if (!state_.possible(f, x, h, y) || !state_.possible(f, x, p, z) || !state_.possible(h, y, p, z)) continue;
             ++count.possible;
-            count.met += triples_[g][place];
+            count.covered += triples_[g][place];
           }
     });
   }
@@ -148,18 +150,19 @@ std::string StatePairs::text(const Factor& f, int level) const {
   return state_.name_of(f) + "=" + DatapathState::levels_of(f.kind)[static_cast<size_t>(level)];
 }
 
-std::vector<std::string> StatePairs::unmet(size_t most) const {
+std::vector<std::string> StatePairs::uncovered(size_t most) const {
   std::vector<std::string> list;
-  each_pair([&](const Factor& f, int x, const Factor& g, int y, bool met) {
-    if (list.size() < most && !met && state_.possible(f, x, g, y)) list.push_back(text(f, x) + " and " + text(g, y));
+  each_pair([&](const Factor& f, int x, const Factor& g, int y, bool covered) {
+    if (list.size() < most && !covered && state_.possible(f, x, g, y))
+      list.push_back(text(f, x) + " and " + text(g, y));
   });
   return list;
 }
 
 std::vector<std::string> StatePairs::contradictions() const {
   std::vector<std::string> list;
-  each_pair([&](const Factor& f, int x, const Factor& g, int y, bool met) {
-    if (met && !state_.possible(f, x, g, y)) list.push_back(text(f, x) + " and " + text(g, y));
+  each_pair([&](const Factor& f, int x, const Factor& g, int y, bool covered) {
+    if (covered && !state_.possible(f, x, g, y)) list.push_back(text(f, x) + " and " + text(g, y));
   });
   return list;
 }

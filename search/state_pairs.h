@@ -1,6 +1,6 @@
 // Which pairs and triples of a datapath's levels a search has covered, out of those that are possible. A *factor* is
 // one observed quantity of the datapath, a *level* is one of its classes of values (search/datapath_state.h;
-// docs/search.md has the table). A level, pair or triple is *met* when one case has had all of its levels.
+// docs/search.md has the table). A level, pair or triple is *covered* when one case has had all of its levels.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ class StatePairs {
   void add(const Batch& batch, size_t index);
 
   struct Count {
-    uint64_t met = 0, possible = 0;
+    uint64_t covered = 0, possible = 0;
   };
-  /// How many single levels were met, of those that DatapathState::possible does not exclude. A level that was never
-  /// met counts in no pair and no triple, not even as possible.
+  /// How many single levels were covered, of those that DatapathState::possible does not exclude. A level that was
+  /// never covered counts in no pair and no triple, not even as possible.
   Count levels() const;
-  /// The possible levels that were not met, as "cut[0]=half".
-  std::vector<std::string> unmet_levels() const;
+  /// The possible levels that were not covered, as "cut[0]=half".
+  std::vector<std::string> uncovered_levels() const;
   /// Pairs of a factor of one kind with a factor of the other kind. At least one of the two is of a lane, c or a scale:
   /// pairs of the sum's own factors are bins (docs/coverage.md).
   Count pairs(DatapathState::Kind first, DatapathState::Kind second) const;
@@ -33,17 +33,18 @@ class StatePairs {
   Count pairs() const;
   /// Triples of factors of one lane, of c, or of the sum's greatest, size, lost and rest.
   Count triples() const;
-  /// Possible pairs that were not met, as "a[3]=zero and cut[0]=half"; at most `most`.
-  std::vector<std::string> unmet(size_t most) const;
-  /// Pairs that were met though DatapathState::possible excludes them: a rule of search/possible_states.cc is wrong.
+  /// Possible pairs that were not covered, as "a[3]=zero and cut[0]=half"; at most `most`.
+  std::vector<std::string> uncovered(size_t most) const;
+  /// Pairs that were covered though DatapathState::possible excludes them: a rule of search/possible_states.cc is
+  /// wrong.
   std::vector<std::string> contradictions() const;
   uint64_t cases() const { return cases_; }
 
  private:
-  bool met(size_t level, size_t other) const { return rows_[level * words_ + other / 64] >> (other % 64) & 1; }
-  bool met(size_t level) const { return met(level, level); }
+  bool covered(size_t level, size_t other) const { return rows_[level * words_ + other / 64] >> (other % 64) & 1; }
+  bool covered(size_t level) const { return covered(level, level); }
   /// Calls each(first factor, its level, second factor, its level, whether a case had both) for all pairs of levels of
-  /// which each was met.
+  /// which each was covered.
   template <class Each>
   void each_pair(Each each) const;
   /// Counts the possible pairs of those factors for which counts(first, second).

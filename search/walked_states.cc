@@ -16,7 +16,7 @@ void for_each_walk(const Comparison& comparison, const GuidedSearch& search, uin
   if (comparison.op().kind != OpKind::dot || comparison.op().a.fields().integer) return;
   for (size_t focus = 0; focus < search.focus_count(); ++focus) {
     if (!search.focus_model(focus)) continue;
-    f(focus, search.focus_sweeps(focus).states_among(search.walked(focus, cases, chunk_cases)));
+    f(focus, search.focus_walks(focus).states_among(search.walked(focus, cases, chunk_cases)));
   }
 }
 
@@ -24,9 +24,9 @@ void for_each_walk(const Comparison& comparison, const GuidedSearch& search, uin
 std::vector<MadeWalk> made_walks(const Comparison& comparison, const GuidedSearch& search, uint64_t cases) {
   std::vector<MadeWalk> walks;
   for_each_walk(comparison, search, cases, [&](size_t focus, uint64_t made) {
-    const DatapathSweeps& sweeps = search.focus_sweeps(focus);
-    if (std::none_of(walks.begin(), walks.end(), [&](const MadeWalk& walk) { return walk.sweeps == &sweeps; }))
-      walks.push_back({&sweeps, made});
+    const DatapathWalks& of_focus = search.focus_walks(focus);
+    if (std::none_of(walks.begin(), walks.end(), [&](const MadeWalk& walk) { return walk.walks == &of_focus; }))
+      walks.push_back({&of_focus, made});
   });
   return walks;
 }
@@ -38,9 +38,9 @@ StatePairs walked_states(const Op& op, const DotModel& model, const std::vector<
   Batch batch(op);
   batch.resize(1);
   for (const MadeWalk& walk : walks) {
-    const DatapathSweeps::Part& part = walk.sweeps->states();
+    const DatapathWalks::Part& part = walk.walks->states();
     for (uint64_t n = 0; n < std::min(part.length, walk.cases); ++n) {
-      walk.sweeps->make(part.first + n, batch, 0);
+      walk.walks->make(part.first + n, batch, 0);
       states.add(batch, 0);
     }
   }
@@ -68,7 +68,7 @@ std::vector<WalkOfStates> walks_of_states(const Comparison& comparison, uint64_t
   uint64_t seen = 0;
   for (const MadeWalk& walk : made_walks(comparison, search, cases)) seen += walk.cases;
   for_each_walk(comparison, search, cases, [&](size_t focus, uint64_t made) {
-    all.push_back({search.focus_unit(focus), made, search.focus_sweeps(focus).states().length, seen});
+    all.push_back({search.focus_unit(focus), made, search.focus_walks(focus).states().length, seen});
   });
   return all;
 }

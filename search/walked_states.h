@@ -11,11 +11,11 @@
 
 namespace mmafuzz {
 
-class DatapathSweeps;
+class DatapathWalks;
 
-/// The first `cases` cases of the walk of states in `sweeps`; all where the walk has fewer.
+/// The first `cases` cases of the walk of states in `walks`; all where the walk has fewer.
 struct MadeWalk {
-  const DatapathSweeps* sweeps;
+  const DatapathWalks* walks;
   uint64_t cases;
 };
 /// The states of a row that the cases of all these walks have covered: every unit runs the cases of all walks of an op.

@@ -122,7 +122,7 @@ class CountedFamily final : public Family {
   Role role(const std::string&) const override { return Role::plugin; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
     auto unit = std::make_unique<Counted>(batches_);
-    unit->set_share(3);
+    unit->set_every_nth_batch(3);
     unit->describe(name, {{"equals_model", row}});
     return std::unique_ptr<Unit>(std::move(unit));
   }

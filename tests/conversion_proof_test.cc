@@ -1,6 +1,6 @@
-// The proof over all fp32 inputs: it accepts the codec and catches one that is wrong on a single input in the middle of
+// The trial of all fp32 inputs: it accepts the codec and catches one that is wrong on a single input in the middle of
 // a segment, in value or in flags alone.
-#include "oracles/convert/conversion_proof.h"
+#include "oracles/convert/exhaustive_conversion.h"
 
 #include <gtest/gtest.h>
 
@@ -33,25 +33,25 @@ struct Faulty {
   }
 };
 
-TEST(ConversionProof, CatchesACodecThatIsWrongOnOneInputInsideASegment) {
+TEST(ExhaustiveConversion, CatchesACodecThatIsWrongOnOneInputInsideASegment) {
   const Op op = conversion_to("e4m3");
   // 0x3f812345 lies inside (1, 1 + 1/16): no boundary within thousands of encodings.
-  const exact::ConversionProof proof =
-      exact::prove_conversion(op, Faulty{{op.d.fields(), op.rounding_rule()}, 0x3f812345, 0xc3456789}, 2);
-  ASSERT_TRUE(proof.first_wrong);
-  EXPECT_EQ(proof.wrong, 2u);
-  EXPECT_EQ(proof.first_wrong->source, 0x3f812345u);
-  EXPECT_EQ(proof.first_wrong->encoding, 0x39u);
-  EXPECT_EQ(proof.first_wrong->expected, 0x38u);
-  EXPECT_EQ(proof.first_wrong->flags, proof.first_wrong->expected_flags);
+  const exact::ExhaustiveConversion tried =
+      exact::try_conversion(op, Faulty{{op.d.fields(), op.rounding_rule()}, 0x3f812345, 0xc3456789}, 2);
+  ASSERT_TRUE(tried.first_wrong);
+  EXPECT_EQ(tried.wrong, 2u);
+  EXPECT_EQ(tried.first_wrong->source, 0x3f812345u);
+  EXPECT_EQ(tried.first_wrong->encoding, 0x39u);
+  EXPECT_EQ(tried.first_wrong->expected, 0x38u);
+  EXPECT_EQ(tried.first_wrong->flags, tried.first_wrong->expected_flags);
 }
 
-TEST(ConversionProof, AcceptsTheCodec) {
+TEST(ExhaustiveConversion, AcceptsTheCodec) {
   const Op op = conversion_to("e2m1", Rounding::up);
-  EXPECT_EQ(exact::prove_conversion(op, Faulty{{op.d.fields(), op.rounding_rule()}}, 2).wrong, 0u);
+  EXPECT_EQ(exact::try_conversion(op, Faulty{{op.d.fields(), op.rounding_rule()}}, 2).wrong, 0u);
 }
 
-TEST(ConversionProof, SegmentsCoverEveryInputOnceAndKnowTheMiddles) {
+TEST(ExhaustiveConversion, SegmentsCoverEveryInputOnceAndKnowTheMiddles) {
   for (const char* name : {"e2m1", "cfloat8_1_4_3:7", "e8m0", "uhp", "bf16"}) {
     const Op op = conversion_to(name);
     const std::vector<exact::ConversionSegment> segments = exact::conversion_segments(op, 2);
@@ -74,13 +74,13 @@ TEST(ConversionProof, SegmentsCoverEveryInputOnceAndKnowTheMiddles) {
   }
 }
 
-TEST(ConversionProof, SegmentsOfFlushedFormatsAreConstantInDirectedModes) {  // else conversion_segments throws
+TEST(ExhaustiveConversion, SegmentsOfFlushedFormatsAreConstantInDirectedModes) {  // else conversion_segments throws
   for (const char* name : {"uhp", "uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,flush=before"})
     for (const Rounding mode : {Rounding::up, Rounding::down})
       EXPECT_NO_THROW(exact::conversion_segments(conversion_to(name, mode), 2)) << name << " " << name_of(mode);
 }
 
-TEST(ConversionProof, DirectedModesAndSwitchesAreProvenAtNight) {
+TEST(ExhaustiveConversion, DirectedModesAndSwitchesAreProvenAtNight) {
   if (!nightly()) GTEST_SKIP() << "nightly";
   for (const char* name :
        {"fp16", "bf16", "e4m3", "e5m2", "e8m0", "cfloat8_1_4_3:7",
@@ -88,7 +88,7 @@ TEST(ConversionProof, DirectedModesAndSwitchesAreProvenAtNight) {
         "uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,flush=before"})
     for (const Rounding mode : {Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
       const Op op = conversion_to(name, mode);
-      EXPECT_EQ(exact::prove_conversion(op, Faulty{{op.d.fields(), op.rounding_rule()}}, 2).wrong, 0u) << to_text(op);
+      EXPECT_EQ(exact::try_conversion(op, Faulty{{op.d.fields(), op.rounding_rule()}}, 2).wrong, 0u) << to_text(op);
     }
 }
 

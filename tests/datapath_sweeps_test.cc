@@ -1,5 +1,5 @@
-// Sweeps reach what they state: counted here from the operands alone, with arithmetic of this file's own.
-#include "search/datapath_sweeps.h"
+// Walks reach what they state: counted here from the operands alone, with arithmetic of this file's own.
+#include "search/datapath_walks.h"
 
 #include <gtest/gtest.h>
 
@@ -19,9 +19,9 @@ namespace mmafuzz {
 namespace {
 
 /// Positions of a part within the whole walk.
-std::pair<uint64_t, uint64_t> range_of(const DatapathSweeps& sweeps, const std::string& name) {
+std::pair<uint64_t, uint64_t> range_of(const DatapathWalks& walks, const std::string& name) {
   uint64_t first = 0;
-  for (const DatapathSweeps::Part& part : sweeps.parts()) {
+  for (const DatapathWalks::Part& part : walks.parts()) {
     if (part.name == name) return {first, first + part.length};
     first += part.length;
   }
@@ -31,21 +31,21 @@ std::pair<uint64_t, uint64_t> range_of(const DatapathSweeps& sweeps, const std::
 
 /// Calls look(batch) with each case of a part as case 0.
 template <class Look>
-void walk(const DatapathSweeps& sweeps, const Op& op, const std::string& name, Look look) {
+void walk(const DatapathWalks& walks, const Op& op, const std::string& name, Look look) {
   Batch batch(op);
   batch.resize(1);
-  const auto [first, end] = range_of(sweeps, name);
+  const auto [first, end] = range_of(walks, name);
   for (uint64_t n = first; n < end; ++n) {
-    sweeps.make(n, batch, 0);
+    walks.make(n, batch, 0);
     look(batch);
   }
 }
 
-TEST(DatapathSweeps, EveryPairOfSmallOperandsMeetsInEveryLane) {
+TEST(DatapathWalks, EveryPairOfSmallOperandsMeetsInEveryLane) {
   const Op op = op_from_text("dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32");
-  const DatapathSweeps sweeps(op, {.fraction_bits = 13, .block = 32, .floor = -133}, 1);
+  const DatapathWalks walks(op, {.fraction_bits = 13, .block = 32, .floor = -133}, 1);
   std::vector<bool> met(size_t{1} << 21);
-  walk(sweeps, op, "operand pairs", [&](const Batch& batch) {
+  walk(walks, op, "operand pairs", [&](const Batch& batch) {
     for (int lane = 0; lane < 32; ++lane)
       met[(static_cast<size_t>(lane) << 16) | batch.inputs()[0].get(0, lane) << 8 | batch.inputs()[1].get(0, lane)] =
           true;
@@ -53,11 +53,11 @@ TEST(DatapathSweeps, EveryPairOfSmallOperandsMeetsInEveryLane) {
   EXPECT_EQ(std::count(met.begin(), met.end(), false), 0);
 }
 
-TEST(DatapathSweeps, EveryPairOfFractionsMeetsInEveryLane) {
+TEST(DatapathWalks, EveryPairOfFractionsMeetsInEveryLane) {
   const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=16");
-  const DatapathSweeps sweeps(op, {.fraction_bits = 25, .block = 16, .floor = -133}, 1);
+  const DatapathWalks walks(op, {.fraction_bits = 25, .block = 16, .floor = -133}, 1);
   std::vector<bool> met(size_t{1} << 18);
-  walk(sweeps, op, "fraction pairs", [&](const Batch& batch) {
+  walk(walks, op, "fraction pairs", [&](const Batch& batch) {
     for (int lane = 0; lane < 16; ++lane)
       met[(static_cast<size_t>(lane) << 14) | (batch.inputs()[0].get(0, lane) & 127) << 7 |
           (batch.inputs()[1].get(0, lane) & 127)] = true;
@@ -65,11 +65,11 @@ TEST(DatapathSweeps, EveryPairOfFractionsMeetsInEveryLane) {
   EXPECT_EQ(std::count(met.begin(), met.end(), false), 0);
 }
 
-TEST(DatapathSweeps, EveryPairOfExponentsMeetsInEveryLaneAmongEquals) {
+TEST(DatapathWalks, EveryPairOfExponentsMeetsInEveryLaneAmongEquals) {
   const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=16");
-  const DatapathSweeps sweeps(op, {.fraction_bits = 25, .block = 16, .floor = -133}, 1);
+  const DatapathWalks walks(op, {.fraction_bits = 25, .block = 16, .floor = -133}, 1);
   std::vector<bool> met(size_t{1} << 20);
-  walk(sweeps, op, "exponents", [&](const Batch& batch) {
+  walk(walks, op, "exponents", [&](const Batch& batch) {
     std::set<uint64_t> sums;  // of the fields: all live lanes weigh about the same
     for (int lane = 0; lane < 16; ++lane) {
       const uint64_t x = batch.inputs()[0].get(0, lane) >> 7 & 255, y = batch.inputs()[1].get(0, lane) >> 7 & 255;
@@ -85,12 +85,12 @@ TEST(DatapathSweeps, EveryPairOfExponentsMeetsInEveryLaneAmongEquals) {
   EXPECT_EQ(missing, 0u);
 }
 
-TEST(DatapathSweeps, EveryTripleOfAlignmentsOfThreeLanesIsMet) {
+TEST(DatapathWalks, EveryTripleOfAlignmentsOfThreeLanesIsMet) {
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
-  const DatapathSweeps sweeps(op, {.fraction_bits = 23, .block = 4, .floor = -131}, 1);
+  const DatapathWalks walks(op, {.fraction_bits = 23, .block = 4, .floor = -131}, 1);
   const auto exponent = [](uint64_t v) { return static_cast<int>(v >> 10 & 31) - 15; };
   std::set<std::array<int, 3>> met;
-  walk(sweeps, op, "alignments of three", [&](const Batch& batch) {
+  walk(walks, op, "alignments of three", [&](const Batch& batch) {
     const uint64_t c = batch.inputs()[2].get(0, 0);
     std::array<int, 4> exponents;
     bool all_live = true;
@@ -109,15 +109,15 @@ TEST(DatapathSweeps, EveryTripleOfAlignmentsOfThreeLanesIsMet) {
   EXPECT_EQ(met.size(), size_t{27 * 27 * 27});  // shifts of 0 to 26
 }
 
-TEST(DatapathSweeps, EveryPairOfProductsBelowTheAlignmentFloorIsMet) {
+TEST(DatapathWalks, EveryPairOfProductsBelowTheAlignmentFloorIsMet) {
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp16 d=fp16 k=4");
-  const DatapathSweeps sweeps(op, {.fraction_bits = 23, .block = 4, .floor = -19}, 1);
+  const DatapathWalks walks(op, {.fraction_bits = 23, .block = 4, .floor = -19}, 1);
   const auto exponent = [](uint64_t v) {  // of the leading bit, also of subnormals
     const int field = static_cast<int>(v >> 10 & 31), fraction = static_cast<int>(v & 1023);
     return field ? field - 15 : std::ilogb(fraction) - 24;
   };
   std::set<std::pair<int, int>> met;
-  walk(sweeps, op, "small sums", [&](const Batch& batch) {
+  walk(walks, op, "small sums", [&](const Batch& batch) {
     EXPECT_EQ(batch.inputs()[2].get(0, 0), 0u) << "c";
     std::vector<int> live;
     for (int lane = 0; lane < 4; ++lane) {
@@ -162,12 +162,12 @@ int64_t aligned_sum(const Batch& batch, int kept) {
   return sum;
 }
 
-TEST(DatapathSweeps, EveryBitOfTheSumStandsAlone) {
+TEST(DatapathWalks, EveryBitOfTheSumStandsAlone) {
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
   const int kept = 25;
-  const DatapathSweeps sweeps(op, {.fraction_bits = kept, .block = 16, .floor = -133}, 1);
+  const DatapathWalks walks(op, {.fraction_bits = kept, .block = 16, .floor = -133}, 1);
   std::set<int64_t> met;
-  walk(sweeps, op, "sums", [&](const Batch& batch) { met.insert(aligned_sum(batch, kept)); });
+  walk(walks, op, "sums", [&](const Batch& batch) { met.insert(aligned_sum(batch, kept)); });
   for (int bit = 0; bit <= kept + 5; ++bit) {
     EXPECT_TRUE(met.contains(int64_t{1} << bit)) << bit;
     EXPECT_TRUE(met.contains(-(int64_t{1} << bit))) << bit;
@@ -175,12 +175,12 @@ TEST(DatapathSweeps, EveryBitOfTheSumStandsAlone) {
   for (int bit = 2; bit <= kept; ++bit) EXPECT_TRUE(met.contains((int64_t{1} << bit) - 1)) << bit;
 }
 
-TEST(DatapathSweeps, EveryPatternLeadsTheSumAtEveryLength) {
+TEST(DatapathWalks, EveryPatternLeadsTheSumAtEveryLength) {
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
   const int kept = 25;
-  const DatapathSweeps sweeps(op, {.fraction_bits = kept, .block = 16, .floor = -133}, 1);
+  const DatapathWalks walks(op, {.fraction_bits = kept, .block = 16, .floor = -133}, 1);
   std::set<int64_t> met;
-  walk(sweeps, op, "leading bits", [&](const Batch& batch) { met.insert(aligned_sum(batch, kept)); });
+  walk(walks, op, "leading bits", [&](const Batch& batch) { met.insert(aligned_sum(batch, kept)); });
   for (int64_t pattern = 128; pattern < 256; ++pattern)
     for (int tail = 0; tail <= kept - 3; ++tail) {
       const int64_t sum = pattern << tail, ones = (int64_t{1} << tail) - 1;
@@ -189,30 +189,30 @@ TEST(DatapathSweeps, EveryPatternLeadsTheSumAtEveryLength) {
     }
 }
 
-TEST(DatapathSweeps, EveryInputOfANarrowConversionIsMet) {
+TEST(DatapathWalks, EveryInputOfANarrowConversionIsMet) {
   const Op op = op_from_text("convert from=fp16 to=e4m3 nan=any");
-  const DatapathSweeps sweeps(op, {}, 1);
+  const DatapathWalks walks(op, {}, 1);
   std::vector<bool> met(size_t{1} << 16);
-  walk(sweeps, op, "every input", [&](const Batch& batch) { met[batch.inputs()[0].get(0, 0)] = true; });
+  walk(walks, op, "every input", [&](const Batch& batch) { met[batch.inputs()[0].get(0, 0)] = true; });
   EXPECT_EQ(std::count(met.begin(), met.end(), false), 0);
 }
 
-TEST(DatapathSweeps, ACaseIsAFunctionOfItsPosition) {
+TEST(DatapathWalks, ACaseIsAFunctionOfItsPosition) {
   std::vector<Op> ops = default_ops(OpKind::dot);
   for (const OpKind kind : {OpKind::convert, OpKind::scalar})
     for (const Op& op : default_ops(kind))
-      if (DatapathSweeps(op, {}, 7).length()) ops.push_back(op);
+      if (DatapathWalks(op, {}, 7).length()) ops.push_back(op);
   for (const Op& op : ops) {
-    const DatapathSweeps sweeps(op, {}, 7);
-    ASSERT_GT(sweeps.length(), 0u) << to_text(op);
+    const DatapathWalks walks(op, {}, 7);
+    ASSERT_GT(walks.length(), 0u) << to_text(op);
     const RandomGenerator random(op, RandomKind::uniform, 7);
     Batch one(op), three(op);
     one.resize(1);
     for (uint64_t n = 0; n < 400; ++n) {
-      const uint64_t position = n * (sweeps.length() / 200 + 1);  // also beyond the end
-      sweeps.make(position, one, 0);
+      const uint64_t position = n * (walks.length() / 200 + 1);  // also beyond the end
+      walks.make(position, one, 0);
       random.fill(n, 3, three);  // what stands there before is nothing that a case depends on
-      sweeps.make(position, three, 2);
+      walks.make(position, three, 2);
       for (size_t column = 0; column < one.inputs().size(); ++column) {
         const FieldShape field = op.inputs()[column];
         for (int i = 0; i < field.count; ++i) {
@@ -228,11 +228,11 @@ int64_t integer_of(uint64_t byte, bool has_sign) {
   return has_sign && byte > 127 ? static_cast<int64_t>(byte) - 256 : static_cast<int64_t>(byte);
 }
 
-TEST(DatapathSweeps, EveryPairOfIntegersMeetsInEveryLane) {
+TEST(DatapathWalks, EveryPairOfIntegersMeetsInEveryLane) {
   const Op op = op_from_text("dot a=u8 b=s8 c=s32 d=s32 k=8");
-  const DatapathSweeps sweeps(op, {}, 1);
+  const DatapathWalks walks(op, {}, 1);
   std::vector<bool> met(size_t{1} << 19);
-  walk(sweeps, op, "integer pairs", [&](const Batch& batch) {
+  walk(walks, op, "integer pairs", [&](const Batch& batch) {
     for (int lane = 0; lane < 8; ++lane)
       met[(static_cast<size_t>(lane) << 16) | batch.inputs()[0].get(0, lane) << 8 | batch.inputs()[1].get(0, lane)] =
           true;
@@ -241,11 +241,11 @@ TEST(DatapathSweeps, EveryPairOfIntegersMeetsInEveryLane) {
 }
 
 /// A multiplier of pairs that saturates at 16 bits fails on these alone: -128 * -128 + -128 * -128 = 2^15.
-TEST(DatapathSweeps, CornersOfIntegersMeetInNeighbours) {
+TEST(DatapathWalks, CornersOfIntegersMeetInNeighbours) {
   const Op op = op_from_text("dot a=s8 b=s8 c=s32 d=s32 k=16");
-  const DatapathSweeps sweeps(op, {}, 1);
+  const DatapathWalks walks(op, {}, 1);
   std::set<int> places;
-  walk(sweeps, op, "corners of two", [&](const Batch& batch) {
+  walk(walks, op, "corners of two", [&](const Batch& batch) {
     const auto is_least = [&](int lane) {
       return batch.inputs()[0].get(0, lane) == 0x80 && batch.inputs()[1].get(0, lane) == 0x80;
     };
@@ -255,11 +255,11 @@ TEST(DatapathSweeps, CornersOfIntegersMeetInNeighbours) {
   EXPECT_EQ(places.size(), 15u);
 }
 
-TEST(DatapathSweeps, SumsOfIntegersStandBesideEveryPowerOfTwo) {
+TEST(DatapathWalks, SumsOfIntegersStandBesideEveryPowerOfTwo) {
   const Op op = op_from_text("dot a=s8 b=s8 c=s32 d=s32 k=4");
-  const DatapathSweeps sweeps(op, {}, 1);
+  const DatapathWalks walks(op, {}, 1);
   std::set<int64_t> whole;
-  walk(sweeps, op, "integer sums", [&](const Batch& batch) {
+  walk(walks, op, "integer sums", [&](const Batch& batch) {
     int64_t sum = static_cast<int32_t>(batch.inputs()[2].get(0, 0));
     for (int lane = 0; lane < 4; ++lane)
       sum += integer_of(batch.inputs()[0].get(0, lane), true) * integer_of(batch.inputs()[1].get(0, lane), true);
@@ -293,16 +293,16 @@ TEST(StructuredGenerator, DrawsIntegersAsIntegers) {
   }
 }
 
-TEST(DatapathSweeps, WhatHasNoFloatingPointDatapathHasNoParts) {
-  EXPECT_EQ(DatapathSweeps(op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=4"), {}, 1).length(), 0u);
+TEST(DatapathWalks, WhatHasNoFloatingPointDatapathHasNoParts) {
+  EXPECT_EQ(DatapathWalks(op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=4"), {}, 1).length(), 0u);
 }
 
-TEST(DatapathSweeps, FocusUnitsOfTheSameHintsShareOneWalk) {
+TEST(DatapathWalks, FocusUnitsOfTheSameHintsShareOneWalk) {
   const Op op = op_from_text("convert from=fp16 to=e4m3 nan=any");
   std::vector<GuidedSearch::Focus> focuses;
   for (const char* unit : {"one", "two", "three"}) focuses.push_back({unit, CornerHints{}, make_no_feedback()});
   const GuidedSearch search(op, std::move(focuses), 1);
-  const uint64_t length = DatapathSweeps(op, {}, 1).length();
+  const uint64_t length = DatapathWalks(op, {}, 1).length();
   std::vector<bool> met(size_t{1} << 16);
   Batch batch;
   // One case in two; of 16 rounds one is quiet and one holds sequences.

@@ -89,7 +89,7 @@ Tally look(const Op& op, const ErrorBounds& bounds, const Unit& tested, size_t c
     tested.run(batch, outcomes);
     for (size_t i = 0; i < batch.size(); ++i) {
       const DotOperands& in = one.load(batch, i);
-      if (!ErrorBounds::speaks_about(op, in)) continue;
+      if (!ErrorBounds::has_bound_for(op, in)) continue;
       bounds.evaluate(in, bound);
       if (i % 16 == 0) {
         const SumOfForm form(op, tested.model(), in);

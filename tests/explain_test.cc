@@ -269,7 +269,7 @@ TEST(Explain, QuotientsAndRootsShowTheirNeighbours) {
   EXPECT_EQ(root.rounding->upper.hex, "3fb504f4");
 }
 
-TEST(Explain, AWitnessNamesItsUnitsAndItsTwin) {
+TEST(Explain, AWitnessNamesItsUnitsAndItsChangedCase) {
   const Registry registry = oracle_registry();
   const std::string head = std::string("mmafuzz-cases 1\n# comment\nproperty ");
   const Explanation pair =
@@ -280,10 +280,10 @@ TEST(Explain, AWitnessNamesItsUnitsAndItsTwin) {
   EXPECT_TRUE(pair.cases[0].units[1].steps.empty());
   EXPECT_EQ(pair.cases[0].units[1].results.size(), 1u);
   EXPECT_TRUE(pair.cases[0].units[1].ulps.has_value());
-  const Explanation twin = explain_witness(
+  const Explanation changed = explain_witness(
       head + "monotone_in_c " + volta + "\nop " + dot4 + "\n" + table5_without_c + "\n" + table5 + "\n", registry);
-  ASSERT_EQ(twin.cases.size(), 2u);
-  EXPECT_EQ(twin.cases[1].units[0].results[0].hex, "3f800001");
+  ASSERT_EQ(changed.cases.size(), 2u);
+  EXPECT_EQ(changed.cases[1].units[0].results[0].hex, "3f800001");
   const Explanation absent =
       explain_witness(head + "equal cuda:none exact\nop " + dot4 + "\n" + table5 + "\n", registry);
   EXPECT_THAT(absent.cases[0].units[0].no_answer, HasSubstr("cuda:none"));

@@ -325,7 +325,7 @@ TEST(Conclusions, TellDifferencesOfGpusInNumbersFirst) {
   Conclusions all;
   all.confirmed = facts_of(buckets);
   const auto told = [&](size_t most, uint64_t seed) {
-    return conclusions_text(all, {.width = 200, .most_known = most, .seed = seed, .store = "none.sqlite"});
+    return conclusions_text(all, {.width = 200, .max_known = most, .seed = seed, .store = "none.sqlite"});
   };
   std::set<std::string> drawn;
   for (uint64_t seed = 0; seed < 20; ++seed) {

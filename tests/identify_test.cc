@@ -111,7 +111,7 @@ TEST(Identify, NamesNoBoxOutsideItsSpace) {
   }
 }
 
-/// Flaws that few cases in a million show: the sweeps of the datapath reach them all.
+/// Flaws that few cases in a million show: the walks through the datapath reach them all.
 struct RareFlaw {
   const char* name;
   Op op;
@@ -172,13 +172,13 @@ TEST(Verification, SaysWhatIsWhole) {
   const Verified& verified = verification.verified();
   EXPECT_EQ(verified.guided, uint64_t{1} << 17);
   uint64_t walked = 0;
-  for (const Verified::Sweep& sweep : verified.sweeps) {
-    walked += sweep.walked;
-    if (sweep.name == "ramps") {
-      EXPECT_EQ(sweep.walked, sweep.length);
+  for (const Verified::Walk& walk : verified.walks) {
+    walked += walk.walked;
+    if (walk.name == "ramps") {
+      EXPECT_EQ(walk.walked, walk.length);
     }
-    if (sweep.name == "fraction pairs") {
-      EXPECT_EQ(sweep.walked, 0u);
+    if (walk.name == "fraction pairs") {
+      EXPECT_EQ(walk.walked, 0u);
     }
   }
   EXPECT_EQ(walked, 20'000u);
@@ -467,12 +467,12 @@ TEST(Separator, WhatTheTimeLeavesOutIsNotCalledLikeTheRow) {
                  other = *with_overrides(row, "fraction_bits=24");
   const Evidence none(op);
   const Separator::Found all = Separator(row, none, 1, [] { return true; }).separate({{other, true}, {row, true}});
-  EXPECT_NE(all.of_other[0], SIZE_MAX);
-  EXPECT_EQ(all.of_other[1], SIZE_MAX) << "it is the row itself";
-  EXPECT_EQ(all.compared[1], Separator::deep_cases);
+  EXPECT_NE(all.case_of_other[0], SIZE_MAX);
+  EXPECT_EQ(all.case_of_other[1], SIZE_MAX) << "it is the row itself";
+  EXPECT_EQ(all.agreed_on[1], Separator::deep_cases);
   const Separator::Found late = Separator(row, none, 1, [] { return false; }).separate({{other, true}});
-  EXPECT_EQ(late.of_other[0], SIZE_MAX);
-  EXPECT_EQ(late.compared[0], 0u);
+  EXPECT_EQ(late.case_of_other[0], SIZE_MAX);
+  EXPECT_EQ(late.agreed_on[0], 0u);
 }
 
 TEST(Identify, ASlowUnitEndsInTimeWithWhatIsKnown) {
@@ -543,7 +543,7 @@ TEST(Questionnaire, NamesARowWithoutASecondRound) {
   // By default an op that few rows have.
   const ModelRow& row = *find_model_row(nightly() ? "volta/mma.m8n8k4.f32.f16.f16.f32" : "x86/dpps.k4.f32.f32.f32.f32");
   const Batch cases = questionnaire(row.op);
-  EXPECT_LE(cases.size(), most_questions);
+  EXPECT_LE(cases.size(), max_questions);
   Evidence evidence(row.op);
   DotCase one(row.op);
   for (size_t i = 0; i < cases.size(); ++i) evidence.add(cases, i, slow_twin_dot(row.model, one.load(cases, i)), 0);

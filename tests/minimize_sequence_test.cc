@@ -215,7 +215,7 @@ TEST(Properties, OfAUnitWithoutARowKeepTheCasesBefore) {
   Batch cases(op);
   cases.resize(3);
   Outcomes base;
-  (*unit)->run(cases, base);  // the fifth case is the second twin
+  (*unit)->run(cases, base);  // the fifth case is the second changed case
   const Result<BoundProperty> bound = BoundProperty::bind(*find_property("swap_operands"), **unit, op, units);
   std::vector<Divergence> found;
   bound->check(cases, base, [&](Divergence d, uint64_t) { found.push_back(std::move(d)); });

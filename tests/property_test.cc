@@ -63,7 +63,7 @@ Checked check(const char* property, const Unit& unit, const Batch& cases, const 
   return checked;
 }
 
-/// A case on which one unit breaks a property, with the results of the case and of its twin, and another keeps it.
+/// A case on which one unit breaks a property, with the results of the case and the changed case, and another keeps it.
 struct Example {
   const char* property;
   const char* breaks;
@@ -91,8 +91,8 @@ std::vector<Example> examples() {
   const Batch fasi = one_case(f16_k4, two_m12, two_m12, 0x3f7fffff);
   all.push_back({"monotone_in_c", volta, cdna1, fasi, 0x3f800001, 0x3f800000});
 
-  // The same four products as 2^(-12+i) * 2^(-12-i): in one of so many the twin raises c to 1, be it by an ulp or to
-  // the next power of two.
+  // The same four products as 2^(-12+i) * 2^(-12-i): in one of so many the changed case raises c to 1, be it by an ulp
+  // or to the next power of two.
   Batch factored(f16_k4);
   for (int n = 0; n < 625; ++n) {
     Encodings a, b;
@@ -104,8 +104,8 @@ std::vector<Example> examples() {
   }
   all.push_back({"monotone_in_addend", volta, cdna1, factored, 0x3f800001, 0x3f800000});
 
-  // 12 * 24 + 8 * 2^-18: 12 * 24 = 2.25 * 2^7, so that F = 25 keeps the eight; its twin 8 * 36 = 1.125 * 2^8 (as 18 *
-  // 16) loses them.
+  // 12 * 24 + 8 * 2^-18: 12 * 24 = 2.25 * 2^7, so that F = 25 keeps the eight; the changed case 8 * 36 = 1.125 * 2^8
+  // (as 18 * 16) loses them.
   Encodings a(16), b(16);
   a[0] = 0x4a00, b[0] = 0x4e00;
   for (int i = 1; i <= 8; ++i) a[size_t(i)] = b[size_t(i)] = 0x1800;
@@ -234,8 +234,8 @@ double value(const Format& format, uint64_t encoding) {
 
 bool same(double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); }
 
-/// What the twins of structured fp16 cases look like; products of fp16 numbers are exact in double.
-class PropertyTwins : public testing::Test {
+/// What the changed cases of structured fp16 cases look like; products of fp16 numbers are exact in double.
+class PropertyChangedCases : public testing::Test {
  protected:
   const Op op_ = dot_op("fp16", "fp32", "fp32", 8);
   Batch cases_;
@@ -260,7 +260,7 @@ class PropertyTwins : public testing::Test {
   }
 };
 
-TEST_F(PropertyTwins, OneAddendIsRaisedByAnUlpOrPastAPowerOfTwo) {
+TEST_F(PropertyChangedCases, OneAddendIsRaisedByAnUlpOrPastAPowerOfTwo) {
   look("monotone_in_addend");
   std::set<int> positions;
   size_t raised = 0, by_an_ulp = 0, past_a_power = 0;
@@ -287,7 +287,7 @@ TEST_F(PropertyTwins, OneAddendIsRaisedByAnUlpOrPastAPowerOfTwo) {
   EXPECT_GT(past_a_power, 1000u);
 }
 
-TEST_F(PropertyTwins, AllAddendsAreScaledByOnePowerOfTwo) {
+TEST_F(PropertyChangedCases, AllAddendsAreScaledByOnePowerOfTwo) {
   look("power_of_two_scaling");
   size_t scaled = 0;
   std::set<int> shifts;
@@ -309,7 +309,7 @@ TEST_F(PropertyTwins, AllAddendsAreScaledByOnePowerOfTwo) {
   EXPECT_GT(shifts.size(), 20u);
 }
 
-TEST_F(PropertyTwins, FactorsChangeAndProductsDoNot) {
+TEST_F(PropertyChangedCases, FactorsChangeAndProductsDoNot) {
   for (const bool same_exponents : {false, true}) {
     seen_.clear();
     look(same_exponents ? "product_value_and_exponent" : "product_value");
@@ -331,7 +331,7 @@ TEST_F(PropertyTwins, FactorsChangeAndProductsDoNot) {
   }
 }
 
-TEST_F(PropertyTwins, TwoPartsMakeTheCase) {
+TEST_F(PropertyChangedCases, TwoPartsMakeTheCase) {
   look("split_k");
   ASSERT_EQ(seen_.size(), 2u);
   EXPECT_EQ(compared_, cases_.size());
@@ -348,7 +348,7 @@ TEST_F(PropertyTwins, TwoPartsMakeTheCase) {
   }
 }
 
-TEST_F(PropertyTwins, OnlyZeroProductsAreAddedAndChanged) {
+TEST_F(PropertyChangedCases, OnlyZeroProductsAreAddedAndChanged) {
   look("zero_padding");
   EXPECT_EQ(compared_, cases_.size());
   ASSERT_EQ(seen_[0].op().k, 2 * op_.k);

@@ -333,7 +333,7 @@ TEST(Proof, DigitsOfOneBitMoreAreNotSummedExactly) {
     EXPECT_EQ(reply.proof.outcome, Outcome::witness) << reply.proof.reason;
   }
   EXPECT_THROW(ask_exact_slices(*solvers, hopper, {12, 10}, 16, for_seconds(1)), BadInput);
-  EXPECT_THROW(ask_exact_slices(*solvers, hopper, {2, 2}, most_slice_products + 1, for_seconds(1)), BadInput);
+  EXPECT_THROW(ask_exact_slices(*solvers, hopper, {2, 2}, max_slice_products + 1, for_seconds(1)), BadInput);
   if (!nightly()) return;
   EXPECT_EQ(ask_exact_slices(*solvers, hopper, {10, 10}, 16, for_seconds(900)).proof.outcome, Outcome::proven);
 }

@@ -13,7 +13,7 @@
 #include "plan/default_fields.h"
 #include "plan/registry.h"
 #include "plan/request.h"
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/draw_block.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"

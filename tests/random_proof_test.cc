@@ -127,7 +127,7 @@ std::string case_against(const BoundProperty& property, const Unit& unit, const 
 struct Answer {
   Outcome outcome;
   Batch witness;
-  bool of_every_twin;  ///< a witness may need a twin that the property does not try
+  bool of_every_changed_case;  ///< a witness may need a changed case that the property does not try
 };
 
 /// The whole question at once, without lemmas, stages or cuts; with a witness its case.
@@ -139,7 +139,7 @@ Answer asked_at_once(Solvers& solvers, const MakeQuestion& make, double seconds)
   options.in_steps = false;
   const Proof proof = prove(solvers, q.question, {}, options);
   return {proof.outcome, proof.outcome == Outcome::witness ? case_of(q, q.operands, proof) : Batch(),
-          !q.twin_samples.empty()};
+          !q.changed_samples.empty()};
 }
 
 bool are_proven(Solvers& solvers, const std::vector<MakeQuestion>& lemmas, const Op& op, double seconds) {
@@ -165,7 +165,7 @@ void ask_about(Solvers& solvers, const RandomRow& row, double seconds, Tally& ta
     ++tally.questions;
     tally.refuted += !against.empty();
     const bool proven = are_proven(solvers, question->lemmas, row.op, seconds);
-    const auto [whole, witness, of_every_twin] = asked_at_once(solvers, question->whole, seconds);
+    const auto [whole, witness, of_every_changed_case] = asked_at_once(solvers, question->whole, seconds);
     tally.proven += proven;
     tally.at_once += proven && whole == Outcome::proven;
     const std::string what = name + " of '" + row.unit + "' on '" + to_text(row.op) + "'\n" + question->argument;
@@ -176,7 +176,7 @@ void ask_about(Solvers& solvers, const RandomRow& row, double seconds, Tally& ta
     if (whole == Outcome::proven) {
       EXPECT_EQ(against, "") << "the whole question is proven, and this is a case against " << what;
     }
-    if (whole == Outcome::witness && !of_every_twin) {
+    if (whole == Outcome::witness && !of_every_changed_case) {
       EXPECT_NE(case_against(*bound, *unit, {witness}), "") << case_line(witness, 0) << " is no case against " << what;
     }
   }
@@ -218,7 +218,7 @@ TEST(Questions, AreViolatedWhereThePropertyFails) {
       if (!bound || !question) continue;
       Expressions in;
       const CaseQuestion q = question->whole(in);
-      if (!q.twin_samples.empty()) continue;  // it asks about every twin, the property about one
+      if (!q.changed_samples.empty()) continue;  // it asks about every changed case, the property about one
       ++questions;
       for (const Batch& cases : random_cases(row->op, 300)) {
         expect_the_property(*bound, *unit, q, cases, failures);

@@ -11,7 +11,7 @@
 #include "oracles/models/model_rows.h"
 #include "plan/request.h"
 #include "search/comparison.h"
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/structured_generator.h"
 #include "search/walked_states.h"
 #include "tests/case_count.h"
@@ -22,8 +22,8 @@ namespace {
 constexpr uint64_t all_cases = UINT64_MAX;
 
 StatePairs walked(const ModelRow& row, const Op& op, uint64_t cases = all_cases) {
-  const DatapathSweeps sweeps(op, corner_hints(&row.model), 1);
-  return walked_states(op, row.model, {{&sweeps, cases}});
+  const DatapathWalks walks(op, corner_hints(&row.model), 1);
+  return walked_states(op, row.model, {{&walks, cases}});
 }
 
 /// The exponent field's weight; nothing (a number beyond all) of zeros, infinities and NaNs. Subnormal numbers have the
@@ -49,14 +49,14 @@ int place(int below, int f) {
 TEST(StatePairs, PlacesAreThoseOfTheOperands) {
   const ModelRow& row = *find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32");
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
-  const DatapathSweeps sweeps(op, corner_hints(&row.model), 1);
-  std::set<std::tuple<int, int, int, int>> met;
+  const DatapathWalks walks(op, corner_hints(&row.model), 1);
+  std::set<std::tuple<int, int, int, int>> covered;
   Batch batch(op);
   batch.resize(1);
-  for (const DatapathSweeps::Part& part : sweeps.parts()) {
+  for (const DatapathWalks::Part& part : walks.parts()) {
     if (part.name != "states") continue;
     for (uint64_t n = 0; n < part.length; ++n) {
-      sweeps.make(part.first + n, batch, 0);
+      walks.make(part.first + n, batch, 0);
       int e[5], p[5], greatest = -10000;
       for (int i = 0; i < 5; ++i) {
         const int x =
@@ -67,12 +67,12 @@ TEST(StatePairs, PlacesAreThoseOfTheOperands) {
       }
       for (int i = 0; i < 5; ++i) p[i] = e[i] == -10000 ? 0 : place(greatest - e[i], 25);
       for (int i = 0; i < 5; ++i)
-        for (int j = i + 1; j < 5; ++j) met.insert({i, p[i], j, p[j]});
+        for (int j = i + 1; j < 5; ++j) covered.insert({i, p[i], j, p[j]});
     }
   }
   const StatePairs::Count counted = walked(row, op).pairs(DatapathState::Kind::place, DatapathState::Kind::place);
-  EXPECT_EQ(counted.met, met.size());
-  EXPECT_EQ(counted.met, counted.possible);
+  EXPECT_EQ(counted.covered, covered.size());
+  EXPECT_EQ(counted.covered, counted.possible);
 }
 
 TEST(StatePairs, OfTwoAddendsOneIsGreatest) {
@@ -81,7 +81,7 @@ TEST(StatePairs, OfTwoAddendsOneIsGreatest) {
   const StatePairs::Count pairs = walked(row, op).pairs(DatapathState::Kind::place, DatapathState::Kind::place);
   // No product: c is greatest, or there is none. The greatest product: c at each of 12 places, or none. A lower one: c.
   EXPECT_EQ(pairs.possible, 2u + 13 + 11);
-  EXPECT_EQ(pairs.met, pairs.possible);
+  EXPECT_EQ(pairs.covered, pairs.possible);
 }
 
 TEST(StatePairs, NothingIsMetThatIsRuledOut) {
@@ -109,11 +109,11 @@ TEST(StatePairs, TheWalkMeetsAlmostAll) {
     ASSERT_TRUE(row) << name;
     const StatePairs states = walked(*row, row->op);
     const StatePairs::Count levels = states.levels(), pairs = states.pairs(), triples = states.triples();
-    EXPECT_GE(levels.met * 100, levels.possible * 98) << name;
-    EXPECT_GE(pairs.met * 100, pairs.possible * 98) << name;
-    EXPECT_GE(triples.met * 100, triples.possible * 85) << name;
-    EXPECT_LT(walked(*row, row->op, 100).pairs().met, pairs.met) << name;
-    EXPECT_EQ(states.unmet(SIZE_MAX).size(), pairs.possible - pairs.met) << name;
+    EXPECT_GE(levels.covered * 100, levels.possible * 98) << name;
+    EXPECT_GE(pairs.covered * 100, pairs.possible * 98) << name;
+    EXPECT_GE(triples.covered * 100, triples.possible * 85) << name;
+    EXPECT_LT(walked(*row, row->op, 100).pairs().covered, pairs.covered) << name;
+    EXPECT_EQ(states.uncovered(SIZE_MAX).size(), pairs.possible - pairs.covered) << name;
   }
 }
 

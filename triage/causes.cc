@@ -16,8 +16,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_replaced = 4;  ///< limit of a set's size, of more than ten; the whole set is tried too
-constexpr size_t most_replaced_by_reference = 3;  ///< against a reference, of any number; the whole set is not
+constexpr size_t max_replaced = 4;  ///< limit of a set's size, of more than ten; the whole set is tried too
+constexpr size_t max_replaced_by_reference = 3;  ///< against a reference, of any number; the whole set is not
 constexpr char kernel_name[] = "kernel";
 constexpr char nan_payload_detail[] =
     "nan_payload (the NaN of a processor is an operand's or its own; a row has one): both results are NaN";
@@ -74,7 +74,7 @@ class Ablation final : public CauseMethod {
     if (!row_[replaced_]) return causes;
     keep_what_models_show(cases, verdicts, open);
     name_payloads(verdicts, open, causes);
-    const size_t most = by_reference_ ? most_replaced_by_reference : list_.size() <= 10 ? list_.size() : most_replaced;
+    const size_t most = by_reference_ ? max_replaced_by_reference : list_.size() <= 10 ? list_.size() : max_replaced;
     for (size_t size = 1; size <= std::min(most, list_.size()) && !open.empty(); ++size)
       each_subset(list_.size(), size, [&](const auto& set) {
         explain(set, cases, verdicts, open, causes);
@@ -301,7 +301,7 @@ class Defaults final : public CauseMethod {
     for (const auto& setting : given)
       if (setting.first == "on") kept_always.push_back(setting);  // the unit that it runs on is no cause
     std::erase_if(given, [](const auto& setting) { return setting.first == "on"; });
-    for (size_t size = 1; size <= std::min(most_replaced, given.size()); ++size)
+    for (size_t size = 1; size <= std::min(max_replaced, given.size()); ++size)
       each_subset(given.size(), size, [&](const std::vector<size_t>& set) {
         std::vector<std::pair<std::string, std::string>> kept;
         std::string removed;

@@ -68,14 +68,14 @@ std::vector<Verdict> Judge::judge_anew(const Batch& cases, const Registry& regis
   return anew ? anew->judge(cases) : std::vector<Verdict>(cases.size());
 }
 
-std::vector<Batch> Judge::twins(const Batch& cases) const {
-  if (!bound_ || !bound_->has_plain_twin()) return {};
+std::vector<Batch> Judge::changed_cases(const Batch& cases) const {
+  if (!bound_ || !bound_->has_plain_changed_case()) return {};
   Outcomes base;
   units_[0]->run(cases, base);
   std::vector<Verdict> said;
-  std::vector<Batch> twins;
-  bound_->judge(cases, base, said, &twins);
-  return twins;
+  std::vector<Batch> changed_cases;
+  bound_->judge(cases, base, said, &changed_cases);
+  return changed_cases;
 }
 
 }  // namespace mmafuzz

@@ -34,7 +34,7 @@ class Judge {
 
   /// One batch with the changed case of each case, under a property whose changed case is one case of the op itself (or
   /// the case as it is, where results are judged alone); no batch for others.
-  std::vector<Batch> twins(const Batch& cases) const;
+  std::vector<Batch> changed_cases(const Batch& cases) const;
 
  private:
   Op op_;

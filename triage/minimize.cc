@@ -8,7 +8,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t batch_cases = 256;    ///< candidates judged together
-constexpr int most_small_addends = 4;  ///< lists of small cases are tried up to this number of nonzero addends
+constexpr int max_small_addends = 4;  ///< lists of small cases are tried up to this number of nonzero addends
 
 }  // namespace
 
@@ -75,13 +75,13 @@ Batch Minimizer::minimize(const Batch& one, ValueClass cls, const std::string& c
   // The simplest case may be out of reach of the simplifications of one case, and be in a list of small cases. The
   // lists depend on the key alone, so that a second run from a minimal case finds nothing new.
   const bool specials = cls == ValueClass::special;
-  for (int addends = 1; addends < std::min(descent.cost.addends, most_small_addends + 1); ++addends)
+  for (int addends = 1; addends < std::min(descent.cost.addends, max_small_addends + 1); ++addends)
     if (descent.accept_first(small_cases_of(addends, specials))) break;
   for (bool changed = true; changed;) {
     changed = false;
     for (const Simplification simplify : simplifications())
       while (descent.accept_first(simplify(descent.current))) changed = true;
-    if (!changed && descent.cost.addends >= 1 && descent.cost.addends <= most_small_addends)
+    if (!changed && descent.cost.addends >= 1 && descent.cost.addends <= max_small_addends)
       changed = descent.accept_first(small_cases_of(descent.cost.addends, specials));
   }
   Batch result(judge_.op());

@@ -10,12 +10,12 @@
 namespace mmafuzz {
 
 std::optional<MinimizedDivergence> minimized(const std::string& property, const std::vector<std::string>& units,
-                                             const Batch& one, const Registry& registry, std::string* twin) {
+                                             const Batch& one, const Registry& registry, std::string* changed) {
   Result<Judge> judge = Judge::bind(property, units, one.op(), registry);
   if (!judge) throw std::runtime_error(judge.refusal().reason);
-  if (twin) {
-    const std::vector<Batch> twins = judge->twins(one);
-    *twin = twins.empty() ? "" : case_line(twins[0], 0);
+  if (changed) {
+    const std::vector<Batch> changed_cases = judge->changed_cases(one);
+    *changed = changed_cases.empty() ? "" : case_line(changed_cases[0], 0);
   }
   Causes causes(*judge, registry);
   MinimizedDivergence found;

@@ -7,7 +7,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr int times = 4;            ///< runs in which a sequence must fail for fails_after_others()
-constexpr size_t most_tries = 300;  ///< limit of sequences tried to simplify cases: each try starts processes
+constexpr size_t max_tries = 300;  ///< limit of sequences tried to simplify cases: each try starts processes
 
 Batch without(const Batch& sequence, size_t first, size_t count) {
   Batch rest(sequence.op());
@@ -30,7 +30,7 @@ bool simplify_one(const Judge& judge, const Registry& registry, Batch& sequence,
   const CaseCost cost = current.cost();
   for (const Operands& candidate : simplify(current)) {
     if (!is_simpler(candidate, candidate.cost(), current, cost)) continue;
-    if (tries == most_tries) return false;
+    if (tries == max_tries) return false;
     ++tries;
     Batch changed = sequence;
     candidate.store(changed, i);
@@ -82,7 +82,7 @@ std::optional<Batch> minimize_sequence(const Judge& judge, const Registry& regis
     if (fails_once(judge, registry, emptier)) best = std::move(emptier);
   }
   size_t tries = 0;
-  for (bool changed = true; changed && tries < most_tries;) {
+  for (bool changed = true; changed && tries < max_tries;) {
     changed = false;
     for (size_t i = 0; i < best.size(); ++i)
       for (const Simplification simplify : simplifications())

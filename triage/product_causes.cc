@@ -13,7 +13,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_steps = 4;  ///< limit of steps replaced together; beyond it all are replaced at once
+constexpr size_t max_steps = 4;  ///< limit of steps replaced together; beyond it all are replaced at once
 constexpr char special_values[] = "specials_rule", zero_signs[] = "zero_sign", scheme_itself[] = "kernel";
 
 struct Remainder {
@@ -92,9 +92,9 @@ class ProductCauses final : public CauseMethod {
         }
       return open > 0;
     };
-    for (size_t size = 1; size <= std::min(most_steps, steps_.size()) && open > 0; ++size)
+    for (size_t size = 1; size <= std::min(max_steps, steps_.size()) && open > 0; ++size)
       each_subset(steps_.size(), size, explain);
-    if (steps_.size() > most_steps && open > 0) {
+    if (steps_.size() > max_steps && open > 0) {
       std::vector<size_t> all(steps_.size());
       for (size_t i = 0; i < all.size(); ++i) all[i] = i;
       explain(all);

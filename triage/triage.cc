@@ -17,7 +17,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t pending_cases = 512;  ///< cases of a group whose causes are found together
-constexpr size_t most_sequences = 16;  ///< limit of sequences kept for a group
+constexpr size_t max_sequences = 16;  ///< limit of sequences kept for a group
 constexpr size_t copies = 256;         ///< half the cases that repeats() runs; two of three are copies of the case
 
 /// "5th"
@@ -66,7 +66,7 @@ std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& 
   text += "\n" + to_text(op) + "\n";
   for (size_t i = 0; i < one.size(); ++i) text += case_line(one, i) + "\n";
   if (is_of_sequence(bucket.cause)) return text;
-  for (const Batch& twin : judge.twins(one)) text += case_line(twin, 0) + "\n";
+  for (const Batch& changed : judge.changed_cases(one)) text += case_line(changed, 0) + "\n";
   return text;
 }
 
@@ -102,7 +102,7 @@ class Triage::Group {
 
   /// Takes a case line, and the lines of the cases that were evaluated before it; "" where the record has none.
   void add(std::string_view line, const std::string& before) {
-    if (!before.empty() && sequences_.size() < most_sequences)
+    if (!before.empty() && sequences_.size() < max_sequences)
       sequences_.push_back(std::string(text_, 0, empty_) + before + std::string(line) + "\n");
     text_ += line;
     text_ += '\n';

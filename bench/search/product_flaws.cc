@@ -27,8 +27,8 @@ class SlicedProduct {
                                  gemm::SubnormalReading::kept);
     const gemm::RowSplitter columns(op.b.fields(), operands.b.data(), {n, k, 1, size_t(n)}, slicing.widths.b,
                                     gemm::SubnormalReading::kept);
-    a = rows.cut(std::min(rows.most_needed(), most_slices));
-    b = columns.cut(std::min(columns.most_needed(), most_slices));
+    a = rows.cut(std::min(rows.max_needed(), max_slices));
+    b = columns.cut(std::min(columns.max_needed(), max_slices));
   }
 
   uint64_t code_a(int i, int l) const { return operands.a[size_t(i * op.k + l)]; }
@@ -98,7 +98,7 @@ class SlicedProduct {
   gemm::SlicedRows a, b;
 
  private:
-  static constexpr int most_slices = 12;
+  static constexpr int max_slices = 12;
 };
 
 /// The effect of a flaw, one of two. misreads() changes the operands that the unit reads, and returns whether it did.

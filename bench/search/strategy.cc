@@ -75,15 +75,15 @@ const Guided guided_strategies[] = {
     {"code", code_feedback},
     {"fewer kept cases", functional_feedback, {.kept_from = 12}},
     {"tracing every case", functional_feedback, {.look_share = 1, .look_share_of_others = 1}},
-    {"without sweeps", functional_feedback, {.sweeps = false}},
+    {"without sweeps", functional_feedback, {.walks = false}},
     {"without plain cases", functional_feedback, {.plain = false}},
     {"without sequences", functional_feedback, {.sequences = false}},
     // To compare with "without sweeps", because a walk of the datapath would make up for the missing move.
-    {"nor plain cases", functional_feedback, {.sweeps = false, .plain = false}},
-    {"nor solved sums", functional_feedback, {.sweeps = false, .left_out = DotMove::solve_sum}},
-    {"nor ramps", functional_feedback, {.sweeps = false, .left_out = DotMove::ramp}},
-    {"nor new fractions", functional_feedback, {.sweeps = false, .left_out = DotMove::redraw_fractions}},
-    {"nor unbalanced factors", functional_feedback, {.sweeps = false, .left_out = DotMove::unbalance}},
+    {"nor plain cases", functional_feedback, {.walks = false, .plain = false}},
+    {"nor solved sums", functional_feedback, {.walks = false, .left_out = DotMove::solve_sum}},
+    {"nor ramps", functional_feedback, {.walks = false, .left_out = DotMove::ramp}},
+    {"nor new fractions", functional_feedback, {.walks = false, .left_out = DotMove::redraw_fractions}},
+    {"nor unbalanced factors", functional_feedback, {.walks = false, .left_out = DotMove::unbalance}},
 };
 
 /// All published vectors with the op's formats, scales and rounding, for whichever unit and k they were published.

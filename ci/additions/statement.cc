@@ -12,12 +12,12 @@ class ZeroAddend final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const FormatFields& c = of.op().c.fields();
     const uint64_t before = of.cases.c().get(of.index), sign = c.in_container(c.sign_bit());
     if ((before & ~sign) != 0) return std::nullopt;
-    twin[0].inputs()[2].set(of.index, 0, before ^ sign);
-    return Twin{};
+    changed[0].inputs()[2].set(of.index, 0, before ^ sign);
+    return Changed{};
   }
   bool holds(const Pair& pair) const override {
     const uint64_t sign = pair.op().d.fields().sign_bit();

@@ -461,7 +461,7 @@ void ErrorBounds::evaluate(const DotOperands& in, ErrorBound& bound) const {
   bound.parts = held->error_is_zero() ? 0 : mpfr_get_d(parts.get(), MPFR_RNDN);
   bound.may_overflow = one.overflows.any;
   const bool misread = model_.special_scope == SpecialScope::whole_k || model_.c_special == CSpecial::reads_minus_one;
-  bound.unproven = one.overflows.clamped || (one.overflows.any && misread);
+  bound.has_no_bound = one.overflows.clamped || (one.overflows.any && misread);
   mpfr_set(bound.exact.get(), held->exact.get(), MPFR_RNDN);
   mpfr_set(bound.bound.get(), held->error.get(), MPFR_RNDU);
 }

@@ -27,7 +27,7 @@ Result<bool> has_bound(const Op& op) {
 ErrorBound::ErrorBound(const Op& op) : exact(exact::sum_precision_of(op)), bound(bound_precision) {}
 
 double ErrorBound::ratio(const Format& d, uint64_t result) const {
-  if (unproven) return 0;
+  if (has_no_bound) return 0;
   exact::Mpfr value(64), error(mpfr_get_prec(exact.get()));
   exact::set_from_encoding(value.get(), d, result);
   if (!mpfr_number_p(value.get())) return may_overflow ? 0 : std::numeric_limits<double>::infinity();
@@ -87,7 +87,7 @@ Result<ErrorBounds> ErrorBounds::of_unit(const Op& op, const Unit& unit) {
   return own;
 }
 
-bool ErrorBounds::speaks_about(const Op& op, const DotOperands& in) {
+bool ErrorBounds::has_bound_for(const Op& op, const DotOperands& in) {
   const auto special = [](const Format& f, const uint64_t* encodings, int count) {
     for (int i = 0; i < count; ++i)
       if (!f.fields().integer && is_special(f.fields(), encodings[i])) return true;

@@ -18,7 +18,7 @@ struct ErrorBound {
   exact::Mpfr bound;          ///< |result - exact| of a finite result is at most this, rounded up
   double parts = 0;           ///< the bound over its greatest summand: how many cuts and roundings count in it
   bool may_overflow = false;  ///< the exact value, or a partial sum with its bound, reaches the end of d's range
-  bool unproven = false;      ///< there is no bound: an overflow may have been clamped or read as a number
+  bool has_no_bound = false;  ///< there is no bound: an overflow may have been clamped or read as a number
 
   /// Whether a result (an encoding of the op's d) obeys the bound. Infinities and NaNs do only where may_overflow.
   bool admits(const Format& d, uint64_t result) const;
@@ -38,7 +38,7 @@ class ErrorBounds {
   static Result<ErrorBounds> of_unit(const Op& op, const Unit& unit);
 
   /// Whether a case has a bound: no operand is an infinity or NaN.
-  static bool speaks_about(const Op& op, const DotOperands& in);
+  static bool has_bound_for(const Op& op, const DotOperands& in);
   /// Computes the bound of a case that has one into `bound`, which was made for the same op.
   void evaluate(const DotOperands& in, ErrorBound& bound) const;
 

@@ -18,7 +18,7 @@ uint64_t mpfr_dot(const Op& op, const DotOperands& in);
 uint64_t bigint_dot(const Op& op, const DotOperands& in);
 
 /// The fast path: a fixed-width accumulator as wide as the op's exponent range. The constructor throws Contradiction
-/// for an op that needs more than most_words words.
+/// for an op that needs more than max_words words.
 class FastDot {
  public:
   explicit FastDot(const Op& op);
@@ -34,8 +34,8 @@ class FastDot {
   bool flush_;  ///< ftz=1
   int unit_;    ///< weight exponent of the accumulator's last bit
   /// fp64 operands with fp64 scales span 8,400 bits, and the sum of 65,536 products 17 more.
-  static constexpr int most_words = 140;
-  int words_;  ///< 64-bit words of the accumulator: 5, 10, 80 or most_words
+  static constexpr int max_words = 140;
+  int words_;  ///< 64-bit words of the accumulator: 5, 10, 80 or max_words
 };
 
 }  // namespace mmafuzz::exact

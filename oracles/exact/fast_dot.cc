@@ -44,8 +44,8 @@ FastDot::FastDot(const Op& op)
   const Range c = range(c_);
   unit_ = smaller(product.low, c.low);
   const int bits = larger(product.high, c.high) + 2 - unit_;
-  words_ = bits <= 5 * 64 ? 5 : bits <= 10 * 64 ? 10 : bits <= 80 * 64 ? 80 : most_words;
-  if (bits > most_words * 64)
+  words_ = bits <= 5 * 64 ? 5 : bits <= 10 * 64 ? 10 : bits <= 80 * 64 ? 80 : max_words;
+  if (bits > max_words * 64)
     throw Contradiction("exact dots: an accumulator of " + std::to_string(bits) + " bits is needed");
 }
 
@@ -53,7 +53,7 @@ uint64_t FastDot::operator()(const DotOperands& in) const {
   return words_ == 5    ? evaluate<5>(in)
          : words_ == 10 ? evaluate<10>(in)
          : words_ == 80 ? evaluate<80>(in)
-                        : evaluate<most_words>(in);
+                        : evaluate<max_words>(in);
 }
 
 template <int Words>

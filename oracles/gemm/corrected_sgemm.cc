@@ -78,7 +78,7 @@ class CorrectedSgemm final : public Unit {
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
-    const size_t elements = size_t(op_.m) * size_t(op_.n), group = std::max<size_t>(1, most_dots / elements);
+    const size_t elements = size_t(op_.m) * size_t(op_.n), group = std::max<size_t>(1, max_dots / elements);
     for (size_t first = 0; first < batch.size(); first += group) {
       Group cases = split(batch, first, std::min(group, batch.size() - first));
       evaluate(cases, batch, first, outcomes);
@@ -86,7 +86,7 @@ class CorrectedSgemm final : public Unit {
   }
 
  private:
-  static constexpr size_t most_dots = 4096;  ///< in one call of the unit, unless one case has more
+  static constexpr size_t max_dots = 4096;  ///< in one call of the unit, unless one case has more
 
   int narrow_bits() const { return plan_.narrow.fields().precision(); }
 

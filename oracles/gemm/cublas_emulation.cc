@@ -19,7 +19,7 @@ using Part = CublasEmulation::Part;
 
 constexpr int tile = 128;             ///< rows, columns and products along k of a tile
 constexpr int shortest_split = 1024;  ///< a shorter k is one part
-constexpr int most_parts = 32;        ///< parts of all tiles of the result together, for a short k
+constexpr int max_parts = 32;         ///< parts of all tiles of the result together, for a short k
 constexpr int longest_part = 64;      ///< in tiles of 128 products; a part has fewer than twice as many
 constexpr int grouped = 32768;        ///< products of digits of one diagonal that are summed exactly together
 constexpr int span_block = 64;        ///< products in a block of the estimate of the exponents' span
@@ -31,7 +31,7 @@ int tiles(int extent) { return (extent + tile - 1) / tile; }
 std::vector<Part> parts_of(const Op& op) {
   if (op.k < shortest_split) return {{0, op.k}};
   const int along_k = tiles(op.k), results = tiles(op.m) * tiles(op.n);
-  const int parts = std::max(std::min(along_k, (most_parts + results - 1) / results), along_k / longest_part);
+  const int parts = std::max(std::min(along_k, (max_parts + results - 1) / results), along_k / longest_part);
   const int fewer = parts - along_k % parts;
   std::vector<Part> all;
   for (int part = 0, first = 0; part < parts; ++part) {

@@ -113,7 +113,7 @@ int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roun
   };
   const std::vector<double> ones_b = sums(b), ones_a = sums(a), limit_a = limits(a, ones_b),
                             limit_b = limits(b, ones_a);
-  const int most = std::max({a.most_needed(), b.most_needed(), 1});
+  const int most = std::max({a.max_needed(), b.max_needed(), 1});
   for (int d = 1; d < most; ++d)
     if (enough(a, ones_b, limit_a, d) && enough(b, ones_a, limit_b, d)) return d;
   return most;
@@ -127,7 +127,7 @@ OzakiGemm::Slices OzakiGemm::slice(const Shape& shape, const uint64_t* a, const 
   int wanted = plan_.slices;
   if (wanted == estimated_slices) wanted = estimate_slices(rows, columns, std::ldexp(1.0, -op_.d.fields().precision()));
   const auto count = [&](const RowSplitter& x) {
-    return wanted == all_slices ? x.most_needed() : std::min(wanted, x.most_needed());
+    return wanted == all_slices ? x.max_needed() : std::min(wanted, x.max_needed());
   };
   Slices s;
   s.a = rows.cut(count(rows), with_digits);

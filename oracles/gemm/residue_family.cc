@@ -83,7 +83,7 @@ class ResidueFamily final : public SchemeFamily<NamedResidues> {
   ResidueFamily()
       : SchemeFamily("ozaki2:", residue_parameters(), "the unit of the residues' products; last in the name") {}
 
-  bool owns(std::string_view name) const override { return row_named(residue_rows, name) != nullptr; }
+  bool owns(std::string_view name) const override { return entry_named(residue_rows, name) != nullptr; }
 
   std::vector<std::string> searched_by_default(const Op& op) const override {
     if (op.kind != OpKind::gemm) return {};
@@ -106,7 +106,7 @@ class ResidueFamily final : public SchemeFamily<NamedResidues> {
   Result<std::unique_ptr<Unit>> bind_scheme(const Registry& registry, const UnitName& name, const NamedResidues& scheme,
                                             const Op& op) const override {
     const ResiduePlan& plan = scheme.plan;
-    const Format wide = format(row_named(residue_rows, name.plain())->wide);
+    const Format wide = format(entry_named(residue_rows, name.plain())->wide);
     if (!is_gemm_of(wide, op)) return takes_gemm_of(wide, name.plain());
     Result<std::unique_ptr<Unit>> dot = registry.bind(scheme.on, residue_dot(plan));
     if (!dot) return dot.refusal();
@@ -134,7 +134,7 @@ class ResidueFamily final : public SchemeFamily<NamedResidues> {
 
 Result<NamedResidues> named_residues(std::string_view unit) {
   const UnitName parts(unit);
-  const ResidueRow* row = row_named(residue_rows, parts.plain());
+  const ResidueRow* row = entry_named(residue_rows, parts.plain());
   if (!row) return unknown("not a unit of ozaki2: " + mmafuzz::in_quotes(unit));
   NamedResidues named;
   named.on = row->on;

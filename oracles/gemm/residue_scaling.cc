@@ -58,7 +58,7 @@ ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
              last_left_out = plan_.flaw == ResidueFlaw::last_left_out;
   const size_t counted = last_left_out ? a.length - 1 : a.length;
   const std::vector<int> top_a = tops_of(a), top_b = tops_of(b);
-  std::vector<int32_t> most_a(a.count, 0), most_b(b.count, 0);  // maxima of the product of the leading bits
+  std::vector<int32_t> max_a(a.count, 0), max_b(b.count, 0);  // maxima of the product of the leading bits
   if (accurate) {
     const std::vector<int8_t> bits_a = leading_bits(a, top_a, counted, !greatest_only),
                               bits_b = leading_bits(b, top_b, counted, !greatest_only);
@@ -66,8 +66,8 @@ ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
     s8_product(a.count, b.count, a.length, bits_a.data(), bits_b.data(), sums.data());
     for (size_t i = 0, at = 0; i < a.count; ++i)
       for (size_t j = 0; j < b.count; ++j, ++at) {
-        most_a[i] = std::max(most_a[i], sums[at]);
-        most_b[j] = std::max(most_b[j], sums[at]);
+        max_a[i] = std::max(max_a[i], sums[at]);
+        max_b[j] = std::max(max_b[j], sums[at]);
       }
   }
   const auto scale_of = [&](const double* line, int top, int32_t most) {
@@ -113,8 +113,8 @@ ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
   };
   const int more = plan_.flaw == ResidueFlaw::one_bit_more ? 1 : 0;
   Scales all;
-  for (size_t i = 0; i < a.count; ++i) all.a.push_back(scale_of(a.of(i), top_a[i], most_a[i]) + more);
-  for (size_t j = 0; j < b.count; ++j) all.b.push_back(scale_of(b.of(j), top_b[j], most_b[j]));
+  for (size_t i = 0; i < a.count; ++i) all.a.push_back(scale_of(a.of(i), top_a[i], max_a[i]) + more);
+  for (size_t j = 0; j < b.count; ++j) all.b.push_back(scale_of(b.of(j), top_b[j], max_b[j]));
   return all;
 }
 

@@ -16,7 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::ScalableTag<double>;
 using Vec = hn::Vec<Wide>;
-constexpr size_t most_lanes = HWY_MAX_BYTES / sizeof(double);
+constexpr size_t max_lanes = HWY_MAX_BYTES / sizeof(double);
 
 /// x * y + z, rounded once.
 HWY_INLINE Vec fused(Vec x, Vec y, Vec z) {
@@ -24,7 +24,7 @@ HWY_INLINE Vec fused(Vec x, Vec y, Vec z) {
   return hn::MulAdd(x, y, z);
 #else
   const Wide d;
-  HWY_ALIGN double of_x[most_lanes], of_y[most_lanes], of_z[most_lanes];
+  HWY_ALIGN double of_x[max_lanes], of_y[max_lanes], of_z[max_lanes];
   hn::Store(x, d, of_x);
   hn::Store(y, d, of_y);
   hn::Store(z, d, of_z);

@@ -22,7 +22,7 @@ void plain_product(size_t m, size_t n, size_t k, const int8_t* a, const int8_t* 
 
 #if defined(__x86_64__)
 
-constexpr size_t lanes = 16, panel = 2 * lanes, most_rows = 12;  // 24 of the 32 registers hold sums
+constexpr size_t lanes = 16, panel = 2 * lanes, max_rows = 12;  // 24 of the 32 registers hold sums
 
 /// The sums of `Rows` rows of a with a panel of columns: `b` has, for each four of k, the four bytes of each column,
 /// increased by 128, since VPDPBUSD multiplies unsigned bytes by signed ones.
@@ -67,11 +67,11 @@ void vnni_product(size_t m, size_t n, size_t k, const int8_t* a, const int8_t* b
       for (size_t l = 0; l < k; ++l)
         columns[l / 4 * 4 * panel + place + l % 4] = static_cast<uint8_t>(static_cast<uint8_t>(from[l]) ^ 0x80);
     }
-    int32_t sums[most_rows][panel];
+    int32_t sums[max_rows][panel];
     for (size_t i = 0; i < m;) {
-      const size_t taken = m - i >= most_rows ? most_rows : m - i >= 4 ? 4 : 1;
+      const size_t taken = m - i >= max_rows ? max_rows : m - i >= 4 ? 4 : 1;
       const int8_t* from = &rows[i * stride];
-      if (taken == most_rows) tile<most_rows>(from, stride, columns.data(), fours, sums);
+      if (taken == max_rows) tile<max_rows>(from, stride, columns.data(), fours, sums);
       else if (taken == 4) tile<4>(from, stride, columns.data(), fours, sums);
       else tile<1>(from, stride, columns.data(), fours, sums);
       for (size_t r = 0; r < taken; ++r)

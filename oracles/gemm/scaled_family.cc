@@ -126,7 +126,7 @@ class ScaledFamily final : public SchemeFamily<NamedScaled> {
  public:
   ScaledFamily() : SchemeFamily("scaled:", scaled_parameters(), "the unit that computes the dots; last in the name") {}
 
-  bool owns(std::string_view name) const override { return row_named(scaled_rows(), name) != nullptr; }
+  bool owns(std::string_view name) const override { return entry_named(scaled_rows(), name) != nullptr; }
 
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
@@ -160,7 +160,7 @@ class ScaledFamily final : public SchemeFamily<NamedScaled> {
 
 Result<NamedScaled> named_scaled(std::string_view unit) {
   const UnitName parts(unit);
-  const ScaledRow* row = row_named(scaled_rows(), parts.plain());
+  const ScaledRow* row = entry_named(scaled_rows(), parts.plain());
   if (!row) return unknown("not a unit of scaled: " + mmafuzz::in_quotes(unit));
   Result<NamedScaled> given = with_settings(scaled_parameters(), parts.settings, NamedScaled{row->plan, row->on});
   if (!given) return given;

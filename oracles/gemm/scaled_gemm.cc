@@ -61,7 +61,7 @@ class ScaledGemm final : public Unit {
   }
 
  private:
-  static constexpr size_t most_dots = 4096;  ///< in one call of the unit
+  static constexpr size_t max_dots = 4096;  ///< in one call of the unit
 
   void one_product(const GemmCase& in, size_t index, Column& results) const {
     std::vector<uint64_t> columns(in.b.size());
@@ -72,8 +72,8 @@ class ScaledGemm final : public Unit {
                           b = quantized_matrix(plan_, op_.b, columns, op_.n, op_.k, plan_.columns_b);
     const size_t elements = size_t(op_.m) * size_t(op_.n);
     const Fp32 fp32(default_float_environment());
-    for (size_t first = 0; first < elements; first += most_dots) {
-      const size_t count = std::min(most_dots, elements - first);
+    for (size_t first = 0; first < elements; first += max_dots) {
+      const size_t count = std::min(max_dots, elements - first);
       const std::vector<uint32_t> sums = chains(fp32, a, b, first, count);
       for (size_t at = 0; at < count; ++at) {
         const auto row = int((first + at) / size_t(op_.n)), column = int((first + at) % size_t(op_.n));

@@ -82,9 +82,9 @@ Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std
         named.on = text;
         continue;
       }
-    const SchemeParameter<Plan>* const found = row_named(table, name);
+    const SchemeParameter<Plan>* const found = entry_named(table, name);
     if (!found)
-      return invalid("unknown parameter " + mmafuzz::in_quotes(name) + "; known: " + names_of(table, " ") + " " +
+      return invalid("unknown parameter " + mmafuzz::in_quotes(name) + "; known: " + names_in_table(table, " ") + " " +
                      (over_unit ? "and last, on=<dot unit>" : ""));
     int value = 0;
     if (found->set_text && text.find_first_not_of("0123456789") != std::string_view::npos) {

@@ -35,7 +35,7 @@ RowSplitter::RowSplitter(const FormatFields& format, const uint64_t* encodings, 
   }
 }
 
-int RowSplitter::most_needed() const {
+int RowSplitter::max_needed() const {
   return rows_.needed.empty() ? 0 : *std::max_element(rows_.needed.begin(), rows_.needed.end());
 }
 

@@ -44,7 +44,7 @@ class RowSplitter {
 
   const SlicedRows& rows() const { return rows_; }
   /// The maximum number of slices that a row needs.
-  int most_needed() const;
+  int max_needed() const;
 
   /// |x| * 2^-top of an element, rounded to fp64.
   double magnitude(int row, int element) const;

@@ -50,7 +50,7 @@ class SplitFamily final : public SchemeFamily<NamedCorrection> {
   SplitFamily()
       : SchemeFamily("split:", correction_parameters(), "the unit that computes the dots; last in the name") {}
 
-  bool owns(std::string_view name) const override { return row_named(split_rows(), name) != nullptr; }
+  bool owns(std::string_view name) const override { return entry_named(split_rows(), name) != nullptr; }
 
   std::vector<std::string> searched_by_default(const Op& op) const override {
     if (op.kind != OpKind::gemm) return {};
@@ -90,7 +90,7 @@ class SplitFamily final : public SchemeFamily<NamedCorrection> {
 
 Result<NamedCorrection> named_correction(std::string_view unit) {
   const UnitName parts(unit);
-  const SplitRow* row = row_named(split_rows(), parts.plain());
+  const SplitRow* row = entry_named(split_rows(), parts.plain());
   if (!row) return unknown("not a unit of split: " + mmafuzz::in_quotes(unit));
   return with_settings(correction_parameters(), parts.settings, NamedCorrection{row->plan, row->on});
 }

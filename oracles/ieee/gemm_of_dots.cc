@@ -17,7 +17,7 @@ class GemmOfDots final : public Unit {
     prepare(batch, outcomes);
     GemmCase one(op_);
     const size_t m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), elements = m * n;
-    const size_t together = std::max<size_t>(1, most_factors / (elements * k));  // a call costs more than a dot
+    const size_t together = std::max<size_t>(1, max_factors / (elements * k));  // a call costs more than a dot
     std::vector<uint64_t> column(k);
     Batch dots(dot_op_);
     Outcomes sums;
@@ -48,7 +48,7 @@ class GemmOfDots final : public Unit {
   }
 
  private:
-  static constexpr size_t most_factors = 1 << 14;  ///< products in one call of the unit, unless one case has more
+  static constexpr size_t max_factors = 1 << 14;  ///< products in one call of the unit, unless one case has more
 
   std::unique_ptr<Unit> dot_;
   Op op_, dot_op_;

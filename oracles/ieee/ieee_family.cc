@@ -115,7 +115,7 @@ std::vector<Claim> with_referee(std::vector<Claim> claims) {
 
 class IeeeFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override { return name == "ieee" || row_named(orders, name) != nullptr; }
+  bool owns(std::string_view name) const override { return name == "ieee" || entry_named(orders, name) != nullptr; }
 
   Role role(const std::string& name) const override { return name.ends_with(".mpfr") ? Role::referee : Role::ieee; }
 
@@ -146,7 +146,7 @@ class IeeeFamily final : public Family {
     if (name != "ieee") {
       if (op.kind != OpKind::dot && op.kind != OpKind::gemm)
         return declined(name + " evaluates dot and matrix products only");
-      const NamedOrder& order = *row_named(orders, name);
+      const NamedOrder& order = *entry_named(orders, name);
       if (op.kind == OpKind::dot) return named(make_order(order, op), name, claims_of_dot(order));
       std::vector<Claim> claims = with_twin(claims_of({"tile_permutation", "transposition"}), order);
       const gemm::Combine combine = order.in_mpfr ? mpfr_combined : gemm::ieee_combined;

@@ -133,7 +133,7 @@ bool is_of_nans(const Parameter& p) {
   return p.hexadecimal || name == "nan_of_c" || name == "nan_from";
 }
 
-const Parameter* find_parameter(std::string_view name) { return row_named(parameters(), name); }
+const Parameter* find_parameter(std::string_view name) { return entry_named(parameters(), name); }
 
 std::string parameter_text(const Parameter& p, const DotModel& model) {
   const int64_t value = p.get(model);
@@ -324,7 +324,7 @@ Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
   std::vector<const Parameter*> named;
   for (const auto& [name, text] : settings_of(overrides)) {
     const Parameter* p = find_parameter(name);
-    if (!p) return invalid("unknown parameter '" + name + "'; known: " + names_of(parameters(), " "));
+    if (!p) return invalid("unknown parameter '" + name + "'; known: " + names_in_table(parameters(), " "));
     int64_t value = 0;
     if (!parse_value(*p, text, value))
       return invalid("parameter " + name + " takes " + allowed(*p) + ", not '" + text + "'");

@@ -13,7 +13,7 @@ class Answers final : public Property {
 
  protected:
   bool is_about_answering() const override { return true; }
-  std::vector<Op> twin_ops(const Op&, const Unit&) const override { return {}; }
+  std::vector<Op> changed_ops(const Op&, const Unit&) const override { return {}; }
 };
 
 }  // namespace

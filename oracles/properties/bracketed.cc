@@ -19,15 +19,15 @@ class Bracketed final : public Property {
   }
 
  protected:
-  std::vector<Op> twin_ops(const Op& op, const Unit&) const override {
+  std::vector<Op> changed_ops(const Op& op, const Unit&) const override {
     Op other = op;
     other.rounding = bound_;
     return {other};
   }
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     for (int i = 0; i < of.cases.inputs()[0].count(); ++i)
-      twin[0].inputs()[0].set(of.index, i, of.cases.inputs()[0].get(of.index, i));
-    return Twin{};
+      changed[0].inputs()[0].set(of.index, i, of.cases.inputs()[0].get(of.index, i));
+    return Changed{};
   }
   bool holds(const Pair& pair) const override {
     return bound_ == Rounding::down ? does_not_fall(pair.op(), pair.after, pair.before)

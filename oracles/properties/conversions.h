@@ -63,8 +63,8 @@ class JudgesTheSource : public Property {
 
  protected:
   using Property::Property;
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>&) const override {
-    return twin_if(is_within_range(of.op().d.fields(), source_of(of.cases, of.index)));
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>&) const override {
+    return changed_if(is_within_range(of.op().d.fields(), source_of(of.cases, of.index)));
   }
 };
 

@@ -19,10 +19,10 @@ class ErrorBoundHolds final : public Property {
 
  protected:
   /// The changed case is the case itself.
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>&) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>&) const override {
     if (digest(of.cases, of.index) % looked_at_one_in != 0) return std::nullopt;
     DotCase one(of.op());
-    return twin_if(ErrorBounds::speaks_about(of.op(), one.load(of.cases, of.index)));
+    return changed_if(ErrorBounds::has_bound_for(of.op(), one.load(of.cases, of.index)));
   }
   bool holds(const Pair& pair) const override {
     DotCase one(pair.op());

@@ -31,18 +31,18 @@ struct Permuted {
 };
 
 /// Writes the changed case: rows, columns and products at their indices in `to`.
-void write_twin(const Batch& cases, size_t index, const Permuted& to, Batch& twin) {
+void write_changed(const Batch& cases, size_t index, const Permuted& to, Batch& changed) {
   const Op& op = cases.op();
   const auto at = [](const std::vector<int>& list, int i) { return list[static_cast<size_t>(i)]; };
   for (int i = 0; i < op.m; ++i)
     for (int l = 0; l < op.k; ++l)
-      twin.inputs()[0].set(index, at(to.rows, i) * op.k + at(to.inner, l), cases.a().get(index, i * op.k + l));
+      changed.inputs()[0].set(index, at(to.rows, i) * op.k + at(to.inner, l), cases.a().get(index, i * op.k + l));
   for (int l = 0; l < op.k; ++l)
     for (int j = 0; j < op.n; ++j)
-      twin.inputs()[1].set(index, at(to.inner, l) * op.n + at(to.columns, j), cases.b().get(index, l * op.n + j));
+      changed.inputs()[1].set(index, at(to.inner, l) * op.n + at(to.columns, j), cases.b().get(index, l * op.n + j));
   for (int i = 0; i < op.m; ++i)
     for (int j = 0; j < op.n; ++j)
-      twin.inputs()[2].set(index, at(to.rows, i) * op.n + at(to.columns, j), cases.c().get(index, i * op.n + j));
+      changed.inputs()[2].set(index, at(to.rows, i) * op.n + at(to.columns, j), cases.c().get(index, i * op.n + j));
 }
 
 class TilePermutation final : public Property {
@@ -54,11 +54,11 @@ class TilePermutation final : public Property {
   static Permuted permuted(const Op& op) {
     return {drawn_permutation(op.m, 0), drawn_permutation(op.n, 1), in_order(op.k)};
   }
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
-    write_twin(of.cases, of.index, permuted(of.op()), twin[0]);
-    return Twin{};
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
+    write_changed(of.cases, of.index, permuted(of.op()), changed[0]);
+    return Changed{};
   }
-  int twin_element(const Op& op, int element) const override {
+  int changed_element(const Op& op, int element) const override {
     const Permuted to = permuted(op);
     return to.rows[static_cast<size_t>(element / op.n)] * op.n + to.columns[static_cast<size_t>(element % op.n)];
   }
@@ -70,11 +70,11 @@ class InnerPermutation final : public Property {
   bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::gemm && op.k > 1; }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const Op& op = of.op();
     const Permuted to{in_order(op.m), in_order(op.n), drawn_permutation(op.k, 2)};
-    write_twin(of.cases, of.index, to, twin[0]);
-    return Twin{};
+    write_changed(of.cases, of.index, to, changed[0]);
+    return Changed{};
   }
 };
 
@@ -86,19 +86,19 @@ class Transposition final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const Op& op = of.op();
     for (int i = 0; i < op.m; ++i) {
       for (int l = 0; l < op.k; ++l) {
-        twin[0].inputs()[0].set(of.index, i * op.k + l, of.cases.b().get(of.index, l * op.n + i));
-        twin[0].inputs()[1].set(of.index, l * op.n + i, of.cases.a().get(of.index, i * op.k + l));
+        changed[0].inputs()[0].set(of.index, i * op.k + l, of.cases.b().get(of.index, l * op.n + i));
+        changed[0].inputs()[1].set(of.index, l * op.n + i, of.cases.a().get(of.index, i * op.k + l));
       }
       for (int j = 0; j < op.n; ++j)
-        twin[0].inputs()[2].set(of.index, i * op.n + j, of.cases.c().get(of.index, j * op.n + i));
+        changed[0].inputs()[2].set(of.index, i * op.n + j, of.cases.c().get(of.index, j * op.n + i));
     }
-    return Twin{};
+    return Changed{};
   }
-  int twin_element(const Op& op, int element) const override { return element % op.n * op.n + element / op.n; }
+  int changed_element(const Op& op, int element) const override { return element % op.n * op.n + element / op.n; }
 };
 
 }  // namespace

@@ -17,15 +17,15 @@ class Idempotent final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const Number n = decode(of.op().d.fields(), of.result);
     if (n.cls == NumberClass::nan || (n.cls == NumberClass::infinity && of.op().saturate)) return std::nullopt;
     if (of.op().kind == OpKind::scalar) {
-      twin[0].inputs()[0].set(of.index, 0, of.result);
-      return Twin{};
+      changed[0].inputs()[0].set(of.index, 0, of.result);
+      return Changed{};
     }
-    twin[0].inputs()[0].set(of.index, 0, convert_number(of.op().a.fields(), n, {}).encoding);
-    return Twin{};
+    changed[0].inputs()[0].set(of.index, 0, convert_number(of.op().a.fields(), n, {}).encoding);
+    return Changed{};
   }
   bool holds(const Pair& pair) const override {
     return pair.before == pair.after ||

@@ -37,7 +37,7 @@ class MatrixScaling final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const FormatFields& f = of.op().d.fields();
     Range a, b, c;
     if (!a.add(f, of.cases.a(), of.index) || !b.add(of.op().b.fields(), of.cases.b(), of.index) ||
@@ -58,14 +58,14 @@ class MatrixScaling final : public Property {
     if (shift == 0) return std::nullopt;
     for (const size_t field : {0, 2})
       for (int i = 0; i < of.cases.inputs()[field].count(); ++i)
-        twin[0].inputs()[field].set(of.index, i, scaled(f, of.cases.inputs()[field].get(of.index, i), shift));
-    return Twin{shift};  // note: the power's exponent
+        changed[0].inputs()[field].set(of.index, i, scaled(f, of.cases.inputs()[field].get(of.index, i), shift));
+    return Changed{shift};  // the exponent of the power
   }
   bool holds(const Pair& pair) const override {
     const FormatFields& f = pair.op().d.fields();
     const Number x = decode(f, pair.before);
     if (x.cls == NumberClass::zero) return decode(f, pair.after).cls == NumberClass::zero;
-    return x.cls == NumberClass::finite && scaled(f, pair.before, pair.twin.note) == pair.after;
+    return x.cls == NumberClass::finite && scaled(f, pair.before, pair.changed.shift) == pair.after;
   }
 
  private:

@@ -38,20 +38,20 @@ class MonotoneInAddend final : public Property {
  protected:
   /// Half of the cases move the addend of the greatest exponent, which decides what the others lose. `position` is the
   /// index of a product, or k for c.
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     CounterRng rng(digest(of.cases, of.index), 0);
     const int k = of.op().k;
     const bool greatest = rng.one_in(2), in_a = rng.one_in(2);
     const int steps = rng.one_in(2) ? 0 : rng.one_in(2) ? 1 : rng.between(2, 8);
     const int position = greatest ? greatest_addend(of.cases, of.index) : rng.between(0, k);
-    std::vector<Column>& inputs = twin[0].inputs();
-    if (position == k) return twin_if(raise(inputs[2], of.op().c.fields(), of.index, 0, /*downward=*/false, steps));
+    std::vector<Column>& inputs = changed[0].inputs();
+    if (position == k) return changed_if(raise(inputs[2], of.op().c.fields(), of.index, 0, /*downward=*/false, steps));
     const FormatFields* const format[] = {&of.op().a.fields(), &of.op().b.fields()};
     for (const int moved : {in_a ? 0 : 1, in_a ? 1 : 0}) {
       const Number other = decode(*format[1 - moved], inputs[size_t(1 - moved)].get(of.index, position));
       if (other.cls != NumberClass::finite) continue;  // times zero, infinity or NaN the product would not rise
       const bool downward = other.negative != scale_is_negative(of.cases, of.index, position);
-      return twin_if(raise(inputs[size_t(moved)], *format[moved], of.index, position, downward, steps));
+      return changed_if(raise(inputs[size_t(moved)], *format[moved], of.index, position, downward, steps));
     }
     return std::nullopt;
   }

@@ -14,7 +14,7 @@ class MonotoneInC final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const FormatFields& f = of.op().c.fields();
     const uint64_t c = of.cases.c().get(of.index);
     const Number n = decode(f, c);
@@ -24,8 +24,8 @@ class MonotoneInC final : public Property {
       if (!f.has_infinity()) return std::nullopt;
       next = f.encode_infinity(false);
     }
-    twin[0].inputs()[2].set(of.index, 0, next);
-    return Twin{};
+    changed[0].inputs()[2].set(of.index, 0, next);
+    return Changed{};
   }
   bool holds(const Pair& pair) const override { return does_not_fall(pair.op(), pair.before, pair.after); }
 };

@@ -22,7 +22,7 @@ class MonotoneInOperand final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const Op& op = of.op();
     const FormatFields& f = op.a.fields();
     const int operand = op.kind == OpKind::scalar && op.scalar == ScalarOperation::fma ? 2 : 0;
@@ -35,8 +35,8 @@ class MonotoneInOperand final : public Property {
     if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity || f.ignored_low_bits ||
         !encode_rank(f, rank(f, x) + 1, next))
       return std::nullopt;
-    twin[0].inputs()[0].set(of.index, operand, next);
-    return Twin{};
+    changed[0].inputs()[0].set(of.index, operand, next);
+    return Changed{};
   }
   bool holds(const Pair& pair) const override { return does_not_fall(pair.op(), pair.before, pair.after); }
 };

@@ -127,11 +127,11 @@ class PowerOfTwoScaling final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const int s = shift_of(of.unit, of.cases, of.index);
     if (s == 0) return std::nullopt;
     const Op& op = of.op();
-    std::vector<Column>& inputs = twin[0].inputs();
+    std::vector<Column>& inputs = changed[0].inputs();
     scale(inputs[2], op.c.fields(), of.index, 0, s);
     if (op.has_scales()) {
       for (int i = 0; i < op.scales(); ++i) scale(inputs[3], op.scale_a.fields(), of.index, i, s);
@@ -139,13 +139,13 @@ class PowerOfTwoScaling final : public Property {
       for (int i = 0; i < op.k; ++i)
         if (!scale(inputs[0], op.a.fields(), of.index, i, s)) scale(inputs[1], op.b.fields(), of.index, i, s);
     }
-    return Twin{s};  // note: s
+    return Changed{s};
   }
   bool holds(const Pair& pair) const override {
     const Number x = decode(pair.op().d.fields(), pair.before), y = decode(pair.op().d.fields(), pair.after);
     if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return x.cls == y.cls;
     Exact scaled = to_exact(x);  // of an infinity, whose exponent compare() does not read, the same
-    scaled.exponent += pair.twin.note;
+    scaled.exponent += pair.changed.shift;
     return x.negative == y.negative && compare(scaled, to_exact(y)) == 0;
   }
 

@@ -25,18 +25,18 @@ class ProductValue final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
     const std::optional<DotModel> m = row_of(of.unit);
     const bool normal_only = of.op().flush_to_zero || (m && (flushes(*m) || traits_of(*m).of_fp16()));
     bool any = false;
-    for (int i = 0; i < of.op().k; ++i) any |= refactor(of.cases, of.index, i, normal_only, twin[0]);
-    return twin_if(any);
+    for (int i = 0; i < of.op().k; ++i) any |= refactor(of.cases, of.index, i, normal_only, changed[0]);
+    return changed_if(any);
   }
 
  private:
   /// Writes other factors of product i; false where none of those tried fits the formats.
-  bool refactor(const Batch& cases, size_t index, int i, bool normal_only, Batch& twin) const {
+  bool refactor(const Batch& cases, size_t index, int i, bool normal_only, Batch& changed) const {
     const FormatFields &a = cases.op().a.fields(), &b = cases.op().b.fields();
     const Number x = decode(a, cases.a().get(index, i)), y = decode(b, cases.b().get(index, i));
     if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) return false;
@@ -58,8 +58,8 @@ class ProductValue final : public Property {
       const Number u = decode(a, r.encoding), v = decode(b, s.encoding);
       const bool same = u.scale_exponent + v.scale_exponent == x.scale_exponent + y.scale_exponent;
       if (same != same_exponents_ || (normal_only && (u.subnormal || v.subnormal))) return false;
-      twin.inputs()[0].set(index, i, r.encoding);
-      twin.inputs()[1].set(index, i, s.encoding);
+      changed.inputs()[0].set(index, i, r.encoding);
+      changed.inputs()[1].set(index, i, s.encoding);
       return true;
     };
     for (const uint64_t factor : {3, 5, 7}) {

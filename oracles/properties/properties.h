@@ -1,5 +1,4 @@
-// The properties that relate one unit's results to each other (properties.def.h is the list). The code calls the
-// changed case of docs/concepts.md the twin of a case.
+// The properties that relate one unit's results to each other (properties.def.h is the list).
 #pragma once
 
 #include <memory>

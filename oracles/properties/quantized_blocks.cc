@@ -256,7 +256,7 @@ class PowerOfTwoShift final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const FormatFields &from = of.op().a.fields(), &scale = of.op().scale_a.fields(), &via = of.op().via.fields();
     // Ranks are those of scale_rank(); a scale of rank `least` or below counts as an end of the format.
     const uint64_t least = scale.fraction_bits == 0 ? 0 : uint64_t{2} << scale.fraction_bits;
@@ -275,11 +275,11 @@ class PowerOfTwoShift final : public Property {
       const Rounded r = round_exact(from, x, {});
       if (r.flags & (flag::inexact | flag::overflow)) return std::nullopt;
       top = std::max(top, n.exponent + fast_bit_length(n.significand) - 1);
-      twin[0].inputs()[0].set(of.index, i, r.encoding);
+      changed[0].inputs()[0].set(of.index, i, r.encoding);
     }
     // Where amax passes through another format (via), that format's ends are away, too.
     if (via.width && (top < via.emin() || top + 2 > via.emax())) return std::nullopt;
-    return Twin{};
+    return Changed{};
   }
   bool holds(const Pair& pair) const override {
     const FormatFields& scale = pair.op().scale_a.fields();
@@ -305,7 +305,7 @@ class TensorShift final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     for (size_t field = 0; field < 2; ++field) {
       const FormatFields& f = of.op().input_format(field).fields();
       for (int i = 0; i < of.cases.inputs()[field].count(); ++i) {
@@ -316,10 +316,10 @@ class TensorShift final : public Property {
         x.exponent += 1;
         const Rounded r = round_exact(f, x, {});
         if (r.flags & (flag::inexact | flag::overflow)) return std::nullopt;
-        twin[0].inputs()[field].set(of.index, i, r.encoding);
+        changed[0].inputs()[field].set(of.index, i, r.encoding);
       }
     }
-    return Twin{};
+    return Changed{};
   }
 };
 
@@ -331,16 +331,18 @@ class PermutedCodes final : public Property {
  protected:
   /// The index that the number at `lane` moves to: a rotation, never by a whole block.
   static int moved(const Op& op, int lane) { return (lane + (op.k == 2 ? 1 : op.k / 2 + 1)) % op.k; }
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const FormatFields& from = of.op().a.fields();
     for (int i = 0; i < of.op().k; ++i) {
       const uint64_t encoding = of.cases.inputs()[0].get(of.index, i);
       if (!is_number(decode(from, encoding))) return std::nullopt;
-      twin[0].inputs()[0].set(of.index, moved(of.op(), i), encoding);
+      changed[0].inputs()[0].set(of.index, moved(of.op(), i), encoding);
     }
-    return Twin{};
+    return Changed{};
   }
-  int twin_element(const Op& op, int element) const override { return element == 0 ? 0 : 1 + moved(op, element - 1); }
+  int changed_element(const Op& op, int element) const override {
+    return element == 0 ? 0 : 1 + moved(op, element - 1);
+  }
 };
 
 }  // namespace

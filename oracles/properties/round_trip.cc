@@ -16,15 +16,15 @@ class RoundTrip final : public Property {
   }
 
  protected:
-  std::vector<Op> twin_ops(const Op& op, const Unit&) const override {
+  std::vector<Op> changed_ops(const Op& op, const Unit&) const override {
     Op back = op;
     std::swap(back.a, back.d);
     return {back};
   }
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const Number n = decode(of.op().a.fields(), of.cases.inputs()[0].get(of.index));
-    twin[0].inputs()[0].set(of.index, 0, of.result);
-    return twin_if(n.cls == NumberClass::finite || n.cls == NumberClass::zero);
+    changed[0].inputs()[0].set(of.index, 0, of.result);
+    return changed_if(n.cls == NumberClass::finite || n.cls == NumberClass::zero);
   }
   bool holds(const Pair& pair) const override { return pair.after == pair.of.cases.inputs()[0].get(pair.of.index); }
 };

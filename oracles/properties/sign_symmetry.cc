@@ -33,7 +33,7 @@ class SignSymmetry final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const Op& op = of.op();
     if (op.kind == OpKind::scalar) {
       // add and sub: both addends. fma: one factor and the addend. Other operations: the first operand.
@@ -45,13 +45,13 @@ class SignSymmetry final : public Property {
         return std::nullopt;
       const uint64_t sign = f.in_container(f.sign_bit());
       for (const int i : {0, both ? 1 : 0, op.scalar == ScalarOperation::fma ? 2 : 0})
-        twin[0].inputs()[0].set(of.index, i, of.cases.inputs()[0].get(of.index, i) ^ sign);
-      return Twin{};
+        changed[0].inputs()[0].set(of.index, i, of.cases.inputs()[0].get(of.index, i) ^ sign);
+      return Changed{};
     }
-    negate(twin[0].inputs()[0], of.op().a.fields(), of.index);
-    if (op.kind == OpKind::convert) return Twin{};
-    negate(twin[0].inputs()[2], of.op().c.fields(), of.index);
-    return Twin{};
+    negate(changed[0].inputs()[0], of.op().a.fields(), of.index);
+    if (op.kind == OpKind::convert) return Changed{};
+    negate(changed[0].inputs()[2], of.op().c.fields(), of.index);
+    return Changed{};
   }
   bool holds(const Pair& pair) const override {
     const FormatFields& f = pair.op().d.fields();

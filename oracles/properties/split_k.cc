@@ -40,23 +40,23 @@ class SplitK final : public Property {
   }
 
  protected:
-  std::vector<Op> twin_ops(const Op& op, const Unit& unit) const override {
+  std::vector<Op> changed_ops(const Op& op, const Unit& unit) const override {
     Op first = op, second = op;
     first.k = split_k_cut(op, row_of(unit));
     second.k = op.k - first.k;
     second.c = op.d;
     return {first, second};
   }
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
-    const int cut = twin[0].op().k;
-    copy(of.cases.a(), twin[0].inputs()[0], twin[1].inputs()[0], of.index, cut);
-    copy(of.cases.b(), twin[0].inputs()[1], twin[1].inputs()[1], of.index, cut);
-    twin[0].inputs()[2].set(of.index, 0, of.cases.c().get(of.index));
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
+    const int cut = changed[0].op().k;
+    copy(of.cases.a(), changed[0].inputs()[0], changed[1].inputs()[0], of.index, cut);
+    copy(of.cases.b(), changed[0].inputs()[1], changed[1].inputs()[1], of.index, cut);
+    changed[0].inputs()[2].set(of.index, 0, of.cases.c().get(of.index));
     if (of.op().has_scales())
       for (size_t column : {size_t{3}, size_t{4}})
-        copy(of.cases.inputs()[column], twin[0].inputs()[column], twin[1].inputs()[column], of.index,
+        copy(of.cases.inputs()[column], changed[0].inputs()[column], changed[1].inputs()[column], of.index,
              cut / of.op().scale_block);
-    return Twin{};
+    return Changed{};
   }
   bool holds(const Pair& pair) const override { return same_number(pair.op(), pair.before, pair.after); }
 

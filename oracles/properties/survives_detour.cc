@@ -17,15 +17,15 @@ class SurvivesDetour final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const Op& op = of.op();
     const Number x = source_of(of.cases, of.index);
     if (x.cls != NumberClass::finite) return std::nullopt;
     const FormatFields between = detour(op).fields();
     const Number rounded = decode(between, convert_number(between, x, op.rounding_rule()).encoding);
     if (rounded.cls != NumberClass::finite) return std::nullopt;
-    twin[0].inputs()[0].set(of.index, 0, convert_number(op.a.fields(), rounded, {}).encoding);
-    return Twin{};
+    changed[0].inputs()[0].set(of.index, 0, convert_number(op.a.fields(), rounded, {}).encoding);
+    return Changed{};
   }
   bool holds(const Pair& pair) const override { return same_number(pair.op(), pair.before, pair.after); }
 

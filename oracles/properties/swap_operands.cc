@@ -13,11 +13,11 @@ class SwapOperands final : public Property {
   }
 
  protected:
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
-    std::vector<Column>& inputs = twin[0].inputs();
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
+    std::vector<Column>& inputs = changed[0].inputs();
     exchange(inputs[0], inputs[1], of.index);
     if (of.op().has_scales()) exchange(inputs[3], inputs[4], of.index);
-    return Twin{};
+    return Changed{};
   }
 
  private:

@@ -22,12 +22,12 @@ class ZeroPadding final : public Property {
   }
 
  protected:
-  std::vector<Op> twin_ops(const Op& op, const Unit&) const override {
+  std::vector<Op> changed_ops(const Op& op, const Unit&) const override {
     Op longer = op;
     longer.k = 2 * op.k;
     return {longer};
   }
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+  std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const Op& op = of.op();
     // Under an infinite scale the zero products would be NaNs; under a NaN they are NaNs more, which a d without NaN
     // may show.
@@ -35,9 +35,9 @@ class ZeroPadding final : public Property {
       for (int i = 0; i < of.cases.inputs()[column].count(); ++i)
         if (is_special((column == 3 ? op.scale_a : op.scale_b).fields(), of.cases.inputs()[column].get(of.index, i)))
           return std::nullopt;
-    Column& a = twin[0].inputs()[0];
-    Column& b = twin[0].inputs()[1];
-    twin[0].inputs()[2].set(of.index, 0, of.cases.c().get(of.index));
+    Column& a = changed[0].inputs()[0];
+    Column& b = changed[0].inputs()[1];
+    changed[0].inputs()[2].set(of.index, 0, of.cases.c().get(of.index));
     for (int i = 0; i < op.k; ++i) {
       const uint64_t x = of.cases.a().get(of.index, i), y = of.cases.b().get(of.index, i);
       const NumberClass x_class = decode(op.a.fields(), x).cls, y_class = decode(op.b.fields(), y).cls;
@@ -49,10 +49,10 @@ class ZeroPadding final : public Property {
     }
     for (size_t column = 3; column < of.cases.inputs().size(); ++column) {
       const Column& scales = of.cases.inputs()[column];
-      Column& longer = twin[0].inputs()[column];
+      Column& longer = changed[0].inputs()[column];
       for (int i = 0; i < longer.count(); ++i) longer.set(of.index, i, scales.get(of.index, i % scales.count()));
     }
-    return Twin{};
+    return Changed{};
   }
   bool holds(const Pair& pair) const override { return same_number(pair.op(), pair.before, pair.after); }
 };

@@ -297,7 +297,7 @@ std::string missing(const CpuInstruction& i) { return std::string("this machine'
 
 class CpuFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override { return row_named(instructions(), name) != nullptr; }
+  bool owns(std::string_view name) const override { return entry_named(instructions(), name) != nullptr; }
 
   Role role(const std::string&) const override { return Role::silicon; }
 
@@ -323,7 +323,7 @@ class CpuFamily final : public Family {
   /// flush-to-zero (vcvtps2ph) and denormals-are-zero (vcvtph2ps); those of bf16 always flush and round to nearest
   /// even.
   Attributes honours(const std::string& name, const Op& op) const override {
-    const CpuInstruction* row = row_named(instructions(), name);
+    const CpuInstruction* row = entry_named(instructions(), name);
     if (name == byte_dots || name == word_dots) return {.saturate = true};
     if (name == bf16_pairs || name == "cpu:cvt.bf16.f32") return {.ftz = true};
     if (row->dot) return {};
@@ -333,7 +333,7 @@ class CpuFamily final : public Family {
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    const CpuInstruction* instruction = row_named(instructions(), name);
+    const CpuInstruction* instruction = entry_named(instructions(), name);
     if (!instruction) return invalid("unit " + name + ": a CPU instruction has no parameters");
     if (!instruction->present()) return declined(missing(*instruction));
 #if defined(__x86_64__)

@@ -118,9 +118,10 @@ Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words
   if (words.empty()) return invalid("fpcr= needs a word");
   Fpcr fpcr;
   for (const std::string& word : words_of(words, '+')) {
-    const FpcrWord* const found = row_named(fpcr_words, word);
+    const FpcrWord* const found = entry_named(fpcr_words, word);
     if (!found)
-      return invalid("fpcr= takes " + names_of(fpcr_words, ", ") + ", joined by +, not " + mmafuzz::in_quotes(word));
+      return invalid("fpcr= takes " + names_in_table(fpcr_words, ", ") + ", joined by +, not " +
+                     mmafuzz::in_quotes(word));
     const char* overrides = of_fp16 ? found->of_fp16 : found->overrides;
     if (custom_name(*with_overrides(row, overrides), op) == custom_name(row, op))
       return declined("fpcr=" + word + " changes nothing in " + one.name);
@@ -203,7 +204,7 @@ constexpr const char* share_setting = "share";
 /// One batch in this many is given to an emulated unit by a default search: emulation is twenty times slower than its
 /// row and hundreds of times slower than other units. A prime number, so that each kind of round of a search has its
 /// turn.
-constexpr uint64_t default_share = 251, most_share = 1000;
+constexpr uint64_t default_share = 251, max_share = 1000;
 
 class EmulatedFamily final : public Family {
  public:
@@ -225,7 +226,7 @@ class EmulatedFamily final : public Family {
             {{"fpcr", "control bits of Arm's FPCR, joined by +; the row that is claimed has what they make of it",
               "fz, fz16, dn, rp, rm, rz (none)"},
              {share_setting, "a search gives it one batch in N, and compares it with the claimed row alone",
-              "1 to " + std::to_string(most_share) + " (1)"}}};
+              "1 to " + std::to_string(max_share) + " (1)"}}};
   }
 
   /// Every instruction that takes the op: whatever a form negates or leaves out, each is compared with its own row.
@@ -244,10 +245,10 @@ class EmulatedFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {
     const UnitName name(text);
-    const EmulatedInstruction* one = row_named(emulated_instructions, name.path);
+    const EmulatedInstruction* one = entry_named(emulated_instructions, name.path);
     if (!one)
       return unknown("unknown unit " + mmafuzz::in_quotes(text) + "; emulated: has " +
-                     names_of(emulated_instructions, ", "));
+                     names_in_table(emulated_instructions, ", "));
     uint64_t share = 1;
     Fpcr fpcr;
     for (const auto& [setting, value] : name.each_setting()) {
@@ -258,9 +259,9 @@ class EmulatedFamily final : public Family {
         continue;
       }
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), share);
-      if (setting != share_setting || error != std::errc() || *end != 0 || share < 1 || share > most_share)
+      if (setting != share_setting || error != std::errc() || *end != 0 || share < 1 || share > max_share)
         return invalid("unit " + mmafuzz::in_quotes(text) + ": emulated: takes fpcr= and share=1 to " +
-                       std::to_string(most_share) + ", not " + mmafuzz::in_quotes(setting + "=" + value));
+                       std::to_string(max_share) + ", not " + mmafuzz::in_quotes(setting + "=" + value));
     }
     const Machine& machine = machine_of(*one);
     if (const std::string missing = missing_for(machine); !missing.empty()) return declined(missing);
@@ -271,7 +272,7 @@ class EmulatedFamily final : public Family {
     if (fpcr.bits) command.push_back(std::to_string(fpcr.bits));
     Result<std::unique_ptr<Unit>> unit = bind_process(text, command, default_timeout, false, op);
     if (unit) {
-      (*unit)->set_share(share);
+      (*unit)->set_every_nth_batch(share);
       (*unit)->describe(text, claims(*one, op, fpcr.overrides));
     }
     return unit;

@@ -106,7 +106,7 @@ Result<Rounding> parse_rounding(const std::string& name, std::string_view overri
 
 class HypothesisFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override { return row_named(hypotheses, name) != nullptr; }
+  bool owns(std::string_view name) const override { return entry_named(hypotheses, name) != nullptr; }
 
   Role role(const std::string&) const override { return Role::hypothesis; }
 
@@ -134,7 +134,7 @@ class HypothesisFamily final : public Family {
     if (!narrow || (op.d != format("fp32") && op.d != format("fp16")))
       return declined(
           "hypotheses are dots of one format of at most 16 bits, without scales, with fp32 or fp16 results");
-    return named(make_dot_unit(OrderedSum(op, *row_named(hypotheses, parts.plain()), *rounding)), name);
+    return named(make_dot_unit(OrderedSum(op, *entry_named(hypotheses, parts.plain()), *rounding)), name);
   }
 };
 

@@ -43,7 +43,7 @@ void ProcessChild::fail(const std::string& did) {
 
 void ProcessChild::fail_after(const std::string& did, Deadline deadline) {
   if (std::chrono::steady_clock::now() >= deadline)
-    throw ProcessFailure(did + how_ended(ChildProcess::Why::not_behaving), ProcessFailure::late);
+    throw ProcessFailure(did + how_ended(ChildProcess::Why::not_behaving), ProcessFailure::timed_out);
   throw ProcessFailure(did + how_ended(ChildProcess::Why::gone));
 }
 
@@ -117,14 +117,14 @@ Result<ProcessTakes> ProcessChild::take(const Op& op) {
     if (words[i] == "apart" && binary_ && !takes.apart) takes.apart = true;
     else if (words[i] == "equals" && has_value && takes.equals.empty()) takes.equals = words[++i];
     else if (words[i] == "features" && has_value && takes.features == 0)
-      understood = (takes.features = count_of(words[++i], most_process_features)) > 0;
+      understood = (takes.features = count_of(words[++i], max_process_features)) > 0;
     else understood = false;
   }
   if (!understood)
     fail("said " + mmafuzz::in_quotes(said) +
          " to an op, where 'yes', 'yes equals UNIT', 'no REASON' or a 'yes' that ends in 'features' and a number from "
          "1 to " +
-         std::to_string(most_process_features) + " was expected");
+         std::to_string(max_process_features) + " was expected");
   if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
   op_ = line;
   return takes;
@@ -188,7 +188,7 @@ void ProcessChild::ask(const char* word, const Batch& batch, size_t first, size_
   const std::vector<std::string> words = words_of(said);
   if (!words.empty() && words[0] == "failed") {
     if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
-    throw ProcessFailure("says: " + said, ProcessFailure::said);
+    throw ProcessFailure("says: " + said, ProcessFailure::reported);
   }
   uint64_t results = 0;
   bool with_flags = false, with_answered = false, understood = words.size() >= 2 && words[0] == "results";

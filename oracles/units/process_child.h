@@ -15,8 +15,8 @@ inline constexpr int process_protocol = 1;
 struct ProcessFailure : std::runtime_error {
   enum Kind {
     broke,        ///< it ended, or said what the protocol does not allow and was ended
-    said,         ///< it answered `failed REASON` and still runs
-    late,         ///< it did not answer in time and was ended
+    reported,     ///< it answered `failed REASON` and still runs
+    timed_out,    ///< it did not answer in time and was ended
     not_started,  ///< it could not be started, or its greeting was wrong
   };
   explicit ProcessFailure(const std::string& what, Kind kind = broke) : std::runtime_error(what), kind(kind) {}
@@ -32,7 +32,7 @@ struct ProcessTakes {
   int features = 0;    ///< number of features of its own that it can tell of cases; 0: none
   bool apart = false;  ///< it supports `apart`: a case that breaks it leaves the other cases their results
 };
-inline constexpr int most_process_features = 65536;
+inline constexpr int max_process_features = 65536;
 
 class ProcessChild {
  public:

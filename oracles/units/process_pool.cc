@@ -72,20 +72,20 @@ bool ProcessPool::is_dying() {
 
 void ProcessPool::note_failure(ProcessFailure::Kind kind) {
   const std::lock_guard lock(mutex_);
-  late_ += kind == ProcessFailure::late;
+  late_ += kind == ProcessFailure::timed_out;
   not_started_in_a_row_ = kind == ProcessFailure::not_started ? not_started_in_a_row_ + 1 : 0;
 }
 
 std::string ProcessPool::given_up() {
-  constexpr uint64_t most_unanswered = 1000, most_died = 5, most_late = 64, most_not_started = 3;
+  constexpr uint64_t max_unanswered = 1000, max_died = 5, max_late = 64, max_not_started = 3;
   const std::lock_guard lock(mutex_);
-  if (not_started_in_a_row_ >= most_not_started)
-    return "it could not be started " + std::to_string(most_not_started) + " times in a row";
-  if (died_in_a_row_ >= most_died)
-    return "it died in " + std::to_string(most_died) + " batches in a row and answered no case of them";
-  if (late_ >= most_late) return "it gave no answer in time " + std::to_string(most_late) + " times";
-  if (unanswered_in_a_row_ >= most_unanswered)
-    return "it answered nothing in " + std::to_string(most_unanswered) + " batches in a row";
+  if (not_started_in_a_row_ >= max_not_started)
+    return "it could not be started " + std::to_string(max_not_started) + " times in a row";
+  if (died_in_a_row_ >= max_died)
+    return "it died in " + std::to_string(max_died) + " batches in a row and answered no case of them";
+  if (late_ >= max_late) return "it gave no answer in time " + std::to_string(max_late) + " times";
+  if (unanswered_in_a_row_ >= max_unanswered)
+    return "it answered nothing in " + std::to_string(max_unanswered) + " batches in a row";
   return "";
 }
 

@@ -63,7 +63,7 @@ class ProcessUnit final : public Unit {
       pool_->note_batch(batch.size());
     } catch (const ProcessFailure& e) {
       // A case that hangs makes an `apart` request late, too: only parts of the batch isolate it.
-      if (!takes_.apart || e.kind == ProcessFailure::late || !run_apart(*child, batch, outcomes, e))
+      if (!takes_.apart || e.kind == ProcessFailure::timed_out || !run_apart(*child, batch, outcomes, e))
         search(*child, batch, outcomes, e);
     }
     pool_->give_back(std::move(child));
@@ -99,7 +99,8 @@ class ProcessUnit final : public Unit {
     if (outcomes.answered.empty()) outcomes.answered.assign(batch.size(), 1);
     std::fill(outcomes.answered.begin() + static_cast<std::ptrdiff_t>(asked), outcomes.answered.end(), 0);
     pool_->note_failure(batch_failure.kind);
-    pool_->note_batch(asked - broke, batch.size() > 1 && broke == asked && batch_failure.kind != ProcessFailure::said);
+    pool_->note_batch(asked - broke,
+                      batch.size() > 1 && broke == asked && batch_failure.kind != ProcessFailure::reported);
     if (broke == 0) last_case_stands_for(outcomes, batch_failure);
     tell(batch, outcomes, broke > 0, batch_failure.what(), broke > 0 ? "" : "; case by case it is answered");
     return true;
@@ -131,7 +132,7 @@ class ProcessUnit final : public Unit {
       }
     };
     const auto failed = [&](const Part& part, const ProcessFailure& failure) {
-      const bool is_reported = failure.kind == ProcessFailure::said;
+      const bool is_reported = failure.kind == ProcessFailure::reported;
       cost += is_reported ? cost_of_reported_failure : cost_of_a_start;
       any_reported |= is_reported;
       pool_->note_failure(failure.kind);
@@ -167,7 +168,7 @@ class ProcessUnit final : public Unit {
       }
     }
     const bool all_answered = answered == batch.size();
-    const bool slow = all_answered && batch_failure.kind == ProcessFailure::late;
+    const bool slow = all_answered && batch_failure.kind == ProcessFailure::timed_out;
     if (all_answered && !slow) last_case_stands_for(outcomes, batch_failure);
     pool_->note_batch(answered, batch.size() > 1 && culprit < batch.size() && !any_reported);
     tell(batch, outcomes, false, batch_failure.what(),

@@ -304,9 +304,9 @@ Explanation explain_witness(const std::string& case_text, const Registry& regist
       words.push_back(block.property.substr(begin, end - begin));
       begin = end + 1;
     }
-    const bool with_twin = words.size() == 2 && block.batch.size() == 2;
+    const bool with_changed = words.size() == 2 && block.batch.size() == 2;
     Explanation out;
-    for (size_t i = 0; i < (with_twin ? 2u : 1u); ++i) {
+    for (size_t i = 0; i < (with_changed ? 2u : 1u); ++i) {
       std::vector<std::unique_ptr<Unit>> bound;
       std::vector<const Unit*> units;
       std::vector<ExplainedUnit> refused(words.size() - 1);

@@ -15,7 +15,7 @@ constexpr int character = 8, digit = 9, row_height = 18,
               left = 8;  ///< pixels; digits are wider than characters, for the point between them
 constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = exponent_x + 62, behind_shift = shift_x + 56;
 constexpr int widest_grid = 96;           ///< digits; units whose grids need more columns are drawn on their own
-constexpr size_t most_fallen_drawn = 32;  ///< limit of dropped digits shown
+constexpr size_t max_fallen_drawn = 32;  ///< limit of dropped digits shown
 constexpr size_t longest_line = 92;       ///< characters of a line of parameters
 constexpr size_t narrowest_wide = 80;     ///< minimum width, in characters, of a picture that is not `narrow`
 constexpr const char* fallen_ink = "var(--fallen,#c0392b)";
@@ -36,7 +36,7 @@ struct Columns {
     for (const ExplainedAddend& t : step.addends)
       if (t.lost) {
         top = std::max(top, t.fallen_top);
-        bottom = std::min(bottom, t.fallen_top - static_cast<int>(std::min(t.fallen.size(), most_fallen_drawn)));
+        bottom = std::min(bottom, t.fallen_top - static_cast<int>(std::min(t.fallen.size(), max_fallen_drawn)));
       }
   }
 };
@@ -150,9 +150,9 @@ void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& 
     draw_grid_digits(drawing, columns, step, t.kept_negative, t.kept.substr(0, static_cast<size_t>(std::max(0, kept))),
                      0);
     if (t.lost) {
-      drawing.digits(drawing.digit_x(columns, t.fallen_top), t.fallen.substr(0, most_fallen_drawn), fallen_ink);
-      if (t.fallen.size() > most_fallen_drawn)
-        drawing.text(drawing.digit_x(columns, t.fallen_top) + static_cast<int>(most_fallen_drawn) * digit, "...");
+      drawing.digits(drawing.digit_x(columns, t.fallen_top), t.fallen.substr(0, max_fallen_drawn), fallen_ink);
+      if (t.fallen.size() > max_fallen_drawn)
+        drawing.text(drawing.digit_x(columns, t.fallen_top) + static_cast<int>(max_fallen_drawn) * digit, "...");
     }
   }
   if (step.grid && !(drawing.narrow && t.finite)) drawing.text(sum_x, t.sum_so_far);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int side_by_side_from = 160;  ///< characters
 constexpr size_t gap_between = 3;       ///< characters
-constexpr size_t most_fallen = 12;      ///< limit of dropped digits shown
+constexpr size_t max_fallen = 12;      ///< limit of dropped digits shown
 
 enum class Ink { plain, strong, fallen, carry };
 
@@ -68,7 +68,7 @@ std::string significand_text(const ExplainedAddend& t) {
 }
 
 std::string fallen_text(const ExplainedAddend& t, int grid_end) {
-  std::string text = "|" + t.fallen.substr(0, most_fallen) + (t.fallen.size() > most_fallen ? "..." : "");
+  std::string text = "|" + t.fallen.substr(0, max_fallen) + (t.fallen.size() > max_fallen ? "..." : "");
   if (t.fallen_top >= grid_end) text += fmt::format(" from 2^{}", t.fallen_top);
   return text;
 }
@@ -217,8 +217,8 @@ std::string explanation_text(const Explanation& explanation, const TextStyle& st
   std::string text;
   for (const std::string& note : explanation.notes) text += note + "\n";
   const std::vector<ExplainedCase>& cases = explanation.cases;
-  const bool twins = cases.size() == 2 && cases[0].units.size() == 1 && cases[1].units.size() == 1;
-  if (twins) {
+  const bool has_changed = cases.size() == 2 && cases[0].units.size() == 1 && cases[1].units.size() == 1;
+  if (has_changed) {
     const auto whole = [](const ExplainedCase& c) { return joined(case_lines(c), unit_lines(c.units[0], true)); };
     if (draw_beside(text, whole(cases[0]), whole(cases[1]), style)) return text + verdict_text(explanation);
   }

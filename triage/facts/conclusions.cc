@@ -10,7 +10,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_examples = 4;  ///< limit of Expectation::shown_by
+constexpr size_t max_examples = 4;  ///< limit of Expectation::shown_by
 
 /// A unit of a FactField, and the row that the unit is or claims to equal; nullptr where it has none.
 struct Compared {
@@ -77,7 +77,7 @@ std::map<std::string, Expectation> expected_facts(const Registry& registry, cons
         Expectation& e = expected[difference_fact(r.name, r.first, r.second)];
         if (must && !e.must) e = {true, false, {}};
         e.hidden |= hidden && !e.must;
-        if (e.must == must && e.shown_by.size() < most_examples)
+        if (e.must == must && e.shown_by.size() < max_examples)
           e.shown_by.push_back({op, x.unit->name(), y.unit->name(), differing_alone(all, r, x, y)});
       }
     };

@@ -45,7 +45,7 @@ std::string known_text(const std::vector<Fact>& facts, const ConclusionsStyle& s
   std::string text;
   std::set<std::string> parameters;  // each parameter is shown once
   for (const auto& [strange, key, fact] : drawn) {
-    if (parameters.size() == style.most_known) break;
+    if (parameters.size() == style.max_known) break;
     const std::string shown = smallest_case(fact->telling);
     if (shown.empty() || !parameters.insert(parts_of_fact(fact->name).subject).second) continue;
     text += wrapped(sentence(*fact) + ".", style.width, 2) + wrapped(shown, style.width, 4) + "    " +
@@ -94,8 +94,8 @@ std::string verdict(const Conclusions& all) {
 
 std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& style) {
   std::string text = wrapped(verdict(all), style.width, 0) +
-                     list_text("Contradictions", all.contradictions, style.most_contradictions, style) +
-                     list_text("New facts", all.fresh, style.most_new, style) + known_text(all.confirmed, style);
+                     list_text("Contradictions", all.contradictions, style.max_contradictions, style) +
+                     list_text("New facts", all.fresh, style.max_new, style) + known_text(all.confirmed, style);
   if (all.unseen.empty()) return text;
   text +=
       "\nExpected but not seen (" + std::to_string(all.unseen.size()) + "): the rows imply it, the search missed it\n";

@@ -9,8 +9,8 @@ namespace mmafuzz {
 
 struct ConclusionsStyle {
   size_t width = 80;                             ///< columns
-  size_t most_contradictions = 3, most_new = 3;  ///< limits of facts shown of each list
-  size_t most_known = 0;                         ///< limit of known differences shown
+  size_t max_contradictions = 3, max_new = 3;  ///< limits of facts shown of each list
+  size_t max_known = 0;                         ///< limit of known differences shown
   uint64_t seed = 0;                             ///< chooses among equally telling known differences
   std::string store;                             ///< the store's path, for commands; "" leaves commands out
 };

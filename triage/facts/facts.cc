@@ -164,8 +164,8 @@ size_t cases_in(const std::string& witness) {
 }  // namespace
 
 int strangeness(const Bucket& bucket) {
-  constexpr uint64_t most_addends = 4;
-  return bucket.addends > most_addends ? 3 : strangeness_if_short(bucket);
+  constexpr uint64_t max_addends = 4;
+  return bucket.addends > max_addends ? 3 : strangeness_if_short(bucket);
 }
 
 bool is_about_rows(const std::string& name) {

@@ -12,7 +12,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_addends = 4;  ///< limit of nonzero addends
+constexpr size_t max_addends = 4;  ///< limit of nonzero addends
 
 /// A number for people, large and small powers of two as powers: "-2^-14", "1.5".
 std::string plain(const Format& format, uint64_t encoding) {
@@ -48,7 +48,7 @@ std::string smallest_case(const Bucket& bucket) {
   if (bucket.key.units.size() != 2 || results.size() != 2 || !reader.next(block, 1)) return "";
   const Op& op = block.batch.op();
   const Operands operands(op, block.batch, 0);
-  if (op.kind != OpKind::dot || operands.nonzero_addends().size() > most_addends) return "";
+  if (op.kind != OpKind::dot || operands.nonzero_addends().size() > max_addends) return "";
   std::string sum;
   for (const int addend : operands.nonzero_addends()) {
     std::string product;

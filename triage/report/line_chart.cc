@@ -12,7 +12,7 @@ namespace {
 
 /// Pixels: size of the picture, and edges of the plot in it.
 constexpr double width = 600, height = 260, plot_left = 70, plot_right = 560, plot_top = 40, plot_bottom = 215;
-constexpr size_t most_points = 200;  ///< of a line, drawn at equal strides, and its first and last point
+constexpr size_t max_points = 200;  ///< of a line, drawn at equal strides, and its first and last point
 constexpr int colours = 8;           ///< --line0 to --line7 of the page
 
 /// The least 1, 2 or 5 times a power of ten that is not below x: the step between ticks.
@@ -38,36 +38,36 @@ std::string time_text(double seconds, double step) {
 }  // namespace
 
 std::string line_chart(const std::string& title, const std::vector<ChartLine>& lines, ChartAxis axis) {
-  double most_x = 1, most_y = 1;
+  double max_x = 1, max_y = 1;
   for (const ChartLine& line : lines)
     for (const auto& [x, y] : line.points) {
-      most_x = std::max(most_x, x);
-      most_y = std::max(most_y, y);
+      max_x = std::max(max_x, x);
+      max_y = std::max(max_y, y);
     }
   const bool numbers = axis == ChartAxis::numbers;
-  const double unit = numbers ? 1 : most_x > 5400 ? 3600 : most_x > 90 ? 60 : 1;
-  const double step_x = std::max(numbers ? 1.0 : 0.0, unit * round_step(most_x / unit / 4)),
-               step_y = std::max(1.0, round_step(most_y / 4));
-  most_y = step_y * std::ceil(most_y / step_y);
-  const auto at_x = [&](double x) { return plot_left + (plot_right - plot_left) * x / most_x; };
-  const auto at_y = [&](double y) { return plot_bottom - (plot_bottom - plot_top) * y / most_y; };
+  const double unit = numbers ? 1 : max_x > 5400 ? 3600 : max_x > 90 ? 60 : 1;
+  const double step_x = std::max(numbers ? 1.0 : 0.0, unit * round_step(max_x / unit / 4)),
+               step_y = std::max(1.0, round_step(max_y / 4));
+  max_y = step_y * std::ceil(max_y / step_y);
+  const auto at_x = [&](double x) { return plot_left + (plot_right - plot_left) * x / max_x; };
+  const auto at_y = [&](double y) { return plot_bottom - (plot_bottom - plot_top) * y / max_y; };
   std::string svg = fmt::format(
       "<svg class=\"chart\" role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 {1} {2}\" fill=\"currentColor\" "
       "font-size=\"17\"><text x=\"8\" y=\"22\" font-weight=\"600\">{0}</text>",
       escaped(title), width, height);
-  for (double y = 0; y <= most_y * 1.001; y += step_y)
+  for (double y = 0; y <= max_y * 1.001; y += step_y)
     svg += fmt::format(
         "<path d=\"M{} {:.1f}H{}\" stroke=\"currentColor\" opacity=\".2\"/><text x=\"{}\" y=\"{:.1f}\" "
         "text-anchor=\"end\">{}</text>",
         plot_left, at_y(y), plot_right, plot_left - 8, at_y(y) + 6, count_text(y));
-  for (double x = 0; x <= most_x * 1.001; x += step_x)
+  for (double x = 0; x <= max_x * 1.001; x += step_x)
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>", at_x(x), plot_bottom + 26,
                        numbers ? count_text(x) : time_text(x, unit));
   for (size_t i = 0; i < lines.size(); ++i) {
     const auto& points = lines[i].points;
     if (points.empty()) continue;
     std::string path = fmt::format("M{:.1f} {:.1f}", at_x(points[0].first), at_y(points[0].second));
-    const size_t stride = (points.size() + most_points - 1) / most_points;
+    const size_t stride = (points.size() + max_points - 1) / max_points;
     for (size_t p = stride; p < points.size(); p += stride)
       path += fmt::format("L{:.1f} {:.1f}", at_x(points[p].first), at_y(points[p].second));
     path += fmt::format("L{:.1f} {:.1f}", at_x(points.back().first), at_y(points.back().second));

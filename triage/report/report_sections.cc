@@ -90,13 +90,13 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
           all.insert(at->second.begin(), at->second.end());
     return all;
   };
-  constexpr size_t most_cells = 5000;  // of all matrices: about 600 kB
+  constexpr size_t max_cells = 5000;  // of all matrices: about 600 kB
   PageData tables = page_list();
   size_t cells_drawn = 0;
   std::string left_out;
   for (const auto& [op, matrix] : matrices) {
     const size_t count = matrix.units.size() * (matrix.units.size() - 1) / 2;
-    if (cells_drawn + count > most_cells) {
+    if (cells_drawn + count > max_cells) {
       left_out += (left_out.empty() ? "" : ", ") + op;
       continue;
     }
@@ -140,7 +140,7 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
 
 void add_coverage(const ReportData& data, PageData& page) {
   if (data.coverage.empty()) return;
-  constexpr size_t most_names = 150;  // limit for a group
+  constexpr size_t max_names = 150;  // limit for a group
   std::map<std::string, Reached> groups;
   std::map<std::pair<std::string, std::string>, Reached> fields;
   std::map<std::string, std::map<std::string, bool>> reached_by_any;
@@ -164,8 +164,8 @@ void add_coverage(const ReportData& data, PageData& page) {
     std::string names;
     uint64_t count = 0;
     for (const auto& [name, reached] : bins)
-      if (!reached && ++count <= most_names) names += (names.empty() ? "" : ", ") + name;
-    if (count > most_names) names += " and " + counted(count - most_names) + " more";
+      if (!reached && ++count <= max_names) names += (names.empty() ? "" : ", ") + name;
+    if (count > max_names) names += " and " + counted(count - max_names) + " more";
     if (count) missing.push_back(page_object({{"name", group}, {"count", counted(count)}, {"bins", names}}));
   }
   page.set("has_coverage", page_object({{"groups", group_rows}, {"fields", field_rows}, {"missing", missing}}));
@@ -173,7 +173,7 @@ void add_coverage(const ReportData& data, PageData& page) {
 
 void add_charts(const ReportData& data, PageData& page) {
   if (data.samples.empty()) return;
-  constexpr size_t most_lines = 40;
+  constexpr size_t max_lines = 40;
   std::vector<ChartLine> buckets, bins;
   size_t unseen = 0;
   std::set<std::string> seen;
@@ -181,7 +181,7 @@ void add_charts(const ReportData& data, PageData& page) {
     auto at =
         std::find_if(buckets.begin(), buckets.end(), [&](const ChartLine& line) { return line.name == s.campaign; });
     if (at == buckets.end()) {
-      if (buckets.size() == most_lines) {
+      if (buckets.size() == max_lines) {
         unseen += seen.insert(s.campaign).second;
         continue;
       }
@@ -221,8 +221,8 @@ void add_trends(const ReportData& data, PageData& page) {
   charts.push_back(page_object({{"svg", line_chart("facts of each campaign", {firsts, agains}, ChartAxis::numbers)}}));
   if (!bins.points.empty())
     charts.push_back(page_object({{"svg", line_chart("bins of each campaign", {bins}, ChartAxis::numbers)}}));
-  constexpr size_t most_rows = 100;  // the latest campaigns
-  for (size_t i = count - std::min(count, most_rows); i < count; ++i)
+  constexpr size_t max_rows = 100;  // the latest campaigns
+  for (size_t i = count - std::min(count, max_rows); i < count; ++i)
     rows.push_back(page_object({{"number", counted(i + 1)},
                                 {"started", date_text(trends.campaigns[i].started)},
                                 {"first", counted(first[i])},
@@ -244,10 +244,10 @@ void add_campaigns(const ReportData& data, const std::vector<int64_t>& first_see
     while (last > 0 && nights[last]->started > time) --last;
     ++new_facts[nights[last]->uuid];
   }
-  constexpr size_t most_campaigns = 200;
+  constexpr size_t max_campaigns = 200;
   PageData campaigns = page_list();
   for (const CampaignRecord& c : data.campaigns) {
-    if (campaigns.list_value().size() == most_campaigns) break;
+    if (campaigns.list_value().size() == max_campaigns) break;
     campaigns.push_back(page_object({{"uuid", c.uuid},
                                      {"started", date_text(c.started)},
                                      {"ran", fmt::format("{:.0f} s", c.seconds)},

@@ -13,7 +13,7 @@ using Kind = CaseNumber::Kind;
 
 constexpr size_t too_few = 16;             ///< minimum number of cases that differ
 constexpr size_t too_few_beside = 32;      ///< minimum number of cases that agree
-constexpr size_t most_parts = 24;          ///< limit of parts
+constexpr size_t max_parts = 24;          ///< limit of parts
 constexpr double least_gain = 0.04;        ///< minimum share of the remaining agreeing cases that a new part excludes
 constexpr double least_gain_result = 0.2;  ///< the same for parts on the result, which often only say what is visible
 constexpr double least_gain_unseen = 0.5;  ///< the same among cases on which the effect may be invisible
@@ -57,9 +57,9 @@ std::string binary(uint64_t value, uint64_t mask, int width) {
 
 /// Hexadecimal digits, and the bits of a large number where they form few runs: "0x1ffc000 = 1{11}0{14}".
 std::string hexadecimal(uint64_t x) {
-  constexpr int least = 12, most_runs = 4;  // bits; shorter numbers are easy to read
+  constexpr int least = 12, max_runs = 4;  // bits; shorter numbers are easy to read
   std::string text = fmt::format("{:#x}", x);
-  if (x >> least != 0 && std::popcount(x ^ (x >> 1)) <= most_runs)
+  if (x >> least != 0 && std::popcount(x ^ (x >> 1)) <= max_runs)
     text += " = " + binary(x, ~uint64_t{0}, 64 - std::countl_zero(x));
   return text;
 }
@@ -320,7 +320,7 @@ void ConditionLearner::learn(const std::vector<size_t>& agree, double least_gain
       left.push_back(i);
   const size_t at_first = left.size();
   std::vector<size_t> chosen;
-  while (chosen.size() < most_parts && left.size() > at_first / few_left) {
+  while (chosen.size() < max_parts && left.size() > at_first / few_left) {
     const double all = static_cast<double>(left.size());
     size_t best = possible_.size();
     double most = std::max(least_gain * all, static_cast<double>(at_first) / static_cast<double>(least_share));

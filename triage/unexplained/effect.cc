@@ -7,7 +7,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_cases = 64;  ///< limit of cases on which candidates are tried
+constexpr size_t max_cases = 64;  ///< limit of cases on which candidates are tried
 constexpr size_t few = 16;         ///< more candidates of one stage that explain as much do so by chance
 
 /// Indices of the cases on which at least one form of the results is `wanted`.
@@ -51,7 +51,7 @@ std::vector<size_t> Effect::visible(const Surroundings& cases, const std::vector
 }
 
 Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<Variant>& variants)
-    : cases_(std::min(walk.differ.size(), most_cases)) {
+    : cases_(std::min(walk.differ.size(), max_cases)) {
   std::vector<size_t> spread;
   for (size_t i = 0; i < cases_; ++i) spread.push_back(walk.differ[i * walk.differ.size() / cases_]);
   const Sample sample = sample_of(walk, spread);

@@ -16,14 +16,14 @@ namespace {
 using Results = EffectResults;
 
 // Limits of what is tried.
-constexpr int most_scales = 31;       ///< bit positions by which a result is shifted
-constexpr int most_shifts = 12;       ///< bit positions by which an addend is shifted
-constexpr size_t most_wires = 32;     ///< up to so many lanes, a lane reads any other; of more, only adjacent ones
-constexpr size_t most_in_pairs = 17;  ///< up to so many addends, pairs of them are left out
-constexpr int most_cuts = 4;          ///< addends that lose bits and are a unit larger or smaller
+constexpr int max_scales = 31;       ///< bit positions by which a result is shifted
+constexpr int max_shifts = 12;       ///< bit positions by which an addend is shifted
+constexpr size_t max_wires = 32;     ///< up to so many lanes, a lane reads any other; of more, only adjacent ones
+constexpr size_t max_in_pairs = 17;  ///< up to so many addends, pairs of them are left out
+constexpr int max_cuts = 4;          ///< addends that lose bits and are a unit larger or smaller
 constexpr int widest_sum = 48;        ///< bits of a sum that are changed
-constexpr int most_moved = 24;        ///< bit positions by which the exponent of alignment is wrong
-constexpr int most_missed = 3;        ///< the same where that exponent is no addend's
+constexpr int max_moved = 24;        ///< bit positions by which the exponent of alignment is wrong
+constexpr int max_missed = 3;        ///< the same where that exponent is no addend's
 
 /// The unit's results on cases; for a case without an answer, that of `otherwise`.
 std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const std::vector<Operands>& cases,
@@ -66,7 +66,7 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
     const std::string addend = addend_name(op, i);
     add(addend + " were left out", [=](Operands& c) { clear_addend(c, i); });
     add(addend + " had the other sign", [=](Operands& c) { negate(c, c.operands_of(i)[0]); });
-    for (int by = 1; by <= most_shifts; ++by)
+    for (int by = 1; by <= max_shifts; ++by)
       for (const int shift : {by, -by})
         add(fmt::format("{} were 2^{} times as large", addend, shift), [=](Operands& c) { scale_addend(c, i, shift); });
     add(addend + " lost its sign", [=](Operands& c) {
@@ -80,7 +80,7 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
     });
   for (size_t at = 0; at < 2 * k; ++at)
     for (size_t row = at < k ? 0 : k, from = row; from < row + k; ++from)
-      if (from != at && (k <= most_wires || from + 1 == at || at + 1 == from))
+      if (from != at && (k <= max_wires || from + 1 == at || at + 1 == from))
         add(operand_name(op, at) + " were read from " + operand_name(op, from), [=](Operands& c) { c[at] = c[from]; });
   for (size_t end = block; end < k; end += block)
     add(fmt::format("c and the first {} products were left out", end), [=](Operands& c) {
@@ -105,7 +105,7 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
             [=](Operands& c) { set_bit_to(c, at, bit, one); });
   }
   // Hardware that compares lanes, or is shared by them, can lose two addends.
-  if (lanes.size() > most_in_pairs) return;
+  if (lanes.size() > max_in_pairs) return;
   for (size_t i = 0; i < lanes.size(); ++i)
     for (size_t j = i + 1; j < lanes.size(); ++j)
       add(addend_name(op, lanes[i]) + " and " + addend_name(op, lanes[j]) + " were left out",
@@ -168,7 +168,7 @@ void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
         return sum;
       }});
   std::vector<ChangedSum> cuts;
-  for (int n = 1; n <= most_cuts; ++n)
+  for (int n = 1; n <= max_cuts; ++n)
     for (const int by : {n, -n})
       cuts.push_back([n, by](const Step& s) {
         int lost = 0;
@@ -210,7 +210,7 @@ EffectCandidate of_alignment(const DotModel& model, const std::string& text,
               const std::optional<Step> last = last_sum(model, sample.cases[i]);
               for (size_t form = 0; last && form < forms.size(); ++form) {
                 const int by = forms[form](*last) - last->greatest_exponent;
-                if (by == 0 || std::abs(by) > most_moved) continue;
+                if (by == 0 || std::abs(by) > max_moved) continue;
                 const int unit = last->unit_exponent + by;
                 int64_t sum = 0;
                 for (int a = 0; a < last->count; ++a) {
@@ -226,7 +226,7 @@ EffectCandidate of_alignment(const DotModel& model, const std::string& text,
 
 /// Changes by hardware that finds a wrong greatest exponent.
 void add_alignments(std::vector<EffectCandidate>& all, const DotModel& model) {
-  for (int by = 1; by <= most_missed; ++by)
+  for (int by = 1; by <= max_missed; ++by)
     for (const bool more : {true, false})
       all.push_back(of_alignment(
           model, fmt::format("all were aligned at an exponent that is {} {}", by, more ? "greater" : "less"),
@@ -343,7 +343,7 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
     }
     const uint64_t nan = model ? model->nan : d.encode_nan();
     add("a NaN", [nan](uint64_t) { return nan; });
-    for (int by = -most_scales; by <= most_scales; ++by)
+    for (int by = -max_scales; by <= max_scales; ++by)
       if (by != 0)
         add(fmt::format("2^{} times as large", by), [&d, by](uint64_t claimed) {
           const Number n = decode(d, claimed);

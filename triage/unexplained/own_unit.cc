@@ -18,7 +18,7 @@ namespace {
 constexpr size_t least_telling = 4;  ///< minimum number of cases that differ, for each sign of the result
 constexpr char no_change[] = "no change of one operand, one parameter, the last sum or the result makes it";
 constexpr uint64_t learned_sequences = 288, counted_sequences = 32;  ///< to learn from; to count on
-constexpr size_t most_beside = 8;   ///< a complete condition holds for at most one in this many cases that agree
+constexpr size_t max_beside = 8;   ///< a complete condition holds for at most one in this many cases that agree
 constexpr size_t few_beside = 32;   ///< no condition is needed if more than this many cases differ per case that agrees
 constexpr int64_t few_values = 16;  ///< limit of the width of a range of which all values are tried
 
@@ -96,7 +96,7 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
     const std::vector<size_t> seen_of_others = effect.visible(others, others.agree);
     const size_t differ = learner.count(condition, others, others.differ);
     const size_t agree = learner.count(condition, others, seen_of_others);
-    const bool complete = most_beside * agree <= seen_of_others.size();
+    const bool complete = max_beside * agree <= seen_of_others.size();
     said.push_back(std::string("it differs ") + (complete ? "" : "only, but not always, ") + "where " + condition.text);
     counted.push_back(fmt::format("of other cases near it, {} of {} that differ are so, and {} of {} that agree",
                                   differ, others.differ.size(), agree, seen_of_others.size()));

@@ -1,4 +1,4 @@
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,7 @@
 
 #include "search/draw_block.h"
 #include "search/integer_dot.h"
-#include "search/sweep_case.h"
+#include "search/walk_case.h"
 
 namespace mmafuzz {
 namespace {
@@ -110,8 +110,8 @@ std::shared_ptr<const WeighedPairs> weighed_pairs(const std::string& name, uint3
 }
 
 /// Makes about `live` products and c whose sum, in units of the adder's last bit, is `target`. All products are in one
-/// block; c passes through the others as it is. False as SweepCase::solve_c.
-bool make_sum(SweepCase& s, int64_t target, int live) {
+/// block; c passes through the others as it is. False as WalkCase::solve_c.
+bool make_sum(WalkCase& s, int64_t target, int live) {
   const int top = s.middle_exponent(s.kept_bits / 2);
   const double wanted = std::ldexp(static_cast<double>(target), -s.kept_bits);  // in units of 2^top
   s.zero_lanes();
@@ -141,8 +141,8 @@ bool make_sum(SweepCase& s, int64_t target, int live) {
 
 /// Makes a sum of `length` bits whose leading bits are those of `target`: one product has as many of them as its factor
 /// holds, c has the rest, and the block's other products cancel in pairs, of which the first has the greatest exponent.
-/// False as SweepCase::solve_c, or where the block or the format does not allow it.
-bool make_leading(SweepCase& s, int64_t target, int length) {
+/// False as WalkCase::solve_c, or where the block or the format does not allow it.
+bool make_leading(WalkCase& s, int64_t target, int length) {
   const int first = s.any_block(), lanes = std::min(s.block, s.k - first), turn = s.any_lane();
   if (lanes < 3 || length > s.kept_bits + 1 || !s.fa.has_sign()) return false;
   const int top = s.middle_exponent(s.kept_bits);
@@ -162,7 +162,7 @@ bool make_leading(SweepCase& s, int64_t target, int length) {
 }
 
 /// Gives lane i a product whose exponent is shifts[i] below the greatest; beyond F + 3 the lane is zero.
-void make_shifts(SweepCase& s, const std::vector<int>& shifts) {
+void make_shifts(WalkCase& s, const std::vector<int>& shifts) {
   const int top = s.middle_exponent(s.kept_bits + 2);
   bool is_greatest = false;
   for (int lane = 0; lane < s.k; ++lane) {
@@ -177,7 +177,7 @@ void make_shifts(SweepCase& s, const std::vector<int>& shifts) {
 }
 
 /// Products that cancel, in one of four ways by n modulo 4.
-void make_cancellation(SweepCase& s, uint64_t n) {
+void make_cancellation(WalkCase& s, uint64_t n) {
   s.zero_lanes();
   const int i = s.any_lane();
   const int j = (i + 1 + s.rng.between(0, std::max(0, s.k - 2))) % s.k;
@@ -232,7 +232,7 @@ void make_cancellation(SweepCase& s, uint64_t n) {
 
 /// Which lane is greatest, and by how much. With `tie`, lanes `first` and `second` tie and all others are `apart`
 /// exponents below; without, `second` is `apart` below `first` and all others are lower still.
-void make_two_levels(SweepCase& s, int first, int second, int apart, bool tie) {
+void make_two_levels(WalkCase& s, int first, int second, int apart, bool tie) {
   const int e = s.middle_exponent(apart);
   const bool empty = s.coin();
   // Either each product is drawn, or products of equal exponent cancel in pairs, so that the result shows c's cut bits.
@@ -259,7 +259,7 @@ void make_two_levels(SweepCase& s, int first, int second, int apart, bool tie) {
 }
 
 /// Gives every lane a nonzero product, of exponents at most `spread` apart.
-void fill_evenly(SweepCase& s, int spread) {
+void fill_evenly(WalkCase& s, int spread) {
   const int e = s.middle_exponent(spread);
   for (int lane = 0; lane < s.k; ++lane) {
     const int below = spread ? s.rng.between(0, spread) : 0;
@@ -279,7 +279,7 @@ int weight_of(const Number& x, const Number& y, uint32_t x_code, uint32_t y_code
 
 }  // namespace
 
-DatapathSweeps::DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t seed)
+DatapathWalks::DatapathWalks(const Op& op, const CornerHints& hints, uint64_t seed)
     : op_(op), hints_(hints), seed_(seed) {
   const bool integers = op.a.fields().integer || op.b.fields().integer;
   if (integers && !is_integer_dot(op)) return;
@@ -299,7 +299,7 @@ DatapathSweeps::DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t 
   }
 }
 
-uint64_t DatapathSweeps::searched(uint64_t n) const {
+uint64_t DatapathWalks::searched(uint64_t n) const {
   if (n >= length_) return n;
   const uint64_t others = length_ - states_.length, both = 2 * std::min(states_.length, others);
   const bool of_states = n < both ? n % 2 == 0 : states_.length > others;
@@ -307,28 +307,28 @@ uint64_t DatapathSweeps::searched(uint64_t n) const {
   return of_states ? states_.first + at : at < states_.first ? at : at + states_.length;
 }
 
-uint64_t DatapathSweeps::states_among(uint64_t n) const {
+uint64_t DatapathWalks::states_among(uint64_t n) const {
   const uint64_t others = length_ - states_.length;
   return n < 2 * std::min(states_.length, others) ? (n + 1) / 2
          : states_.length > others                ? std::min(n, length_) - others
                                                   : states_.length;
 }
 
-void DatapathSweeps::add(const char* name, Length length, Make make) {
+void DatapathWalks::add(const char* name, Length length, Make make) {
   if (length.all == 0 || length.all > longest_part) return;
   parts_.push_back({name, length.all, length.pass, std::move(make)});
 }
 
-void DatapathSweeps::add_dot(const char* name, Length length, MakeDot make) {
+void DatapathWalks::add_dot(const char* name, Length length, MakeDot make) {
   add(name, length,
       [op = op_, hints = hints_, make = std::move(make)](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
-        SweepCase s(op, hints, batch, index, rng);
+        WalkCase s(op, hints, batch, index, rng);
         s.unit_scales(op);
         make(s, n);
       });
 }
 
-void DatapathSweeps::add_conversion_parts() {
+void DatapathWalks::add_conversion_parts() {
   const FormatFields from = op_.a.fields(), to = op_.d.fields();
   if (from.width <= 16)
     add("every input", uint64_t{1} << from.width,
@@ -361,7 +361,7 @@ void DatapathSweeps::add_conversion_parts() {
   });
 }
 
-void DatapathSweeps::add_block_parts() {
+void DatapathWalks::add_block_parts() {
   const auto steps = std::make_shared<BlockSteps>(op_);
   const auto lanes = static_cast<uint64_t>(op_.k);
   const auto clear = [op = op_](Batch& batch, size_t index) {
@@ -393,7 +393,7 @@ void DatapathSweeps::add_block_parts() {
       });
 }
 
-void DatapathSweeps::add_scalar_parts() {
+void DatapathWalks::add_scalar_parts() {
   const FormatFields f = op_.a.fields();
   const int arity = op_.arity();
   const auto operand = [f](CounterRng& rng, uint64_t field, uint64_t fraction) {
@@ -426,7 +426,7 @@ void DatapathSweeps::add_scalar_parts() {
       });
 }
 
-void DatapathSweeps::add_dot_parts() {
+void DatapathWalks::add_dot_parts() {
   const FormatFields &fa = op_.a.fields(), &fb = op_.b.fields(), &fc = op_.c.fields(), &fd = op_.d.fields();
   const int k = op_.k, kept = hints_.fraction_bits, block = hints_.block > 0 ? std::min(hints_.block, k) : k;
   const auto lanes = static_cast<uint64_t>(k);
@@ -435,7 +435,7 @@ void DatapathSweeps::add_dot_parts() {
                  in_c = patterns_of(fc.fraction_bits);
 
   // Exponents that rise or fall from lane to lane: a search for the greatest one changes its mind in every lane.
-  add_dot("ramps", 2 * 3 * 4 * 32, [](SweepCase& s, uint64_t n) {
+  add_dot("ramps", 2 * 3 * 4 * 32, [](WalkCase& s, uint64_t n) {
     const int step = 1 + static_cast<int>(n / 2 % 3);
     const bool up = n % 2;
     const int span = step * (s.k - 1);
@@ -452,8 +452,8 @@ void DatapathSweeps::add_dot_parts() {
   // Each bit of the sum alone, all ones below it, and their neighbours: carries, normalization, overflow of the
   // register.
   const int sum_bits =
-      std::min(kept + 3 + static_cast<int>(std::bit_width(static_cast<unsigned>(block))), most_aligned_bits);
-  add_dot("sums", static_cast<uint64_t>(sum_bits) * 2 * 4 * 4 * 8, [sum_bits](SweepCase& s, uint64_t n) {
+      std::min(kept + 3 + static_cast<int>(std::bit_width(static_cast<unsigned>(block))), max_aligned_bits);
+  add_dot("sums", static_cast<uint64_t>(sum_bits) * 2 * 4 * 4 * 8, [sum_bits](WalkCase& s, uint64_t n) {
     static constexpr int64_t beside[] = {0, 0, -1, 1};
     static constexpr int live[] = {1, 2, 5, 64};
     const int bit = take_digit(n, sum_bits);
@@ -466,7 +466,7 @@ void DatapathSweeps::add_dot_parts() {
   constexpr int leading = 8, patterns = 1 << (leading - 1);
   if (sum_bits > leading) {
     const int lengths = sum_bits - leading + 1;
-    add_dot("leading bits", static_cast<uint64_t>(patterns * lengths * 2 * 2), [lengths](SweepCase& s, uint64_t n) {
+    add_dot("leading bits", static_cast<uint64_t>(patterns * lengths * 2 * 2), [lengths](WalkCase& s, uint64_t n) {
       const int64_t pattern = patterns + take_digit(n, patterns);
       const int tail = take_digit(n, lengths);
       const int64_t ones = n % 2 ? (int64_t{1} << tail) - 1 : 0, target = (pattern << tail) + ones,
@@ -478,7 +478,7 @@ void DatapathSweeps::add_dot_parts() {
 
   // Every exponent of the result at every kind of rounding: c far above, a lane at half a unit of it or near that.
   const int out_exponents = std::min(fd.emax() - fd.emin() + 2, 512);
-  add_dot("roundings", static_cast<uint64_t>(out_exponents) * 2 * 8 * 2, [out_exponents](SweepCase& s, uint64_t n) {
+  add_dot("roundings", static_cast<uint64_t>(out_exponents) * 2 * 8 * 2, [out_exponents](WalkCase& s, uint64_t n) {
     const int exponents = s.fd.emax() - s.fd.emin() + 2;
     const int at = take_digit(n, out_exponents);
     const int e = s.fd.emin() - 1 + (exponents <= out_exponents ? at : at * exponents / out_exponents);
@@ -507,7 +507,7 @@ void DatapathSweeps::add_dot_parts() {
   const int small = hints_.floor + 2 - least;
   if (small > 1 && k > 1)
     add_dot("small sums", static_cast<uint64_t>(small) * static_cast<uint64_t>(small),
-            [op = op_, small, least, is_scaled](SweepCase& s, uint64_t n) {
+            [op = op_, small, least, is_scaled](WalkCase& s, uint64_t n) {
               s.zero_lanes();
               s.zero_c();
               int lane = s.any_lane();
@@ -524,7 +524,7 @@ void DatapathSweeps::add_dot_parts() {
             });
 
   // One lane alone, everything else zero: paths that bypass the tree.
-  add_dot("one lane", lanes * 512, [](SweepCase& s, uint64_t n) {
+  add_dot("one lane", lanes * 512, [](WalkCase& s, uint64_t n) {
     s.zero_lanes();
     s.zero_c();
     const int lane = static_cast<int>(n % static_cast<uint64_t>(s.k));
@@ -535,7 +535,7 @@ void DatapathSweeps::add_dot_parts() {
   });
 
   // Factors that are equal, in two lanes, with every sign.
-  add_dot("squares", lanes * lanes * 16, [](SweepCase& s, uint64_t n) {
+  add_dot("squares", lanes * lanes * 16, [](WalkCase& s, uint64_t n) {
     fill_evenly(s, 4);
     const int i = take_digit(n, s.k);
     const int j = take_digit(n, s.k);
@@ -553,7 +553,7 @@ void DatapathSweeps::add_dot_parts() {
   add_dot("cancellations", 4 * 8192, make_cancellation);
 
   const int apart = std::max(1, std::min(kept + 2, fa.emax() - fa.emin() + fb.emax() - fb.emin()));
-  add_dot("two levels", 2 * lanes * lanes * static_cast<uint64_t>(apart), [apart](SweepCase& s, uint64_t n) {
+  add_dot("two levels", 2 * lanes * lanes * static_cast<uint64_t>(apart), [apart](WalkCase& s, uint64_t n) {
     const bool tie = take_digit(n, 2);
     const int below = 1 + take_digit(n, apart);
     const int first = take_digit(n, s.k);
@@ -565,7 +565,7 @@ void DatapathSweeps::add_dot_parts() {
     const auto pairs = weighed_pairs("exponents " + formats, static_cast<uint32_t>(fa.top_exponent_field()) + 1,
                                      static_cast<uint32_t>(fb.top_exponent_field()) + 1, k,
                                      [](uint32_t x, uint32_t y) { return static_cast<int>(x + y); });
-    add_dot("exponents", {pairs->groups.length(k), pairs->groups.count()}, [pairs](SweepCase& s, uint64_t n) {
+    add_dot("exponents", {pairs->groups.length(k), pairs->groups.count()}, [pairs](WalkCase& s, uint64_t n) {
       s.zero_lanes();
       int weight = 0;
       place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
@@ -590,7 +590,7 @@ void DatapathSweeps::add_dot_parts() {
   uint64_t tuples = static_cast<uint64_t>(levels);
   for (const char* name : {"alignments of two", "alignments of three", "alignments of four"}) {
     tuples *= static_cast<uint64_t>(levels);
-    add_dot(name, tuples, [levels, tuples](SweepCase& s, uint64_t n) {
+    add_dot(name, tuples, [levels, tuples](WalkCase& s, uint64_t n) {
       std::vector<int> shifts(static_cast<size_t>(s.k));
       const uint64_t number = scrambled(n, tuples);
       for (int lane = 0; lane < s.k; ++lane) {
@@ -607,7 +607,7 @@ void DatapathSweeps::add_dot_parts() {
   }
 
   // Every set of nonzero lanes, the others zero; of more than 16 lanes 2^16 random sets.
-  add_dot("live lanes", uint64_t{1} << std::min(k, 16), [](SweepCase& s, uint64_t n) {
+  add_dot("live lanes", uint64_t{1} << std::min(k, 16), [](WalkCase& s, uint64_t n) {
     fill_evenly(s, 6);
     const uint64_t live = s.k <= 16 ? n : s.rng.next();
     for (int lane = 0; lane < s.k; ++lane)
@@ -616,7 +616,7 @@ void DatapathSweeps::add_dot_parts() {
 
   // Special values in every two factors; then with every kind of c.
   const uint64_t slots = 2 * lanes, pairs_of_specials = slots * slots / 2 * special_kinds * special_kinds;
-  const auto put_two = [slots](SweepCase& s, uint64_t n) {
+  const auto put_two = [slots](WalkCase& s, uint64_t n) {
     const int first_kind = take_digit(n, special_kinds);
     const int second_kind = take_digit(n, special_kinds);
     const uint64_t first = n % slots, apart = 1 + n / slots;  // every unordered pair of slots
@@ -626,12 +626,12 @@ void DatapathSweeps::add_dot_parts() {
       else s.set_a(lane, special(s.fa, kind));
     }
   };
-  add_dot("two specials", pairs_of_specials, [put_two, pairs_of_specials](SweepCase& s, uint64_t n) {
+  add_dot("two specials", pairs_of_specials, [put_two, pairs_of_specials](WalkCase& s, uint64_t n) {
     fill_evenly(s, 3);
     put_two(s, scrambled(n, pairs_of_specials));
   });
   const uint64_t with_c = pairs_of_specials * special_kinds;
-  add_dot("two specials and c", with_c, [put_two, with_c](SweepCase& s, uint64_t n) {
+  add_dot("two specials and c", with_c, [put_two, with_c](WalkCase& s, uint64_t n) {
     fill_evenly(s, 3);
     n = scrambled(n, with_c);
     s.set_c(special(s.fc, take_digit(n, special_kinds)));
@@ -640,7 +640,7 @@ void DatapathSweeps::add_dot_parts() {
 
   // c bit by bit at each of its exponents, with products that overlap it, with ones that do not, and alone.
   const int fields = std::min(fc.top_exponent_field() + 1, 256);
-  add_dot("bits of c", static_cast<uint64_t>(fields) * in_c->size() * 2, [in_c, fields](SweepCase& s, uint64_t n) {
+  add_dot("bits of c", static_cast<uint64_t>(fields) * in_c->size() * 2, [in_c, fields](WalkCase& s, uint64_t n) {
     const uint64_t pattern = (*in_c)[take_digit(n, in_c->size())];
     const bool negative = take_digit(n, 2);
     const auto at = static_cast<int>(n);
@@ -663,7 +663,7 @@ void DatapathSweeps::add_dot_parts() {
 
   // Subnormals and NaNs bit by bit, in each factor of each lane.
   const uint64_t each = std::max(in_a->size(), in_b->size());
-  add_dot("bits of operands", each * 4 * slots, [in_a, in_b, slots](SweepCase& s, uint64_t n) {
+  add_dot("bits of operands", each * 4 * slots, [in_a, in_b, slots](WalkCase& s, uint64_t n) {
     fill_evenly(s, 3);
     const uint64_t slot = take_digit(n, slots);
     const auto lane = static_cast<int>(slot / 2);
@@ -686,7 +686,7 @@ void DatapathSweeps::add_dot_parts() {
           if (m.cls == NumberClass::zero || n.cls == NumberClass::zero) return -(1 << 20);
           return weight_of(m, n, x, y);
         });
-    add_dot("operand pairs", {pairs->groups.length(k), pairs->groups.count()}, [pairs](SweepCase& s, uint64_t n) {
+    add_dot("operand pairs", {pairs->groups.length(k), pairs->groups.count()}, [pairs](WalkCase& s, uint64_t n) {
       s.zero_lanes();
       place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
         s.set_a(lane, s.fa.in_container(pairs->pairs[i].first));
@@ -699,7 +699,7 @@ void DatapathSweeps::add_dot_parts() {
     const uint64_t count = all ? uint64_t{1} << (fa.fraction_bits + fb.fraction_bits) : in_a->size() * in_b->size();
     // Case n holds k of the pairs; their lanes change from pass to pass, and a pass is count / k cases.
     const uint64_t pass = (count + lanes - 1) / lanes;
-    add_dot("fraction pairs", {pass * lanes, pass}, [in_a, in_b, all, count, lanes, pass](SweepCase& s, uint64_t n) {
+    add_dot("fraction pairs", {pass * lanes, pass}, [in_a, in_b, all, count, lanes, pass](WalkCase& s, uint64_t n) {
       const uint64_t rotation = n / pass;
       const int e = s.middle_exponent();
       for (uint64_t i = 0; i < lanes; ++i) {
@@ -720,7 +720,7 @@ void DatapathSweeps::add_dot_parts() {
         weighed_pairs("scales " + op_.scale_a.name() + " " + op_.scale_b.name(), 1u << fs.width, 1u << ft.width, scales,
                       [&](uint32_t x, uint32_t y) { return weight_of(decode(fs, x), decode(ft, y), x, y); });
     add_dot("scale pairs", {pairs->groups.length(scales), pairs->groups.count()},
-            [pairs, scales](SweepCase& s, uint64_t n) {
+            [pairs, scales](WalkCase& s, uint64_t n) {
               fill_evenly(s, 2);
               s.zero_c();
               place_group(pairs->groups, scales, n, [&](int at, uint32_t i) {
@@ -731,7 +731,7 @@ void DatapathSweeps::add_dot_parts() {
   }
 }
 
-void DatapathSweeps::make(uint64_t position, Batch& batch, size_t index) const {
+void DatapathWalks::make(uint64_t position, Batch& batch, size_t index) const {
   CounterRng rng(seed_ ^ 0x5377656570730001u, position);
   uint64_t n = position % length_;
   size_t part = 0;

@@ -17,7 +17,7 @@
 
 namespace mmafuzz {
 
-class DatapathSweeps {
+class DatapathWalks {
  public:
   using Make = std::function<void(Batch&, size_t, CounterRng&, uint64_t)>;
   /// One walk: a part of the datapath, and the number of cases that leave nothing of it out.
@@ -30,12 +30,12 @@ class DatapathSweeps {
   };
 
   /// Integer formats: only dots have parts. Matrix products and dequantize have none.
-  DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t seed);
+  DatapathWalks(const Op& op, const CornerHints& hints, uint64_t seed);
 
   /// In ascending order of length.
   const std::vector<Part>& parts() const { return parts_; }
   uint64_t length() const { return length_; }
-  /// The walk of states of a dot (search/state_sweeps.cc); its length is 0 for other ops.
+  /// The walk of states of a dot (search/state_walks.cc); its length is 0 for other ops.
   const Part& states() const { return states_; }
 
   /// The position in the whole walk of a search's walk case n, counted from 0: in turn one of the walk of states and
@@ -56,7 +56,7 @@ class DatapathSweeps {
     Length(uint64_t all, uint64_t pass) : all(all), pass(pass) {}
     Length(uint64_t all) : Length(all, all) {}
   };
-  using MakeDot = std::function<void(class SweepCase&, uint64_t)>;
+  using MakeDot = std::function<void(class WalkCase&, uint64_t)>;
   /// Adds a part, unless it is too long.
   void add(const char* name, Length length, Make make);
   void add_dot(const char* name, Length length, MakeDot make);
@@ -75,19 +75,19 @@ class DatapathSweeps {
 };
 
 /// The walks of one op, made once for each set of hints: units of equal hints share them.
-class SweepsOfUnits {
+class WalksOfUnits {
  public:
-  SweepsOfUnits(const Op& op, uint64_t seed) : op_(op), seed_(seed) {}
-  std::shared_ptr<const DatapathSweeps> of(const CornerHints& hints) {
-    for (const auto& [known, sweeps] : made_)
-      if (known == hints) return sweeps;
-    return made_.emplace_back(hints, std::make_shared<DatapathSweeps>(op_, hints, seed_)).second;
+  WalksOfUnits(const Op& op, uint64_t seed) : op_(op), seed_(seed) {}
+  std::shared_ptr<const DatapathWalks> of(const CornerHints& hints) {
+    for (const auto& [known, walks] : made_)
+      if (known == hints) return walks;
+    return made_.emplace_back(hints, std::make_shared<DatapathWalks>(op_, hints, seed_)).second;
   }
 
  private:
   Op op_;
   uint64_t seed_;
-  std::vector<std::pair<CornerHints, std::shared_ptr<const DatapathSweeps>>> made_;
+  std::vector<std::pair<CornerHints, std::shared_ptr<const DatapathWalks>>> made_;
 };
 
 }  // namespace mmafuzz

@@ -2,12 +2,12 @@
 // other, and sums next to every power of two.
 #include <memory>
 
-#include "search/datapath_sweeps.h"
+#include "search/datapath_walks.h"
 #include "search/integer_dot.h"
 
 namespace mmafuzz {
 
-void DatapathSweeps::add_integer_parts() {
+void DatapathWalks::add_integer_parts() {
   const FormatFields fa = op_.a.fields(), fb = op_.b.fields();
   const uint64_t k = static_cast<uint64_t>(op_.k);
   // The parts keep a copy of the op: they outlive this call.

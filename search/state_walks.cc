@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "arithmetic/bins.h"
-#include "search/datapath_sweeps.h"
-#include "search/sweep_case.h"
+#include "search/datapath_walks.h"
+#include "search/walk_case.h"
 
 namespace mmafuzz {
 namespace {
@@ -43,7 +43,7 @@ std::vector<Wanted> lane_states(bool specials) {
 /// the greatest or one below.
 class StateCase {
  public:
-  StateCase(const Op& op, SweepCase& s) : op_(op), s_(s) {}
+  StateCase(const Op& op, WalkCase& s) : op_(op), s_(s) {}
 
   /// digit(i) is the array's digit of column i: the lanes, then c, the sum, and two for each block of scales. `states`:
   /// what a lane's digit means. `solved`: c is solved for a sum of the size that its digit says.
@@ -314,7 +314,7 @@ class StateCase {
   /// A sum of a size, in units of the adder's last bit: zero, or of the wanted length with a drawn last bit and
   /// remainder.
   int64_t sum_for(int size) {
-    const int kept = std::min(s_.kept_bits, most_aligned_bits - 8);
+    const int kept = std::min(s_.kept_bits, max_aligned_bits - 8);
     if (size == 0) return 0;
     if (s_.rng.one_in(6)) {
       if (const int64_t end = end_of_range()) return s_.coin() ? -end : end;
@@ -359,7 +359,7 @@ class StateCase {
                                              {2 * one - 1, fd.emax() - fd.fraction_bits}};
     const auto [significand, last] = ends[top_ > (fd.emin() + fd.emax()) / 2 ? 3 : below(3)];
     const int left = last - unit;
-    if (left < 0 || left + fd.fraction_bits + 1 > most_aligned_bits) return 0;
+    if (left < 0 || left + fd.fraction_bits + 1 > max_aligned_bits) return 0;
     return static_cast<int64_t>(significand << left) +
            (left > 0 && s_.coin() ? s_.rng.between(-1, 1) << std::max(0, left - 2) : 0);
   }
@@ -412,7 +412,7 @@ class StateCase {
   }
 
   const Op& op_;
-  SweepCase& s_;
+  WalkCase& s_;
   std::vector<Wanted> wanted_;  ///< by lane; c's at the end
   std::vector<int> scale_;      ///< by block of scales: exponent of both sides' scales together; empty: all 0
   std::vector<int> lower_;      ///< by lane, c's at the end: exponents from top_ down to the greatest of its block
@@ -423,7 +423,7 @@ class StateCase {
 
 }  // namespace
 
-void DatapathSweeps::add_states() {
+void DatapathWalks::add_states() {
   const auto plain = std::make_shared<std::vector<Wanted>>(lane_states(false));
   const auto all = std::make_shared<std::vector<Wanted>>(lane_states(true));
   const int columns = op_.k + 2 + 2 * (op_.has_scales() ? op_.scales() : 0);
@@ -432,7 +432,7 @@ void DatapathSweeps::add_states() {
   static constexpr struct { bool specials, solved; } kinds[] = {{false, false}, {false, true}, {true, false}};
   const uint64_t kinds_of_cases = std::size(kinds), pass = base * base * kinds_of_cases;
   const uint64_t passes = op_.has_scales() ? 4 : 2;  // scales have levels of their own
-  add_dot("states", {pass * passes, pass}, [op = op_, plain, all, base, kinds_of_cases](SweepCase& s, uint64_t n) {
+  add_dot("states", {pass * passes, pass}, [op = op_, plain, all, base, kinds_of_cases](WalkCase& s, uint64_t n) {
     const auto [specials, solved] = kinds[n % kinds_of_cases];
     // Rows of the array in an order that does not begin with those whose columns are alike.
     const uint64_t x = n / kinds_of_cases % base, y = (n / kinds_of_cases / base + 1) * 29 % base;

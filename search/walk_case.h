@@ -12,9 +12,9 @@
 
 namespace mmafuzz {
 
-class SweepCase {
+class WalkCase {
  public:
-  SweepCase(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng)
+  WalkCase(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng)
       : rng(rng),
         k(op.k),
         block(hints.block > 0 ? std::min(hints.block, op.k) : op.k),

@@ -28,7 +28,7 @@ struct WrongConversion {
   uint8_t flags, expected_flags;
 };
 
-struct ConversionProof {
+struct ExhaustiveConversion {
   uint64_t segments = 0, wrong = 0;            ///< the number of segments; of inputs with a wrong result
   std::optional<WrongConversion> first_wrong;  ///< the one with the least source
   double referee_seconds = 0, scan_seconds = 0;
@@ -40,6 +40,6 @@ struct ConversionProof {
 std::vector<ConversionSegment> conversion_segments(const Op& op, unsigned threads);
 
 /// Runs the codec on all inputs. Throws what conversion_segments() throws.
-ConversionProof prove_conversion(const Op& op, const FloatCodec& codec, unsigned threads);
+ExhaustiveConversion try_conversion(const Op& op, const FloatCodec& codec, unsigned threads);
 
 }  // namespace mmafuzz::exact

@@ -1,4 +1,4 @@
-#include "oracles/convert/conversion_proof.h"
+#include "oracles/convert/exhaustive_conversion.h"
 
 #include <algorithm>
 #include <bit>
@@ -133,12 +133,12 @@ std::vector<ConversionSegment> conversion_segments(const Op& op, unsigned thread
   return segments;
 }
 
-ConversionProof prove_conversion(const Op& op, const FloatCodec& codec, unsigned threads) {
-  ConversionProof proof;
+ExhaustiveConversion try_conversion(const Op& op, const FloatCodec& codec, unsigned threads) {
+  ExhaustiveConversion tried;
   const auto start = std::chrono::steady_clock::now();
   const std::vector<ConversionSegment> segments = conversion_segments(op, threads);
-  proof.segments = segments.size();
-  proof.referee_seconds = seconds_since(start);
+  tried.segments = segments.size();
+  tried.referee_seconds = seconds_since(start);
   const auto scan_start = std::chrono::steady_clock::now();
   const auto bytes = static_cast<size_t>(op.d.storage_bytes());
   std::mutex mutex;
@@ -166,14 +166,14 @@ ConversionProof prove_conversion(const Op& op, const FloatCodec& codec, unsigned
         uint64_t encoding = 0;
         std::memcpy(&encoding, results + wrong * bytes, bytes);
         const std::lock_guard lock(mutex);
-        ++proof.wrong;
-        if (!proof.first_wrong || sources[wrong] < proof.first_wrong->source)
-          proof.first_wrong = {sources[wrong], encoding, segment->encoding, flags[wrong], segment->flags};
+        ++tried.wrong;
+        if (!tried.first_wrong || sources[wrong] < tried.first_wrong->source)
+          tried.first_wrong = {sources[wrong], encoding, segment->encoding, flags[wrong], segment->flags};
       }
     }
   });
-  proof.scan_seconds = seconds_since(scan_start);
-  return proof;
+  tried.scan_seconds = seconds_since(scan_start);
+  return tried;
 }
 
 }  // namespace mmafuzz::exact
