@@ -7,7 +7,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t batch_cases = 256;    ///< candidates judged together
+constexpr size_t batch_cases = 256;   ///< candidates judged together
 constexpr int max_small_addends = 4;  ///< lists of small cases are tried up to this number of nonzero addends
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr int times = 4;            ///< runs in which a sequence must fail for fails_after_others()
+constexpr int times = 4;           ///< runs in which a sequence must fail for fails_after_others()
 constexpr size_t max_tries = 300;  ///< limit of sequences tried to simplify cases: each try starts processes
 
 Batch without(const Batch& sequence, size_t first, size_t count) {

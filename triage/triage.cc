@@ -17,7 +17,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t pending_cases = 512;  ///< cases of a group whose causes are found together
-constexpr size_t max_sequences = 16;  ///< limit of sequences kept for a group
+constexpr size_t max_sequences = 16;   ///< limit of sequences kept for a group
 constexpr size_t copies = 256;         ///< half the cases that repeats() runs; two of three are copies of the case
 
 /// "5th"

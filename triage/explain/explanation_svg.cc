@@ -14,10 +14,10 @@ namespace {
 constexpr int character = 8, digit = 9, row_height = 18,
               left = 8;  ///< pixels; digits are wider than characters, for the point between them
 constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = exponent_x + 62, behind_shift = shift_x + 56;
-constexpr int widest_grid = 96;           ///< digits; units whose grids need more columns are drawn on their own
+constexpr int widest_grid = 96;          ///< digits; units whose grids need more columns are drawn on their own
 constexpr size_t max_fallen_drawn = 32;  ///< limit of dropped digits shown
-constexpr size_t longest_line = 92;       ///< characters of a line of parameters
-constexpr size_t narrowest_wide = 80;     ///< minimum width, in characters, of a picture that is not `narrow`
+constexpr size_t longest_line = 92;      ///< characters of a line of parameters
+constexpr size_t narrowest_wide = 80;    ///< minimum width, in characters, of a picture that is not `narrow`
 constexpr const char* fallen_ink = "var(--fallen,#c0392b)";
 constexpr const char* carry_ink = "var(--carry,#9a6700)";
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int side_by_side_from = 160;  ///< characters
 constexpr size_t gap_between = 3;       ///< characters
-constexpr size_t max_fallen = 12;      ///< limit of dropped digits shown
+constexpr size_t max_fallen = 12;       ///< limit of dropped digits shown
 
 enum class Ink { plain, strong, fallen, carry };
 

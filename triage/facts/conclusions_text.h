@@ -8,11 +8,11 @@
 namespace mmafuzz {
 
 struct ConclusionsStyle {
-  size_t width = 80;                             ///< columns
+  size_t width = 80;                           ///< columns
   size_t max_contradictions = 3, max_new = 3;  ///< limits of facts shown of each list
-  size_t max_known = 0;                         ///< limit of known differences shown
-  uint64_t seed = 0;                             ///< chooses among equally telling known differences
-  std::string store;                             ///< the store's path, for commands; "" leaves commands out
+  size_t max_known = 0;                        ///< limit of known differences shown
+  uint64_t seed = 0;                           ///< chooses among equally telling known differences
+  std::string store;                           ///< the store's path, for commands; "" leaves commands out
 };
 
 /// "Nothing contradicts a claim; 3 facts are new; 92 known facts were seen again."

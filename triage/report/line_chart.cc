@@ -13,7 +13,7 @@ namespace {
 /// Pixels: size of the picture, and edges of the plot in it.
 constexpr double width = 600, height = 260, plot_left = 70, plot_right = 560, plot_top = 40, plot_bottom = 215;
 constexpr size_t max_points = 200;  ///< of a line, drawn at equal strides, and its first and last point
-constexpr int colours = 8;           ///< --line0 to --line7 of the page
+constexpr int colours = 8;          ///< --line0 to --line7 of the page
 
 /// The least 1, 2 or 5 times a power of ten that is not below x: the step between ticks.
 double round_step(double x) {

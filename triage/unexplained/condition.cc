@@ -13,7 +13,7 @@ using Kind = CaseNumber::Kind;
 
 constexpr size_t too_few = 16;             ///< minimum number of cases that differ
 constexpr size_t too_few_beside = 32;      ///< minimum number of cases that agree
-constexpr size_t max_parts = 24;          ///< limit of parts
+constexpr size_t max_parts = 24;           ///< limit of parts
 constexpr double least_gain = 0.04;        ///< minimum share of the remaining agreeing cases that a new part excludes
 constexpr double least_gain_result = 0.2;  ///< the same for parts on the result, which often only say what is visible
 constexpr double least_gain_unseen = 0.5;  ///< the same among cases on which the effect may be invisible

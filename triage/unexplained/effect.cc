@@ -8,7 +8,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t max_cases = 64;  ///< limit of cases on which candidates are tried
-constexpr size_t few = 16;         ///< more candidates of one stage that explain as much do so by chance
+constexpr size_t few = 16;        ///< more candidates of one stage that explain as much do so by chance
 
 /// Indices of the cases on which at least one form of the results is `wanted`.
 template <class Wanted>

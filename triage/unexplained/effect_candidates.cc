@@ -21,7 +21,7 @@ constexpr int max_shifts = 12;       ///< bit positions by which an addend is sh
 constexpr size_t max_wires = 32;     ///< up to so many lanes, a lane reads any other; of more, only adjacent ones
 constexpr size_t max_in_pairs = 17;  ///< up to so many addends, pairs of them are left out
 constexpr int max_cuts = 4;          ///< addends that lose bits and are a unit larger or smaller
-constexpr int widest_sum = 48;        ///< bits of a sum that are changed
+constexpr int widest_sum = 48;       ///< bits of a sum that are changed
 constexpr int max_moved = 24;        ///< bit positions by which the exponent of alignment is wrong
 constexpr int max_missed = 3;        ///< the same where that exponent is no addend's
 

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t least_telling = 4;  ///< minimum number of cases that differ, for each sign of the result
 constexpr char no_change[] = "no change of one operand, one parameter, the last sum or the result makes it";
 constexpr uint64_t learned_sequences = 288, counted_sequences = 32;  ///< to learn from; to count on
-constexpr size_t max_beside = 8;   ///< a complete condition holds for at most one in this many cases that agree
+constexpr size_t max_beside = 8;    ///< a complete condition holds for at most one in this many cases that agree
 constexpr size_t few_beside = 32;   ///< no condition is needed if more than this many cases differ per case that agrees
 constexpr int64_t few_values = 16;  ///< limit of the width of a range of which all values are tried
 
