@@ -41,7 +41,7 @@ class CarriedCases {
   bool possible() const {
     const bool same_blocks = row_.kernel == other_.kernel && row_.k == other_.k && row_.order == other_.order &&
                              products_per_step(row_) == products_per_step(other_);
-    return same_blocks && step_ < op_.k && !op_.has_scales() && !op_.a.fields().integer;
+    return same_blocks && step_ < op_.k && !op_.has_scales();
   }
 
   /// How likely a difference can be carried, by sums_after_blocks() of both rows: 0 if no sum but the last differs, 2

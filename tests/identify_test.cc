@@ -609,6 +609,13 @@ TEST(Identify, AUnitWithoutParametersIsNotNamedFromFewAnswers) {
   EXPECT_EQ(id.name, "integer");
 }
 
+TEST(Identify, DotsOfIntegersThatGiveFloatsAreOfNoRow) {
+  const Op op = op_from_text("dot a=s8 b=s8 c=fp32 d=fp32 k=8 nan=any");
+  const Identification id = identify(*bind_or_fail("ieee:serial", op), op, quick());
+  EXPECT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+  EXPECT_EQ(id.name, "ieee:serial");
+}
+
 TEST(Identify, UnitsWithoutParametersThatFitAreAllSaid) {
   const Op op = op_from_text("dot a=fp64 b=fp64 c=fp64 d=fp64 k=2 nan=any");
   // 1 + 2^-60 - 1 and 1 - 1 + 2^-60: no row has both, `exact` and x87's 64 bits do.

@@ -179,6 +179,7 @@ std::string why_no_results_in(const FormatFields& d) {
 
 std::string contradiction_in(const DotModel& model) {
   const KernelTraits kernel = traits_of(model);
+  if (model.a.integer || model.b.integer || model.c.integer) return "a row takes dots of floating-point formats";
   if (const std::string why = why_no_results_in(model.d); !why.empty()) return why;
   if (model.output_fraction_bits > model.d.fraction_bits)
     return "output_fraction_bits is at most " + std::to_string(model.d.fraction_bits) + " here";
