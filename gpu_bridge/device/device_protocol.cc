@@ -27,7 +27,10 @@ void answer(int socket, AnswerKind kind, const std::string& text) { answer(socke
 using Bytes = std::vector<uint8_t>;
 
 Bytes joined(std::initializer_list<std::span<const uint8_t>> parts) {
+  size_t size = 0;
+  for (const auto& part : parts) size += part.size();
   Bytes all;
+  all.reserve(size);
   for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;
 }

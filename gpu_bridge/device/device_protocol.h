@@ -54,7 +54,7 @@ class Parts {
  public:
   explicit Parts(const std::vector<uint8_t>& payload) : payload_(payload) {}
   const uint8_t* take(uint64_t bytes) {
-    if (bytes > payload_.size() - at_) throw std::runtime_error("a request was shorter than it said");
+    if (bytes > payload_.size() - at_) throw std::runtime_error("a payload was shorter than it said");
     const uint8_t* part = payload_.data() + at_;
     at_ += bytes;
     return part;

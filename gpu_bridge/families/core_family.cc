@@ -5,7 +5,7 @@
 #include "core/function_unit.h"
 #include "gpu_bridge/instructions/core_instructions.h"
 #include "gpu_bridge/device/device_child.h"
-#include "gpu_bridge/device/device_losses.h"
+#include "gpu_bridge/device/device_unit.h"
 #include "gpu_bridge/families/device_units.h"
 #include "gpu_bridge/instructions/instructions.h"
 

@@ -7,7 +7,7 @@
 #include "core/text.h"
 #include "gpu_bridge/instructions/cublas_gemm.h"
 #include "gpu_bridge/device/device_child.h"
-#include "gpu_bridge/device/device_losses.h"
+#include "gpu_bridge/device/device_unit.h"
 #include "gpu_bridge/families/device_units.h"
 
 namespace mmafuzz {

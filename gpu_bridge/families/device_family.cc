@@ -5,7 +5,7 @@
 #include "core/text.h"
 #include "gpu_bridge/instructions/core_instructions.h"
 #include "gpu_bridge/device/device_child.h"
-#include "gpu_bridge/device/device_losses.h"
+#include "gpu_bridge/device/device_unit.h"
 
 namespace mmafuzz {
 namespace {

@@ -80,7 +80,7 @@ TEST(ExhaustiveConversion, SegmentsOfFlushedFormatsAreConstantInDirectedModes) {
       EXPECT_NO_THROW(exact::conversion_segments(conversion_to(name, mode), 2)) << name << " " << name_of(mode);
 }
 
-TEST(ExhaustiveConversion, DirectedModesAndSwitchesAreProvenAtNight) {
+TEST(ExhaustiveConversion, DirectedModesAndSwitchesAreTriedAtNight) {
   if (!nightly()) GTEST_SKIP() << "nightly";
   for (const char* name :
        {"fp16", "bf16", "e4m3", "e5m2", "e8m0", "cfloat8_1_4_3:7",

@@ -1,5 +1,5 @@
-// What a unit does when its device is lost during a batch: it prints the finding and keeps the batch in a file, and the
-// cases have no answer. Three losses of one unit in a row end the run.
+// A unit of a device. When the device is lost during a batch, the unit prints the finding and keeps the batch in a
+// file, and the cases have no answer. Three losses of one unit in a row end the run.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-#include "gpu_bridge/device/device_losses.h"
+#include "gpu_bridge/device/device_unit.h"
 
 #include <atomic>
 
