@@ -57,16 +57,12 @@ void minimize_artifact(const MinimizeOptions& options, const std::string& file, 
   const EngineInput header = decode_header(data, bytes.size());
   const Op& op = ops[header.op % ops.size()];
   const Comparison comparison(op, units_of(target, options.units, op), registry(), properties_of(target));
-  const std::vector<size_t> focuses = engine_focuses(comparison);
-  CornerHints hints = corner_hints(nullptr);
-  if (!focuses.empty()) {
-    const size_t unit = focuses[header.focus % focuses.size()];
-    hints = corner_hints(comparison.model_of(unit), comparison.units()[unit]->slicing());
-  }
+  const std::vector<EngineFocus> focuses = engine_focuses(comparison);
+  const EngineFocus& focus = focuses[header.focus % focuses.size()];
   Batch cases(op);
   cases.resize(cases_of_input(op) * max_neighbour_factor);
   decode_operands(data, bytes.size(), cases, 0);
-  Mutator(op, hints).neighbours(cases, header.selector);
+  Mutator(op, corner_hints(focus.model, focus.slicing)).neighbours(cases, header.selector);
   tries.cases += cases.size();
   for (const auto& [key, finding] : comparison.examine(cases).buckets) {
     const Batch one = finding.first.cases.part(0);
@@ -85,11 +81,11 @@ void minimize_cases(const MinimizeOptions& options, const std::string& file, Tri
     }
     std::string property = options.property;
     std::vector<std::string> units = options.units;
-    if (units.empty()) units = words_of(block.property);
-    if (options.units.empty() && !units.empty()) {
-      property = units[0];
-      units.erase(units.begin());
-    }
+    if (units.empty())
+      if (const std::vector<std::string> words = words_of(block.property); !words.empty()) {
+        property = words[0];
+        units.assign(words.begin() + 1, words.end());
+      }
     if (units.empty())
       throw BadInput(file + ": line " + std::to_string(block.line[0]) +
                      ": no property line before the case; say --units U[,V]");

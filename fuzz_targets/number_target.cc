@@ -31,14 +31,9 @@ Field::Field(const Op& op, const std::vector<std::string>& units, const Registry
              const Comparison::Properties& properties)
     : comparison(op, units, registry, properties), cases(cases_of_input(op) * neighbour_factor()), batch(op) {
   WalksOfUnits walks(op, 1);
-  for (const size_t i : engine_focuses(comparison)) {
-    const DotModel* model = comparison.model_of(i);
-    const Slicing* slicing = comparison.units()[i]->slicing();
-    focuses.push_back(
-        {i, Coverage(op, model, slicing), Mutator(op, corner_hints(model, slicing)), walks.of(corner_hints(model))});
-  }
-  if (focuses.empty())
-    focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr)), walks.of(corner_hints(nullptr))});
+  for (const EngineFocus& of : engine_focuses(comparison))
+    focuses.push_back({of.unit, Coverage(op, of.model, of.slicing), Mutator(op, corner_hints(of.model, of.slicing)),
+                       walks.of(corner_hints(of.model))});
   reached = ReachedBins(focuses.size());
 }
 
@@ -121,7 +116,7 @@ void NumberTarget::compare(Field& field, size_t focus) {
   if (field.comparison.properties_of(unit).empty()) return;
   const bool dots = field.comparison.op().kind == OpKind::dot;
   if (dots && inputs_ % bound_share != 0) return;
-  const Batch cases = dots ? every_nth(field.batch, field.batch.size()) : field.batch;
+  const Batch cases = dots ? field.batch.part(0) : field.batch;
   Outcomes base;
   field.comparison.units()[unit]->run(cases, base);
   for (const BoundProperty& property : field.comparison.properties_of(unit))

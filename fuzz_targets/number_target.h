@@ -36,10 +36,10 @@ struct Field {
   ReachedBins reached;
   SeenClasses seen;
   uint64_t rounds = 0;  ///< batches that were compared
-  uint64_t round =
-      0;  ///< selects the units that run in one of many rounds only; all run in round 0, as for cases of a file
-  std::optional<uint64_t>
-      turn;  ///< selects the properties that are checked in turns; nullopt, for cases of a file: all are checked
+  /// Selects the units that run in one of many rounds only. All run in round 0, as for cases of a file.
+  uint64_t round = 0;
+  /// Selects the properties that are checked in turns; nullopt, for cases of a file: all are checked.
+  std::optional<uint64_t> turn;
   // Reused from input to input.
   Batch batch;
   std::vector<Outcomes> outcomes;

@@ -33,13 +33,16 @@ std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
   return focuses;
 }
 
-std::vector<size_t> engine_focuses(const Comparison& comparison) {
-  std::vector<size_t> units;
-  for (size_t i = 0; i < comparison.units().size(); ++i)
-    if (!comparison.units()[i]->is_checked_only_against_its_claim() &&
-        (comparison.model_of(i) || comparison.op().kind == OpKind::gemm))
-      units.push_back(i);
-  return units;
+std::vector<EngineFocus> engine_focuses(const Comparison& comparison) {
+  std::vector<EngineFocus> focuses;
+  for (size_t i = 0; i < comparison.units().size(); ++i) {
+    const Unit& unit = *comparison.units()[i];
+    if (unit.is_checked_only_against_its_claim()) continue;
+    if (const DotModel* model = comparison.model_of(i); model || comparison.op().kind == OpKind::gemm)
+      focuses.push_back({i, model, unit.slicing()});
+  }
+  if (focuses.empty()) focuses.push_back({});
+  return focuses;
 }
 
 }  // namespace mmafuzz

@@ -12,8 +12,15 @@ namespace mmafuzz {
 /// where it has none. In the order of comparison.units().
 std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison);
 
-/// The units of which an engine's input names one by number, as positions in comparison.units(): those with a row, and
-/// all of a matrix product; not those that are only held to their claim. Empty where there is none.
-std::vector<size_t> engine_focuses(const Comparison& comparison);
+/// A unit through which an engine looks at an input. The default, for ops without a row, looks through no unit.
+struct EngineFocus {
+  size_t unit = 0;  ///< its position in comparison.units()
+  const DotModel* model = nullptr;
+  const Slicing* slicing = nullptr;
+};
+
+/// What the focus number of an engine's input, modulo their number, chooses among: the units with a row, and all of a
+/// matrix product, but not those that are only checked against their claim. At least one.
+std::vector<EngineFocus> engine_focuses(const Comparison& comparison);
 
 }  // namespace mmafuzz
