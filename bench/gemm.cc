@@ -17,8 +17,8 @@
 namespace mmafuzz {
 namespace {
 
-/// Runs inputs as a property target does: each is a case and its neighbours, traced through and evaluated by one unit;
-/// the units take turns. `seconds` is processor time.
+/// Runs inputs as a fuzz target of matrix products does: each is a case and its neighbours, traced through and
+/// evaluated by one unit; the units take turns. `seconds` is processor time.
 void measure_rate(const FuzzTarget& target, const Op& op, double seconds, MeasuredRows& rows) {
   const Comparison comparison(op, registry().searched_by_default(op), registry(), properties_of(target));
   std::vector<Coverage> coverages;

@@ -36,9 +36,6 @@ std::unique_ptr<Unit> box_around(const DotModel& model) {
   return named(make_dot_unit([model](const DotOperands& in) { return slow_twin_dot(model, in); }), "box");
 }
 
-/// A text that is equal for two rows with the same op and parameters.
-std::string content_of(const ModelRow& row) { return to_text(row.op) + custom_name(row.model, row.op); }
-
 /// How an answer of `identify` compares with the truth, the model in the box.
 struct Judgement {
   /// "exact"; "same": parameters differ, but no tried case has different results; "open": a case has, and the answer
@@ -197,7 +194,7 @@ size_t run_questionnaires(IdentifyBench& options) {
   std::set<std::string> contents;
   size_t rows = 0, named_rows = 0, wrong = 0, most = 0;
   for (const ModelRow& row : model_rows()) {
-    if (!matches_glob(options.rows, row.name()) || !contents.insert(content_of(row)).second) continue;
+    if (!matches_glob(options.rows, row.name()) || !contents.insert(function_of(row)).second) continue;
     auto at = asked.find(to_text(row.op));
     if (at == asked.end()) at = asked.emplace(to_text(row.op), questionnaire(row.op)).first;
     const Batch& cases = at->second;
@@ -234,7 +231,7 @@ int run_identify_bench(IdentifyBench& options) {
     size_t repeated = 0;
     for (const ModelRow& row : model_rows()) {
       if (!matches_glob(options.rows, row.name())) continue;
-      if (!contents.insert(content_of(row)).second) ++repeated;
+      if (!contents.insert(function_of(row)).second) ++repeated;
       else one_box(row.name(), row.op, row.model, options, rows);
     }
     options.table.say(fmt::format("\n{} more rows have the op and the parameters of a row above", repeated));

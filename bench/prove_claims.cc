@@ -151,7 +151,7 @@ bool print_claims_of_all_rows(prove::Solvers& solvers, const std::string& units,
   std::vector<const ModelRow*> firsts;
   std::map<std::string, int> alike;  // by kind: its number of rows
   const auto kind_of = [](const ModelRow& row) {
-    std::string kind = to_text(row.op) + custom_name(row.model, row.op);
+    std::string kind = function_of(row);
     for (const Claim& claim : row.claims)
       if (claim.property != "equals_model") kind += " " + claim.property;
     return kind;

@@ -103,8 +103,7 @@ void show_all(const StatesOptions& options) {
   std::vector<const ModelRow*> rows;
   std::set<std::string> seen;
   for (const ModelRow& row : model_rows())
-    if (!row.op.a.fields().integer && seen.insert(to_text(row.op) + custom_name(row.model, row.op)).second)
-      rows.push_back(&row);
+    if (!row.op.a.fields().integer && seen.insert(function_of(row)).second) rows.push_back(&row);
   std::vector<RowStates> all(rows.size());
   in_parallel(hardware_threads(), rows.size(), [&](size_t i) {
     all[i] = row_states(rows[i]->name(), walked(rows[i]->op, rows[i]->model, options.seed), options.missing_or(0));

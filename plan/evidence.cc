@@ -17,9 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A text that is the same for rows that compute the same function: a proof for one of these holds for all.
-std::string function_of(const ModelRow& row) { return custom_name(row.model, row.op) + " " + to_text(row.op); }
-
 /// The row of a unit line in case text; nullptr where the line names an override, or a unit that is no model.
 const ModelRow* row_of_line(const std::string& unit) {
   const Result<std::string> model = is_provenance(unit) ? model_of_provenance(unit) : unit;

@@ -1,6 +1,7 @@
 #include "plan/targets.h"
 
 #include "core/text.h"
+#include "core/unit_name.h"
 #include "oracles/properties/properties.h"
 #include "plan/default_fields.h"
 #include "plan/registry.h"
@@ -104,12 +105,8 @@ std::vector<std::string> units_of(const FuzzTarget& target, const std::vector<st
 }
 
 const FuzzTarget& target_named(const std::string& name) {
-  std::string known;
-  for (const FuzzTarget& target : fuzz_targets()) {
-    if (name == target.name) return target;
-    known += std::string(" ") + target.name;
-  }
-  throw BadInput("unknown target '" + name + "'; known:" + known);
+  if (const FuzzTarget* target = entry_named(fuzz_targets(), name)) return *target;
+  throw BadInput("unknown target '" + name + "'; known: " + names_in_table(fuzz_targets(), " "));
 }
 
 std::vector<Op> ops_of(const FuzzTarget& target) {

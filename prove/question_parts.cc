@@ -22,7 +22,7 @@ namespace {
 std::vector<Hint> hints_of(Expressions& in, const Op& op, const Operands& x) {
   const auto in_binade = [](const FormatFields& f, Expression e) {
     const Number n = decode(f, e);
-    return is_zero(n.exponent) & ~n.negative;
+    return in_first_binade(n) & ~n.negative;
   };
   const auto rest_is_zero = [&](size_t first) {
     std::vector<Expression> none;

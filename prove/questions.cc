@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/text.h"
+#include "core/unit_name.h"
 #include "oracles/properties/split_k.h"
 #include "prove/evaluate.h"
 #include "prove/formulas/numbers.h"
@@ -355,11 +356,9 @@ Result<PropertyQuestion> property_question(const std::string& property, const Op
     return declined("block_permutation is about sums of blocks");
   if (property == "split_k" && split_k_cut(op, model) == 0)
     return declined("split_k is about dots of two steps at least");
-  for (const Provable& p : provable)
-    if (property == p.name) return p.make(op, model);
-  std::string known;
-  for (const Provable& p : provable) known += std::string(known.empty() ? "" : ", ") + p.name;
-  return declined("no question is written for the property '" + property + "'; there are: " + known);
+  if (const Provable* p = entry_named(provable, property)) return p->make(op, model);
+  return declined("no question is written for the property '" + property +
+                  "'; there are: " + names_in_table(provable, ", "));
 }
 
 std::vector<std::string> provable_properties() {
@@ -375,7 +374,7 @@ constexpr int greatest_domain_exponent = 2000;  ///< maximum magnitude of A and 
 
 /// A word of a domain that holds for each of a, b and c.
 struct OperandDomain {
-  const char* word;
+  const char* name;
   Expression (*holds)(const Number&);
 };
 constexpr OperandDomain operand_domains[] = {
@@ -383,8 +382,7 @@ constexpr OperandDomain operand_domains[] = {
     {"normal",
      [](const Number& n) { return n.zero | (bit(n.significand, n.significand.width() - 1) & ~n.nan & ~n.infinite); }},
     {"positive", [](const Number& n) { return ~n.negative; }},
-    {"binade",
-     [](const Number& n) { return n.zero | (is_zero(n.exponent) & bit(n.significand, n.significand.width() - 1)); }},
+    {"binade", [](const Number& n) { return n.zero | in_first_binade(n); }},
 };
 
 std::optional<int> whole_number(const std::string& text) {
@@ -400,9 +398,7 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
   const FormatFields &a = q.op.a.fields(), &b = q.op.b.fields(), &c = q.op.c.fields();
   const auto number = [](const FormatFields& f, Expression e) { return decode(f, e, domain_exponent_width); };
   for (const std::string& word : words_of(domain, ',')) {
-    const auto of_operands = std::find_if(std::begin(operand_domains), std::end(operand_domains),
-                                          [&](const OperandDomain& d) { return word == d.word; });
-    if (of_operands != std::end(operand_domains)) {
+    if (const OperandDomain* of_operands = entry_named(operand_domains, word)) {
       for (const Expression& e : x.a) assumed.push_back(of_operands->holds(number(a, e)));
       for (const Expression& e : x.b) assumed.push_back(of_operands->holds(number(b, e)));
       assumed.push_back(of_operands->holds(number(c, x.c)));

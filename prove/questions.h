@@ -74,8 +74,8 @@ NearerQuestion nearer_question(const Op& op, const Contender& first, const Conte
 std::vector<std::string> provable_properties();
 
 /// Restricts a question to a domain by further assumptions about a, b and c. The domain is a list of words, separated
-/// by commas: `finite`, `normal` (or zero), `positive`, `binade` (every number is zero or has the exponent 0, as those
-/// in [1, 2) have), `products=N` (only the first N products have nonzero factors), `exponents=A..B` (every a and b is
+/// by commas: `finite`, `normal` (or zero), `positive`, `binade` (every number is zero or has a magnitude in [1, 2)),
+/// `products=N` (only the first N products have nonzero factors), `exponents=A..B` (every a and b is
 /// zero or has a magnitude in [2^A, 2^(B+1))), `c=0`. Declined for any other word; the empty text restricts nothing.
 Result<bool> restrict_to(CaseQuestion& question, const std::string& domain);
 

@@ -54,7 +54,7 @@ TEST(WayToAdd, GivesTheResultsOfItsRow) {
     const std::string name = "model:" + row.name();
     const bool rounds_twice = row.model.d.width != 32;
     if (row.model.kernel == Kernel::fma_then_add && rounds_twice) continue;
-    if (!looked_at.insert(custom_name(row.model, row.op) + to_text(row.op)).second) continue;
+    if (!looked_at.insert(function_of(row)).second) continue;
     EXPECT_THAT(differing_cases(name, row.op, case_count(1000, 100'000)), IsEmpty()) << name;
   }
   EXPECT_GT(looked_at.size(), 50u);

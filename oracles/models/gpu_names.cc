@@ -38,9 +38,8 @@ const char* gpu_of_unit(const std::string& unit) {
 }
 
 const char* arch_of_gpu(std::string_view name) {
-  for (const GpuName& gpu : gpu_names())
-    if (name == gpu.name) return gpu.arch;
-  return nullptr;
+  const GpuName* gpu = entry_named(gpu_names(), name);
+  return gpu ? gpu->arch : nullptr;
 }
 
 }  // namespace mmafuzz

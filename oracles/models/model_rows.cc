@@ -146,6 +146,8 @@ std::string custom_name(const DotModel& model, const Op& op) {
   return std::string("model:") + custom_row + "?" + settings;
 }
 
+std::string function_of(const ModelRow& row) { return custom_name(row.model, row.op) + " " + to_text(row.op); }
+
 ModelRow start_ieee_row(const char* arch, const char* instruction, const char* shape, const std::string& types,
                         const NanRule& nan) {
   ModelRow row = start_row(arch, instruction, shape, types);

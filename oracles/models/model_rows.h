@@ -49,6 +49,9 @@ DotModel custom_model(const Op& op);
 /// The name `model:custom?...` of the unit that is this row on this op.
 std::string custom_name(const DotModel& model, const Op& op);
 
+/// A text that is the same for rows that compute the same function: op and parameters.
+std::string function_of(const ModelRow& row);
+
 /// Starts a row: formats and scale_block from the types and the instruction's name, k and block from the shape, all
 /// fraction bits of d, everything else at its default. Throws std::logic_error for a shape without a k.
 ModelRow start_row(std::string arch, std::string instruction, std::string shape, std::string types);

@@ -24,6 +24,11 @@ Number decode(const FormatFields& f, Expression encoding, int exponent_width);
 /// The same, with an exponent whose width holds the difference of two exponents.
 inline Number decode(const FormatFields& f, Expression encoding) { return decode(f, encoding, f.exponent_bits + 3); }
 
+/// Whether a finite number is normal and in [1, 2) or (-2, -1].
+inline Expression in_first_binade(const Number& n) {
+  return is_zero(n.exponent) & bit(n.significand, n.significand.width() - 1);
+}
+
 /// The same as a row reads it: under its rules for the low bits of tf32, subnormal operands and zeros.
 Number read_operand(const DotModel& model, const FormatFields& f, Expression encoding, int exponent_width);
 /// Only the row's rule for subnormal operands: x, or a zero where the rule flushes x. `f` is the format of x.
