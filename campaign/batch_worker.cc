@@ -111,13 +111,8 @@ class BatchWorker {
 
   void import() {
     const Batch all = corpus_.read_new();
-    Batch part(op_);
-    for (size_t i = 0; i < all.size(); ++i) {
-      part.append(all, i);
-      if (part.size() < chunk_cases && i + 1 < all.size()) continue;
-      guided_.import(part);
-      part = Batch(op_);
-    }
+    for (size_t first = 0; first < all.size(); first += chunk_cases)
+      guided_.import(all.part(first, std::min<size_t>(chunk_cases, all.size() - first)));
   }
 
   void write_status(bool done = false) {

@@ -51,7 +51,8 @@ void write_once(const std::string& file, const std::string& bytes, int flags);
 /// Writes an input as a file of a corpus folder, under its name. Throws std::runtime_error.
 void write_input_file(const std::string& folder, const std::string& bytes);
 
-/// The paths of a folder's files whose names end with `ending`, sorted; none where the folder cannot be read.
+/// The paths of what is in a folder, files and folders, whose names end with `ending`, sorted; none where the folder
+/// cannot be read.
 std::vector<std::string> sorted_files(const std::string& folder, std::string_view ending = "");
 
 /// The bytes of a file from `offset` on; empty where it cannot be read.

@@ -16,8 +16,9 @@ namespace fs = std::filesystem;
 constexpr size_t log_tail = 16384;
 
 std::string tail_of(const std::string& file) {
-  const std::string text = content_of_file(file);
-  return text.size() > log_tail ? text.substr(text.size() - log_tail) : text;
+  std::error_code error;
+  const uintmax_t size = fs::file_size(file, error);
+  return content_of_file(file, error || size <= log_tail ? 0 : size - log_tail);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "core/child_process.h"
 #include "core/text.h"
 #include "plan/corpus_folder.h"
 #include "plan/default_fields.h"

@@ -45,7 +45,7 @@ T load(const std::string& file) {
 }
 
 /// This process's command as a shell takes it. It is for people, so bytes that are not UTF-8 may be replaced.
-std::string own_command() {
+std::string command_line_of_this_process() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string text;
   for (std::string word; std::getline(file, word, '\0');) {
@@ -60,7 +60,7 @@ void set_identity(CampaignSettings& settings) {
   std::random_device random;
   for (int i = 0; i < 4; ++i) settings.uuid += fmt::format("{:08x}", random());
   settings.started = std::time(nullptr);
-  settings.command = own_command();
+  settings.command = command_line_of_this_process();
   settings.version = version_number();
   utsname system = {};
   uname(&system);

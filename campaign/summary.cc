@@ -97,8 +97,9 @@ StateWalks walks_of(const Plan& plan, const CampaignProgress& progress, const st
   }
   StateWalks walks;
   for (const auto& [op, count] : cases) {
-    const Comparison field(op_from_text(op), units_of(units, op_from_text(op)), registry(), {});
-    if (std::vector<WalkOfStates> of_op = walks_of_states(field, count); !of_op.empty()) walks[op] = std::move(of_op);
+    const Comparison comparison(op_from_text(op), units_of(units, op_from_text(op)), registry(), {});
+    if (std::vector<WalkOfStates> of_op = walks_of_states(comparison, count); !of_op.empty())
+      walks[op] = std::move(of_op);
   }
   return walks;
 }

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -140,8 +139,7 @@ Wish wish_of(const std::string& text, bool of_each_element, const Batch& product
     wish.error = wish.error_of(measured(*bind_or_fail("ieee:fma", batch.op()), batch, exact, false));
     wish.words = ", as a chain of fused multiply-adds in " + text + " errs";
   } else if (!text.empty()) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wish.error);
-    if (error != std::errc() || *end != 0 || !(wish.error > 0))
+    if (!parse_number(text, wish.error) || !(wish.error > 0))
       throw BadInput("--within takes a positive number, fp64 or fp32, not " + mmafuzz::in_quotes(text));
   }
   return wish;

@@ -20,6 +20,7 @@ void Batch::append(const Batch& other, size_t index) {
 }
 
 Batch Batch::part(size_t first, size_t count) const {
+  if (first == 0 && count == size_) return *this;
   Batch part(op_);
   for (size_t i = first; i < first + count; ++i) part.append(*this, i);
   return part;

@@ -12,10 +12,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+
+#include "core/text.h"
 
 namespace mmafuzz {
 namespace {
@@ -210,6 +213,13 @@ std::string own_command() {
         access(place.c_str(), X_OK) == 0)
       return place;
   return "mmafuzz";  // this executable is some program that uses the library
+}
+
+std::string find_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : words_of(path ? path : "", ':'))
+    if (const std::string file = folder + "/" + program; access(file.c_str(), X_OK) == 0) return file;
+  return "";
 }
 
 }  // namespace mmafuzz

@@ -60,4 +60,7 @@ class ChildProcess {
 /// which PATH resolves, where there is none.
 std::string own_command();
 
+/// The path of an executable file in the first folder of PATH that has it; "" where none does.
+std::string find_in_path(const std::string& program);
+
 }  // namespace mmafuzz

@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
+
+#include "core/text.h"
 
 namespace mmafuzz {
 namespace {
@@ -33,9 +34,8 @@ std::optional<int> own_descriptor(const std::string& path) {
   };
   if (!is_folder("/proc/self/fd") && !is_folder("/proc/thread-self/fd")) return std::nullopt;
   int descriptor = -1;
-  const char* end = path.data() + path.size();
-  const auto [stop, error] = std::from_chars(path.data() + folder_of(path).size(), end, descriptor);
-  return error == std::errc() && stop == end ? descriptor : -1;  // no descriptor has the number -1
+  // No descriptor has the number -1.
+  return parse_number(std::string_view(path).substr(folder_of(path).size()), descriptor) ? descriptor : -1;
 }
 
 /// The path at the end of a name's symbolic links. It stops at /proc/self/fd/N, whose own link leads to the file that

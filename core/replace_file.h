@@ -1,4 +1,5 @@
-// Files that are replaced as a whole: readers see the old text or the new one, never a part.
+// Files that are replaced as a whole: readers see the old text or the new one, never a part. And outputs by the names
+// that a person gives, which may be devices or pipes: these are written in pieces.
 #pragma once
 
 #include <string>

@@ -1,8 +1,6 @@
 // Texts: reading words, numbers and durations; writing quotes, counts and times.
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -10,9 +8,9 @@
 #include <cstdlib>
 #include <ctime>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace mmafuzz {
@@ -41,11 +39,16 @@ std::string joined(const Words& words, std::string_view separator, size_t most =
   return text;
 }
 
-/// Parses the whole text as a number and sets `value`. False where the text is no number of that type.
+/// Parses the whole text as a number and sets `value`. False where the text is no number of that type. `base` is of
+/// integers.
 template <class Number>
 bool parse_number(std::string_view text, Number& value, int base = 10) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return error == std::errc{} && end == text.data() + text.size();
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = [&] {
+    if constexpr (std::is_floating_point_v<Number>) return std::from_chars(text.data(), last, value);
+    else return std::from_chars(text.data(), last, value, base);
+  }();
+  return error == std::errc{} && end == last;
 }
 
 inline std::string lower_case(std::string text) {
@@ -74,15 +77,6 @@ inline std::string shell_word(std::string_view text) {
   std::string word = "'";
   for (const char ch : text) word += ch == '\'' ? "'\\''" : std::string(1, ch);
   return word + "'";
-}
-
-/// The path of an executable file in the first folder of PATH that has it; "" where none does.
-inline std::string find_in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (const std::string file = folder + "/" + program; access(file.c_str(), X_OK) == 0) return file;
-  return "";
 }
 
 /// The seconds of "90", "90s", "15m", "8h", "1.5h" or "7d"; nullopt for any other text, and for a duration that is not

@@ -1,4 +1,5 @@
 // The parts of a unit's name, backend:path?setting=value,setting=value. All code that takes names apart uses this file.
+// And entries of any table by their names.
 #pragma once
 
 #include <iterator>

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <CLI/CLI.hpp>
 
+#include "core/text.h"
 #include "plan/request.h"
 
 namespace mmafuzz {
@@ -31,8 +32,7 @@ Check positive_number() {
   return made(CLI::Validator(
       [](std::string& text) {
         double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool good = error == std::errc{} && end == text.data() + text.size() && value > 0 && value < 1e300;
+        const bool good = parse_number(text, value) && value > 0 && value < 1e300;
         return good ? std::string() : "'" + text + "' is not a number above 0";
       },
       "POSITIVE"));

@@ -1,5 +1,5 @@
-// What a search covers by default, and which units take an op or match a pattern. A "field" of a search is an op with
-// the units that are compared on it.
+// The fields that a search covers by default (docs/concepts.md): its ops, and which units take an op or match a
+// pattern.
 #pragma once
 
 #include "core/registry.h"

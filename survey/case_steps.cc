@@ -1,6 +1,5 @@
 // Steps that run known cases on the device: recorded results, discriminators (cases on which published descriptions
 // disagree), published vectors.
-#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <fstream>
@@ -206,7 +205,7 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
     std::ifstream text(file);
     for (std::string line, last; std::getline(text, line); label_of_line.push_back(last))
       if (line.starts_with("# D") || line.starts_with("# N")) last = line.substr(2);
-    visit_blocks({file}, [&](const CaseBlock& block) {
+    visit_cases(file, 4096, [&](const CaseBlock& block) {
       for (size_t c = 0; c < block.batch.size(); ++c) {
         if (!block.has_expected[c] || block.line[c] > label_of_line.size()) continue;
         const std::string key = to_text(block.batch.op()) + ": " + case_line(block.batch, c);

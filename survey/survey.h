@@ -16,7 +16,9 @@ namespace mmafuzz::survey {
 using Clock = std::chrono::steady_clock;
 /// Seconds since a time.
 inline double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+/// Seconds until a time; negative where it has passed.
 inline double until(Clock::time_point to) { return -since(to); }
+/// The time that lies so many seconds after another.
 inline Clock::time_point after(Clock::time_point from, double seconds) {
   return from + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }

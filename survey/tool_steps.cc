@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/child_process.h"
 #include "core/text.h"
 #include "survey/survey.h"
 

@@ -24,9 +24,9 @@ std::string Bucket::id() const {
 }
 
 std::vector<std::string> reproduction_words(const Bucket& bucket) {
-  std::string units, op;
+  const std::string units = joined(bucket.key.units, ",");
+  std::string op;
   std::vector<std::string> cases;
-  for (const std::string& unit : bucket.key.units) units += (units.empty() ? "" : ",") + unit;
   for (const std::string& line : words_of(bucket.witness, '\n')) {
     if (line.starts_with("op ")) op = line.substr(3);
     else if (!op.empty() && line[0] != '#') cases.insert(cases.end(), {"--case", line});

@@ -28,8 +28,7 @@ std::string set_moduli(ResiduePlan& plan, std::string_view text) {
   for (size_t from = 0; from <= text.size();) {
     const size_t end = std::min(text.find('+', from), text.size());
     int p = 0;
-    const auto r = std::from_chars(text.data() + from, text.data() + end, p);
-    if (r.ec != std::errc{} || r.ptr != text.data() + end)
+    if (!parse_number(text.substr(from, end - from), p))
       return "moduli= is 2 to 20, or coprime numbers as in 256+255+253";
     plan.others.push_back(p);
     from = end + 1;
@@ -81,7 +80,7 @@ const std::vector<SchemeParameter<ResiduePlan>>& residue_parameters() {
 class ResidueFamily final : public SchemeFamily<NamedResidues> {
  public:
   ResidueFamily()
-      : SchemeFamily("ozaki2:", residue_parameters(), "the unit of the residues' products; last in the name") {}
+      : SchemeFamily("ozaki2:", residue_parameters, "the unit of the residues' products; last in the name") {}
 
   bool owns(std::string_view name) const override { return entry_named(residue_rows, name) != nullptr; }
 

@@ -3,7 +3,6 @@
 // first asked for. The arithmetic that is compared with the rows is QEMU's, which other people wrote.
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -258,8 +257,7 @@ class EmulatedFamily final : public Family {
         fpcr = *parsed;
         continue;
       }
-      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), share);
-      if (setting != share_setting || error != std::errc() || *end != 0 || share < 1 || share > max_share)
+      if (setting != share_setting || !parse_number(value, share) || share < 1 || share > max_share)
         return invalid("unit " + mmafuzz::in_quotes(text) + ": emulated: takes fpcr= and share=1 to " +
                        std::to_string(max_share) + ", not " + mmafuzz::in_quotes(setting + "=" + value));
     }

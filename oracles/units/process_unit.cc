@@ -208,8 +208,7 @@ class ProcessUnit final : public Unit {
 
 Result<double> parse_timeout(const std::string& unit, const std::string& value) {
   double seconds = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-  if (error != std::errc() || end != value.data() + value.size() || !(seconds >= 0.01 && seconds <= 86400))
+  if (!parse_number(value, seconds) || !(seconds >= 0.01 && seconds <= 86400))
     return invalid("unit " + mmafuzz::in_quotes(unit) + ": timeout takes seconds from 0.01 to 86400, not " +
                    mmafuzz::in_quotes(value));
   return seconds;

@@ -1,9 +1,9 @@
 #include "oracles/units/summation_tree.h"
 
-#include <charconv>
 #include <sstream>
 
 #include "core/case_text.h"
+#include "core/text.h"
 
 namespace mmafuzz {
 namespace {
@@ -52,12 +52,8 @@ class TreeReader {
         int leaf = tree_.op.k;
         const bool fused = word.ends_with('f');
         if (fused) word.remove_suffix(1);
-        if (word != "c") {
-          const auto r = std::from_chars(word.data(), word.data() + word.size(), leaf);
-          if (r.ec != std::errc{} || r.ptr != word.data() + word.size() || leaf < 0 || leaf >= tree_.op.k)
-            return "'" + std::string(word) + "' is neither c nor a product's number below " +
-                   std::to_string(tree_.op.k);
-        }
+        if (word != "c" && (!parse_number(word, leaf) || leaf < 0 || leaf >= tree_.op.k))
+          return "'" + std::string(word) + "' is neither c nor a product's number below " + std::to_string(tree_.op.k);
         if (seen[static_cast<size_t>(leaf)]) return "an addend stands twice: " + std::string(word);
         seen[static_cast<size_t>(leaf)] = true;
         const int node = tree_.add_leaf(leaf);

@@ -1,7 +1,5 @@
 #include "triage/facts/facts.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -30,7 +28,7 @@ std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::stri
   const bool divides = std::all_of(bucket.facts.begin(), bucket.facts.end(),
                                    [&](const std::string& fact) { return alone.count(fact) || is_implied(fact); });
   if (divides) return bucket.facts;
-  return {fmt::format("{}", fmt::join(bucket.facts, combined))};
+  return {joined(bucket.facts, combined)};
 }
 
 /// Lower for classes that tell more: ordinary numbers 0, NaNs and overflows 1, zero signs 2 (though of fewest addends).

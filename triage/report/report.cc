@@ -2,7 +2,6 @@
 #include "triage/report/report.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 

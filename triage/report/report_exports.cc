@@ -1,6 +1,5 @@
 // Reports for programs: JUnit XML and JSON.
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <map>
 #include <nlohmann/json.hpp>

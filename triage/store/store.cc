@@ -243,8 +243,7 @@ std::vector<Bucket> select(const Database& database, const std::string& conditio
 
 void put(Database& database, const Bucket& b) {
   const std::string second = b.key.units.size() == 2 ? b.key.units[1] : "";
-  std::string facts;
-  for (const std::string& fact : b.facts) facts += (facts.empty() ? "" : "\n") + fact;
+  const std::string facts = joined(b.facts, "\n");
   Statement number(database, number_text);
   for (const std::string& text :
        {b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail, facts})
