@@ -4,7 +4,7 @@
 
 #include "arithmetic/kernel_table.h"
 #include "arithmetic/specials.h"
-#include "arithmetic/trace.h"
+#include "arithmetic/one_instruction.h"
 
 namespace mmafuzz {
 

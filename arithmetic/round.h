@@ -63,6 +63,10 @@ struct Rounded {
   int quantum = 0;  ///< weight of the result's last bit before a carry-out
 };
 
+MMAFUZZ_HD inline bool is_nearest(Rounding rounding) {
+  return rounding == Rounding::nearest_even || rounding == Rounding::nearest_away;
+}
+
 /// Whether a magnitude with these discarded bits moves away from zero.
 MMAFUZZ_HD inline bool rounds_away(Rounding rounding, bool negative, bool last, bool guard, bool sticky) {
   switch (rounding) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arithmetic/specials.h"
-#include "arithmetic/trace.h"
+#include "arithmetic/one_instruction.h"
 
 namespace mmafuzz {
 

@@ -59,9 +59,9 @@ void Findings::add(const Findings& more, const std::function<void(const Finding&
   }
 }
 
-Batch every_nth(const Batch& batch, size_t n, size_t first) {
+Batch every_nth(const Batch& batch, size_t n) {
   Batch part(batch.op());
-  for (size_t i = first; i < batch.size(); i += n) part.append(batch, i);
+  for (size_t i = 0; i < batch.size(); i += n) part.append(batch, i);
   return part;
 }
 
@@ -247,7 +247,7 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
     if (contract.slow && round * batch.size() >= refereed_cases) {
       // One case of some batches, picked by a hash, so that over all contracts about one case in slow_share is checked.
       if ((round + i) % (slow_share * contracts_.size() / batch.size() + 1) != 0) continue;
-      const Batch one = every_nth(batch, batch.size(), static_cast<size_t>(round * 2654435761u % batch.size()));
+      const Batch one = batch.part(static_cast<size_t>(round * 2654435761u % batch.size()));
       Outcomes given;
       units_[contract.unit]->run(one, given);
       contract.reference->run(one, computed);

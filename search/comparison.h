@@ -147,7 +147,7 @@ class Comparison {
   std::vector<std::vector<BoundProperty>> properties_;  ///< of each unit
 };
 
-/// Every n-th case of a batch, from case `first` on.
-Batch every_nth(const Batch& batch, size_t n, size_t first = 0);
+/// Every n-th case of a batch, the first among them.
+Batch every_nth(const Batch& batch, size_t n);
 
 }  // namespace mmafuzz

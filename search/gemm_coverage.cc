@@ -92,11 +92,14 @@ void GemmCoverage::read(const Batch& batch, size_t index) {
   for (size_t e = 0; e < c_.size(); ++e) c_[e] = decode(op_.c.fields(), codes_[e]);
 }
 
-int GemmCoverage::slices_of(int side, int width) const {
-  return usual_slices(slicing_, width, (side == 0 ? op_.a : op_.b).fields().precision());
+int GemmCoverage::width_of(int side) const { return side == 0 ? slicing_.widths.a : slicing_.widths.b; }
+
+int GemmCoverage::slices_of(int side) const {
+  return usual_slices(slicing_, width_of(side), (side == 0 ? op_.a : op_.b).fields().precision());
 }
 
-void GemmCoverage::describe(int side, Line& line, int width) const {
+void GemmCoverage::describe(int side, Line& line) const {
+  const int width = width_of(side);
   line.filled = false;
   line.kind = 0;
   line.needed = line.left = 0;
@@ -116,13 +119,14 @@ void GemmCoverage::describe(int side, Line& line, int width) const {
   if (!line.filled) return;
   line.needed = (line.top - line.least + width - 1) / width;
   line.cut = slicing_.slices > 0 && line.needed > slicing_.slices;
-  const int end = line.top - slices_of(side, width) * width;
+  const int end = line.top - slices_of(side) * width;
   for (const Number& x : line.number)
     if (counts(x)) line.left = std::max(line.left, bins::lost_class(x.significand, x.exponent, end));
 }
 
-void GemmCoverage::note_line(int side, const Line& line, int width) {
-  const int held = slices_of(side, width) * width;
+void GemmCoverage::note_line(int side, const Line& line) {
+  const int width = width_of(side);
+  const int held = slices_of(side) * width;
   hit(bins::GemmSpan::at(side, span_class(line.filled, line.top - line.least, width, held), line.left, line.negative));
 }
 
@@ -240,10 +244,10 @@ void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c
 const std::vector<int>& GemmCoverage::bins_of(const Batch& batch, size_t index) {
   bins_.clear();
   read(batch, index);
-  for (Line& row : rows_) describe(0, row, slicing_.widths.a);
-  for (Line& column : columns_) describe(1, column, slicing_.widths.b);
-  for (const Line& row : rows_) note_line(0, row, slicing_.widths.a);
-  for (const Line& column : columns_) note_line(1, column, slicing_.widths.b);
+  for (Line& row : rows_) describe(0, row);
+  for (Line& column : columns_) describe(1, column);
+  for (const Line& row : rows_) note_line(0, row);
+  for (const Line& column : columns_) note_line(1, column);
   note_scale();
   for (size_t i = 0; i < rows_.size(); ++i)
     for (size_t j = 0; j < columns_.size(); ++j) note_element(rows_[i], columns_[j], c_[i * columns_.size() + j]);

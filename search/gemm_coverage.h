@@ -35,10 +35,11 @@ class GemmCoverage {
     std::vector<int> digit[2];  ///< by slice, of the first two: the digit of each number
   };
   void read(const Batch& batch, size_t index);
-  /// Slices of a row of a (side 0) or of a column of b (side 1).
-  int slices_of(int side, int width) const;
-  void describe(int side, Line& line, int width) const;
-  void note_line(int side, const Line& line, int width);
+  /// Bits of a slice, and how many slices there are, of a row of a (side 0) or of a column of b (side 1).
+  int width_of(int side) const;
+  int slices_of(int side) const;
+  void describe(int side, Line& line) const;
+  void note_line(int side, const Line& line);
   void note_scale();
   void note_element(const Line& row, const Line& column, const Number& c);
   void note_sum(const Line& row, const Line& column, const Number& c, int first_sign);

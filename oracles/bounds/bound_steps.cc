@@ -3,8 +3,6 @@
 namespace mmafuzz::bounds {
 namespace {
 
-bool is_nearest(Rounding r) { return r == Rounding::nearest_even || r == Rounding::nearest_away; }
-
 /// Notes whether a magnitude of at most m may be rounded beyond the greatest number, and become a finite number there.
 void note_overflow(mpfr_srcptr m, const RoundTo& to, Overflows& overflows) {
   const FormatFields& f = to.format;

@@ -166,14 +166,14 @@ void OzakiGemm::each_dot(const Slices& s, const EncodedSlices& b, int first_row,
           // Other dots are zero, which most are where exponents differ widely.
           for (size_t w = 0; w < words; ++w) {
             const size_t below = size_t(last) <= 64 * w ? 0 : std::min<size_t>(size_t(last) - 64 * w, 64);
-            wanted[w] = b.held_by_block(j, block)[w] & (below == 64 ? ~uint64_t{0} : (uint64_t{1} << below) - 1);
+            wanted[w] = b.nonzero_by_block(j, block)[w] & (below == 64 ? ~uint64_t{0} : (uint64_t{1} << below) - 1);
             nonzero[w] = 0;
           }
           for (const int l : positions) {
-            const uint64_t* held = b.held(j, l);
+            const uint64_t* of_b = b.nonzero(j, l);
             bool all = true;
             for (size_t w = 0; w < words; ++w) {
-              nonzero[w] |= held[w] & wanted[w];
+              nonzero[w] |= of_b[w] & wanted[w];
               all &= nonzero[w] == wanted[w];
             }
             if (all) break;

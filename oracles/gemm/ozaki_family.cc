@@ -79,7 +79,7 @@ std::vector<Claim> claims_of_plan(const OzakiPlan& plan) {
 class OzakiFamily final : public SchemeFamily<NamedPlan> {
  public:
   OzakiFamily()
-      : SchemeFamily("ozaki:", plan_parameters(), "the unit that sums the slices' products; last in the name") {}
+      : SchemeFamily("ozaki:", plan_parameters, "the unit that sums the slices' products; last in the name") {}
 
   bool owns(std::string_view name) const override { return slice_of(name).has_value(); }
 

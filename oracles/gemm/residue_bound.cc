@@ -11,7 +11,7 @@ bool ResidueGemm::within_bound(const std::vector<uint64_t>& a, const std::vector
                                const Scales& by, int row, int column, uint64_t result, JudgedError* judged) const {
   const auto n = size_t(op_.n), k = size_t(op_.k);
   const int scale_a = by.a[size_t(row)], scale_b = by.b[size_t(column)];
-  std::vector<uint64_t> of_a(k), of_b(k);
+  Element in{std::vector<uint64_t>(k), std::vector<uint64_t>(k), c};
   Up cut, product;
   // What truncation to an integer loses of a number.
   const auto cut_of = [](const Number& x, int scale) {
@@ -21,12 +21,12 @@ bool ResidueGemm::within_bound(const std::vector<uint64_t>& a, const std::vector
     return Up::power(x.exponent, static_cast<long>(lost));
   };
   for (size_t l = 0; l < k; ++l) {
-    of_a[l] = a[size_t(row) * k + l];
-    of_b[l] = b[l * n + size_t(column)];
-    const Number x = decode(op_.a.fields(), of_a[l]), y = decode(op_.b.fields(), of_b[l]);
+    in.a[l] = a[size_t(row) * k + l];
+    in.b[l] = b[l * n + size_t(column)];
+    const Number x = decode(op_.a.fields(), in.a[l]), y = decode(op_.b.fields(), in.b[l]);
     if (!is_finite(x) || !is_finite(y)) return true;
-    const Up from_a = cut_of(x, scale_a), from_b = cut_of(y, scale_b), size_a = Up::magnitude(op_.a, of_a[l]),
-             size_b = Up::magnitude(op_.b, of_b[l]);
+    const Up from_a = cut_of(x, scale_a), from_b = cut_of(y, scale_b), size_a = Up::magnitude(op_.a, in.a[l]),
+             size_b = Up::magnitude(op_.b, in.b[l]);
     cut += from_a * size_b + size_a * from_b + from_a * from_b;
     product += size_a * size_b;
   }
@@ -54,7 +54,7 @@ bool ResidueGemm::within_bound(const std::vector<uint64_t>& a, const std::vector
   error += of_d * all + least;
   if (exceeds_range(all + error, op_.d)) return true;
   exact::Mpfr value(element_precision), got(64);
-  element_value(op_, {of_a, of_b, c}, value.get());
+  element_value(op_, in, value.get());
   exact::set_from_encoding(got.get(), op_.d, result);
   if (!mpfr_number_p(value.get())) return true;
   if (!mpfr_number_p(got.get())) return false;

@@ -124,7 +124,7 @@ std::string conflict(const ScaledRow& row, const ScaledPlan& p) {
 
 class ScaledFamily final : public SchemeFamily<NamedScaled> {
  public:
-  ScaledFamily() : SchemeFamily("scaled:", scaled_parameters(), "the unit that computes the dots; last in the name") {}
+  ScaledFamily() : SchemeFamily("scaled:", scaled_parameters, "the unit that computes the dots; last in the name") {}
 
   bool owns(std::string_view name) const override { return entry_named(scaled_rows(), name) != nullptr; }
 

@@ -131,7 +131,7 @@ class SchemeFamily : public Family {
   Role role(const std::string&) const override { return Role::scheme; }
 
   FamilyParameters parameters() const override {
-    FamilyParameters all = scheme_parameters(units_, table_);
+    FamilyParameters all = scheme_parameters(units_, table_());
     all.parameters.push_back({"on", meaning_of_on_, "a dot unit"});
     return all;
   }
@@ -139,7 +139,7 @@ class SchemeFamily : public Family {
   std::vector<Setting> settings(const std::string& name) const override {
     const Result<Named> scheme = scheme_of(name);
     if (!scheme) return {};
-    std::vector<Setting> all = scheme_settings(table_, scheme->plan);
+    std::vector<Setting> all = scheme_settings(table_(), scheme->plan);
     all.push_back({"on", scheme->on, std::nullopt});
     return all;
   }
@@ -155,7 +155,7 @@ class SchemeFamily : public Family {
   }
 
  protected:
-  SchemeFamily(const char* units, const Parameters& table, const char* meaning_of_on)
+  SchemeFamily(const char* units, const Parameters& (*table)(), const char* meaning_of_on)
       : units_(units), table_(table), meaning_of_on_(meaning_of_on) {}
   /// The plan of a unit's name.
   virtual Result<Named> scheme_of(const std::string& name) const = 0;
@@ -164,7 +164,7 @@ class SchemeFamily : public Family {
 
  private:
   const char* units_;
-  const Parameters& table_;
+  const Parameters& (*table_)();  ///< makes the table where it is first needed
   const char* meaning_of_on_;
 };
 

@@ -43,11 +43,11 @@ class EncodedSlices {
                    stride_];
   }
   /// Bit q - 1 of word (q - 1) / 64: slice q of the element is not zero.
-  const uint64_t* held(int row, int element) const {
+  const uint64_t* nonzero(int row, int element) const {
     return &nonzero_[(size_t(row) * size_t(length_) + size_t(element)) * words_];
   }
   /// Bit q - 1: slice q of any element of the block is not zero.
-  const uint64_t* held_by_block(int row, size_t block) const {
+  const uint64_t* nonzero_by_block(int row, size_t block) const {
     return &nonzero_by_block_[(size_t(row) * first_chunk_.size() + block) * words_];
   }
   size_t words() const { return words_; }
@@ -55,10 +55,10 @@ class EncodedSlices {
 
  private:
   int rows_, length_;
-  size_t stride_, chunks_ = 0, words_;  ///< bytes of an operand; chunks of a row; words of held() for an element
+  size_t stride_, chunks_ = 0, words_;  ///< bytes of an operand; chunks of a row; words of nonzero() for an element
   std::vector<size_t> first_chunk_;     ///< of each block, among the row's chunks
   std::vector<uint8_t> bytes_;
-  std::vector<uint64_t> nonzero_, nonzero_by_block_;  ///< what held() and held_by_block() return
+  std::vector<uint64_t> nonzero_, nonzero_by_block_;  ///< what nonzero() and nonzero_by_block() return
 };
 
 /// Dots that wait to be run together, as a call of the unit costs more than a dot. A dot that is longer than the unit's

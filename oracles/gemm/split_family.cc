@@ -47,8 +47,7 @@ const std::vector<SchemeParameter<CorrectionPlan>>& correction_parameters() {
 
 class SplitFamily final : public SchemeFamily<NamedCorrection> {
  public:
-  SplitFamily()
-      : SchemeFamily("split:", correction_parameters(), "the unit that computes the dots; last in the name") {}
+  SplitFamily() : SchemeFamily("split:", correction_parameters, "the unit that computes the dots; last in the name") {}
 
   bool owns(std::string_view name) const override { return entry_named(split_rows(), name) != nullptr; }
 

@@ -27,10 +27,6 @@ inline bool keeps_order_beyond_range(const Op& op) {
   return op.kind != OpKind::convert || !op.d.fields().integer || op.saturate;
 }
 
-inline bool rounds_to_nearest(const Op& op) {
-  return op.rounding == Rounding::nearest_even || op.rounding == Rounding::nearest_away;
-}
-
 /// The source of a conversion, without its sign where the destination takes absolute values.
 inline Number source_of(const Batch& cases, size_t index) {
   Number x = decode(cases.op().a.fields(), cases.inputs()[0].get(index));

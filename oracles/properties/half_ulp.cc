@@ -11,7 +11,7 @@ class HalfUlp final : public JudgesTheSource {
  public:
   HalfUlp() : JudgesTheSource("half_ulp", "a conversion to nearest errs by at most half a unit in the last place") {}
   bool applies(const Op& op, const Unit&) const override {
-    return is_conversion(op) && !op.d.fields().integer && rounds_to_nearest(op) &&
+    return is_conversion(op) && !op.d.fields().integer && is_nearest(op.rounding) &&
            op.d.fields().subnormals != SubnormalRule::flushed;
   }
 

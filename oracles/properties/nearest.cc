@@ -10,7 +10,7 @@ class Nearest final : public JudgesTheSource {
  public:
   Nearest() : JudgesTheSource("nearest", "no other number of the destination is nearer to the source") {}
   bool applies(const Op& op, const Unit&) const override {
-    return is_conversion(op) && rounds_to_nearest(op) && op.d.fields().subnormals != SubnormalRule::flushed;
+    return is_conversion(op) && is_nearest(op.rounding) && op.d.fields().subnormals != SubnormalRule::flushed;
   }
 
  protected:

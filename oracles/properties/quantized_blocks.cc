@@ -19,7 +19,7 @@ bool is_number(const Number& n) { return n.cls == NumberClass::zero || n.cls == 
 bool is_kept_by(const Op& op) {
   const bool rule = op.scale_rule == ScaleRule::floor || op.scale_rule == ScaleRule::even ||
                     op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil;
-  return op.kind == OpKind::quantize && rounds_to_nearest(op) && rule && op.scale_a.fields().fraction_bits == 0 &&
+  return op.kind == OpKind::quantize && is_nearest(op.rounding) && rule && op.scale_a.fields().fraction_bits == 0 &&
          op.via.fields().width == 0;
 }
 
@@ -123,7 +123,7 @@ class HalfStep final : public OfOneBlock {
             "each number errs by at most half a step of its code, under the unit's own scale; a number beyond the "
             "greatest takes it, or overflows where saturate=0 says so") {}
   bool applies(const Op& op, const Unit&) const override {
-    return op.kind == OpKind::quantize && rounds_to_nearest(op);
+    return op.kind == OpKind::quantize && is_nearest(op.rounding);
   }
 
  protected:
@@ -357,7 +357,7 @@ std::vector<Claim> claims_of_quantizing(const Op& op) {
   // A tie between two powers of two goes to the scale of even code; of the numbers doubled it is the other one.
   const bool ties = op.scale_rule == ScaleRule::nearest && op.scale_a.fields().fraction_bits == 0;
   claim(op.rounding != Rounding::stochastic && !ties, "power_of_two_shift");
-  claim(rounds_to_nearest(op), "half_step");
+  claim(is_nearest(op.rounding), "half_step");
   claim(is_kept_by(op), "requantized");
   claim(op.via.fields().width == 0 && (op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil),
         "no_saturation");
