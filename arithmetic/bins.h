@@ -77,8 +77,7 @@ MMAFUZZ_HD inline int scale_kind(const FormatFields& f, uint64_t encoding) {
 }
 
 /// Class of a count n: n <= 1, 2, 3-4, 5-8, ... are the classes 0, 1, 2, 3, ...
-MMAFUZZ_HD inline int log_class(int n) { return n <= 1 ? 0 : fast_bit_length(static_cast<uint64_t>(n - 1)); }
-MMAFUZZ_HD inline int capped(int n, int greatest) { return n < greatest ? n : greatest; }
+MMAFUZZ_HD inline int log_class(int n) { return n <= 1 ? 0 : bit_length(static_cast<uint64_t>(n - 1)); }
 
 /// Class 0 to 11 of an alignment shift where `f` = F bits are kept below the maximum: 0, 1, 2, 3-4, 5-8, 9-16, 17..F-2,
 /// F-1, F, F+1, F+2, beyond.
@@ -117,7 +116,7 @@ MMAFUZZ_HD int lost_class(Word significand, int exponent, int unit) {
 MMAFUZZ_HD inline bool possible_alignment(const Addend& t, int shift, int f, bool loses) {
   const int own_bits = t.scale_exponent - t.exponent;
   if (loses) return shift + own_bits > f;
-  const int integer_bits = fast_bit_length(t.significand) - own_bits;  // 2 for significands of 2 and more
+  const int integer_bits = bit_length(t.significand) - own_bits;  // 2 for significands of 2 and more
   return shift <= f + larger(integer_bits - 1, 0);
 }
 
@@ -181,7 +180,7 @@ class BinTrace {
       case Step::Kind::fused_sum:
       case Step::Kind::second_stage: aligned_sum(s, position); break;
       case Step::Kind::exact_sum: unaligned_sum(s, position); break;
-      case Step::Kind::ieee_add: operation(s); break;
+      case Step::Kind::ieee_add:
       case Step::Kind::ieee_fma: operation(s); break;
       case Step::Kind::ieee_multiply: break;
     }
@@ -196,12 +195,12 @@ class BinTrace {
         bins::result_value(m_.d, m_.output_fraction_bits ? m_.output_fraction_bits : m_.d.fraction_bits, d);
     const bool inexact = last_rounded_.guard || last_rounded_.sticky || (last_rounded_.flags & flag::inexact);
     const bool inner_overflow = overflowed_ && sums_ > 1 && !(last_rounded_.flags & flag::overflow);
-    const int how = inner_overflow ? 3 : special_step_ ? 2 : inexact ? 1 : 0;
+    const int how = inner_overflow ? 3 : special_step_ ? 2 : inexact ? 1 : 0;  // else exact
     sink_.hit(bins::Result::at(value, how, (d >> m_.d.ignored_low_bits & m_.d.sign_bit()) != 0));
-    if (have_maximum_)
-      sink_.hit(bins::Block::at(bins::capped(maximum_block_, 7), lossy_blocks_ == 0   ? 0
-                                                                 : first_block_lossy_ ? (lossy_blocks_ > 1 ? 3 : 1)
-                                                                                      : 2));
+    if (has_maximum_)
+      sink_.hit(bins::Block::at(smaller(maximum_block_, 7), lossy_blocks_ == 0   ? 0
+                                                            : first_block_lossy_ ? (lossy_blocks_ > 1 ? 3 : 1)
+                                                                                 : 2));
     const int negatives = negative_products_ == 0           ? 0
                           : negative_products_ == 1         ? 1
                           : negative_products_ == in_.k     ? 4
@@ -252,27 +251,24 @@ class BinTrace {
     for (int i = 0; i < in_.k; ++i) count_special(i, 1, nans, plus, minus);
     for (int i = 0; i < in_.k; ++i) {
       const Number x = decode(m_.a, in_.a[i]), y = decode(m_.b, in_.b[i]);
-      int first = bins::value_kind(x), second = bins::value_kind(y);
-      if (first > second) {
-        const int swap = first;
-        first = second;
-        second = swap;
-      }
+      const int x_kind = bins::value_kind(x), y_kind = bins::value_kind(y);
+      const int first = smaller(x_kind, y_kind), second = larger(x_kind, y_kind);
       if (second < 3 && c_kind_ < 3) continue;
       int other_nans = nans, other_plus = plus, other_minus = minus;
       count_special(i, -1, other_nans, other_plus, other_minus);
       const bool negative = x.negative != y.negative;
       const int elsewhere = other_nans > 0                              ? 3
-                            : (negative ? other_plus : other_minus) > 0 ? 2
+                            : (negative ? other_plus : other_minus) > 0 ? 2  // an infinity of the other sign
                             : (negative ? other_minus : other_plus) > 0 ? 1
                                                                         : 0;
-      sink_.hit(bins::Special::at(first * (9 - first) / 2 + second, c_kind_, elsewhere));
+      const int pair = first * (9 - first) / 2 + second;  // 0 to 14: the pairs with first <= second, in order
+      sink_.hit(bins::Special::at(pair, c_kind_, elsewhere));
     }
   }
-  MMAFUZZ_HD void count_special(int i, int by, int& nans, int& plus, int& minus) const {
+  MMAFUZZ_HD void count_special(int i, int weight, int& nans, int& plus, int& minus) const {
     const Exact p = exact_product(to_exact(decode(m_.a, in_.a[i])), to_exact(decode(m_.b, in_.b[i])));
-    if (p.cls == NumberClass::nan) nans += by;
-    if (p.cls == NumberClass::infinity) (p.negative ? minus : plus) += by;
+    if (p.cls == NumberClass::nan) nans += weight;
+    if (p.cls == NumberClass::infinity) (p.negative ? minus : plus) += weight;
   }
 
   /// Low bits of tf32: zero, some set, all set; three more classes where the rest is an infinity, so that low bits
@@ -297,11 +293,11 @@ class BinTrace {
     const int cut = s.greatest_exponent - f;
     Maximum max;
     int gone = 0, inexact = 0;
-    int64_t net_loss = 0;  // in 2^-30 of the unit; smaller losses count as 1. Only the sign is used.
+    int64_t net_loss = 0;  // a sum of fraction_of_unit(); only its sign is used
     for (int i = 0; i < s.count; ++i) {
       const Addend& t = s.addend[i];
       if (t.significand == 0) continue;
-      max.offer(t);
+      max.offer(t, t.scale_exponent);
       const bool is_c = t.source == Addend::Source::c;
       int lost = 0;
       if (t.lost) {
@@ -318,9 +314,9 @@ class BinTrace {
     const bool any_loss = inexact > 0;
     note_block(position, max, any_loss);
     if (max.count) {
-      const int who = max.c ? (max.count > 1 ? 2 : 0) : max.count > 1 ? 3 : 1;
-      sink_.hit(bins::Loss::at(who, bins::capped(gone ? 1 + bins::log_class(gone) : 0, 3),
-                               bins::capped(inexact ? 1 + bins::log_class(inexact) : 0, 3),
+      const int who = max.has_c ? (max.count > 1 ? 2 : 0) : max.count > 1 ? 3 : 1;  // 2: c and products
+      sink_.hit(bins::Loss::at(who, smaller(gone ? 1 + bins::log_class(gone) : 0, 3),
+                               smaller(inexact ? 1 + bins::log_class(inexact) : 0, 3),
                                net_loss < 0   ? 0
                                : net_loss > 0 ? 2
                                               : 1));
@@ -331,17 +327,16 @@ class BinTrace {
                               : above >= 3   ? 6
                                              : above + 3,
                               c_kind_ == 0, zero_products_, any_loss));
-    const uint64_t magnitude = s.sum < 0 ? 0 - static_cast<uint64_t>(s.sum) : static_cast<uint64_t>(s.sum);
-    const int top = fast_bit_length(magnitude) - 1 -
-                    (s.greatest_exponent - s.unit_exponent);  // exponent of the sum minus the greatest exponent
+    const int leading_bit = bit_length(magnitude_of(s.sum)) - 1;
+    const int top = leading_bit - (s.greatest_exponent - s.unit_exponent);  // of the sum, above the greatest exponent
     const int sign = s.sum < 0;
-    if (max.count && magnitude) {
+    if (max.count && s.sum != 0) {
       if (top >= 0)
-        sink_.hit(bins::Carry::at(bins::capped(top, 5), bins::capped(bins::log_class(max.count), 5), sign,
+        sink_.hit(bins::Carry::at(smaller(top, 5), smaller(bins::log_class(max.count), 5), sign,
                                   c_kind_ == 0 ? 2 : c_negative_ != sign));
-      else sink_.hit(bins::Cancel::at(bins::depth_class(-top, f), any_loss, sign, max.c));
+      else sink_.hit(bins::Cancel::at(bins::depth_class(-top, f), any_loss, sign, max.has_c));
     } else if (max.count) {
-      sink_.hit(bins::Cancel::at(9, any_loss, 0, max.c));
+      sink_.hit(bins::Cancel::at(9, any_loss, 0, max.has_c));
     }
   }
 
@@ -349,8 +344,7 @@ class BinTrace {
   MMAFUZZ_HD_CALL void unaligned_sum(const Step& s, int position) {
     Maximum max;
     for (int i = 0; i < s.count; ++i)
-      if (s.addend[i].significand)
-        max.offer(leading(s.addend[i]), s.addend[i].source == Addend::Source::c, s.addend[i].index);
+      if (s.addend[i].significand) max.offer(s.addend[i], leading(s.addend[i]));
     for (int i = 0; i < s.count; ++i) {
       const Addend& t = s.addend[i];
       if (t.significand)
@@ -358,10 +352,11 @@ class BinTrace {
                                   bins::shift_class(max.exponent - leading(t), m_.d.precision()), 0, t.negative));
     }
     note_block(position, max, s.rounded.guard || s.rounded.sticky);
-    if (max.count) cancellation(s, max.exponent, max.c);
+    if (max.count) cancellation(s, max.exponent, max.has_c);
   }
 
-  /// An IEEE addition, or an FMA whose first two terms are factors.
+  /// An IEEE addition, or an FMA whose first two terms are factors. The bins count their first term as a product, the
+  /// other one as c; a loss that has no class of its own counts as one below half.
   MMAFUZZ_HD_CALL void operation(const Step& s) {
     const bool fma = s.kind == Step::Kind::ieee_fma;
     const Addend &x = s.addend[0], &factor = s.addend[1], &added = s.addend[fma ? 2 : 1];
@@ -385,10 +380,9 @@ class BinTrace {
     if (d.cls == NumberClass::zero) {
       sink_.hit(bins::Cancel::at(9, inexact, d.negative, with_c));
     } else if (d.cls == NumberClass::finite) {
-      const int top = d.exponent + fast_bit_length(d.significand) - 1 - greatest;
+      const int top = d.exponent + bit_length(d.significand) - 1 - greatest;
       if (top < 0) sink_.hit(bins::Cancel::at(bins::depth_class(-top, f.precision()), inexact, d.negative, with_c));
-      else
-        sink_.hit(bins::Carry::at(bins::capped(top, 5), 0, d.negative, c_kind_ == 0 ? 2 : c_negative_ != d.negative));
+      else sink_.hit(bins::Carry::at(smaller(top, 5), 0, d.negative, c_kind_ == 0 ? 2 : c_negative_ != d.negative));
     }
   }
 
@@ -399,34 +393,33 @@ class BinTrace {
     const uint64_t least_normal = uint64_t{1} << d.fraction_bits, top = static_cast<uint64_t>(d.top_exponent_field())
                                                                         << d.fraction_bits;
     const int where = code < least_normal                ? 0
-                      : (code & (least_normal - 1)) == 0 ? 2
-                      : code >= top - least_normal       ? 3
+                      : (code & (least_normal - 1)) == 0 ? 2  // a power of two
+                      : code >= top - least_normal       ? 3  // in the greatest binade
                                                          : 1;
     int remainder;
     if (s.aligned && (s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage)) {
-      const uint64_t magnitude = s.sum < 0 ? 0 - static_cast<uint64_t>(s.sum) : static_cast<uint64_t>(s.sum);
-      remainder = bins::remainder_class(magnitude, r.quantum - s.unit_exponent);
+      remainder = bins::remainder_class(magnitude_of(s.sum), r.quantum - s.unit_exponent);
     } else {
       remainder = bins::remainder_class(r.guard, r.sticky);
     }
     sink_.hit(bins::Round::at(r.negative, r.last, remainder, where));
   }
 
-  /// The greatest exponent among nonzero addends; how many addends have it, whether c is one, the first one's index.
+  /// The greatest exponent among nonzero addends; how many addends have it, whether c is one of them, and the index of
+  /// the first product that has it.
   struct Maximum {
     int exponent = INT32_MIN / 2, count = 0, lane = 0;
-    bool c = false;
-    MMAFUZZ_HD void offer(const Addend& t) { offer(t.scale_exponent, t.source == Addend::Source::c, t.index); }
-    MMAFUZZ_HD void offer(int e, bool is_c, int index) {
-      if (e < exponent) return;
-      if (e > exponent) {
-        exponent = e;
+    bool has_c = false;
+    MMAFUZZ_HD void offer(const Addend& t, int exponent_of_t) {
+      if (exponent_of_t < exponent) return;
+      if (exponent_of_t > exponent) {
+        exponent = exponent_of_t;
         count = 0;
-        c = false;
+        has_c = false;
       }
       ++count;
-      if (is_c) c = true;
-      else if (count == 1) lane = index;
+      if (t.source == Addend::Source::c) has_c = true;
+      else if (count == 1) lane = t.index;
     }
   };
 
@@ -437,18 +430,20 @@ class BinTrace {
     }
     if (max.count == 0) return;
     const int block = m_.block > 0 ? m_.block : 1;
-    if (!max.c || max.count > 1) sink_.hit(bins::Lane::at((max.lane % block) & 15, position > 0 ? 2 : c_kind_ != 0));
+    if (!max.has_c || max.count > 1)
+      sink_.hit(bins::Lane::at((max.lane % block) & 15, position > 0 ? 2 : c_kind_ != 0));
     // In a later block c is a partial sum, which stands for addends of earlier blocks.
-    const bool partial_sum = position > 0 && max.c && max.count == 1;
-    if (partial_sum || (have_maximum_ && max.exponent <= maximum_exponent_)) return;
-    have_maximum_ = true;
+    const bool partial_sum = position > 0 && max.has_c && max.count == 1;
+    if (partial_sum || (has_maximum_ && max.exponent <= maximum_exponent_)) return;
+    has_maximum_ = true;
     maximum_exponent_ = max.exponent;
     maximum_block_ = position;
-    maximum_where_ = max.c ? 3 : max.lane == 0 ? 0 : max.lane == in_.k - 1 ? 2 : 1;
+    maximum_where_ = max.has_c ? 3 : max.lane == 0 ? 0 : max.lane == in_.k - 1 ? 2 : 1;
   }
 
-  MMAFUZZ_HD static int leading(const Addend& t) { return t.exponent + fast_bit_length(t.significand) - 1; }
+  MMAFUZZ_HD static int leading(const Addend& t) { return t.exponent + bit_length(t.significand) - 1; }
 
+  /// The low `dropped` bits in 2^-30 of the unit above them, at least 1 if one is set.
   MMAFUZZ_HD static int64_t fraction_of_unit(uint64_t significand, int dropped) {
     if (dropped <= 0) return 0;
     const uint64_t rest = significand & low_mask(dropped);
@@ -468,7 +463,7 @@ class BinTrace {
   bool overflowed_ = false;
   int sums_ = 0;
   int lossy_blocks_ = 0;
-  bool first_block_lossy_ = false, have_maximum_ = false;
+  bool first_block_lossy_ = false, has_maximum_ = false;
   // Blocks count over all instructions. maximum_where_ is 0: first product of the case, 1: inner, 2: last, 3: c.
   int maximum_exponent_ = 0, maximum_block_ = 0, maximum_where_ = 0;
 };

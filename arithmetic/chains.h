@@ -25,9 +25,9 @@ class OneChain : public OneInstruction<Trace> {
 
   MMAFUZZ_HD OneChain(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
                       Trace& trace, Step& step)
-      : OneInstruction<Trace>(m, in, first_index, c_format, trace, step), core_(m) {
-    core_.d = step_format(m);
-    if (converts_last(m)) core_.nan = core_.d.encode_nan();
+      : OneInstruction<Trace>(m, in, first_index, c_format, trace, step), row_(m) {
+    row_.d = step_format(m);
+    if (converts_last(m)) row_.nan = row_.d.encode_nan();
     rule_.rounding = m.output_rounding;
     rule_.tininess = m.tininess;
     if (has_rounded_products()) rule_.overflow = m.overflow;
@@ -36,48 +36,49 @@ class OneChain : public OneInstruction<Trace> {
   MMAFUZZ_HD Real zero() const { return real(0); }
   /// The number of an encoding of the operations' format, as the next operation reads it.
   MMAFUZZ_HD Real real(uint64_t encoding) const {
-    const Number n = decode(core_.d, encoding);
-    return {m_.flushed == FlushedNumbers::operands ? flushed_operand(core_, core_.d, n) : n, encoding};
+    const Number n = decode(row_.d, encoding);
+    return {m_.flushed == FlushedNumbers::operands ? flushed_operand(row_, row_.d, n) : n, encoding};
   }
   MMAFUZZ_HD Real a(int i) const { return operand(m_.a, in_.a[i]); }
   MMAFUZZ_HD Real b(int i) const { return operand(m_.b, in_.b[i]); }
   /// c as an operand; widening it to the operations' format is exact.
   MMAFUZZ_HD Real addend(uint64_t code) const {
     const Real c = operand(c_format_, code);
-    const bool is_kept = !is_wider() || (c.number.cls == NumberClass::nan && m_.nan_from != NanFrom::constant);
-    return is_kept ? c : real(convert_number(core_.d, c.number, rule_).encoding);
+    const bool is_kept =
+        !traits_of(m_).of_fp32() || (c.number.cls == NumberClass::nan && m_.nan_from != NanFrom::constant);
+    return is_kept ? c : real(convert_number(row_.d, c.number, rule_).encoding);
   }
 
   MMAFUZZ_HD Real fma(const Real& x, const Real& y, const Real& z) const {
     const Real* const abc[3] = {&x, &y, &z};
-    return result(Step::Kind::ieee_fma, abc, ieee_fma(core_.d, x.number, y.number, z.number, rule_));
+    return result(Step::Kind::ieee_fma, abc, ieee_fma(row_.d, x.number, y.number, z.number, rule_));
   }
   MMAFUZZ_HD Real negated(Real x) const {
     if (x.number.cls == NumberClass::nan) return x;
     x.number.negative = !x.number.negative;
-    x.encoding ^= core_.d.in_container(core_.d.sign_bit());
+    x.encoding ^= row_.d.in_container(row_.d.sign_bit());
     return x;
   }
   MMAFUZZ_HD Real multiply(const Real& x, const Real& y) const {
     const Real* const abc[3] = {&x, &y, nullptr};
-    return result(Step::Kind::ieee_multiply, abc, ieee_multiply(core_.d, x.number, y.number, rule_));
+    return result(Step::Kind::ieee_multiply, abc, ieee_multiply(row_.d, x.number, y.number, rule_));
   }
   /// x + y; x is the left one of a pair, which is a in the orders of NanFrom.
   MMAFUZZ_HD_CALL Real add(const Real& x, const Real& y) const {
     const Real* const abc[3] = {&x, &y, nullptr};
-    return result(Step::Kind::ieee_add, abc, ieee_add(core_.d, x.number, y.number, rule_));
+    return result(Step::Kind::ieee_add, abc, ieee_add(row_.d, x.number, y.number, rule_));
   }
 
   /// Product i of a tree, under the row's rule for what overflows.
   MMAFUZZ_HD Real product(int i, Seen& seen) const {
     const Real x = a(i), y = b(i);
-    Rounded r = ieee_multiply(core_.d, x.number, y.number, rule_);
+    Rounded r = ieee_multiply(row_.d, x.number, y.number, rule_);
     const Exact exact = exact_product(to_exact(x.number), to_exact(y.number));
     seen.operands.add(exact.cls, exact.negative);
     if (exact.cls == NumberClass::finite && (r.flags & flag::overflow)) {
       seen.overflowed = true;
       if (m_.product_overflow != ProductOverflow::none)
-        r.encoding = core_.d.encode_infinity(r.negative && m_.product_overflow == ProductOverflow::infinity);
+        r.encoding = row_.d.encode_infinity(r.negative && m_.product_overflow == ProductOverflow::infinity);
     }
     const Real* const abc[3] = {&x, &y, nullptr};
     return result(Step::Kind::ieee_multiply, abc, r);
@@ -89,7 +90,7 @@ class OneChain : public OneInstruction<Trace> {
     if (m_.overflow_rank == OverflowRank::below_operands && seen.overflowed && seen.operands.any())
       return real(seen.operands.result(m_.d, m_.nan));
     const Real* const abc[3] = {&sum, nullptr, &c};
-    return result(Step::Kind::ieee_add, abc, ieee_add(core_.d, c.number, sum.number, rule_));
+    return result(Step::Kind::ieee_add, abc, ieee_add(row_.d, c.number, sum.number, rule_));
   }
 
   MMAFUZZ_HD uint64_t stored(const Real& x) const {
@@ -102,35 +103,33 @@ class OneChain : public OneInstruction<Trace> {
   using Base::m_, Base::in_, Base::c_format_, Base::trace_, Base::step_;
 
   MMAFUZZ_HD bool has_rounded_products() const { return traits_of(m_).products == KernelTraits::Products::rounded; }
-  MMAFUZZ_HD bool is_wider() const { return traits_of(m_).of_fp32(); }
 
   MMAFUZZ_HD Real operand(const FormatFields& f, uint64_t code) const {
     const Number n = read(f, code);
     if (m_.nan_from == NanFrom::constant) return {n, code};
-    const NanOperand nan = nan_operand(core_.d, f, n, code);
+    const NanOperand nan = nan_operand(row_.d, f, n, code);
     return {n, nan.is_nan ? nan.quiet : code, nan.is_signalling};
   }
   MMAFUZZ_HD uint64_t nan_of(const Real* const* abc) const {
-    if (m_.nan_from == NanFrom::constant) return core_.nan;
+    if (m_.nan_from == NanFrom::constant) return row_.nan;
     NanOperand operand[3];
     for (int i = 0; i < 3; ++i)
       if (abc[i]) operand[i] = {abc[i]->number.cls == NumberClass::nan, abc[i]->is_signalling, abc[i]->encoding};
     const bool invalid = abc[1] && is_invalid_product(abc[0]->number, abc[1]->number);
-    return nan_result(m_.nan_from, operand, invalid, core_.nan);
+    return nan_result(m_.nan_from, operand, invalid, row_.nan);
   }
 
   /// The rounded result of an operation on abc (null: no such operand), flushed and with the NaN that the row says.
   MMAFUZZ_HD Real result(Step::Kind kind, const Real* const* abc, const Rounded& r) const {
-    const uint64_t encoding =
-        decode(core_.d, r.encoding).cls == NumberClass::nan ? nan_of(abc) : flush_result(core_, r);
+    const uint64_t encoding = decode(row_.d, r.encoding).cls == NumberClass::nan ? nan_of(abc) : flush_result(row_, r);
     if constexpr (Trace::enabled) {
       step_.kind = kind;
       step_.count = 0;
       step_.aligned = false;
       // Where c joins a sum (no b), c is the first addend of the step.
-      const int turn = abc[1] ? 0 : 2;
+      const int first_shown = abc[1] ? 0 : 2;
       for (int i = 0; i < 3; ++i)
-        if (const Real* x = abc[(i + turn) % 3]) {
+        if (const Real* x = abc[(i + first_shown) % 3]) {
           step_.addend[step_.count] = addend_of(x->number, Addend::Source::partial_sum, step_.count);
           ++step_.count;
         }
@@ -142,7 +141,7 @@ class OneChain : public OneInstruction<Trace> {
   }
 
   MMAFUZZ_HD Number read(const FormatFields& f, uint64_t encoding) const {
-    if (!is_wider()) {
+    if (!traits_of(m_).of_fp32()) {
       Number n = read_operand(m_, f, encoding);
       const bool is_positive = has_rounded_products() && m_.zero_operands == ZeroOperands::positive;
       if (is_positive && n.cls == NumberClass::zero) n.negative = false;
@@ -151,14 +150,14 @@ class OneChain : public OneInstruction<Trace> {
     // Operands become fp32 numbers first; what is subnormal in fp32 is flushed.
     Number n = decode_operand(m_, f, encoding);
     if (!flushes(m_) || n.cls != NumberClass::finite) return n;
-    if (n.exponent + fast_bit_length(n.significand) - 1 >= core_.d.emin()) return n;
+    if (n.exponent + bit_length(n.significand) - 1 >= row_.d.emin()) return n;
     n.cls = NumberClass::zero;
     n.significand = 0;
     n.negative &= m_.subnormals == Subnormals::flushed_signed;
     return n;
   }
 
-  DotModel core_;  ///< the row, with the operations' format as d
+  DotModel row_;  ///< the row, with the operations' format as d
   RoundingRule rule_;
 };
 

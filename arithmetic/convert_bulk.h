@@ -41,9 +41,8 @@ namespace detail {
 
 /// The magnitude in fp32 of significand * 2^exponent, cut toward zero.
 MMAFUZZ_HD inline uint32_t fp32_magnitude(uint64_t significand, int exponent) {
-  RoundingRule cut;
-  cut.rounding = Rounding::toward_zero;
-  return static_cast<uint32_t>(round_once(ieee_fields(8, 23), false, significand, exponent, false, cut).encoding);
+  const RoundingRule cut = {.rounding = Rounding::toward_zero};
+  return static_cast<uint32_t>(round_once(ieee_fields(8, 23), /*negative=*/false, significand, exponent, cut).encoding);
 }
 
 /// The significand of a normal fp32 magnitude.

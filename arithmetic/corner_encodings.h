@@ -94,14 +94,13 @@ struct Leading {
 /// Of product * 2^exponent, with the fraction field of f.
 MMAFUZZ_HD inline Leading<uint32_t> leading_of(const FormatFields& f, uint32_t product, int exponent) {
   if (product == 0) return {0, 0};
-  const int top = fast_bit_length(product) - 1;
+  const int top = bit_length(product) - 1;
   const uint32_t fraction = (product << 1 << (31 - top)) >> 1 >> (31 - f.fraction_bits);
   return {exponent + top, fraction};
 }
 MMAFUZZ_HD inline Leading<uint64_t> leading_of(const FormatFields& f, uint128 product, int exponent) {
   if (product == 0) return {0, 0};
-  const uint64_t high = static_cast<uint64_t>(product >> 64);
-  const int top = (high ? 64 + fast_bit_length(high) : fast_bit_length(static_cast<uint64_t>(product))) - 1;
+  const int top = bit_length128(product) - 1;
   const uint128 at_top = product << 1 << (127 - top);
   return {exponent + top, static_cast<uint64_t>(at_top >> (128 - f.fraction_bits))};
 }
@@ -127,7 +126,7 @@ MMAFUZZ_HD inline int leading_exponent(const FormatFields& f, uint64_t encoding)
   if (const int field = plain_exponent_field(f, encoding)) return field - f.bias;  // the common case
   const Number n = decode(f, encoding);
   if (n.cls != NumberClass::finite) return f.emin();
-  return n.exponent + fast_bit_length(n.significand) - 1;
+  return n.exponent + bit_length(n.significand) - 1;
 }
 
 /// The encoding with its leading bit moved to 2^exponent, as far as magnitude_near can; sign and fraction stay.
@@ -141,7 +140,7 @@ MMAFUZZ_HD_CALL inline uint64_t with_exponent(const FormatFields& f, uint64_t en
   const Number n = decode(f, encoding);
   uint64_t fraction = (encoding >> f.ignored_low_bits) & f.fraction_mask();
   if (n.cls == NumberClass::finite && n.subnormal) {  // its leading one becomes the implicit one
-    const int up = f.fraction_bits + 1 - fast_bit_length(fraction);
+    const int up = f.fraction_bits + 1 - bit_length(fraction);
     fraction = (fraction << up) & f.fraction_mask();
   }
   return encode_near(f, n.negative, exponent, fraction) | (encoding & low_mask(f.ignored_low_bits));

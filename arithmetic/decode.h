@@ -30,7 +30,7 @@ MMAFUZZ_HD_CALL inline Number decode_uncommon(const FormatFields& f, uint64_t en
     n.negative = negative;
     n.significand = negative ? (~encoding + 1) & f.container_mask() : encoding;
     n.cls = n.significand ? NumberClass::finite : NumberClass::zero;
-    n.scale_exponent = n.significand ? fast_bit_length(n.significand) - 1 : 0;
+    n.scale_exponent = n.significand ? bit_length(n.significand) - 1 : 0;
     return n;
   }
   if (f.shared_bias) {
@@ -126,12 +126,11 @@ MMAFUZZ_HD inline bool is_special(const FormatFields& f, uint64_t encoding) {
     case Specials::fnuz: return code == f.sign_bit();
     case Specials::top_infinity:
       if (code == f.sign_bit()) return true;
-      [[fallthrough]];
-    default: {
-      const uint64_t magnitude = low_mask(f.exponent_bits + f.fraction_bits);
-      return (code & magnitude) == magnitude;
-    }
+      break;
+    case Specials::fn:
+    case Specials::top_code: break;
   }
+  return (code & f.magnitude_mask()) == f.magnitude_mask();
 }
 
 /// Whether an encoding is a zero of either sign.
@@ -139,7 +138,7 @@ MMAFUZZ_HD inline bool is_zero(const FormatFields& f, uint64_t encoding) {
   if (f.integer) return encoding == 0;  // the least integer is its sign bit alone
   const uint64_t code = encoding >> f.ignored_low_bits;
   if (f.subnormals == SubnormalRule::absent || (f.minus_zero_is_nan() && code == f.sign_bit())) return false;
-  return (code & low_mask(f.exponent_bits + f.fraction_bits)) == 0;
+  return (code & f.magnitude_mask()) == 0;
 }
 
 }  // namespace mmafuzz

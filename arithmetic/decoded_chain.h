@@ -29,12 +29,6 @@ MMAFUZZ_HD inline uint64_t encode_double(const DecodedDouble& x) {
 
 namespace chain {
 
-/// bit_length of 128 bits.
-MMAFUZZ_HD inline int length(uint128 v) {
-  const uint64_t high = static_cast<uint64_t>(v >> 64);
-  return high ? 64 + fast_bit_length(high) : fast_bit_length(static_cast<uint64_t>(v));
-}
-
 /// v * 2^exponent in units of 2^unit; if any bits below are set, so is the last bit.
 MMAFUZZ_HD inline uint128 in_units(uint128 v, int exponent, int unit) {
   const int shift = exponent - unit;
@@ -56,19 +50,19 @@ MMAFUZZ_HD inline DecodedDouble multiply_add(const DecodedDouble& x, const Decod
   }
   // The leading bit of the greater of product and z becomes bit 125. Where the other one loses bits, it is so small
   // that one sticky bit rounds as they do.
-  const int at = x.exponent + y.exponent;
-  int top = at + length(product);
-  if (z.significand) top = larger(top, z.exponent + fast_bit_length(z.significand));
+  const int product_exponent = x.exponent + y.exponent;
+  int top = product_exponent + bit_length128(product);
+  if (z.significand) top = larger(top, z.exponent + bit_length(z.significand));
   const int unit = top - 126;
-  const uint128 p = in_units(product, at, unit), q = in_units(z.significand, z.exponent, unit);
-  const bool same = minus == z.minus, product_is_less = p < q;
-  uint128 sum = same ? p + q : product_is_less ? q - p : p - q;
-  DecodedDouble result{0, -1074, same ? minus : product_is_less ? z.minus : minus};
+  const uint128 p = in_units(product, product_exponent, unit), q = in_units(z.significand, z.exponent, unit);
+  const bool same_sign = minus == z.minus, product_is_less = p < q;
+  const uint128 sum = same_sign ? p + q : product_is_less ? q - p : p - q;
+  DecodedDouble result{0, -1074, !same_sign && product_is_less ? z.minus : minus};
   if (sum == 0) {
     result.minus = false;
     return result;
   }
-  const int quantum = larger(unit + length(sum) - 53, -1074), drop = quantum - unit;
+  const int quantum = larger(unit + bit_length128(sum) - 53, -1074), drop = quantum - unit;
   result.exponent = quantum;
   if (drop <= 0) {
     result.significand = static_cast<uint64_t>(sum << -drop);

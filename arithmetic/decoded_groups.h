@@ -7,7 +7,7 @@
 
 namespace mmafuzz {
 
-inline constexpr int products_of_groups = 64, products_of_group = 16;
+inline constexpr int grouped_products = 64, group_size = 16;
 
 /// sum + the four products of the signed bytes of x and y.
 MMAFUZZ_HD inline int32_t dot_of_bytes(uint32_t x, uint32_t y, int32_t sum) {
@@ -35,8 +35,8 @@ struct DecodedScale {
   int16_t exponent;
 };
 MMAFUZZ_HD inline DecodedScale decode_scale(const FormatFields& f, uint32_t encoding) {
-  const uint32_t code = encoding & static_cast<uint32_t>(low_mask(f.exponent_bits + f.fraction_bits));
-  if (code == low_mask(f.exponent_bits + f.fraction_bits)) return {0, true, 0};
+  const uint32_t code = encoding & static_cast<uint32_t>(f.magnitude_mask());
+  if (code == f.magnitude_mask()) return {0, true, 0};
   const uint32_t field = code >> f.fraction_bits, fraction = code & static_cast<uint32_t>(f.fraction_mask());
   const bool normal = field != 0 || f.subnormals == SubnormalRule::absent;
   if (!normal && fraction == 0) return {0, false, 0};
@@ -53,9 +53,9 @@ struct DecodedGroups {
 
 /// Whether decoded_grouped_sum computes the row on dots of length k with these scales.
 MMAFUZZ_HD inline bool decoded_groups_fit(const FormatFields& scale, int scale_block, const DotModel& m, int k) {
-  return traits_of(m).in_groups() && k == products_of_groups && m.k == k && m.group == products_of_group &&
+  return traits_of(m).in_groups() && k == grouped_products && m.k == k && m.group == group_size &&
          m.scale_block == scale_block && m.scale_a == scale && m.scale_b == scale && m.a.width == 4 &&
-         m.a.fraction_bits == 1 && m.b == m.a && m.c == m.d && m.d == narrow::result_fields(false) &&
+         m.a.fraction_bits == 1 && m.b == m.a && m.c == m.d && m.d == narrow::result_fields(/*half=*/false) &&
          m.fraction_bits >= 23 && m.fraction_bits >= 2 + 2 * scale.fraction_bits && m.fraction_bits < 40 &&
          m.order == ProductOrder::ascending && m.zero_rule == ZeroRule::constant &&
          m.zero_group == ZeroGroup::all_products_zero && m.c_exponent == CExponent::d_format && m.integer_bits == 0 &&
@@ -68,14 +68,15 @@ MMAFUZZ_HD inline bool decoded_groups_fit(const FormatFields& scale, int scale_b
 /// share a scale.
 template <int scale_fraction, int scale_block>
 MMAFUZZ_HD uint32_t decoded_grouped_sum(const DotModel& m, const DecodedGroups& x, const DecodedGroups& y, uint32_t c) {
-  constexpr int groups = products_of_groups / products_of_group, scales = products_of_groups / scale_block;
-  const FormatFields d = narrow::result_fields(false);
+  constexpr int groups = grouped_products / group_size, scales = grouped_products / scale_block;
+  constexpr bool half = false;  // c and d are fp32
+  const FormatFields d = narrow::result_fields(half);
   const uint32_t c_code = narrow::magnitude_code(d, c);
-  bool any_nan = narrow::nan(d, c_code);
+  bool any_nan = narrow::is_nan(d, c_code);
   MMAFUZZ_UNROLL
   for (int s = 0; s < scales; ++s) any_nan |= x.scale[s].is_nan || y.scale[s].is_nan;
   if (any_nan) return static_cast<uint32_t>(m.nan);
-  if (narrow::special(d, c_code)) return c;
+  if (narrow::is_special(d, c_code)) return c;  // infinity: the e2m1 operands have none
   const narrow::Parts addend = narrow::parts(d, c_code);
   int64_t group[groups];
   int exponent[groups], greatest = addend.significand ? addend.exponent : m.zero_exponent;
@@ -83,31 +84,28 @@ MMAFUZZ_HD uint32_t decoded_grouped_sum(const DotModel& m, const DecodedGroups& 
   for (int g = 0; g < groups; ++g) {
     int32_t sum = 0;  // four times the sum of the products: at most 16 * 144
     MMAFUZZ_UNROLL
-    for (int i = 0; i < products_of_group / 4; ++i)
-      sum = dot_of_bytes(x.bytes[g * (products_of_group / 4) + i], y.bytes[g * (products_of_group / 4) + i], sum);
+    for (int i = g * group_size / 4; i < (g + 1) * group_size / 4; ++i) sum = dot_of_bytes(x.bytes[i], y.bytes[i], sum);
     const DecodedScale &p = x.scale[g * scales / groups], &q = y.scale[g * scales / groups];
     const int scale = p.significand * q.significand;
-    const bool zero = scale == 0 || ((x.nonzero & y.nonzero) >> (g * products_of_group) & 0xffff) == 0;
-    exponent[g] = zero ? m.zero_exponent : p.exponent + q.exponent;
+    const uint64_t nonzero_products = (x.nonzero & y.nonzero) >> (g * group_size) & low_mask(group_size);
+    exponent[g] = scale == 0 || nonzero_products == 0 ? m.zero_exponent : p.exponent + q.exponent;
     group[g] = int64_t{sum * scale};
     greatest = larger(greatest, exponent[g]);
   }
   int64_t total = 0;
   MMAFUZZ_UNROLL
   for (int g = 0; g < groups; ++g) {
-    const int lost = smaller(greatest - exponent[g], 63);
-    const uint64_t magnitude = static_cast<uint64_t>(group[g] < 0 ? -group[g] : group[g])
-                                   << (m.fraction_bits - 2 - 2 * scale_fraction) >>
-                               lost;
-    total += group[g] < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
+    const uint64_t whole = magnitude_of(group[g]) << (m.fraction_bits - 2 - 2 * scale_fraction);
+    const int64_t kept = static_cast<int64_t>(whole >> smaller(greatest - exponent[g], 63));
+    total += group[g] < 0 ? -kept : kept;
   }
-  const uint64_t kept =
-      uint64_t{addend.significand} << (m.fraction_bits - d.fraction_bits) >> smaller(greatest - addend.exponent, 63);
-  total += narrow::negative(d, c) ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);
+  const uint64_t whole = uint64_t{addend.significand} << (m.fraction_bits - d.fraction_bits);
+  const int64_t kept = static_cast<int64_t>(whole >> smaller(greatest - addend.exponent, 63));
+  total += narrow::is_negative(d, c) ? -kept : kept;
   return narrow::with_sign_of_underflow(
-      m, false,
-      narrow::round_wide(false, false, m.output_fraction_bits, total < 0,
-                         static_cast<uint64_t>(total < 0 ? -total : total), greatest - m.fraction_bits));
+      m, half,
+      narrow::round_magnitude(half, /*nearest=*/false, m.output_fraction_bits, total < 0, magnitude_of(total),
+                              greatest - m.fraction_bits));
 }
 
 }  // namespace mmafuzz

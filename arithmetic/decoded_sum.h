@@ -23,6 +23,7 @@ struct DecodedVector {
 
 namespace narrow {
 
+/// Far below every other sum of exponents, so that a zero decides no greatest one.
 inline constexpr int16_t exponent_of_zero = -16384;
 
 template <NarrowShape S>
@@ -41,8 +42,8 @@ template <NarrowShape S>
 MMAFUZZ_HD DecodedElement decode_element(bool is_a, uint32_t encoding, int scale) {
   const FormatFields f = is_a ? S.a : S.b;
   const uint32_t code = magnitude_code(f, encoding);
-  DecodedElement e{0, exponent_of_zero, negative(f, encoding)};
-  if (code == 0 || special(f, code)) return e;
+  DecodedElement e{0, exponent_of_zero, is_negative(f, encoding)};
+  if (code == 0 || is_special(f, code)) return e;
   Parts p = parts(f, code);
   if (S.of_fp16()) {
     const FormatFields half = ieee_fields(5, 10);
@@ -63,11 +64,12 @@ MMAFUZZ_HD inline uint32_t shifted_out(uint32_t x, int s) {
 }
 /// The encoding of magnitude * 2^unit rounded to `bits` fraction bits, to nearest even or toward zero; magnitude <
 /// 2^63. `half`, here and below: c and d are fp16, not fp32.
-MMAFUZZ_HD inline uint32_t round_wide(bool half, bool nearest, int bits, bool minus, uint64_t magnitude, int unit) {
+MMAFUZZ_HD inline uint32_t round_magnitude(bool half, bool nearest, int bits, bool minus, uint64_t magnitude,
+                                           int unit) {
   const FormatFields d = result_fields(half);
-  const uint32_t sign = minus ? 1u << (half ? 15 : 31) : 0;
+  const uint32_t sign = minus ? static_cast<uint32_t>(d.sign_bit()) : 0;
   if (magnitude == 0) return sign;
-  const int top = fast_bit_length(magnitude) - 1;
+  const int top = bit_length(magnitude) - 1;
   const int drop = larger(top, d.emin() - unit) - bits;
   uint32_t kept;
   if (drop <= 0) {
@@ -92,7 +94,7 @@ MMAFUZZ_HD inline uint32_t round_wide(bool half, bool nearest, int bits, bool mi
 MMAFUZZ_HD inline uint32_t add(bool half, uint32_t x, uint32_t y) {
   const FormatFields d = result_fields(half);
   const uint32_t x_code = magnitude_code(d, x), y_code = magnitude_code(d, y);
-  if (special(d, y_code)) return y;
+  if (is_special(d, y_code)) return y;
   const Parts p = parts(d, x_code), q = parts(d, y_code);
   const int exponent = larger(p.exponent, q.exponent);
   constexpr int room = 34;  // more than a significand and its guard bits
@@ -102,10 +104,10 @@ MMAFUZZ_HD inline uint32_t add(bool half, uint32_t x, uint32_t y) {
     return whole >> shift | ((whole & low_mask(shift)) != 0);
   };
   const int64_t u = static_cast<int64_t>(aligned(p)), v = static_cast<int64_t>(aligned(q));
-  const int64_t sum = (negative(d, x) ? -u : u) + (negative(d, y) ? -v : v);
-  const bool minus = sum < 0 || (sum == 0 && negative(d, x) && negative(d, y));
-  return round_wide(half, true, d.fraction_bits, minus, static_cast<uint64_t>(sum < 0 ? -sum : sum),
-                    exponent - d.fraction_bits - room);
+  const int64_t sum = (is_negative(d, x) ? -u : u) + (is_negative(d, y) ? -v : v);
+  const bool minus = sum < 0 || (sum == 0 && is_negative(d, x) && is_negative(d, y));
+  return round_magnitude(half, /*nearest=*/true, d.fraction_bits, minus, magnitude_of(sum),
+                         exponent - d.fraction_bits - room);
 }
 
 /// One block of n products from `first` on, and c. `zero`: one of the products is zero. The significands of y were
@@ -115,7 +117,7 @@ MMAFUZZ_HD uint32_t sum_decoded(const DotModel& m, bool half, const DecodedVecto
                                 bool zero, uint32_t c) {
   const FormatFields d = result_fields(half);
   const uint32_t c_code = magnitude_code(d, c);
-  if (special(d, c_code)) return c;  // the block before overflowed
+  if (is_special(d, c_code)) return c;  // the block before overflowed
   const Parts addend = parts(d, c_code);
   int greatest = addend.significand ? addend.exponent : m.zero_exponent;
   if (zero) greatest = larger(greatest, m.zero_exponent);
@@ -131,11 +133,11 @@ MMAFUZZ_HD uint32_t sum_decoded(const DotModel& m, bool half, const DecodedVecto
   }
   const int up = larger(m.fraction_bits - d.fraction_bits, 0), down = larger(d.fraction_bits - m.fraction_bits, 0);
   const uint32_t kept = shifted_out(addend.significand << up, greatest - addend.exponent + down);
-  (negative(d, c) ? minus : plus) += kept;
+  (is_negative(d, c) ? minus : plus) += kept;
   const bool below_zero = minus > plus;
   return with_sign_of_underflow(m, half,
-                                round_wide(half, half, m.output_fraction_bits, below_zero,
-                                           below_zero ? minus - plus : plus - minus, greatest - m.fraction_bits));
+                                round_magnitude(half, /*nearest=*/half, m.output_fraction_bits, below_zero,
+                                                below_zero ? minus - plus : plus - minus, greatest - m.fraction_bits));
 }
 
 }  // namespace narrow

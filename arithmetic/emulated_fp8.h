@@ -17,9 +17,6 @@ MMAFUZZ_HD inline DotModel half_of_emulated(const DotModel& m) {
   return half;
 }
 
-/// The index in the instruction of product i of a half.
-MMAFUZZ_HD constexpr int product_of_half(int half, int i) { return i / 2 * 4 + half * 2 + i % 2; }
-
 template <class Trace>
 class OneEmulatedDot {
  public:
@@ -43,10 +40,10 @@ class OneEmulatedDot {
   MMAFUZZ_HD OneDot<Trace> half(int which) const { return {half_, part_[which], 0, m_.d, trace_, step_}; }
 
   MMAFUZZ_HD uint64_t joined(uint64_t c, uint64_t sum) const {
-    DotModel add = m_;
-    add.output_rounding = Rounding::nearest_even;
+    DotModel row = m_;
+    row.output_rounding = Rounding::nearest_even;
     if constexpr (Trace::enabled) step_.block = 2;
-    const OneChain<Trace> ieee(add, part_[0], 0, c_format_, trace_, step_);
+    const OneChain<Trace> ieee(row, part_[0], 0, c_format_, trace_, step_);
     return ieee.stored(ieee.add(ieee.addend(c), ieee.real(sum)));
   }
 

@@ -28,8 +28,6 @@ MMAFUZZ_HD inline int product_at(const DotModel& m, int position) {
 /// its scales with 1. The operands are valid only during the call.
 template <class Code, class Instruction>
 MMAFUZZ_HD Code run_instructions(const DotModel& m, const DotOperands& in, Code c, Instruction instruction) {
-  // PTX m8n8k4 with an fp16 c and an fp32 d: c is widened first (D37, docs/units.md). The value is the same; only
-  // CExponent::c_format still sees the narrow format.
   for (int first = 0; first < in.k; first += m.k) {
     uint64_t a[max_instruction_k], b[max_instruction_k], sa[max_instruction_k], sb[max_instruction_k];
     DotOperands part;
@@ -40,23 +38,29 @@ MMAFUZZ_HD Code run_instructions(const DotModel& m, const DotOperands& in, Code 
       part.b = in.b + first;
     } else {
       for (int i = 0; i < m.k; ++i) {
-        const int from = product_at(m, i);
-        a[i] = from < n ? in.a[first + from] : 0;
-        b[i] = from < n ? in.b[first + from] : 0;
+        const int product = product_at(m, i);
+        a[i] = product < n ? in.a[first + product] : 0;
+        b[i] = product < n ? in.b[first + product] : 0;
       }
       part.a = a;
       part.b = b;
     }
     if (m.scale_block) {
-      const int scales = (m.k + m.scale_block - 1) / m.scale_block, given = (n + m.scale_block - 1) / m.scale_block;
+      const int scales = (m.k + m.scale_block - 1) / m.scale_block;
+      const int scales_of_case = (n + m.scale_block - 1) / m.scale_block;
       part.scale_a = in.scale_a + first / m.scale_block;
       part.scale_b = in.scale_b + first / m.scale_block;
-      for (int i = 0; i < scales && given < scales; ++i) {
-        sa[i] = i < given ? part.scale_a[i] : uint64_t(m.scale_a.bias) << m.scale_a.fraction_bits;
-        sb[i] = i < given ? part.scale_b[i] : uint64_t(m.scale_b.bias) << m.scale_b.fraction_bits;
+      if (scales_of_case < scales) {
+        for (int i = 0; i < scales; ++i) {
+          sa[i] = i < scales_of_case ? part.scale_a[i] : uint64_t(m.scale_a.bias) << m.scale_a.fraction_bits;
+          sb[i] = i < scales_of_case ? part.scale_b[i] : uint64_t(m.scale_b.bias) << m.scale_b.fraction_bits;
+        }
+        part.scale_a = sa;
+        part.scale_b = sb;
       }
-      if (given < scales) part.scale_a = sa, part.scale_b = sb;
     }
+    // PTX m8n8k4 with an fp16 c and an fp32 d widens c first (D37, docs/units.md). The value is the same; only
+    // CExponent::c_format sees the narrow format.
     c = instruction(part, first, first == 0 ? m.c : m.d, c);
   }
   return c;

@@ -38,8 +38,8 @@ class OneExactDot : public OneInstruction<Trace> {
   }
 
   /// The sum and c, rounded once.
-  MMAFUZZ_HD uint64_t rounded(Sum& sum, int first, int n, bool is_own, uint64_t c_code) const {
-    const Number c = addend(is_own, c_code);
+  MMAFUZZ_HD uint64_t rounded(Sum& sum, int first, int n, bool c_is_operand, uint64_t c_code) const {
+    const Number c = addend(c_is_operand, c_code);
     sum.add(c.cls, c.negative, c.significand, c.exponent);
     return rounded(sum, first, n, &c);
   }
@@ -47,18 +47,18 @@ class OneExactDot : public OneInstruction<Trace> {
   MMAFUZZ_HD uint64_t rounded(const Sum& sum, int first, int n) const { return rounded(sum, first, n, nullptr); }
 
   /// c with the other sign, unless it is NaN.
-  MMAFUZZ_HD uint64_t negated(bool is_own, uint64_t code) const {
-    const FormatFields& f = c_format(is_own);
-    return addend(is_own, code).cls == NumberClass::nan ? code : code ^ f.in_container(f.sign_bit());
+  MMAFUZZ_HD uint64_t negated(bool c_is_operand, uint64_t code) const {
+    const FormatFields& f = c_format(c_is_operand);
+    return addend(c_is_operand, code).cls == NumberClass::nan ? code : code ^ f.in_container(f.sign_bit());
   }
   /// c plus a rounded sum, rounded again.
-  MMAFUZZ_HD uint64_t added(bool is_own, uint64_t c_code, uint64_t sum_code) const {
-    const Number c = addend(is_own, c_code), sum = flushed_operand(m_, m_.d, decode(m_.d, sum_code));
+  MMAFUZZ_HD uint64_t added(bool c_is_operand, uint64_t c_code, uint64_t sum_code) const {
+    const Number c = addend(c_is_operand, c_code), sum = flushed_operand(m_, m_.d, decode(m_.d, sum_code));
     const Rounded r = ieee_add(m_.d, c, sum, rule());
     uint64_t encoding;
     if (decode(m_.d, r.encoding).cls == NumberClass::nan) [[unlikely]] {
       const NanOperand abc[3] = {
-          nan_operand(m_.d, m_.d, sum, sum_code), {}, nan_operand(m_.d, c_format(is_own), c, c_code)};
+          nan_operand(m_.d, m_.d, sum, sum_code), {}, nan_operand(m_.d, c_format(c_is_operand), c, c_code)};
       encoding = nan_result(m_.nan_from, abc, false, m_.nan);
     } else {
       encoding = flush_result(m_, r);
@@ -80,7 +80,9 @@ class OneExactDot : public OneInstruction<Trace> {
   using Base = OneInstruction<Trace>;
   using Base::m_, Base::in_, Base::first_index_, Base::c_format, Base::trace_, Base::step_;
 
-  MMAFUZZ_HD Number addend(bool is_own, uint64_t code) const { return read_operand(m_, c_format(is_own), code); }
+  MMAFUZZ_HD Number addend(bool c_is_operand, uint64_t code) const {
+    return read_operand(m_, c_format(c_is_operand), code);
+  }
 
   MMAFUZZ_HD uint64_t rounded(const Sum& sum, int first, int n, const Number* c) const {
     const bool special = sum.specials.any();
@@ -106,11 +108,7 @@ class OneExactDot : public OneInstruction<Trace> {
   }
 
   MMAFUZZ_HD RoundingRule rule() const {
-    RoundingRule rule;
-    rule.rounding = m_.output_rounding;
-    rule.overflow = m_.overflow;
-    rule.tininess = m_.tininess;
-    return rule;
+    return {.rounding = m_.output_rounding, .tininess = m_.tininess, .overflow = m_.overflow};
   }
 
   MMAFUZZ_HD Product product(int i) const { return scaled_product(m_, in_, i); }
@@ -130,7 +128,9 @@ class OneExactDot : public OneInstruction<Trace> {
           p.cls == NumberClass::infinity && sum.cls == NumberClass::infinity && p.negative != sum.negative;
       if (p.cls == NumberClass::nan || abc[2].is_nan || meets_opposite)
         abc[2] = {true, false, nan_result(m_.nan_from, abc, is_invalid_product(x, y), m_.nan)};
-      if (p.cls == NumberClass::infinity) sum.cls = p.cls, sum.negative = p.negative;
+      if (p.cls != NumberClass::infinity) continue;
+      sum.cls = p.cls;
+      sum.negative = p.negative;
     }
     return abc[2].is_nan ? abc[2].quiet : m_.nan;
   }
@@ -139,9 +139,8 @@ class OneExactDot : public OneInstruction<Trace> {
   MMAFUZZ_HD uint64_t first_nan_of(int first, int n) const {
     NanOperand found;
     for (int i = 0; i < 2 * n; ++i) {
-      const int at = first + i % n;
       const FormatFields& f = i < n ? m_.a : m_.b;
-      const uint64_t code = i < n ? in_.a[at] : in_.b[at];
+      const uint64_t code = (i < n ? in_.a : in_.b)[first + i % n];
       const NanOperand x = nan_operand(m_.d, f, read_operand(m_, read_as(m_, f), code), code);
       if (x.is_nan && (!found.is_nan || (x.is_signalling && !found.is_signalling))) found = x;
     }

@@ -32,22 +32,20 @@ enum class SubnormalRule : uint8_t {
 /// core/format.cc names them). A bit that is clear is the reading of IEEE 754, or where that has none, the first one
 /// listed there.
 namespace policy {
-inline constexpr uint32_t hole_tie_down = 1u << 0;      ///< 2: the middle of the hole goes to the greatest subnormal
-inline constexpr uint32_t clamp_positive = 1u << 1;     ///< 3: a negative overflow is clamped to +greatest
-inline constexpr uint32_t nan_signed = 1u << 2;         ///< 4: NaN clamps to the greatest number of its sign
-inline constexpr uint32_t zero_positive = 1u << 3;      ///< 5: zeros have no sign
-inline constexpr uint32_t negative_zero = 1u << 4;      ///< 6: a negative value without a sign bit becomes zero
-inline constexpr uint32_t negative_absolute = 1u << 5;  ///< 6: ... its absolute value
-inline constexpr uint32_t hole_nearest = 1u << 6;       ///< 9: stochastic rounding takes the nearer end of the hole
-inline constexpr uint32_t overflow_before =
-    1u << 7;  ///< 10: overflow is flagged above the greatest number, rounded or not
+inline constexpr uint32_t hole_tie_down = 1u << 0;        ///< 2: the middle of the hole goes to the greatest subnormal
+inline constexpr uint32_t clamp_positive = 1u << 1;       ///< 3: a negative overflow is clamped to +greatest
+inline constexpr uint32_t nan_signed = 1u << 2;           ///< 4: NaN clamps to the greatest number of its sign
+inline constexpr uint32_t zero_positive = 1u << 3;        ///< 5: zeros have no sign
+inline constexpr uint32_t negative_zero = 1u << 4;        ///< 6: a negative value without a sign bit becomes zero
+inline constexpr uint32_t negative_absolute = 1u << 5;    ///< 6: ... its absolute value
+inline constexpr uint32_t hole_nearest = 1u << 6;         ///< 9: stochastic rounding takes the nearer end of the hole
+inline constexpr uint32_t overflow_before = 1u << 7;      ///< 10: overflow is judged before rounding
 inline constexpr uint32_t underflow_exact = 1u << 8;      ///< 11: exact subnormal results raise underflow too
 inline constexpr uint32_t no_inexact = 1u << 9;           ///< 11: there is no inexact flag
 inline constexpr uint32_t flush_before = 1u << 10;        ///< 12: results are flushed by their value before rounding
 inline constexpr uint32_t conversions_silent = 1u << 11;  ///< 13: conversions raise no flags
-inline constexpr uint32_t infinity_invalid =
-    1u << 12;  ///< 16: an infinite operand that is clamped is invalid, not an overflow
-inline constexpr uint32_t any_nan_invalid = 1u << 13;        ///< 17: quiet NaN operands are invalid too
+inline constexpr uint32_t infinity_invalid = 1u << 12;    ///< 16: a clamped infinite operand is invalid, no overflow
+inline constexpr uint32_t any_nan_invalid = 1u << 13;     ///< 17: quiet NaN operands are invalid too
 inline constexpr uint32_t tiny_negative_flushed = 1u << 14;  ///< 19: what rounds to a negative denormal is flushed
 }  // namespace policy
 
@@ -99,13 +97,15 @@ struct FormatFields {
   }
   MMAFUZZ_HD constexpr bool has(uint32_t reading) const { return (policy & reading) != 0; }
   MMAFUZZ_HD constexpr uint64_t fraction_mask() const { return low_mask(fraction_bits); }
+  /// The exponent and fraction fields of a code: all ones below the sign.
+  MMAFUZZ_HD constexpr uint64_t magnitude_mask() const { return low_mask(exponent_bits + fraction_bits); }
   MMAFUZZ_HD constexpr uint64_t container_mask() const { return low_mask(width); }
   /// Weight exponent of the last bit of the least normal number (and of gradual subnormals).
   MMAFUZZ_HD constexpr int least_bit() const { return emin() - fraction_bits; }
   /// Weight exponent of the last bit of a subnormal number.
   MMAFUZZ_HD constexpr int subnormal_bit() const { return subnormal_exponent() - fraction_bits; }
 
-  /// The greatest finite magnitude, as fields without sign and without ignored low bits.
+  /// The code of the greatest finite magnitude.
   MMAFUZZ_HD constexpr uint64_t greatest_magnitude() const {
     uint64_t code = (uint64_t(emax() + bias) << fraction_bits) | fraction_mask();
     if (all_ones_is_special()) code -= 1;
@@ -133,10 +133,10 @@ struct FormatFields {
     switch (specials) {
       case Specials::ieee:
         return encode_infinity(false) | in_container(fraction_bits ? uint64_t{1} << (fraction_bits - 1) : 0);
-      case Specials::fn: return in_container(low_mask(exponent_bits + fraction_bits));
+      case Specials::fn:
+      case Specials::top_code: return in_container(magnitude_mask());
       case Specials::fnuz:
       case Specials::top_infinity: return in_container(sign_bit());
-      case Specials::top_code: return in_container(low_mask(exponent_bits + fraction_bits));
       case Specials::none: break;
     }
     return encode_greatest(false);

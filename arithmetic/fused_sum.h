@@ -19,9 +19,8 @@ MMAFUZZ_HD inline Number without_specials(const FormatFields& f, uint64_t encodi
 /// Wraps a sum's magnitude as an adder of m.integer_bits integer bits does.
 MMAFUZZ_HD inline int64_t wrap_sum(const DotModel& m, int64_t sum) {
   if (m.integer_bits == 0) return sum;
-  const uint64_t mask = low_mask(m.integer_bits + m.fraction_bits);
-  const uint64_t magnitude = (sum < 0 ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum)) & mask;
-  return sum < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
+  const int64_t magnitude = static_cast<int64_t>(magnitude_of(sum) & low_mask(m.integer_bits + m.fraction_bits));
+  return sum < 0 ? -magnitude : magnitude;
 }
 
 template <class Trace>
@@ -72,7 +71,7 @@ class OneDot : public OneInstruction<Trace> {
       g.cls = NumberClass::nan;
     else if (infinite) g.cls = NumberClass::infinity;
     g.negative = infinite ? specials.minus_infinity : sum < 0;
-    g.significand = static_cast<uint64_t>(sum < 0 ? -sum : sum) * sx.significand * sy.significand;
+    g.significand = magnitude_of(sum) * sx.significand * sy.significand;
     g.exponent = unit + sx.exponent + sy.exponent;
     g.scale_exponent = (sx.significand ? sx.scale_exponent : operand_rule_zero_exponent) +
                        (sy.significand ? sy.scale_exponent : operand_rule_zero_exponent);
@@ -99,22 +98,22 @@ class OneDot : public OneInstruction<Trace> {
     for (int i = 0; !g.zero && i < last - first; ++i)
       sum += align_floor(term[i].negative, term[i].significand, term[i].exponent, g.exponent, lost);
     g.negative = sum < 0;
-    g.significand = static_cast<uint64_t>(sum < 0 ? -sum : sum);
+    g.significand = magnitude_of(sum);
     return g;
   }
 
   /// c as a term. Under SpecialScope::whole_k it is read without specials: look_at_addend has found those.
-  MMAFUZZ_HD Product addend(bool is_own, uint64_t code, bool& seen) const {
-    Number c = read_operand(m_, c_format(is_own), code);
+  MMAFUZZ_HD Product addend(bool c_is_operand, uint64_t code, bool& seen) const {
+    Number c = read_operand(m_, c_format(c_is_operand), code);
     if (m_.special_scope == SpecialScope::block) seen |= c.cls > NumberClass::finite;
-    c = without_specials(c_format(is_own), code, c);
+    c = without_specials(c_format(c_is_operand), code, c);
     Product p;
     p.cls = c.cls;
     p.negative = c.negative;
     p.zero = c.significand == 0;
     p.significand = c.significand;
     p.exponent = c.exponent;
-    p.scale_exponent = alignment_exponent_of_c(m_, c_format(is_own), c);
+    p.scale_exponent = alignment_exponent_of_c(m_, c_format(c_is_operand), c);
     return p;
   }
   MMAFUZZ_HD void look_at_addend(uint64_t code, bool& seen) const {
@@ -129,14 +128,15 @@ class OneDot : public OneInstruction<Trace> {
 
   /// The step in which infinities and NaNs decide.
   template <class Terms>
-  MMAFUZZ_HD uint64_t special_result(Terms, const Product* term, int first, int n, bool is_own, uint64_t c_code) const {
-    const Number c = read_operand(m_, c_format(is_own), c_code);
+  MMAFUZZ_HD uint64_t special_result(Terms, const Product* term, int first, int n, bool c_is_operand,
+                                     uint64_t c_code) const {
+    const Number c = read_operand(m_, c_format(c_is_operand), c_code);
     uint64_t result;
     if (floors_) {
       RankedSpecials specials;
       for (int i = first * m_.first_sum; i < smaller((first + n) * m_.first_sum, m_.k); ++i)
         specials.add_product(read_operand(m_, m_.a, in_.a[i]), read_operand(m_, m_.b, in_.b[i]));
-      result = specials.result(m_, c_format(is_own), c, c_code);
+      result = specials.result(m_, c_format(c_is_operand), c, c_code);
     } else {
       SpecialTerms specials;
       for (int i = 0; i < n; ++i) specials.add(term[i].cls, term[i].negative);
@@ -176,10 +176,10 @@ class OneDot : public OneInstruction<Trace> {
       step_.sum = sum;
       step_.rounded = r;
       step_.result = r.encoding;
-      bool is_found = step_.floor_decided;  // the first term with the greatest exponent
+      bool found_greatest = step_.floor_decided;
       const int origin = Terms::source == Addend::Source::product ? first_index_ : 0;
-      for (int i = 0; i < n; ++i) show(step_.addend[i], Terms::source, origin + first + i, term[i], c, is_found);
-      show(step_.addend[n], Addend::Source::c, 0, c, c, is_found);
+      for (int i = 0; i < n; ++i) show(step_.addend[i], Terms::source, origin + first + i, term[i], c, found_greatest);
+      show(step_.addend[n], Addend::Source::c, 0, c, c, found_greatest);
       trace_(step_);
     }
     return r.encoding;
@@ -197,7 +197,7 @@ class OneDot : public OneInstruction<Trace> {
     bool lost;
     const int64_t kept = static_cast<int64_t>(align(p.significand, p.exponent, unit, lost));
     if (!floors_) {
-      const int64_t magnitude = to_odd_ && lost ? kept | 1 : kept;
+      const int64_t magnitude = cuts_to_odd_ && lost ? kept | 1 : kept;
       return p.negative ? -magnitude : magnitude;
     }
     if (m_.cut == Cut::opposed_complement) {
@@ -208,9 +208,9 @@ class OneDot : public OneInstruction<Trace> {
     return p.negative ? -kept - (lost && !is_dropped) : kept;
   }
 
-  /// Writes a term to the trace. `is_found`: an earlier term has the greatest exponent, or the clamp does.
+  /// Writes a term to the trace. `found_greatest`: an earlier term has the greatest exponent, or the clamp does.
   MMAFUZZ_HD void show(Addend& t, Addend::Source source, int index, const Product& p, const Product& c,
-                       bool& is_found) const {
+                       bool& found_greatest) const {
     const int aligned_at =
         p.significand == 0 && m_.zero_rule == ZeroRule::constant ? m_.zero_exponent : p.scale_exponent;
     t = make_addend(source, index, p.significand ? NumberClass::finite : NumberClass::zero, p.negative, p.significand,
@@ -220,12 +220,12 @@ class OneDot : public OneInstruction<Trace> {
     t.shift = step_.greatest_exponent - aligned_at;
     t.kept = cut(p, c, step_.greatest_exponent);
     t.lost = lost;
-    if (is_found || alignment_exponent(p) != step_.greatest_exponent) return;
-    is_found = true;
+    if (found_greatest || alignment_exponent(p) != step_.greatest_exponent) return;
+    found_greatest = true;
     step_.floor_decided = p.zero;
   }
 
-  bool floors_ = traits_of(m_).floors(), to_odd_ = traits_of(m_).cuts_to_odd();
+  bool floors_ = traits_of(m_).floors(), cuts_to_odd_ = traits_of(m_).cuts_to_odd();
 };
 
 #define MMAFUZZ_KERNEL MMAFUZZ_HD_CALL

@@ -4,10 +4,14 @@
 
 #include <cstdint>
 
+// MMAFUZZ_HD_CALL marks a function that device code calls and does not inline: the time that the compiler takes for a
+// CUDA kernel grows much faster than the kernel's size.
 #if defined(__CUDACC__)
 #define MMAFUZZ_HD __host__ __device__
+#define MMAFUZZ_HD_CALL MMAFUZZ_HD __noinline__
 #else
 #define MMAFUZZ_HD
+#define MMAFUZZ_HD_CALL MMAFUZZ_HD
 #endif
 
 namespace mmafuzz {
@@ -15,27 +19,24 @@ namespace mmafuzz {
 using uint128 = unsigned __int128;
 
 /// Number of bits needed to write v (0 for v = 0).
-MMAFUZZ_HD constexpr int bit_length(uint64_t v) {
-  int n = 0;
-  for (int step = 32; step > 0; step >>= 1) {
-    if (v >> step) {
-      v >>= step;
-      n += step;
-    }
-  }
-  return v ? n + 1 : 0;
-}
-
-/// bit_length by the machine's own instruction, for hot paths.
-MMAFUZZ_HD inline int fast_bit_length(uint64_t v) {
+MMAFUZZ_HD inline int bit_length(uint64_t v) {
 #if defined(__CUDA_ARCH__)
   return 64 - __clzll(static_cast<long long>(v));
 #else
   return v ? 64 - __builtin_clzll(v) : 0;
 #endif
 }
+MMAFUZZ_HD inline int bit_length128(uint128 v) {
+  const uint64_t high = static_cast<uint64_t>(v >> 64);
+  return high ? 64 + bit_length(high) : bit_length(static_cast<uint64_t>(v));
+}
 
-/// v with the lowest n bits set (n in 0..64).
+/// |v|, also of the least number.
+MMAFUZZ_HD constexpr uint64_t magnitude_of(int64_t v) {
+  return v < 0 ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
+}
+
+/// A number whose lowest n bits are set (n of 0 or more; from 64 on all are).
 MMAFUZZ_HD constexpr uint64_t low_mask(int n) { return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1; }
 
 template <class T>
@@ -49,11 +50,3 @@ MMAFUZZ_HD constexpr T smaller(T x, T y) {
 }
 
 }  // namespace mmafuzz
-
-// A function that device code calls and does not inline: what the compiler takes for a kernel grows much faster than
-// its size.
-#if defined(__CUDACC__)
-#define MMAFUZZ_HD_CALL MMAFUZZ_HD __noinline__
-#else
-#define MMAFUZZ_HD_CALL MMAFUZZ_HD
-#endif

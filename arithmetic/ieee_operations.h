@@ -35,11 +35,6 @@ MMAFUZZ_HD inline Exact exact_product(const Exact& x, const Exact& y) {
   return p;
 }
 
-MMAFUZZ_HD inline int bit_length128(uint128 v) {
-  const uint64_t high = static_cast<uint64_t>(v >> 64);
-  return high ? 64 + fast_bit_length(high) : fast_bit_length(static_cast<uint64_t>(v));
-}
-
 /// The product of two products, whose significands together may exceed 128 bits (two scales beside two operands: 212
 /// bits in fp64). What is longer is rounded to odd at 128 bits: rounding that once more to 64 bits or fewer, also after
 /// an addition of a number of 53 bits, gives what the exact product gives (Boldo and Melquiond, IEEE Trans. Comput. 57,
@@ -80,7 +75,7 @@ MMAFUZZ_HD inline Rounded flushed_result(const FormatFields& f, Rounded r, bool 
 MMAFUZZ_HD_CALL inline Rounded round_exact(const FormatFields& f, const Exact& x, const RoundingRule& rule) {
   const int drop = larger(0, bit_length128(x.significand) - 64);
   const bool sticky = drop > 0 && (x.significand & ((uint128{1} << drop) - 1)) != 0;
-  return round_once(f, x.negative, static_cast<uint64_t>(x.significand >> drop), x.exponent + drop, sticky, rule);
+  return round_once(f, x.negative, static_cast<uint64_t>(x.significand >> drop), x.exponent + drop, rule, sticky);
 }
 
 MMAFUZZ_HD inline Rounded rounded_nan(const FormatFields& f, bool invalid) {
@@ -127,7 +122,7 @@ MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, 
   }
   if (x.significand == 0 && y.significand == 0) {
     const bool negative = zero_sum_sign(x.negative && y.negative, !x.negative && !y.negative, rule.rounding);
-    return round_once(f, negative, 0, 0, false, rule);
+    return rounded_zero(f, negative);
   }
   if (x.significand == 0) return round_exact(f, y, rule);
   if (y.significand == 0) return round_exact(f, x, rule);
@@ -142,7 +137,7 @@ MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, 
     low.exponent = high.exponent - far - 2;
   }
   const int base = smaller(high.exponent, low.exponent);
-  const bool zero_negative = zero_sum_sign(false, false, rule.rounding);
+  const bool zero_negative = zero_sum_sign(/*all_negative=*/false, /*all_positive=*/false, rule.rounding);
   const int top =
       larger(high.exponent + bit_length128(high.significand), low.exponent + bit_length128(low.significand));
   if (top - base < 126) {  // always so up to fp32
@@ -152,7 +147,7 @@ MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, 
       sum.significand = lower - upper;
       sum.negative = low.negative;
     }
-    if (sum.significand == 0) return round_once(f, zero_negative, 0, 0, false, rule);
+    if (sum.significand == 0) return rounded_zero(f, zero_negative);
     return round_exact(f, sum, rule);
   }
   WideInt<6> sum;
@@ -226,14 +221,14 @@ MMAFUZZ_HD_CALL inline Rounded ieee_divide(const FormatFields& f, const Number& 
     r = rounded_infinity(f, negative, rule);
     r.flags = flag::divide_by_zero;
   } else if (x.cls == NumberClass::zero || y.cls == NumberClass::infinity) {
-    r = round_once(f, negative, 0, 0, false, rule);
+    r = rounded_zero(f, negative);
   } else {
     // A quotient of 63 or 64 bits plus a sticky remainder.
-    const int shift = 63 - fast_bit_length(x.significand) + fast_bit_length(y.significand);
+    const int shift = 63 - bit_length(x.significand) + bit_length(y.significand);
     const uint128 dividend = shift >= 0 ? uint128{x.significand} << shift : uint128{x.significand};
     const uint128 divisor = shift >= 0 ? uint128{y.significand} : uint128{y.significand} << -shift;
-    r = round_once(f, negative, static_cast<uint64_t>(dividend / divisor), x.exponent - y.exponent - shift,
-                   dividend % divisor != 0, rule);
+    r = round_once(f, negative, static_cast<uint64_t>(dividend / divisor), x.exponent - y.exponent - shift, rule,
+                   dividend % divisor != 0);
   }
   r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
   return r;
@@ -255,7 +250,7 @@ MMAFUZZ_HD_CALL inline Rounded ieee_square_root(const FormatFields& f, const Num
   if (x.cls == NumberClass::nan) {
     r = rounded_nan(f, false);
   } else if (x.cls == NumberClass::zero) {
-    r = round_once(f, x.negative, 0, 0, false, rule);
+    r = rounded_zero(f, x.negative);
   } else if (x.negative) {
     r = rounded_nan(f, true);
   } else if (x.cls == NumberClass::infinity) {
@@ -265,7 +260,7 @@ MMAFUZZ_HD_CALL inline Rounded ieee_square_root(const FormatFields& f, const Num
     if ((x.exponent - shift) % 2 != 0) --shift;
     const uint128 radicand = uint128{x.significand} << shift;
     const uint64_t root = integer_root(radicand);
-    r = round_once(f, false, root, (x.exponent - shift) / 2, uint128{root} * root != radicand, rule);
+    r = round_once(f, false, root, (x.exponent - shift) / 2, rule, uint128{root} * root != radicand);
   }
   r.flags = merged_flags(f, operand_flags(x), r.flags, x.cls == NumberClass::nan);
   return r;
@@ -279,7 +274,7 @@ MMAFUZZ_HD_CALL inline Rounded ieee_remainder(const FormatFields& f, const Numbe
   if (any_nan || x.cls == NumberClass::infinity || y.cls == NumberClass::zero) {
     r = rounded_nan(f, !any_nan);
   } else if (x.cls == NumberClass::zero || y.cls == NumberClass::infinity || y.exponent - x.exponent > 64) {
-    r = round_once(f, x.negative, x.significand, x.exponent, false, rule);  // |x| is below |y| / 2
+    r = round_once(f, x.negative, x.significand, x.exponent, rule);  // |x| is below |y| / 2
   } else {
     // Both in units of the lower exponent. A higher exponent of x is reduced 32 bits at a time; only the last bit of
     // the quotient is needed.
@@ -313,10 +308,10 @@ MMAFUZZ_HD inline Order ieee_order(const Number& x, const Number& y) {
   // Infinities rank above every number, zeros below; then the weight of the leading bit and the bits from there on
   // decide.
   const auto magnitude = [](const Number& n, uint64_t& bits) {
-    bits = n.cls == NumberClass::finite ? n.significand << (64 - fast_bit_length(n.significand)) : 0;
+    bits = n.cls == NumberClass::finite ? n.significand << (64 - bit_length(n.significand)) : 0;
     return n.cls == NumberClass::infinity ? 1 << 20
            : n.cls == NumberClass::zero   ? -(1 << 20)
-                                          : n.exponent + fast_bit_length(n.significand);
+                                          : n.exponent + bit_length(n.significand);
   };
   const bool both_zero = x.cls == NumberClass::zero && y.cls == NumberClass::zero;
   if (both_zero) return Order::equal;
@@ -333,7 +328,7 @@ MMAFUZZ_HD inline Order ieee_order(const Number& x, const Number& y) {
 MMAFUZZ_HD inline Rounded ieee_comparison(const FormatFields& f, const Number& x, const Number& y, bool truth,
                                           bool signaling) {
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
-  Rounded r = round_once(f, /*negative=*/false, truth ? 1 : 0, /*exponent=*/0, /*sticky=*/false);
+  Rounded r = round_once(f, /*negative=*/false, truth ? 1 : 0, /*exponent=*/0);
   r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), any_nan && signaling ? flag::invalid : 0, any_nan);
   return r;
 }
@@ -348,7 +343,7 @@ MMAFUZZ_HD_CALL inline Rounded convert_number(const FormatFields& to, const Numb
   } else if (x.cls == NumberClass::infinity) {
     r = rounded_infinity(to, x.negative, rule);
   } else {
-    r = round_once(to, x.negative, x.significand, x.exponent, false, rule);
+    r = round_once(to, x.negative, x.significand, x.exponent, rule);
   }
   r.flags = merged_flags(to, operand_flags(x), r.flags, x.cls == NumberClass::nan);
   return r;

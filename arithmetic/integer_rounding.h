@@ -11,19 +11,20 @@ struct RoundedInteger {
   uint64_t magnitude = 0;
   bool beyond = false;  ///< the magnitude has more than 64 bits
   bool rounded_away = false;
-  detail::Cut cut = {0, false, false};
+  detail::CutBits cut = {0, false, false};
   bool inexact() const { return cut.guard || cut.sticky; }
 };
 
 MMAFUZZ_HD_CALL inline RoundedInteger rounded_integer(const Number& x, const RoundingRule& rule) {
   RoundedInteger r;
   if (x.cls != NumberClass::finite) return r;
-  if (x.exponent > 64 - fast_bit_length(x.significand)) {
+  if (x.exponent > 64 - bit_length(x.significand)) {
     r.beyond = true;
     return r;
   }
-  r.cut = detail::cut_at(x.significand, x.exponent, false, 0);
-  r.rounded_away = detail::moves_away(rule, x.negative, x.significand, x.exponent, 0, r.cut);
+  constexpr int quantum = 0;
+  r.cut = detail::cut_at(x.significand, x.exponent, /*sticky=*/false, quantum);
+  r.rounded_away = detail::moves_away(rule, x.negative, x.significand, x.exponent, quantum, r.cut);
   r.magnitude = r.cut.kept + (r.rounded_away ? 1 : 0);  // a cut leaves at most 63 bits
   return r;
 }
@@ -87,10 +88,10 @@ MMAFUZZ_HD_CALL inline Rounded round_to_integral(const FormatFields& f, const Nu
   } else if (x.cls == NumberClass::infinity) {
     r = rounded_infinity(f, x.negative, rule);
   } else if (x.exponent >= 0) {
-    r = round_once(f, x.negative, x.significand, x.exponent, false, rule);
+    r = round_once(f, x.negative, x.significand, x.exponent, rule);
   } else {
     const RoundedInteger n = rounded_integer(x, rule);
-    r = round_once(f, x.negative, n.magnitude, 0, false, rule);
+    r = round_once(f, x.negative, n.magnitude, /*exponent=*/0, rule);
     flags = flags_of_integer(f, x, n, signals_inexact);
     r.last = n.cut.kept & 1;
     r.guard = n.cut.guard;

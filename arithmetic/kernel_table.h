@@ -92,6 +92,10 @@ MMAFUZZ_HD constexpr int products_per_step(const DotModel& m) {
   return (by_blocks || by_chains) && m.block < m.k ? m.block : m.k;
 }
 
+/// The index in an instruction of emulated FP8 of product i of a fused sum: of those with k mod 4 in {0,1} for half 0,
+/// {2,3} for half 1.
+MMAFUZZ_HD constexpr int product_of_half(int half, int i) { return i / 2 * 4 + half * 2 + i % 2; }
+
 /// Whether every step of an instruction treats its products and c as the first one does. A row does not if it looks for
 /// specials once per instruction, or drops the sign of a zero of the instruction's own c only.
 MMAFUZZ_HD constexpr bool has_like_steps(const DotModel& m) {

@@ -46,9 +46,9 @@ struct Parts {
 };
 
 MMAFUZZ_HD inline uint32_t magnitude_code(const FormatFields& f, uint32_t x) {
-  return (x >> f.ignored_low_bits) & static_cast<uint32_t>(low_mask(f.exponent_bits + f.fraction_bits));
+  return (x >> f.ignored_low_bits) & static_cast<uint32_t>(f.magnitude_mask());
 }
-MMAFUZZ_HD inline bool negative(const FormatFields& f, uint32_t x) {
+MMAFUZZ_HD inline bool is_negative(const FormatFields& f, uint32_t x) {
   return (x >> (f.ignored_low_bits + f.exponent_bits + f.fraction_bits)) & 1;
 }
 MMAFUZZ_HD inline Parts parts(const FormatFields& f, uint32_t code) {
@@ -56,13 +56,13 @@ MMAFUZZ_HD inline Parts parts(const FormatFields& f, uint32_t code) {
   return {field ? fraction | implicit : fraction, static_cast<int>(field ? field : 1) - f.bias};
 }
 /// Whether a code is an infinity or NaN.
-MMAFUZZ_HD inline bool special(const FormatFields& f, uint32_t code) {
+MMAFUZZ_HD inline bool is_special(const FormatFields& f, uint32_t code) {
   if (f.specials == Specials::none) return false;
-  return f.specials == Specials::fn ? code == low_mask(f.exponent_bits + f.fraction_bits)
+  return f.specials == Specials::fn ? code == f.magnitude_mask()
                                     : code >> f.fraction_bits == static_cast<uint32_t>(f.top_exponent_field());
 }
-MMAFUZZ_HD inline bool nan(const FormatFields& f, uint32_t code) {
-  return special(f, code) && (f.specials == Specials::fn || (code & static_cast<uint32_t>(f.fraction_mask())) != 0);
+MMAFUZZ_HD inline bool is_nan(const FormatFields& f, uint32_t code) {
+  return is_special(f, code) && (f.specials == Specials::fn || (code & static_cast<uint32_t>(f.fraction_mask())) != 0);
 }
 
 /// `rounded` under the row's rule for the sign of a nonzero sum that rounds to zero; exact zeros are +0 before.
@@ -75,8 +75,9 @@ MMAFUZZ_HD inline uint32_t with_sign_of_underflow(const DotModel& m, bool half, 
 MMAFUZZ_HD inline uint32_t round_sum(const DotModel& m, bool half, int64_t sum, int unit) {
   if (sum == 0) return 0;
   const FormatFields d = result_fields(half);
-  const uint32_t sign = sum < 0 ? 1u << (half ? 15 : 31) : 0, magnitude = static_cast<uint32_t>(sum < 0 ? -sum : sum);
-  const int bits = m.output_fraction_bits, leading = unit + fast_bit_length(magnitude) - 1;
+  const uint32_t sign = sum < 0 ? static_cast<uint32_t>(d.sign_bit()) : 0;
+  const uint32_t magnitude = static_cast<uint32_t>(magnitude_of(sum));
+  const int bits = m.output_fraction_bits, leading = unit + bit_length(magnitude) - 1;
   const int quantum = larger(leading, d.emin()) - bits, drop = quantum - unit;
   uint32_t kept;
   if (drop <= 0) {
@@ -105,43 +106,42 @@ MMAFUZZ_HD uint32_t sum_block(const DotModel& m, bool half, const uint32_t* a, c
   const FormatFields d = result_fields(half);
   const uint32_t c_code = magnitude_code(d, c);
   const Parts addend = parts(d, c_code);
-  bool any_special = special(d, c_code);
+  bool any_special = is_special(d, c_code);
   uint32_t significand[S.block];
   int exponent[S.block], greatest = addend.significand ? addend.exponent : m.zero_exponent;
   MMAFUZZ_UNROLL
   for (int i = 0; i < S.block; ++i) {
     const uint32_t x = magnitude_code(S.a, a[first + i]), y = magnitude_code(S.b, b[first + i]);
     const Parts p = parts(S.a, x), q = parts(S.b, y);
-    any_special |= special(S.a, x) || special(S.b, y);
+    any_special |= is_special(S.a, x) || is_special(S.b, y);
     significand[i] = p.significand * q.significand;
     exponent[i] = significand[i] ? p.exponent + q.exponent + scale : m.zero_exponent;
     greatest = larger(greatest, exponent[i]);
   }
   if (any_special) {
-    bool is_nan = nan(d, c_code), plus = false, minus = false;
-    if (special(d, c_code)) (negative(d, c) ? minus : plus) = true;
+    bool any_nan = is_nan(d, c_code), plus = false, minus = false;
+    if (is_special(d, c_code)) (is_negative(d, c) ? minus : plus) = true;
     MMAFUZZ_UNROLL
     for (int i = 0; i < S.block; ++i) {
       const uint32_t x = magnitude_code(S.a, a[first + i]), y = magnitude_code(S.b, b[first + i]);
-      const bool x_special = special(S.a, x), y_special = special(S.b, y);
-      is_nan |= nan(S.a, x) || nan(S.b, y) || (x_special && y == 0) || (y_special && x == 0);
-      const bool sign = negative(S.a, a[first + i]) != negative(S.b, b[first + i]);
-      plus |= (x_special || y_special) && !sign;
-      minus |= (x_special || y_special) && sign;
+      const bool x_special = is_special(S.a, x), y_special = is_special(S.b, y);
+      any_nan |= is_nan(S.a, x) || is_nan(S.b, y) || (x_special && y == 0) || (y_special && x == 0);
+      const bool negative = is_negative(S.a, a[first + i]) != is_negative(S.b, b[first + i]);
+      if (x_special || y_special) (negative ? minus : plus) = true;
     }
-    if (is_nan || (plus && minus)) return static_cast<uint32_t>(m.nan);
+    if (any_nan || (plus && minus)) return static_cast<uint32_t>(m.nan);
     return static_cast<uint32_t>(d.encode_infinity(minus));
   }
   uint32_t positive_sum = 0, negative_sum = 0;
   MMAFUZZ_UNROLL
   for (int i = 0; i < S.block; ++i) {
     const uint32_t kept = (significand[i] << (m.fraction_bits - product_bits)) >> smaller(greatest - exponent[i], 31);
-    const bool minus = negative(S.a, a[first + i]) != negative(S.b, b[first + i]);
-    (minus ? negative_sum : positive_sum) += kept;
+    const bool negative = is_negative(S.a, a[first + i]) != is_negative(S.b, b[first + i]);
+    (negative ? negative_sum : positive_sum) += kept;
   }
   const int up = larger(m.fraction_bits - d.fraction_bits, 0), down = larger(d.fraction_bits - m.fraction_bits, 0);
   const uint32_t kept = (addend.significand << up) >> smaller(greatest - addend.exponent + down, 31);
-  if (addend.significand) (negative(d, c) ? negative_sum : positive_sum) += kept;
+  if (addend.significand) (is_negative(d, c) ? negative_sum : positive_sum) += kept;
   return with_sign_of_underflow(m, half,
                                 round_sum(m, half, int64_t{positive_sum} - negative_sum, greatest - m.fraction_bits));
 }
@@ -153,7 +153,7 @@ MMAFUZZ_HD inline uint32_t fp8_to_fp16(const FormatFields& f, uint32_t x) {
   if (code == 0x7f) return sign | 0x7e00;
   if (code >= 8) return sign | ((code << 7) + (8u << 10));
   if (code == 0) return sign;
-  const int top = fast_bit_length(code) - 1;  // code * 2^-9
+  const int top = bit_length(code) - 1;  // code * 2^-9
   return sign | static_cast<uint32_t>(top - 9 + 15) << 10 | ((code << (10 - top)) & 0x3ff);
 }
 
@@ -163,17 +163,17 @@ MMAFUZZ_HD inline uint32_t fp8_to_fp16(const FormatFields& f, uint32_t x) {
 /// of a fused sum without scales.
 MMAFUZZ_HD inline bool narrow_fits(const NarrowShape& s, const DotModel& m, int k) {
   const bool half = m.d.width == 16, fused = !s.of_fp16();
-  const int of_a = fused ? s.a.fraction_bits : 10, of_b = fused ? s.b.fraction_bits : 10, block = fused ? s.block : 8;
-  if (m.kernel != s.kernel || m.block != s.block || k != s.k || m.k == 0 || m.fraction_bits < of_a + of_b ||
+  const int a_bits = s.summed().a.fraction_bits, b_bits = s.summed().b.fraction_bits;
+  if (m.kernel != s.kernel || m.block != s.block || k != s.k || m.k == 0 || m.fraction_bits < a_bits + b_bits ||
       m.fraction_bits >= 30)
     return false;
   const bool whole = m.k == k || (fused && s.scale.width == 0 && k % m.k == 0 && m.k % m.block == 0);
   const bool scales =
       s.scale.width ? m.scale_block == k && m.scale_a == s.scale && m.scale_b == s.scale && s.scale.fraction_bits == 0
                     : m.scale_block == 0;
-  const uint64_t greatest_sum = (static_cast<uint64_t>(larger(block, m.block)) * low_mask(of_a + 1) * low_mask(of_b + 1)
-                                 << (m.fraction_bits - of_a - of_b)) +
-                                (uint64_t{2} << m.fraction_bits);
+  const uint64_t greatest_product = low_mask(a_bits + 1) * low_mask(b_bits + 1) << (m.fraction_bits - a_bits - b_bits);
+  const uint64_t greatest_sum =
+      static_cast<uint64_t>(m.block) * greatest_product + (uint64_t{2} << m.fraction_bits);  // c is below 2
   return whole && scales && m.a == s.a && m.b == s.b && m.c == m.d && m.d == narrow::result_fields(half) &&
          m.output_rounding == (half ? Rounding::nearest_even : Rounding::toward_zero) &&
          m.order == ProductOrder::ascending && m.zero_rule == ZeroRule::constant &&
@@ -195,16 +195,14 @@ MMAFUZZ_HD uint32_t narrow_fused_sum(const DotModel& m, const uint32_t* a, const
       uint32_t x[S.k / 2], y[S.k / 2];
       MMAFUZZ_UNROLL
       for (int i = 0; i < S.k / 2; ++i) {
-        const int from = i / 2 * 4 + part * 2 + i % 2;  // k mod 4 in {0,1}, then {2,3}
-        x[i] = narrow::fp8_to_fp16(S.a, a[from]);
-        y[i] = narrow::fp8_to_fp16(S.b, b[from]);
+        x[i] = narrow::fp8_to_fp16(S.a, a[product_of_half(part, i)]);
+        y[i] = narrow::fp8_to_fp16(S.b, b[product_of_half(part, i)]);
       }
       sum = narrow::sum_block<S.summed()>(m, half, x, y, 0, sum);
     }
     const FormatFields d = narrow::result_fields(half);
     const uint64_t joined = ieee_add(d, decode(d, c), decode(d, sum), {}).encoding;
-    return static_cast<uint32_t>(narrow::nan(d, narrow::magnitude_code(d, static_cast<uint32_t>(joined))) ? m.nan
-                                                                                                          : joined);
+    return static_cast<uint32_t>(decode(d, joined).cls == NumberClass::nan ? m.nan : joined);
   } else {
     uint32_t accumulator = c;
     MMAFUZZ_UNROLL

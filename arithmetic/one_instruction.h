@@ -23,7 +23,7 @@ class OneInstruction {
 
  protected:
   /// The format of the instruction's own c, or of the result of the block before.
-  MMAFUZZ_HD const FormatFields& c_format(bool is_own) const { return is_own ? c_format_ : m_.d; }
+  MMAFUZZ_HD const FormatFields& c_format(bool c_is_operand) const { return c_is_operand ? c_format_ : m_.d; }
 
   const DotModel& m_;
   const DotOperands& in_;

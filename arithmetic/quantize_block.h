@@ -45,7 +45,7 @@ struct ScaleStep {
 namespace detail {
 
 MMAFUZZ_HD inline ScaleStep scale_step_at(uint64_t significand, int exponent, ScaleStep::At at) {
-  const int up = 64 - fast_bit_length(significand);
+  const int up = 64 - bit_length(significand);
   return {at, significand << up, exponent - up};
 }
 
@@ -54,7 +54,7 @@ MMAFUZZ_HD inline ScaleStep scale_step_at(uint64_t significand, int exponent, Sc
 /// The step of a rule for scales of powers of two.
 MMAFUZZ_HD inline ScaleStep scale_step(ScaleRule rule, const FormatFields& element) {
   const Number greatest = greatest_element(element);
-  const int length = fast_bit_length(greatest.significand);
+  const int length = bit_length(greatest.significand);
   const int emax = greatest.exponent + length - 1;
   // Fraction bits of the numbers in the greatest binade.
   const int fraction = element.integer ? length - 1 : element.fraction_bits;
@@ -84,10 +84,10 @@ MMAFUZZ_HD inline Number jammed_quotient(const Number& x, uint64_t divisor, int 
   Number q = x;
   q.exponent = x.exponent - divisor_exponent;
   if ((divisor & (divisor - 1)) == 0) {
-    q.exponent -= fast_bit_length(divisor) - 1;
+    q.exponent -= bit_length(divisor) - 1;
     return q;
   }
-  const int up = larger(0, fast_bit_length(divisor) + 58 - fast_bit_length(x.significand));
+  const int up = larger(0, bit_length(divisor) + 58 - bit_length(x.significand));
   const uint128 scaled = uint128{x.significand} << up;
   const uint128 whole = scaled / divisor;
   q.significand = static_cast<uint64_t>(whole) << 1 | (whole * divisor != scaled ? 1 : 0);
@@ -98,7 +98,7 @@ MMAFUZZ_HD inline Number jammed_quotient(const Number& x, uint64_t divisor, int 
 /// The scale of a block in a format without a fraction, within its range; the least one for a zero amax.
 MMAFUZZ_HD inline uint64_t power_of_two_scale(const FormatFields& scale, const ScaleStep& step, const Number& amax) {
   if (amax.significand == 0) return scale_at(scale, 0);
-  const int length = fast_bit_length(amax.significand);
+  const int length = bit_length(amax.significand);
   const uint64_t significand = amax.significand << (64 - length);
   int exponent = amax.exponent - (64 - length) - step.exponent;
   const bool odd = ((exponent + scale.bias) & 1) != 0;
@@ -116,7 +116,7 @@ MMAFUZZ_HD inline uint64_t power_of_two_scale(const FormatFields& scale, const S
 MMAFUZZ_HD_CALL inline uint64_t block_scale(const BlockRule& rule, const ScaleStep& step, const FormatFields& element,
                                             const FormatFields& scale, Number amax, const Number& tensor) {
   if (rule.via.width != 0 && amax.cls == NumberClass::finite) {
-    amax = decode(rule.via, round_once(rule.via, false, amax.significand, amax.exponent, false).encoding);
+    amax = decode(rule.via, round_once(rule.via, /*negative=*/false, amax.significand, amax.exponent).encoding);
     if (amax.cls == NumberClass::infinity) return scale.has_nan() ? scale.encode_nan() : scale.encode_greatest(false);
   }
   if (scale.fraction_bits == 0) return detail::power_of_two_scale(scale, step, amax);
@@ -124,10 +124,10 @@ MMAFUZZ_HD_CALL inline uint64_t block_scale(const BlockRule& rule, const ScaleSt
   const Number greatest = greatest_element(element);
   const Number wanted =
       detail::jammed_quotient(amax, greatest.significand * tensor.significand, greatest.exponent + tensor.exponent);
-  RoundingRule to_scale;
-  to_scale.rounding = rule.rule == ScaleRule::rceil ? Rounding::up : Rounding::nearest_even;
-  to_scale.overflow = Overflow::saturate;
-  return round_once(scale, false, wanted.significand, wanted.exponent, false, to_scale).encoding;
+  const Rounding rounding = rule.rule == ScaleRule::rceil ? Rounding::up : Rounding::nearest_even;
+  return round_once(scale, /*negative=*/false, wanted.significand, wanted.exponent,
+                    {.rounding = rounding, .overflow = Overflow::saturate})
+      .encoding;
 }
 
 /// The code of one number of a block: x / (scale * tensor) rounded once.
@@ -142,7 +142,7 @@ MMAFUZZ_HD_CALL inline Rounded block_element(const FormatFields& element, const 
   }
   if (!element.integer) return convert_number(element, y, rule);
   y.exponent -= element_unit(element);
-  Rounded r = convert_to_integer(fp32_fields, element, y, rule, true);
+  Rounded r = convert_to_integer(ieee_fields(8, 23), element, y, rule, /*signals_inexact=*/true);
   const uint64_t least = uint64_t{1} << (element.width - 1);
   if (r.encoding == least) r.encoding = least + 1;  // the least number has no counterpart
   return r;

@@ -84,14 +84,15 @@ MMAFUZZ_HD inline bool rounds_away(Rounding rounding, bool negative, bool last, 
 
 namespace detail {
 
-struct Cut {
+/// A significand cut in two.
+struct CutBits {
   uint64_t kept;
   bool guard, sticky;
 };
 
 /// significand * 2^exponent (+ sticky) cut at weight 2^quantum. Where quantum < exponent, the significand must have
 /// room for the left shift.
-MMAFUZZ_HD inline Cut cut_at(uint64_t significand, int exponent, bool sticky, int quantum) {
+MMAFUZZ_HD inline CutBits cut_at(uint64_t significand, int exponent, bool sticky, int quantum) {
   const int drop = quantum - exponent;
   if (drop <= 0) return {significand << -drop, false, sticky};
   if (drop > 64) return {0, false, sticky || significand != 0};
@@ -114,20 +115,22 @@ MMAFUZZ_HD_CALL inline bool draws_away(const RoundingRule& rule, uint64_t discar
 /// Whether a magnitude cut at weight 2^quantum moves away from zero, in every rounding mode; stochastic rounding takes
 /// exact values, without a sticky part.
 MMAFUZZ_HD inline bool moves_away(const RoundingRule& rule, bool negative, uint64_t significand, int exponent,
-                                  int quantum, const Cut& cut) {
+                                  int quantum, const CutBits& cut) {
   if (rule.rounding != Rounding::stochastic)
     return rounds_away(rule.rounding, negative, cut.kept & 1, cut.guard, cut.sticky);
   const int drop = quantum - exponent;
+  // Beyond 126 bits the discarded part is so small that T is 0, or 1 where it is rounded up.
   if (drop <= 0 || drop > 126) return drop > 0 && rule.threshold == Threshold::ceiling && rule.random == 0;
   return draws_away(rule, significand & low_mask(drop), uint128{1} << drop);
 }
 
 /// Whether a magnitude in the hole below the least normal number rounds up to that. The hole spans from `top` to
-/// `normal`, in units of 2^quantum; neither end of it is even, so that the format's policy decides a tie.
+/// `normal`, in units of 2^quantum. A tie goes to `normal`, whose encoding is the even one, unless the format's policy
+/// says otherwise.
 MMAFUZZ_HD_CALL inline bool leaves_hole_upward(const FormatFields& f, const RoundingRule& rule, bool negative,
                                                uint64_t significand, int exponent, bool sticky, int quantum,
                                                uint64_t top, uint64_t normal) {
-  const Cut cut = cut_at(significand, exponent, sticky, quantum);
+  const CutBits cut = cut_at(significand, exponent, sticky, quantum);
   const uint64_t twice = 2 * cut.kept + (cut.guard ? 1 : 0);
   const bool tie = twice == top + normal && !cut.sticky;
   switch (rule.rounding) {
@@ -149,8 +152,7 @@ MMAFUZZ_HD_CALL inline bool leaves_hole_upward(const FormatFields& f, const Roun
 
 /// The encoding of a result beyond the greatest finite number.
 MMAFUZZ_HD inline uint64_t overflowed(const FormatFields& f, bool negative, const RoundingRule& rule) {
-  bool to_infinity = true;
-  if (rule.overflow == Overflow::saturate) to_infinity = false;
+  bool to_infinity = rule.overflow != Overflow::saturate;
   if (rule.overflow == Overflow::by_rounding) {
     if (rule.rounding == Rounding::toward_zero || rule.rounding == Rounding::odd) to_infinity = false;
     if (rule.rounding == Rounding::up) to_infinity = !negative;
@@ -175,28 +177,32 @@ MMAFUZZ_HD inline Rounded rounded_negative_unsigned(const FormatFields& f, const
   return r;
 }
 
+/// An exact zero of this sign. e8m0 has none: the least number is the nearest.
+MMAFUZZ_HD inline Rounded rounded_zero(const FormatFields& f, bool negative) {
+  Rounded r;
+  r.negative = negative;
+  r.encoding = f.encode_zero(negative);
+  if (f.subnormals == SubnormalRule::absent && !f.integer) r.flags = flag::underflow | flag::inexact;
+  return r;
+}
+
 /// Rounds (-1)^negative * (significand * 2^exponent + sticky) once to format f. `sticky` stands for a positive part
 /// smaller than one unit of the significand, which must then have at least precision + 2 bits. Literal CFloat
 /// subnormals (docs/semantics.md 9) leave a hole below the least normal number, which detail::leaves_hole_upward
 /// rounds.
 MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, uint64_t significand, int exponent,
-                                          bool sticky, const RoundingRule& rule = {}) {
+                                          const RoundingRule& rule = {}, bool sticky = false) {
+  if (significand == 0) return rounded_zero(f, negative);
   Rounded r;
   r.negative = negative;
-  if (significand == 0) {
-    r.encoding = f.encode_zero(negative);
-    // e8m0 has no zero: the least number is the nearest.
-    if (f.subnormals == SubnormalRule::absent && !f.integer) r.flags = flag::underflow | flag::inexact;
-    return r;
-  }
   bool refused = negative && !f.has_sign();
   if (refused && f.has(policy::negative_absolute)) refused = r.negative = negative = false;
   if (refused && !f.has(policy::tiny_negative_flushed)) return rounded_negative_unsigned(f, rule);
-  const int leading = exponent + fast_bit_length(significand) - 1;
+  const int leading = exponent + bit_length(significand) - 1;
   const bool literal = f.subnormals == SubnormalRule::literal && leading < f.emin();
   const int least = f.least_bit() - (literal ? 1 : 0);
-  int quantum = larger(leading - f.fraction_bits, least);
-  detail::Cut cut = detail::cut_at(significand, exponent, sticky, quantum);
+  const int quantum = larger(leading - f.fraction_bits, least);
+  const detail::CutBits cut = detail::cut_at(significand, exponent, sticky, quantum);
   r.quantum = quantum;
   r.last = cut.kept & 1;
   r.guard = cut.guard;
@@ -209,14 +215,15 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
   bool tiny = leading < f.emin();
   if (tiny && rule.tininess == Tininess::after && leading == f.emin() - 1) {
     // Tiny after rounding: round as if the exponent range were unbounded.
-    const detail::Cut unbounded = detail::cut_at(significand, exponent, sticky, leading - f.fraction_bits);
+    const detail::CutBits unbounded = detail::cut_at(significand, exponent, sticky, leading - f.fraction_bits);
     const bool away = detail::moves_away(rule, negative, significand, exponent, leading - f.fraction_bits, unbounded);
     tiny = unbounded.kept + (away ? 1 : 0) < (uint64_t{1} << f.precision());
   }
+  const uint64_t least_normal = uint64_t{1} << f.fraction_bits;  // as a code
   if (literal) {
     const uint64_t top = f.fraction_mask();  // the greatest subnormal significand
     if (cut.kept > top || (cut.kept == top && inexact)) {
-      const uint64_t normal = uint64_t{1} << (f.fraction_bits + 1);
+      const uint64_t normal = 2 * least_normal;
       const bool up =
           detail::leaves_hole_upward(f, rule, negative, significand, exponent, sticky, quantum, top, normal);
       r.flags |= flag::inexact;
@@ -224,7 +231,7 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
       r.rounded_away = up;
     }
     if (tiny && (f.has(policy::underflow_exact) || (r.flags & flag::inexact))) r.flags |= flag::underflow;
-    const uint64_t code = kept > top ? uint64_t{1} << f.fraction_bits : kept;
+    const uint64_t code = kept > top ? least_normal : kept;
     r.encoding = code == 0 ? f.encode_zero(negative) : f.in_container(code | (negative ? f.sign_bit() : 0));
     return r;
   }
@@ -241,22 +248,16 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
   if (tiny && (inexact || f.has(policy::underflow_exact))) r.flags |= flag::underflow;
 
   // kept <= 2^precision; adding instead of or-ing lets a carry-out walk into the exponent field.
-  const int field_before =
-      quantum == f.least_bit() && kept < (uint64_t{1} << f.fraction_bits) ? 0 : quantum + f.fraction_bits + f.bias;
-  uint64_t code;
-  if (field_before == 0 && f.subnormals != SubnormalRule::absent) {
-    code = kept;
-  } else {
-    code = (uint64_t(field_before) << f.fraction_bits) + (kept - (uint64_t{1} << f.fraction_bits));
-  }
-  const uint64_t least_normal = uint64_t{1} << f.fraction_bits;
+  const int field = quantum == f.least_bit() && kept < least_normal ? 0 : quantum + f.fraction_bits + f.bias;
+  uint64_t code = kept;
+  if (field != 0 || f.subnormals == SubnormalRule::absent) code += (uint64_t(field) << f.fraction_bits) - least_normal;
   if (f.subnormals == SubnormalRule::flushed &&
       ((code != 0 && code < least_normal) || (f.has(policy::flush_before) && leading < f.emin()))) {
     code = 0;
     r.flags |= flag::underflow | flag::inexact;
   }
   if (refused && code != 0) return rounded_negative_unsigned(f, rule);
-  if (field_before > f.top_exponent_field() || code > f.greatest_magnitude()) {
+  if (field > f.top_exponent_field() || code > f.greatest_magnitude()) {
     r.flags |= flag::overflow | flag::inexact;
     r.encoding = detail::overflowed(f, negative, rule);
     return r;
@@ -285,9 +286,9 @@ MMAFUZZ_HD Rounded round_wide(const FormatFields& f, WideInt<Words> value, int e
                               const RoundingRule& rule) {
   const bool negative = value.is_negative();
   if (negative) value.negate();
-  if (value.is_zero()) return round_once(f, zero_negative, 0, 0, false, rule);
+  if (value.is_zero()) return rounded_zero(f, zero_negative);
   const Compressed c = compress(value, exponent);
-  return round_once(f, negative, c.significand, c.exponent, c.sticky, rule);
+  return round_once(f, negative, c.significand, c.exponent, rule, c.sticky);
 }
 
 }  // namespace mmafuzz

@@ -45,7 +45,7 @@ struct Slicing {
 };
 
 /// The slicing that is assumed for a unit without one: digits of fp16 (11 bits) and an fp32 accumulator (24 bits).
-MMAFUZZ_HD inline Slicing reference_slicing(int k) { return {slice_widths(k, 24, 11), 0, 24, 16}; }
+MMAFUZZ_HD inline Slicing reference_slicing(int k) { return {.widths = slice_widths(k, Slicing().bits, 11)}; }
 
 /// The number of slices; where the slicing sets no limit, as many slices of `width` bits as hold the significand of one
 /// number of `precision` bits.

@@ -77,6 +77,7 @@ struct NanOperand {
   uint64_t quiet = 0;  ///< encoding of the NaN made quiet, in the operation's format
 };
 
+/// n, an operand of format f, for an operation in format d.
 MMAFUZZ_HD inline NanOperand nan_operand(const FormatFields& d, const FormatFields& f, const Number& n, uint64_t code) {
   if (n.cls != NumberClass::nan) return {};
   return {true, (code >> f.ignored_low_bits >> (f.fraction_bits - 1) & 1) == 0, quieted(d, f, code)};
@@ -98,17 +99,17 @@ MMAFUZZ_HD constexpr int operand_at(NanFrom rule, int place) {
   return place;
 }
 
-/// The encoding of the NaN that an operation on a, b and c returns. `own`: the row's NaN.
-MMAFUZZ_HD inline uint64_t nan_result(NanFrom rule, const NanOperand* abc, bool product_is_invalid, uint64_t own) {
-  if (rule == NanFrom::constant) return own;
+/// The encoding of the NaN that an operation on a, b and c returns. `row_nan`: DotModel::nan.
+MMAFUZZ_HD inline uint64_t nan_result(NanFrom rule, const NanOperand* abc, bool product_is_invalid, uint64_t row_nan) {
+  if (rule == NanFrom::constant) return row_nan;
   if (signalling_first(rule)) {
     for (int place = 0; place < 3; ++place)
       if (const NanOperand& x = abc[operand_at(rule, place)]; x.is_signalling) return x.quiet;
-    if (product_is_invalid) return own;
+    if (product_is_invalid) return row_nan;
   }
   for (int place = 0; place < 3; ++place)
     if (const NanOperand& x = abc[operand_at(rule, place)]; x.is_nan) return x.quiet;
-  return own;
+  return row_nan;
 }
 
 /// A product as the kernels align it.
@@ -125,16 +126,15 @@ struct Product {
 MMAFUZZ_HD inline Number decode_operand(const DotModel& m, const FormatFields& f, uint64_t encoding) {
   if (f.ignored_low_bits && m.low_bits != LowBits::ignored) {
     const uint64_t low = encoding & low_mask(f.ignored_low_bits);
-    const int all_ones = f.top_exponent_field();
-    const bool top =
-        static_cast<int>((encoding >> (f.fraction_bits + f.ignored_low_bits)) & uint64_t(all_ones)) == all_ones;
-    if (m.low_bits == LowBits::nan_payload && top && low) {
+    const uint64_t all_ones = uint64_t(f.top_exponent_field()) << f.fraction_bits << f.ignored_low_bits;
+    const bool is_top = (encoding & all_ones) == all_ones;
+    if (m.low_bits == LowBits::nan_payload && is_top && low) {
       Number nan;
       nan.cls = NumberClass::nan;
       return nan;
     }
     // cvt.rna.tf32: to nearest, ties away; a carry walks into the exponent and at last to infinity.
-    if (m.low_bits == LowBits::rounded && !top && (low >> (f.ignored_low_bits - 1)))
+    if (m.low_bits == LowBits::rounded && !is_top && (low >> (f.ignored_low_bits - 1)))
       encoding += uint64_t{1} << f.ignored_low_bits;
   }
   return decode(f, encoding);
@@ -164,7 +164,7 @@ MMAFUZZ_HD inline Product multiply(const DotModel& m, const Number& x, const Num
     p.negative = x.negative != y.negative;
     p.significand = x.significand * y.significand;
     p.exponent = x.exponent + y.exponent;
-    p.scale_exponent = m.product == ProductRule::normalized ? p.exponent + fast_bit_length(p.significand) - 1
+    p.scale_exponent = m.product == ProductRule::normalized ? p.exponent + bit_length(p.significand) - 1
                                                             : x.scale_exponent + y.scale_exponent;
     return p;
   }
@@ -204,7 +204,7 @@ MMAFUZZ_HD inline Product scaled_product(const DotModel& m, const DotOperands& i
 
 /// Whether a product reaches 2^128, where CDNA2 and CDNA3 turn it into an infinity (docs/semantics.md 6, 7).
 MMAFUZZ_HD inline bool overflows_fp32(const Product& p) {
-  return p.cls == NumberClass::finite && p.exponent + fast_bit_length(p.significand) > 128;
+  return p.cls == NumberClass::finite && p.exponent + bit_length(p.significand) > 128;
 }
 
 /// The least exponent at which a nonzero c is aligned: that of the row's chosen format.
@@ -217,7 +217,7 @@ MMAFUZZ_HD inline int least_exponent_of_c(const DotModel& m, const FormatFields&
 /// c's alignment exponent: its own, bounded from below.
 MMAFUZZ_HD inline int alignment_exponent_of_c(const DotModel& m, const FormatFields& c_format, const Number& c) {
   if (c.significand == 0) return operand_rule_zero_exponent;
-  const int leading = c.exponent + fast_bit_length(c.significand) - 1;
+  const int leading = c.exponent + bit_length(c.significand) - 1;
   return larger(leading, least_exponent_of_c(m, c_format)) - m.c_guard_bits;
 }
 
@@ -274,11 +274,7 @@ MMAFUZZ_HD inline uint64_t flush_result(const DotModel& m, const Rounded& r) {
 /// Rounds sum * 2^unit to the row's output, under its overflow, sign and subnormal rules. OutputVia::fp32_nearest is
 /// ignored here.
 MMAFUZZ_HD_CALL inline Rounded round_at_once(const DotModel& m, int64_t sum, int unit, bool zero_negative) {
-  const bool negative = sum < 0;
-  uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
-  RoundingRule rule;
-  rule.rounding = m.output_rounding;
-  rule.overflow = m.overflow;
+  uint64_t magnitude = magnitude_of(sum);
   FormatFields narrow = m.d;
   const int dropped = m.d.fraction_bits - m.output_fraction_bits;
   narrow.fraction_bits = static_cast<uint8_t>(m.output_fraction_bits);
@@ -287,14 +283,15 @@ MMAFUZZ_HD_CALL inline Rounded round_at_once(const DotModel& m, int64_t sum, int
   const bool zero = magnitude == 0;
   if (m.output_via == OutputVia::fp32_truncated && !zero) {  // only the second rounding handles overflow
     constexpr FormatFields fp32 = ieee_fields(8, 23);
-    const int leading = exponent + fast_bit_length(magnitude) - 1;
+    const int leading = exponent + bit_length(magnitude) - 1;
     const int drop = larger(leading, fp32.emin()) - fp32.fraction_bits - exponent;
     if (drop > 0) {
       magnitude = drop > 63 ? 0 : magnitude >> drop;
       exponent += drop;
     }
   }
-  Rounded r = round_once(narrow, zero ? zero_negative : negative, magnitude, exponent, false, rule);
+  Rounded r = round_once(narrow, zero ? zero_negative : sum < 0, magnitude, exponent,
+                         {.rounding = m.output_rounding, .overflow = m.overflow});
   r.encoding <<= dropped;
   const uint64_t sign = m.d.in_container(m.d.sign_bit());
   const bool underflowed_to_zero = (r.encoding & ~sign) == 0 && !zero;
@@ -311,10 +308,7 @@ MMAFUZZ_HD inline Rounded round_output(const DotModel& m, int64_t sum, int unit,
   first.output_fraction_bits = first.d.fraction_bits;
   first.output_rounding = Rounding::nearest_even;
   const Number n = decode(first.d, round_at_once(first, sum, unit, zero_negative).encoding);
-  RoundingRule rule;
-  rule.rounding = m.output_rounding;
-  rule.overflow = m.overflow;
-  return convert_number(m.d, n, rule);
+  return convert_number(m.d, n, {.rounding = m.output_rounding, .overflow = m.overflow});
 }
 
 }  // namespace mmafuzz

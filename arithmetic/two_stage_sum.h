@@ -65,8 +65,8 @@ class OneTwoStageDot : public OneInstruction<Trace> {
     return {floor_to(x.sum, x.greatest, greatest) + floor_to(y.sum, y.greatest, greatest), greatest};
   }
 
-  MMAFUZZ_HD Addend addend(bool is_own, uint64_t code, const Partial& products, Seen& seen) const {
-    const FormatFields& f = c_format(is_own);
+  MMAFUZZ_HD Addend addend(bool c_is_operand, uint64_t code, const Partial& products, Seen& seen) const {
+    const FormatFields& f = c_format(c_is_operand);
     Number c = read_operand(m_, f, code);
     const bool is_special = c.cls == NumberClass::infinity || c.cls == NumberClass::nan;
     // D31: such a c is read with the exponent -1 and dropped like any c that is too small.
@@ -83,19 +83,19 @@ class OneTwoStageDot : public OneInstruction<Trace> {
   }
   /// c, floored at fraction_bits below the greatest exponent, in units of 2^(greatest - below).
   MMAFUZZ_HD Wide floored(const Addend& c, int greatest, int below) const {
-    const int at = greatest - m_.fraction_bits;
+    const int unit = greatest - m_.fraction_bits;
     bool lost;
-    const int64_t kept = align_floor(c.number.negative, c.number.significand, c.number.exponent, at, lost);
-    return {floor_to(kept, at, greatest - below), greatest - below};
+    const int64_t kept = align_floor(c.number.negative, c.number.significand, c.number.exponent, unit, lost);
+    return {floor_to(kept, unit, greatest - below), greatest - below};
   }
   MMAFUZZ_HD Wide zero_where_below(const Wide& x, int exponent, int greatest, int bits) const {
     return {exponent < greatest - bits ? 0 : x.value, x.unit};
   }
   MMAFUZZ_HD Wide plus(const Wide& x, const Wide& y) const { return {x.value + y.value, x.unit}; }
-  /// x floored at `kept` bits below its leading bit, or below d's emin where the leading bit lies below that (N7).
-  MMAFUZZ_HD Wide floored_below_leading(const Wide& x, int, int, int kept) const {
-    const uint64_t magnitude = static_cast<uint64_t>(x.value < 0 ? -x.value : x.value);
-    const int leading = larger(x.unit + fast_bit_length(magnitude) - 1, m_.d.emin());
+  /// x floored at `kept` bits below its leading bit, or below d's emin where the leading bit lies below that (N7). The
+  /// greatest exponent and the bits below it are for domains whose Wide has no unit.
+  MMAFUZZ_HD Wide floored_below_leading(const Wide& x, int /*greatest*/, int /*below*/, int kept) const {
+    const int leading = larger(x.unit + bit_length(magnitude_of(x.value)) - 1, m_.d.emin());
     const int unit = larger(leading - kept, x.unit);
     return {floor_to(x.value, x.unit, unit), unit};
   }
@@ -109,12 +109,8 @@ class OneTwoStageDot : public OneInstruction<Trace> {
       const bool yields = m_.overflow_rank == OverflowRank::below_operands && seen.operands.any();
       r.encoding = (yields ? seen.operands : seen.specials).result(m_.d, m_.nan);
     } else {
-      RoundingRule rule;
-      rule.rounding = m_.output_rounding;
-      rule.overflow = m_.overflow;
-      const bool negative = total.value < 0;
-      const uint64_t magnitude = static_cast<uint64_t>(negative ? -total.value : total.value);
-      r = round_once(m_.d, negative, magnitude, total.unit, false, rule);
+      r = round_once(m_.d, total.value < 0, magnitude_of(total.value), total.unit,
+                     {.rounding = m_.output_rounding, .overflow = m_.overflow});
       r.encoding = flush_result(m_, r);
     }
     if constexpr (Trace::enabled) {

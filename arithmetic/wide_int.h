@@ -57,13 +57,13 @@ struct WideInt {
   /// Position of the leading one bit plus one, of a non-negative value.
   MMAFUZZ_HD int length() const {
     for (int i = Words - 1; i >= 0; --i)
-      if (word[i]) return 64 * i + fast_bit_length(word[i]);
+      if (word[i]) return 64 * i + bit_length(word[i]);
     return 0;
   }
 
-  /// 64 bits starting at bit `from` (which may reach above the top), of a non-negative value.
-  MMAFUZZ_HD uint64_t bits_from(int from) const {
-    const int i = from / 64, offset = from % 64;
+  /// 64 bits from bit `position` on (which may reach above the top), of a non-negative value.
+  MMAFUZZ_HD uint64_t bits_from(int position) const {
+    const int i = position / 64, offset = position % 64;
     const uint64_t low = i < Words ? word[i] : 0, high = i + 1 < Words ? word[i + 1] : 0;
     return offset ? (low >> offset) | (high << (64 - offset)) : low;
   }
@@ -72,7 +72,7 @@ struct WideInt {
   MMAFUZZ_HD bool any_below(int position) const {
     for (int i = 0; i < Words && 64 * i < position; ++i) {
       const int inside = position - 64 * i;
-      if (word[i] & (inside >= 64 ? ~uint64_t{0} : low_mask(inside))) return true;
+      if (word[i] & low_mask(inside)) return true;
     }
     return false;
   }
@@ -82,10 +82,10 @@ struct WideInt {
 MMAFUZZ_HD inline WideInt<4> full_product(uint128 x, uint128 y) {
   const auto low = [](uint128 v) { return uint128{static_cast<uint64_t>(v)}; };
   WideInt<4> product;
-  product.add_shifted(false, low(x) * low(y), 0);
-  product.add_shifted(false, (x >> 64) * low(y), 64);
-  product.add_shifted(false, low(x) * (y >> 64), 64);
-  product.add_shifted(false, (x >> 64) * (y >> 64), 128);
+  product.add_shifted(/*negative=*/false, low(x) * low(y), 0);
+  product.add_shifted(/*negative=*/false, (x >> 64) * low(y), 64);
+  product.add_shifted(/*negative=*/false, low(x) * (y >> 64), 64);
+  product.add_shifted(/*negative=*/false, (x >> 64) * (y >> 64), 128);
   return product;
 }
 

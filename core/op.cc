@@ -279,8 +279,7 @@ bool takes_scale(ScaleRule rule, const FormatFields& scale) {
 
 bool can_compare(ScalarOperation operation, const FormatFields& f) {
   if (!compares(operation)) return true;
-  const Number one =
-      decode(f, round_once(f, /*negative=*/false, /*significand=*/1, /*exponent=*/0, /*sticky=*/false).encoding);
+  const Number one = decode(f, round_once(f, /*negative=*/false, /*significand=*/1, /*exponent=*/0).encoding);
   const Number zero = decode(f, f.encode_zero(false));
   return zero.cls == NumberClass::zero && one.cls == NumberClass::finite &&
          one.significand == uint64_t{1} << (one.exponent <= 0 ? -one.exponent : 63);

@@ -99,10 +99,10 @@ class CarriedCases {
   /// that of `sum` by about the number of bits that the row keeps.
   void draw_block(WalkCase& s, const std::vector<int>& lanes, uint64_t sum, CounterRng& rng) const {
     const Number n = decode(step_format(row_), sum);
-    const int leading = n.significand ? n.exponent + fast_bit_length(n.significand) - 1 : 0;
+    const int leading = n.significand ? n.exponent + bit_length(n.significand) - 1 : 0;
     const int kept = find_parameter("fraction_bits")->used_by(row_.kernel) ? row_.fraction_bits : s.fd.fraction_bits;
     if (rng.one_in(4) && n.significand) {
-      const int bits = fast_bit_length(n.significand) - 1;
+      const int bits = bit_length(n.significand) - 1;
       const uint64_t fraction = n.significand & low_mask(bits);
       const uint64_t held =
           bits > s.fa.fraction_bits ? fraction >> (bits - s.fa.fraction_bits) : fraction << (s.fa.fraction_bits - bits);

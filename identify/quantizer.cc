@@ -133,7 +133,7 @@ std::vector<ScaleReading> scale_readings(const Op& op) {
                           "the logarithm is rounded first", true),
                      [op, recipe](const Batch& batch, size_t i) {
                        const Number greatest = greatest_element(op.d.fields());
-                       const int emax = greatest.exponent + fast_bit_length(greatest.significand) - 1;
+                       const int emax = greatest.exponent + bit_length(greatest.significand) - 1;
                        const float exponent = recipe.of(amax_of(op, batch, i), greatest_of(op.d.fields()), emax);
                        const FormatFields& scale = op.scale_a.fields();
                        const auto least = static_cast<float>(least_power(scale)),
@@ -238,7 +238,7 @@ ElementReading within_binade_reading(const Op& op) {
             const uint64_t plain = block_element(element, x, under.scale, under.tensor, rule).encoding;
             if (x.cls != NumberClass::finite || under.scale.cls != NumberClass::finite) return plain;
             const Number y = quotient_of(x, under), rounded = decode(element, plain);
-            const int binade = y.exponent + fast_bit_length(y.significand) - 1;
+            const int binade = y.exponent + bit_length(y.significand) - 1;
             const bool left =
                 rounded.cls == NumberClass::finite && binade >= element.emin() && rounded.scale_exponent > binade;
             return left ? plain - element.in_container(1) : plain;

@@ -201,7 +201,7 @@ class TargetedDraw {
     int64_t rest = static_cast<int64_t>(rng_.next() & low_mask(rng_.between(0, std::min(kept_bits_ + 2, 40))));
     if (rng_.one_in(4)) rest = -rest;
     const int64_t about = std::max<int64_t>(magnitude + rest, 0);
-    const int bits = about ? fast_bit_length(static_cast<uint64_t>(about)) : 0;
+    const int bits = about ? bit_length(static_cast<uint64_t>(about)) : 0;
     const int drop = std::max({bits - 1 - result_bits_, s_.fd.emin() - result_bits_ - unit, 0});
     const int above = rng_.between(0, 12);  // bits that a carry runs through
     if (drop + above >= max_aligned_bits) return;
@@ -218,7 +218,7 @@ class TargetedDraw {
     uint64_t rest = negative ? 0 - static_cast<uint64_t>(units) : static_cast<uint64_t>(units);
     const int first = s_.any_lane();
     for (int n = 0; n < op_.k && rest; ++n) {
-      const int lane = (first + n) % op_.k, bits = fast_bit_length(rest);
+      const int lane = (first + n) % op_.k, bits = bit_length(rest);
       const int below = std::max(0, bits - 1 - s_.fa.fraction_bits);
       const uint64_t taken = rest >> below;
       const int fraction_bits = bits - 1 - below;

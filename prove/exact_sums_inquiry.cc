@@ -123,7 +123,7 @@ ResidueSums ask_residue_sums(Solvers& solvers, const std::string& unit, const In
   const FormatFields& f = op.a.fields();
   const auto code = [&](int64_t x) {
     return f.integer ? static_cast<uint64_t>(x) & f.container_mask()
-                     : round_once(f, x < 0, static_cast<uint64_t>(std::abs(x)), 0, false).encoding;
+                     : round_once(f, x < 0, static_cast<uint64_t>(std::abs(x)), 0).encoding;
   };
   Outcomes outcomes;
   const int64_t greatest = f.integer ? -magnitude : magnitude;  // s8 has -128, but not 128

@@ -105,7 +105,7 @@ class DatapathState::Trace {
 
  private:
   void set(Kind kind, int level) { state_.set(kind, level); }
-  static int leading(const Addend& t) { return t.exponent + fast_bit_length(t.significand) - 1; }
+  static int leading(const Addend& t) { return t.exponent + bit_length(t.significand) - 1; }
 
   void sum(const Step& step) {
     const bool aligned = step.kind != Step::Kind::exact_sum;
@@ -120,7 +120,7 @@ class DatapathState::Trace {
     set(Kind::lost, lost);
     if (!aligned || !step.aligned) return of_result(step, greatest);
     const uint64_t magnitude = step.sum < 0 ? 0 - static_cast<uint64_t>(step.sum) : static_cast<uint64_t>(step.sum);
-    size(magnitude == 0, fast_bit_length(magnitude) - 1 + step.unit_exponent - greatest);
+    size(magnitude == 0, bit_length(magnitude) - 1 + step.unit_exponent - greatest);
     rounding(step, bins::remainder_class(magnitude, step.rounded.quantum - step.unit_exponent));
   }
 
@@ -144,7 +144,7 @@ class DatapathState::Trace {
     const FormatFields f = step_format(model_);
     const Number d = decode(f, step.result);
     if (d.cls == NumberClass::infinity || d.cls == NumberClass::nan) return;
-    size(d.cls == NumberClass::zero, d.exponent + fast_bit_length(d.significand) - 1 - greatest);
+    size(d.cls == NumberClass::zero, d.exponent + bit_length(d.significand) - 1 - greatest);
     rounding(step, bins::remainder_class(step.rounded.guard, step.rounded.sticky));
   }
   void rounding(const Step& step, int remainder) {

@@ -274,7 +274,7 @@ void fill_evenly(WalkCase& s, int spread) {
 int weight_of(const Number& x, const Number& y, uint32_t x_code, uint32_t y_code) {
   if (x.cls != NumberClass::finite || y.cls != NumberClass::finite)
     return static_cast<int>((1u << 20) + (x_code << 8) + y_code);
-  return x.exponent + fast_bit_length(x.significand) + y.exponent + fast_bit_length(y.significand);
+  return x.exponent + bit_length(x.significand) + y.exponent + bit_length(y.significand);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 /// The encoding of significand * 2^exponent, moved up by `moved` encodings; kept finite and nonnegative.
 uint64_t encoding_near(const FormatFields& f, uint64_t significand, int exponent, int moved) {
   const RoundingRule rule = {.rounding = Rounding::toward_zero, .overflow = Overflow::saturate};
-  const uint64_t code = round_once(f, false, significand, exponent, false, rule).encoding >> f.ignored_low_bits;
+  const uint64_t code = round_once(f, false, significand, exponent, rule).encoding >> f.ignored_low_bits;
   const int64_t there = static_cast<int64_t>(code) + moved;
   return f.in_container(static_cast<uint64_t>(std::clamp<int64_t>(there, 0, int64_t(f.greatest_magnitude()))));
 }

@@ -210,10 +210,9 @@ void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c
     add(x.negative != y.negative, product, exponent);
   }
   if (greatest == INT32_MIN) return;
-  hit(bins::GemmBlock::at(bins::capped(static_cast<int>(greatest_at / block), 4), filled == 1 ? 0
-                                                                                  : filled < (k + block - 1) / block
-                                                                                      ? 1
-                                                                                      : 2));
+  hit(bins::GemmBlock::at(smaller(static_cast<int>(greatest_at / block), 4), filled == 1                        ? 0
+                                                                             : filled < (k + block - 1) / block ? 1
+                                                                                                                : 2));
   const int products_sign = sum < 0 ? -1 : sum > 0 ? 1 : 0;
   int of_c = 0;
   if (counts(c)) {

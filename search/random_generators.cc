@@ -123,7 +123,7 @@ uint64_t encode_double(const FormatFields& f, double value) {
   }
   const bool normal = exponent > -1023;
   return round_once(f, negative, normal ? fraction | uint64_t{1} << 52 : fraction, (normal ? exponent : -1022) - 52,
-                    false, {.overflow = Overflow::saturate})
+                    {.overflow = Overflow::saturate})
       .encoding;
 }
 

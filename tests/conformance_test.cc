@@ -156,7 +156,7 @@ std::vector<uint64_t> corners(const FormatFields& f) {
   if (f.integer) return {0, 1, f.container_mask() >> 1, f.container_mask()};
   std::vector<uint64_t> all = {f.encode_nan()};
   const uint64_t least_normal = uint64_t{1} << f.fraction_bits;
-  const uint64_t one = round_once(f, false, 1, 0, false).encoding >> f.ignored_low_bits;
+  const uint64_t one = round_once(f, false, 1, 0).encoding >> f.ignored_low_bits;
   for (const uint64_t code :
        {uint64_t{0}, uint64_t{1}, f.fraction_mask(), least_normal, one, one + 1, f.greatest_magnitude()})
     for (const uint64_t sign : {uint64_t{0}, f.sign_bit()}) all.push_back(f.in_container(code | sign));
@@ -191,7 +191,7 @@ Batch deciding_cases(const Op& op) {
   for (size_t at = 0; at < tuples; ++at) {
     for (size_t f = one_field ? 1 : 3; f < fields.size(); ++f)
       for (int i = 0; i < fields[f].count; ++i)
-        all.inputs()[f].set(at, i, round_once(op.input_format(f).fields(), false, 1, 0, false).encoding);
+        all.inputs()[f].set(at, i, round_once(op.input_format(f).fields(), false, 1, 0).encoding);
     size_t rest = at;
     for (size_t s = 0; s < spots.size(); rest /= values[s++].size())
       all.inputs()[spots[s].field].set(at, spots[s].lane, values[s][rest % values[s].size()]);
@@ -201,8 +201,7 @@ Batch deciding_cases(const Op& op) {
       OpKind::convert) {  // just below the least normal number, to which it rounds: tiny before rounding alone
     const FormatFields& d = op.d.fields();
     all.resize(all.size() + 1);
-    all.inputs()[0].set(all.size() - 1, 0,
-                        round_once(op.a.fields(), false, (1u << 24) - 1, d.emin() - 24, false).encoding);
+    all.inputs()[0].set(all.size() - 1, 0, round_once(op.a.fields(), false, (1u << 24) - 1, d.emin() - 24).encoding);
   }
   return all;
 }

@@ -46,9 +46,8 @@ void fill_span(const FormatFields& f, Column& column, CounterRng& rng) {
     const int exponent = top - (span ? rng.between(0, span) : 0);
     const uint64_t significand = (uint64_t{1} << (bits - 1)) | (rng.next() & ((uint64_t{1} << (bits - 1)) - 1));
     const bool negative = rng.one_in(2), zero = rng.one_in(uint32_t(zeros));
-    column.set(
-        0, e,
-        zero ? f.encode_zero(negative) : round_once(f, negative, significand, exponent - bits + 1, false).encoding);
+    column.set(0, e,
+               zero ? f.encode_zero(negative) : round_once(f, negative, significand, exponent - bits + 1).encoding);
   }
 }
 

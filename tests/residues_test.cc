@@ -42,7 +42,7 @@ double chained(const Unit& unit, const Op& dot, int64_t count, int greatest, int
   const FormatFields& f = dot.a.fields();
   const auto code = [&](int x) {
     return f.integer ? static_cast<uint64_t>(int64_t{x}) & f.container_mask()
-                     : round_once(f, x < 0, static_cast<uint64_t>(std::abs(x)), 0, false).encoding;
+                     : round_once(f, x < 0, static_cast<uint64_t>(std::abs(x)), 0).encoding;
   };
   Batch one(dot);
   one.resize(1);

@@ -85,7 +85,7 @@ bool scale(Operands& c, size_t at, int by) {
   const Number before = decode(f, c[at]), after = decode(f, scaled);
   if (after.cls != NumberClass::finite) return false;
   const uint64_t x = before.significand, y = after.significand;  // equal bits: nothing was rounded
-  if (x << (63 - fast_bit_length(x)) != y << (63 - fast_bit_length(y))) return false;
+  if (x << (63 - bit_length(x)) != y << (63 - bit_length(y))) return false;
   c[at] = scaled;
   return true;
 }

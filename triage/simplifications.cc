@@ -188,7 +188,7 @@ Candidates give_to_c(const Operands& from) {
     const int ex = leading_exponent(from.format(i), from[i]), ey = leading_exponent(from.format(k + i), from[k + i]);
     for (const int up : {0, 1}) {
       const int least = std::min({c.exponent, x.exponent + y.exponent, ex + ey + up});
-      const int highest = std::max({c.exponent + fast_bit_length(c.significand), ex + ey + 2});
+      const int highest = std::max({c.exponent + bit_length(c.significand), ex + ey + 2});
       if (highest - least > 60) continue;
       const auto signed_value = [&](bool negative, uint64_t significand, int exponent) {
         const int64_t magnitude = static_cast<int64_t>(significand << (exponent - least));
@@ -202,9 +202,9 @@ Candidates give_to_c(const Operands& from) {
       Operands simpler = from;
       simpler[i] = encode_near(from.format(i), x.negative, ex + up, 0);
       simpler[k + i] = encode_near(from.format(k + i), y.negative, ey, 0);
-      simpler[c_at] = round_once(from.format(c_at), rest < 0, static_cast<uint64_t>(rest < 0 ? -rest : rest), least,
-                                 false, RoundingRule{})
-                          .encoding;
+      simpler[c_at] =
+          round_once(from.format(c_at), rest < 0, static_cast<uint64_t>(rest < 0 ? -rest : rest), least, RoundingRule{})
+              .encoding;
       list.push_back(std::move(simpler));
     }
   }

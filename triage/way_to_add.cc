@@ -203,7 +203,7 @@ class StepwiseDot {
       zero |= sx.significand == 0 || sy.significand == 0;
     }
     const auto exponent = [&](const Number& n) {
-      const int leading = n.exponent + fast_bit_length(n.significand) - 1;
+      const int leading = n.exponent + bit_length(n.significand) - 1;
       return way_.normalizes ? std::max(leading, -14) : n.scale_exponent;  // in fp16
     };
     if (way_.parts == Parts::groups) {

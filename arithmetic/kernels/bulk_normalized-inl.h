@@ -9,8 +9,8 @@ MMAFUZZ_KERNEL typename Domain::Code bulk_normalized(const Domain& d, typename D
   for (int first = 0; first < m.k; first += m.block) {
     d.begin_block(first / m.block);
     const typename Domain::Code nothing{};
-    const auto sum =
-        aligned_sum<Products>(d.products_alone(), first, smaller(m.block, m.k - first), /*is_own=*/false, nothing);
+    const auto sum = aligned_sum<Products>(d.products_alone(), first, smaller(m.block, m.k - first),
+                                           /*c_is_operand=*/false, nothing);
     c = d.added(first == 0, c, sum);
   }
   return c;

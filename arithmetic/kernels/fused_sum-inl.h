@@ -14,14 +14,15 @@ struct Products {
   }
 };
 
-/// One block: n terms from `first` on, and c. `is_own`: c is the instruction's, not the result of the block before.
+/// One block: n terms from `first` on, and c. `c_is_operand`: c is the instruction's operand, not the result of the
+/// block before.
 template <class Terms, class Domain>
-MMAFUZZ_KERNEL typename Domain::Code aligned_sum(const Domain& domain, int first, int n, bool is_own,
+MMAFUZZ_KERNEL typename Domain::Code aligned_sum(const Domain& domain, int first, int n, bool c_is_operand,
                                                  typename Domain::Code c_code) {
   const Domain d = domain;  // a copy that no store can change: compilers keep it in registers
   const DotModel& m = d.model();
   typename Domain::Seen seen = d.nothing_seen();
-  const auto c = d.addend(is_own, c_code, seen);
+  const auto c = d.addend(c_is_operand, c_code, seen);
   typename Domain::Int greatest = d.alignment_exponent(c);
   if (m.zero_rule == ZeroRule::clamp) greatest = greater_of(greatest, typename Domain::Int(m.zero_exponent));
 
@@ -33,7 +34,7 @@ MMAFUZZ_KERNEL typename Domain::Code aligned_sum(const Domain& domain, int first
   const typename Domain::Mask special = d.specials(seen);
   typename Domain::Code of_specials{};
   if (any(special)) {
-    of_specials = domain.special_result(Terms{}, term, first, n, is_own, c_code);
+    of_specials = domain.special_result(Terms{}, term, first, n, c_is_operand, c_code);
     if (all(special)) return of_specials;
   }
   const typename Domain::Sum sum = d.cut_and_summed(term, n, c, greatest);

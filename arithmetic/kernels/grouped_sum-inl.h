@@ -20,5 +20,5 @@ MMAFUZZ_KERNEL typename Domain::Code grouped_sum(const Domain& d, typename Domai
   const DotModel& m = d.model();
   d.begin_block(0);
   const int groups = (m.k + m.group - 1) / m.group;
-  return aligned_sum<Groups>(d, /*first=*/0, groups, /*is_own=*/true, c_code);
+  return aligned_sum<Groups>(d, /*first=*/0, groups, /*c_is_operand=*/true, c_code);
 }

@@ -6,11 +6,12 @@
 
 /// A rounded sum and c under the row's Form.
 template <class Domain>
-MMAFUZZ_KERNEL typename Domain::Code joined_in_form(const Domain& d, bool is_own, typename Domain::Code c,
+MMAFUZZ_KERNEL typename Domain::Code joined_in_form(const Domain& d, bool c_is_operand, typename Domain::Code c,
                                                     typename Domain::Code sum) {
   const DotModel& m = d.model();
   if (m.form == Form::s_alone) return sum;
-  return d.added(is_own, negates_c(m) ? d.negated(is_own, c) : c, negates_sum(m) ? d.negated(false, sum) : sum);
+  return d.added(c_is_operand, negates_c(m) ? d.negated(c_is_operand, c) : c,
+                 negates_sum(m) ? d.negated(false, sum) : sum);
 }
 
 template <class Domain>

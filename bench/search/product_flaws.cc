@@ -150,7 +150,7 @@ uint64_t without_bits(const FormatFields& f, uint64_t code, int low, int high) {
   const int from = std::clamp(low - x.exponent, 0, 64), to = std::clamp(high - x.exponent, 0, 64);
   const uint64_t gone = low_mask(to) & ~low_mask(from), left = x.significand & ~gone;
   if (left == 0) return f.encode_zero(x.negative);
-  return round_once(f, x.negative, left, x.exponent, false).encoding;
+  return round_once(f, x.negative, left, x.exponent).encoding;
 }
 
 /// Makes slice p of the numbers l of row i with chosen(l) read as zero; whether that changes any.

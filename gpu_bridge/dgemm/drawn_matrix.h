@@ -34,7 +34,7 @@ MMAFUZZ_HD inline uint64_t drawn_element(uint64_t seed, uint64_t index, uint32_t
   const uint64_t uniform = random << 1 | 3;  // from 0 to 1 in units of 2^-64
   // The shift by 47 halves the factor, in units of 2^-64: the magnitude is the factor times half of `uniform`.
   const auto product = static_cast<uint64_t>((static_cast<uint128>(uniform) * (factor << 47)) >> 64);
-  const int length = fast_bit_length(product);
+  const int length = bit_length(product);
   const uint64_t significand = length > 53 ? product >> (length - 53) : product << (53 - length);
   const int exponent = (power >> 16) - 64 + length - 1;  // -64 for the unit of `product`
   return (random >> 63) << 63 | static_cast<uint64_t>(exponent + 1023) << 52 | (significand & low_mask(52));

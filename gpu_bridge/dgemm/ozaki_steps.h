@@ -26,7 +26,7 @@ MMAFUZZ_HD inline int32_t top_of(uint64_t x) {
   const uint64_t fraction = x & low_mask(52);
   const int field = static_cast<int>(x >> 52 & 0x7ff);
   if (field) return field - 1022;
-  return fraction ? fast_bit_length(fraction) - 1074 : top_of_zero;
+  return fraction ? bit_length(fraction) - 1074 : top_of_zero;
 }
 
 /// Digit p (from 1) of the encoding x: its bits from below 2^(top - (p-1) * width) down to 2^(top - p * width), as an
@@ -47,7 +47,7 @@ struct Fp16Digit {
   uint16_t bits;
   MMAFUZZ_HD static Fp16Digit of(int digit) {
     const auto magnitude = static_cast<uint32_t>(digit < 0 ? -digit : digit);
-    const int length = fast_bit_length(magnitude);
+    const int length = bit_length(magnitude);
     const uint32_t number =
         magnitude ? static_cast<uint32_t>(length + 14) << 10 | ((magnitude << (11 - length)) & 0x3ff) : 0;
     return {static_cast<uint16_t>((digit < 0 ? 0x8000u : 0u) | number)};

@@ -37,7 +37,7 @@ template <class Claim>
 void launch_comparison(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* differs,
                        uint32_t* any) {
   const int cell_bits =
-      fast_bit_length(static_cast<uint64_t>(source.request.shape.cells())) - 1;  // cells are a power of two
+      bit_length(static_cast<uint64_t>(source.request.shape.cells())) - 1;  // cells are a power of two
   compare_dots<Claim>
       <<<sweep_grid(source.request.tiles << cell_bits), sweep_block>>>(source, tiles, cell_bits, cells, differs, any);
 }

@@ -323,7 +323,7 @@ template <class Word>
 MMAFUZZ_HD int leading_weight(const FormatFields& f, Word magnitude) {
   const Word field = magnitude >> f.fraction_bits;
   if (magnitude == 0 || field == static_cast<Word>(f.top_exponent_field())) return f.emin();
-  return field ? static_cast<int>(field) - f.bias : f.emin() - f.fraction_bits + fast_bit_length(magnitude) - 1;
+  return field ? static_cast<int>(field) - f.bias : f.emin() - f.fraction_bits + bit_length(magnitude) - 1;
 }
 /// The magnitude with its exponent moved by `distance`; its fraction bits stay.
 template <class Word>
@@ -331,7 +331,7 @@ MMAFUZZ_HD Word moved(const FormatFields& f, Word magnitude, int distance) {
   const int from = leading_weight<Word>(f, magnitude);
   Word fraction = static_cast<Word>(magnitude & f.fraction_mask());
   if (magnitude >> f.fraction_bits == 0 && fraction)  // its leading one becomes the implicit one
-    fraction = static_cast<Word>((fraction << (f.fraction_bits + 1 - fast_bit_length(fraction))) & f.fraction_mask());
+    fraction = static_cast<Word>((fraction << (f.fraction_bits + 1 - bit_length(fraction))) & f.fraction_mask());
   return magnitude_near<Word>(f, from + distance, fraction);
 }
 

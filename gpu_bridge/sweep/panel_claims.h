@@ -110,7 +110,7 @@ template <FormatFields e2m1, FormatFields scale_format, int block>
 struct GroupedClaim {
   using Word = uint32_t;
   static constexpr FormatFields a = e2m1, b = e2m1, c = narrow::result_fields(false), scale = scale_format;
-  static constexpr int k = products_of_groups, scale_block = block, scales = k / block;
+  static constexpr int k = grouped_products, scale_block = block, scales = k / block;
   static constexpr bool decides_specials = true;
 
   template <int vectors>

@@ -317,7 +317,7 @@ class BoundDots : public BoundDomain {
   }
 
  private:
-  static int leading(const Term& t) { return t.exponent + fast_bit_length(t.significand) - 1; }
+  static int leading(const Term& t) { return t.exponent + bit_length(t.significand) - 1; }
   /// A term that the unit reads as `read`, and that is `whole`.
   static Term term(const Product& read, const Product& whole) {
     const int zeros = whole.significand ? __builtin_ctzll(whole.significand) : 0;

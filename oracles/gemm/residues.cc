@@ -151,7 +151,7 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
   const FormatFields& f = plan.narrow.fields();
   for (int x = -256; x < 256; ++x) {
     const uint64_t code = f.integer ? static_cast<uint64_t>(int64_t{x})
-                                    : round_once(f, x < 0, static_cast<uint64_t>(std::abs(x)), 0, false).encoding;
+                                    : round_once(f, x < 0, static_cast<uint64_t>(std::abs(x)), 0).encoding;
     c->codes.push_back(static_cast<uint8_t>(code));
   }
   constants_ = std::move(c);
@@ -349,8 +349,7 @@ uint64_t ResidueGemm::exactly_reconstructed(const int* const* residues, size_t e
   const cpp_int kept = magnitude >> unsigned(drop);
   const bool sticky = (kept << unsigned(drop)) != magnitude;
   // One more bit, the last one, is set if any dropped bit was, for the rounding.
-  return round_once(d, negative, static_cast<uint64_t>(kept) << 1 | (sticky ? 1 : 0), drop - 1 + exponent, false)
-      .encoding;
+  return round_once(d, negative, static_cast<uint64_t>(kept) << 1 | (sticky ? 1 : 0), drop - 1 + exponent).encoding;
 }
 
 uint64_t ResidueGemm::reconstructed(const std::vector<int>& residues) const {

@@ -12,9 +12,8 @@ namespace mmafuzz::gemm {
 
 DigitCodes::DigitCodes(const FormatFields& f) : offset_((1 << digit_bits(f)) - 1) {
   for (int digit = -offset_; digit <= offset_; ++digit)
-    codes_.push_back(
-        f.integer ? static_cast<uint64_t>(int64_t{digit}) & f.container_mask()
-                  : round_once(f, digit < 0, uint64_t(std::abs(digit)), /*exponent=*/0, /*sticky=*/false).encoding);
+    codes_.push_back(f.integer ? static_cast<uint64_t>(int64_t{digit}) & f.container_mask()
+                               : round_once(f, digit < 0, uint64_t(std::abs(digit)), /*exponent=*/0).encoding);
 }
 
 EncodedSlices::EncodedSlices(const SlicedRows& rows, const InnerCut& cut, const DigitCodes& codes, int bytes)

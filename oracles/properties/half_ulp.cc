@@ -21,7 +21,7 @@ class HalfUlp final : public JudgesTheSource {
     const Number x = source_of(pair.of.cases, pair.of.index), r = decode(f, pair.before);
     if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
     const int leading =
-        x.cls == NumberClass::zero ? f.emin() : larger(x.exponent + fast_bit_length(x.significand) - 1, f.emin());
+        x.cls == NumberClass::zero ? f.emin() : larger(x.exponent + bit_length(x.significand) - 1, f.emin());
     Number ulp{NumberClass::finite};
     ulp.significand = 1;
     ulp.exponent = leading - f.fraction_bits;

@@ -21,7 +21,7 @@ struct Range {
       const Number x = decode(f, column.get(index, i));
       if (x.cls == NumberClass::zero) continue;
       if (x.cls != NumberClass::finite) return false;
-      const int exponent = x.exponent + fast_bit_length(x.significand) - 1;
+      const int exponent = x.exponent + bit_length(x.significand) - 1;
       least = std::min(least, exponent);
       greatest = std::max(greatest, exponent);
     }
@@ -44,7 +44,7 @@ class MatrixScaling final : public Property {
         !c.add(f, of.cases.c(), of.index) || a.is_empty() || b.is_empty())
       return std::nullopt;
     // Every product is a multiple of 2^emin, and all of them together stay below the greatest number.
-    const int bits = f.precision() + of.op().b.fields().precision(), k = fast_bit_length(uint64_t(of.op().k)) + 2;
+    const int bits = f.precision() + of.op().b.fields().precision(), k = bit_length(uint64_t(of.op().k)) + 2;
     int least = std::max(f.emin() - a.least, f.emin() + bits - a.least - b.least),
         greatest = std::min(f.emax() - a.greatest, f.emax() - k - a.greatest - b.greatest);
     if (!c.is_empty()) {
@@ -71,7 +71,7 @@ class MatrixScaling final : public Property {
  private:
   static uint64_t scaled(const FormatFields& f, uint64_t encoding, int shift) {
     const Number x = decode(f, encoding);
-    return x.cls == NumberClass::finite ? round_once(f, x.negative, x.significand, x.exponent + shift, false).encoding
+    return x.cls == NumberClass::finite ? round_once(f, x.negative, x.significand, x.exponent + shift).encoding
                                         : encoding;
   }
 };

@@ -53,7 +53,7 @@ struct Extent {
   explicit Extent(const Number& n) : zero(n.significand == 0) {
     if (zero) return;
     last = n.exponent + std::countr_zero(n.significand);
-    first = n.exponent + fast_bit_length(n.significand) - 1;
+    first = n.exponent + bit_length(n.significand) - 1;
   }
   void multiply(const Extent& y) {
     zero |= y.zero;

@@ -46,10 +46,10 @@ class ProductValue final : public Property {
     const int exponent = x.exponent + x_zeros + y.exponent + y_zeros;  // product = x_odd * y_odd * 2^exponent
 
     const auto try_factors = [&](uint64_t p, uint64_t q) {
-      if (fast_bit_length(p) > a.precision() || fast_bit_length(q) > b.precision()) return false;
-      const int p_exponent = x.scale_exponent - (fast_bit_length(p) - 1);  // p's leading bit gets x's exponent
+      if (bit_length(p) > a.precision() || bit_length(q) > b.precision()) return false;
+      const int p_exponent = x.scale_exponent - (bit_length(p) - 1);  // p's leading bit gets x's exponent
       // If all factors are normal, the exponents of their leading bits decide the checks below in advance.
-      const int q_leading = exponent - p_exponent + fast_bit_length(q) - 1;
+      const int q_leading = exponent - p_exponent + bit_length(q) - 1;
       const bool are_normal = !x.subnormal && q_leading >= b.emin();
       if (are_normal && (q_leading > b.emax() || (q_leading == y.scale_exponent) != same_exponents_)) return false;
       const Rounded r = round_exact(a, {NumberClass::finite, x.negative, p, p_exponent}, {});

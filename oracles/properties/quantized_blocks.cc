@@ -143,7 +143,7 @@ class HalfStep final : public OfOneBlock {
     if (op.elements_overflow) {
       // A magnitude beyond the greatest element by more than half a step overflows; by half a step it may.
       Number limit = greatest_element(element);
-      const int step = limit.exponent + fast_bit_length(limit.significand) - element.precision();
+      const int step = limit.exponent + bit_length(limit.significand) - element.precision();
       limit.significand = (limit.significand << (limit.exponent - step + 1)) + 1;
       limit.exponent = step - 1;
       Exact magnitude = x;
@@ -274,7 +274,7 @@ class PowerOfTwoShift final : public Property {
       x.exponent += 1;
       const Rounded r = round_exact(from, x, {});
       if (r.flags & (flag::inexact | flag::overflow)) return std::nullopt;
-      top = std::max(top, n.exponent + fast_bit_length(n.significand) - 1);
+      top = std::max(top, n.exponent + bit_length(n.significand) - 1);
       changed[0].inputs()[0].set(of.index, i, r.encoding);
     }
     // Where amax passes through another format (via), that format's ends are away, too.

@@ -87,7 +87,7 @@ bool changes_nothing(const Step& step) {
 /// Sets the bits of the significand in units of 2^scale_exponent: a product lies in [0, 4), c in [0, 2).
 void write_significand(const Addend& t, ExplainedAddend& out) {
   const int fraction = std::max(0, t.scale_exponent - t.exponent);
-  const std::string bits = bits_text(t.significand, std::max(fraction + 1, fast_bit_length(t.significand)));
+  const std::string bits = bits_text(t.significand, std::max(fraction + 1, bit_length(t.significand)));
   out.integer_bits = bits.substr(0, bits.size() - size_t(fraction));
   out.fraction_bits = bits.substr(bits.size() - size_t(fraction));
   out.fraction_bits.erase(out.fraction_bits.find_last_not_of('0') + 1);
@@ -100,7 +100,7 @@ void write_fallen(const Addend& t, const Step& step, ExplainedAddend& out) {
   const uint64_t kept = width >= 64 ? 0 : width >= 0 ? magnitude(t.kept) << width : magnitude(t.kept) >> -width;
   uint64_t rest = width > 0 && width < 64 ? t.significand & low_mask(width) : t.significand;
   if (kept <= t.significand) rest = t.significand - kept;
-  const int digits = std::max(width, fast_bit_length(rest));
+  const int digits = std::max(width, bit_length(rest));
   out.fallen_top = t.exponent + digits - 1;
   out.fallen = bits_text(rest, digits);
   out.fallen.erase(out.fallen.find_last_not_of('0') + 1);
@@ -140,7 +140,7 @@ ExplainedStep explained_step(const Step& step, const Format& d, bool floors) {
   uint64_t widest = 0;
   if (out.grid) {
     for (int i = 0; i < step.count; ++i) widest |= magnitude(step.addend[i].kept);
-    const int addend_bits = fast_bit_length(widest), sum_bits = fast_bit_length(magnitude(step.sum));
+    const int addend_bits = bit_length(widest), sum_bits = bit_length(magnitude(step.sum));
     out.greatest_exponent = step.greatest_exponent;
     out.floor_decided = step.floor_decided;
     out.grid_fraction_bits = step.greatest_exponent - step.unit_exponent;

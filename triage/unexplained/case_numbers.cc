@@ -257,7 +257,7 @@ void CaseNumbers::sum(const Step& s, bool there, Name name) {
 
 void CaseNumbers::size_of(int64_t sum, bool there, Name name) {
   const uint64_t magnitude = magnitude_of(sum);
-  const int length = fast_bit_length(magnitude);
+  const int length = bit_length(magnitude);
   const bool number = there && magnitude != 0;
   put(Kind::choice, Where::sum, "", name, there ? (sum == 0 ? 0 : sum > 0 ? 1 : 2) : none, signs_of_sums);
   put(Kind::number, Where::sum, "the length in bits of ", name, there ? length : none);
