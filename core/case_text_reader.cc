@@ -17,7 +17,7 @@ namespace {
 constexpr size_t chunk_bytes = size_t{1} << 18;
 constexpr size_t block_bytes = size_t{1} << 22;   // text of a block, after which it ends before `limit` cases
 constexpr size_t longest_line = size_t{1} << 25;  // above the widest gemm: 4 * max_elements, 17 characters of fp64 each
-constexpr std::string_view header = "mmafuzz-cases 1";
+constexpr std::string_view header = case_text_start.substr(0, case_text_start.size() - 1);
 
 constexpr std::array<uint8_t, 256> make_hex_table() {
   std::array<uint8_t, 256> table{};

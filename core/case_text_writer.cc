@@ -38,11 +38,7 @@ std::string case_line(const Batch& batch, size_t index, const Outcomes* results)
       first += part.count;
     }
     if (!results->flags.empty() && batch.op().has_flags()) {
-      constexpr char digit[] = "0123456789abcdef";
-      const uint8_t flags = results->flags[index];
-      line += " | ";
-      line += digit[flags >> 4];
-      line += digit[flags & 15];
+      line += " | " + to_hex(results->flags[index], 2);
     }
   }
   return line;
@@ -71,14 +67,14 @@ CaseWriter::CaseWriter(const std::string& path) : output_(std::make_unique<Outpu
     output_->owned = true;
     output_->target = file.path;
     if (file.descriptor < 0) output_->temporary = file.path + ".part" + std::to_string(getpid());
-    const int at = file.descriptor < 0
-                       ? open(output_->temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-                       : file.descriptor;
-    if (at >= 0 && path.ends_with(".gz")) output_->zipped = gzdopen(at, "wb");
-    else if (at >= 0) output_->plain = fdopen(at, "wb");
-    if (at >= 0 && !output_->plain && !output_->zipped) {
+    const int descriptor = file.descriptor < 0
+                               ? open(output_->temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+                               : file.descriptor;
+    if (descriptor >= 0 && path.ends_with(".gz")) output_->zipped = gzdopen(descriptor, "wb");
+    else if (descriptor >= 0) output_->plain = fdopen(descriptor, "wb");
+    if (descriptor >= 0 && !output_->plain && !output_->zipped) {
       const int error = errno;
-      close(at);
+      close(descriptor);
       errno = error;
     }
   }
@@ -88,7 +84,7 @@ CaseWriter::CaseWriter(const std::string& path) : output_(std::make_unique<Outpu
 CaseWriter::~CaseWriter() = default;
 
 void CaseWriter::put(const std::string& line) {
-  const std::string text = output_->has_header ? line : "mmafuzz-cases 1\n" + line;
+  const std::string text = output_->has_header ? line : std::string(case_text_start) + line;
   output_->has_header = true;
   const size_t written = output_->zipped ? size_t(gzwrite(output_->zipped, text.data(), unsigned(text.size())))
                                          : std::fwrite(text.data(), 1, text.size(), output_->plain);

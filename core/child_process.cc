@@ -30,7 +30,8 @@ void wait_for(int socket, short events, Deadline deadline) {
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
     if (left <= 0) throw std::runtime_error("gave no answer in time");
     pollfd p{socket, events, 0};
-    const int n = poll(&p, 1, static_cast<int>(std::min<long long>(left, 1000)));
+    const int n =
+        poll(&p, 1, static_cast<int>(std::min<long long>(left, 1000)));  // its type is int: one second at most
     if (n > 0) return;
     if (n < 0 && errno != EINTR) throw std::runtime_error(std::string("poll: ") + std::strerror(errno));
   }
@@ -161,9 +162,7 @@ void ChildProcess::start(const std::vector<std::string>& command, Output output)
   socket_ = ends[0];
   int error = 0;
   ssize_t n = 0;
-  if (pid_ > 0) do
-      n = read(failure[0], &error, sizeof error);
-    while (n < 0 && errno == EINTR);
+  while (pid_ > 0 && (n = read(failure[0], &error, sizeof error)) < 0 && errno == EINTR) continue;
   close(failure[0]);
   if (pid_ < 0 || n == sizeof error) {
     end();
@@ -181,9 +180,9 @@ std::string ChildProcess::end(Why why) {
   if (why == Why::finished) close_socket();
   int status = 0;
   bool ended = pid_ < 0, killed = false;
-  for (int wait = 0; !ended; ++wait) {
+  for (int milliseconds = 0; !ended; ++milliseconds) {
     ended = waitpid(pid_, &status, WNOHANG) != 0;
-    if (ended || why == Why::not_behaving || wait == 100) break;
+    if (ended || why == Why::not_behaving || milliseconds == 100) break;
     usleep(1000);
   }
   if (pid_ > 0) kill(-pid_, SIGKILL);  // also what the child itself started

@@ -15,7 +15,6 @@
 namespace mmafuzz {
 namespace {
 
-constexpr std::string_view file_start = "mmafuzz-cases 1\n";
 constexpr std::string_view end_line = "# end of record\n";
 constexpr std::string_view severity_word = "# severity ";
 constexpr int max_records = 256;         ///< of one key in one segment
@@ -26,8 +25,8 @@ constexpr int records_with_before = 16;  ///< how many of them have the earlier 
 std::string opening_line(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (text.empty()) return std::string(file_start);
-  return text.ends_with(end_line) || text == file_start ? "" : "\n# cut off\n";
+  if (text.empty()) return std::string(case_text_start);
+  return text.ends_with(end_line) || text == case_text_start ? "" : "\n# cut off\n";
 }
 
 /// The record in the text between two end lines; nullopt where there is no complete one.
@@ -74,24 +73,24 @@ DivergenceLog::DivergenceLog(const std::string& path) : path_(path) {
   read_segment(path, 0, [&](const LoggedDivergence& d) {
     Written& written = keys_[d.key];
     ++written.records;
-    written.there.insert(fnv1a(d.text.substr(0, d.text.find(before_word))));
+    written.earlier.insert(fnv1a(d.text.substr(0, d.text.find(before_word))));
   });
 }
 
 DivergenceLog::~DivergenceLog() { close(file_); }
 
 bool DivergenceLog::add(const Divergence& divergence, uint64_t count) {
-  const auto [at, is_new] = keys_.try_emplace(divergence.key.to_string());
-  Written& written = at->second;
+  const auto [entry, is_new] = keys_.try_emplace(divergence.key.to_string());
+  Written& written = entry->second;
   if (!written.seen.add(count)) return is_new;
   std::string record = divergence_record(divergence);
-  if (const auto same = written.there.find(fnv1a(record)); same != written.there.end()) {
-    written.there.erase(same);
+  if (const auto same = written.earlier.find(fnv1a(record)); same != written.earlier.end()) {
+    written.earlier.erase(same);
     return is_new;
   }
   if (written.records >= max_records) return is_new;
   ++written.records;
-  if (written.records <= records_with_before) record = divergence_record(divergence, true);
+  if (written.records <= records_with_before) record = divergence_record(divergence, /*before=*/true);
   record += end_line;
   if (write(file_, record.data(), record.size()) != static_cast<ssize_t>(record.size()))
     throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno));
@@ -120,7 +119,7 @@ size_t read_segment(const std::string& path, size_t offset, const std::function<
     file.read(text.data() + had, piece);
     text.resize(had + static_cast<size_t>(file.gcount()));
     more = file.gcount() == static_cast<std::streamsize>(piece);
-    size_t at = done == 0 && text.starts_with(file_start) ? file_start.size() : 0;
+    size_t at = done == 0 && text.starts_with(case_text_start) ? case_text_start.size() : 0;
     for (size_t end = text.find(end_line, at); end != std::string::npos; end = text.find(end_line, at)) {
       const std::string_view body = std::string_view(text).substr(at, end - at);
       at = end + end_line.size();

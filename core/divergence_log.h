@@ -40,9 +40,9 @@ class DivergenceLog {
   std::string path_;
   int file_ = -1;
   struct Written {
-    Thinning seen;                  ///< counts the divergences that add() took
-    int records = 0;                ///< how many records the file has
-    std::multiset<uint64_t> there;  ///< hashes of an earlier writer's records that add() has not been given again
+    Thinning seen;                    ///< counts the divergences that add() took
+    int records = 0;                  ///< how many records the file has
+    std::multiset<uint64_t> earlier;  ///< hashes of an earlier writer's records that add() has not been given again
   };
   std::map<std::string, Written> keys_;  ///< keyed by BucketKey::to_string()
 };

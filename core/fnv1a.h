@@ -9,9 +9,8 @@ namespace mmafuzz {
 
 inline constexpr uint64_t fnv1a_start = 0xcbf29ce484222325u;
 
-/// The hash of the bytes. A result as `from` continues that hash; any other start gives another hash.
-constexpr uint64_t fnv1a(std::string_view bytes, uint64_t from = fnv1a_start) {
-  uint64_t hash = from;
+/// The hash of the bytes. A result as `hash` continues that hash; any other start gives another hash.
+constexpr uint64_t fnv1a(std::string_view bytes, uint64_t hash = fnv1a_start) {
   for (const char c : bytes) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
   return hash;
 }

@@ -19,47 +19,55 @@ struct Row {
 };
 
 /// One reading of a point that Tesla's text leaves open (docs/cfloat.md): `name=value` sets the bits `mask` of
-/// FormatFields::policy to `bits`. `of`: the formats that the point concerns (concerns()).
+/// FormatFields::policy to `bits`. `formats`: those that the point concerns (concerns()).
 struct Switch {
   const char* name;
   const char* value;
   uint32_t mask, bits;
-  enum class Of : uint8_t { all, literal, not_flushed, with_sign, without_sign, with_nan, without_specials } of;
+  enum class Formats : uint8_t {
+    all,
+    literal,
+    not_flushed,
+    with_sign,
+    without_sign,
+    with_nan,
+    without_specials
+  } formats;
 };
 
 constexpr Switch switches[] = {
-    {"hole", "tie_up", policy::hole_tie_down, 0, Switch::Of::literal},
-    {"hole", "tie_down", policy::hole_tie_down, policy::hole_tie_down, Switch::Of::literal},
-    {"clamp", "signed", policy::clamp_positive, 0, Switch::Of::with_sign},
-    {"clamp", "positive", policy::clamp_positive, policy::clamp_positive, Switch::Of::with_sign},
-    {"nan", "positive", policy::nan_signed, 0, Switch::Of::without_specials},
-    {"nan", "signed", policy::nan_signed, policy::nan_signed, Switch::Of::without_specials},
-    {"zero", "signed", policy::zero_positive, 0, Switch::Of::with_sign},
-    {"zero", "positive", policy::zero_positive, policy::zero_positive, Switch::Of::with_sign},
-    {"negative", "nan", policy::negative_zero | policy::negative_absolute, 0, Switch::Of::without_sign},
+    {"hole", "tie_up", policy::hole_tie_down, 0, Switch::Formats::literal},
+    {"hole", "tie_down", policy::hole_tie_down, policy::hole_tie_down, Switch::Formats::literal},
+    {"clamp", "signed", policy::clamp_positive, 0, Switch::Formats::with_sign},
+    {"clamp", "positive", policy::clamp_positive, policy::clamp_positive, Switch::Formats::with_sign},
+    {"nan", "positive", policy::nan_signed, 0, Switch::Formats::without_specials},
+    {"nan", "signed", policy::nan_signed, policy::nan_signed, Switch::Formats::without_specials},
+    {"zero", "signed", policy::zero_positive, 0, Switch::Formats::with_sign},
+    {"zero", "positive", policy::zero_positive, policy::zero_positive, Switch::Formats::with_sign},
+    {"negative", "nan", policy::negative_zero | policy::negative_absolute, 0, Switch::Formats::without_sign},
     {"negative", "zero", policy::negative_zero | policy::negative_absolute, policy::negative_zero,
-     Switch::Of::without_sign},
+     Switch::Formats::without_sign},
     {"negative", "absolute", policy::negative_zero | policy::negative_absolute, policy::negative_absolute,
-     Switch::Of::without_sign},
-    {"tiny_negative", "invalid", policy::tiny_negative_flushed, 0, Switch::Of::without_sign},
+     Switch::Formats::without_sign},
+    {"tiny_negative", "invalid", policy::tiny_negative_flushed, 0, Switch::Formats::without_sign},
     {"tiny_negative", "flushed", policy::tiny_negative_flushed, policy::tiny_negative_flushed,
-     Switch::Of::without_sign},
-    {"stochastic_hole", "gap", policy::hole_nearest, 0, Switch::Of::literal},
-    {"stochastic_hole", "nearest", policy::hole_nearest, policy::hole_nearest, Switch::Of::literal},
-    {"overflow", "after", policy::overflow_before, 0, Switch::Of::all},
-    {"overflow", "before", policy::overflow_before, policy::overflow_before, Switch::Of::all},
-    {"underflow", "inexact", policy::underflow_exact, 0, Switch::Of::not_flushed},
-    {"underflow", "tiny", policy::underflow_exact, policy::underflow_exact, Switch::Of::not_flushed},
-    {"inexact", "none", policy::no_inexact, policy::no_inexact, Switch::Of::all},
-    {"inexact", "raised", policy::no_inexact, 0, Switch::Of::all},
-    {"flush", "after", policy::flush_before, 0, Switch::Of::without_sign},
-    {"flush", "before", policy::flush_before, policy::flush_before, Switch::Of::without_sign},
-    {"conversions", "flagged", policy::conversions_silent, 0, Switch::Of::all},
-    {"conversions", "silent", policy::conversions_silent, policy::conversions_silent, Switch::Of::all},
-    {"infinity", "overflow", policy::infinity_invalid, 0, Switch::Of::without_specials},
-    {"infinity", "invalid", policy::infinity_invalid, policy::infinity_invalid, Switch::Of::without_specials},
-    {"invalid", "any_nan", policy::any_nan_invalid, policy::any_nan_invalid, Switch::Of::with_nan},
-    {"invalid", "signaling_nan", policy::any_nan_invalid, 0, Switch::Of::with_nan},
+     Switch::Formats::without_sign},
+    {"stochastic_hole", "gap", policy::hole_nearest, 0, Switch::Formats::literal},
+    {"stochastic_hole", "nearest", policy::hole_nearest, policy::hole_nearest, Switch::Formats::literal},
+    {"overflow", "after", policy::overflow_before, 0, Switch::Formats::all},
+    {"overflow", "before", policy::overflow_before, policy::overflow_before, Switch::Formats::all},
+    {"underflow", "inexact", policy::underflow_exact, 0, Switch::Formats::not_flushed},
+    {"underflow", "tiny", policy::underflow_exact, policy::underflow_exact, Switch::Formats::not_flushed},
+    {"inexact", "none", policy::no_inexact, policy::no_inexact, Switch::Formats::all},
+    {"inexact", "raised", policy::no_inexact, 0, Switch::Formats::all},
+    {"flush", "after", policy::flush_before, 0, Switch::Formats::without_sign},
+    {"flush", "before", policy::flush_before, policy::flush_before, Switch::Formats::without_sign},
+    {"conversions", "flagged", policy::conversions_silent, 0, Switch::Formats::all},
+    {"conversions", "silent", policy::conversions_silent, policy::conversions_silent, Switch::Formats::all},
+    {"infinity", "overflow", policy::infinity_invalid, 0, Switch::Formats::without_specials},
+    {"infinity", "invalid", policy::infinity_invalid, policy::infinity_invalid, Switch::Formats::without_specials},
+    {"invalid", "any_nan", policy::any_nan_invalid, policy::any_nan_invalid, Switch::Formats::with_nan},
+    {"invalid", "signaling_nan", policy::any_nan_invalid, 0, Switch::Formats::with_nan},
 };
 
 constexpr FormatFields make(int width, int exponent_bits, int fraction_bits, int bias, Specials specials,
@@ -143,14 +151,14 @@ constexpr Row rows[] = {
 bool is_tesla(const FormatFields& row) { return row.policy != 0; }
 
 bool concerns(const Switch& s, const FormatFields& row) {
-  switch (s.of) {
-    case Switch::Of::all: return true;
-    case Switch::Of::literal: return row.subnormals == SubnormalRule::literal;
-    case Switch::Of::not_flushed: return row.subnormals != SubnormalRule::flushed;
-    case Switch::Of::with_sign: return row.has_sign();
-    case Switch::Of::without_sign: return !row.has_sign();
-    case Switch::Of::with_nan: return row.has_nan();
-    case Switch::Of::without_specials: return row.specials == Specials::none;
+  switch (s.formats) {
+    case Switch::Formats::all: return true;
+    case Switch::Formats::literal: return row.subnormals == SubnormalRule::literal;
+    case Switch::Formats::not_flushed: return row.subnormals != SubnormalRule::flushed;
+    case Switch::Formats::with_sign: return row.has_sign();
+    case Switch::Formats::without_sign: return !row.has_sign();
+    case Switch::Formats::with_nan: return row.has_nan();
+    case Switch::Formats::without_specials: return row.specials == Specials::none;
   }
   return false;
 }
@@ -175,7 +183,7 @@ bool set_switch(const FormatFields& row, std::string_view text, FormatFields& fi
 
 bool concerns_literal(std::string_view name) {
   return std::any_of(std::begin(switches), std::end(switches),
-                     [&](const Switch& s) { return name == s.name && s.of == Switch::Of::literal; });
+                     [&](const Switch& s) { return name == s.name && s.formats == Switch::Formats::literal; });
 }
 
 std::string known_switches(const FormatFields& row) {
@@ -219,20 +227,20 @@ Result<Format> parse_format(std::string_view text) {
     } else if (colon != text.npos) {
       return invalid("format " + in_quotes(whole) + " takes no bias");
     }
-    std::vector<std::string_view> named;
+    std::vector<std::string_view> switch_names;
     while (has_switches) {
       const size_t comma = chosen.find(',');
       const std::string_view one = chosen.substr(0, comma), name = one.substr(0, one.find('='));
-      if (std::find(named.begin(), named.end(), name) != named.end())
+      if (std::find(switch_names.begin(), switch_names.end(), name) != switch_names.end())
         return invalid("format " + in_quotes(whole) + " has the switch " + in_quotes(std::string(name)) + " twice");
-      named.push_back(name);
+      switch_names.push_back(name);
       if (!set_switch(row.fields, one, fields))
         return invalid("format " + in_quotes(whole) + " has no switch " + in_quotes(std::string(one)) + "; " +
                        known_switches(row.fields));
       has_switches = comma != chosen.npos;
       if (has_switches) chosen = chosen.substr(comma + 1);
     }
-    for (const std::string_view name : named)
+    for (const std::string_view name : switch_names)
       if (fields.subnormals != row.fields.subnormals && concerns_literal(name))
         return invalid("format " + in_quotes(whole) + ": " + in_quotes(std::string(name)) +
                        " is about the hole that denormal=gradual closes");
@@ -272,9 +280,9 @@ std::vector<FormatForms> format_forms() {
   return all;
 }
 
-std::string to_hex(const Format& format, uint64_t encoding) {
-  std::string text(static_cast<size_t>(format.digits()), '0');
-  for (size_t i = text.size(); i-- > 0; encoding >>= 4) text[i] = "0123456789abcdef"[encoding & 15];
+std::string to_hex(uint64_t value, int digits) {
+  std::string text(static_cast<size_t>(digits), '0');
+  for (size_t i = text.size(); i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
   return text;
 }
 

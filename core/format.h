@@ -52,7 +52,8 @@ inline constexpr int greatest_bias = 63;
 /// The forms of every format, in the order of their table, for searches over all formats.
 std::vector<FormatForms> format_forms();
 
-/// `encoding` as format.digits() lower-case hexadecimal digits, as in case text.
-std::string to_hex(const Format& format, uint64_t encoding);
+/// The lowest `digits` hexadecimal digits of the value, in lower case, as in case text.
+std::string to_hex(uint64_t value, int digits);
+inline std::string to_hex(const Format& format, uint64_t encoding) { return to_hex(encoding, format.digits()); }
 
 }  // namespace mmafuzz

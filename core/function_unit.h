@@ -15,12 +15,9 @@ inline std::vector<Claim> claims_of_correct_rounding() {
 /// Sizes the results for the batch, and clears everything else in `outcomes`.
 inline void prepare(const Batch& batch, Outcomes& outcomes) {
   const FieldShape result = batch.op().result();
+  outcomes = Outcomes{};
   outcomes.results = Column(result.format, result.count);
   outcomes.results.resize(batch.size());
-  outcomes.flags.clear();
-  outcomes.answered.clear();
-  outcomes.failed.clear();
-  outcomes.how_failed.clear();
 }
 
 /// Writes the result of each dot of a batch. Evaluate: uint64_t(const DotOperands&).

@@ -14,7 +14,7 @@ inline constexpr int json_version = 2;
 /// that they do not make the output fail.
 template <class Json>
 std::string json_text(const Json& value, int indent = 2) {
-  return value.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return value.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
 }
 
 /// A JSON array of make(item) for each item.

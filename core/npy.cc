@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
@@ -88,11 +89,11 @@ size_t NpyArray::elements() const {
 NpyArray parse_npy(const std::string& name, std::string_view content) {
   if (!content.starts_with(npy_magic)) refuse_npy(name, "is no .npy file: it does not begin with \\x93NUMPY");
   if (content.size() < 12) refuse_npy(name, "is truncated");
-  const size_t wide = content[6] == 1 ? 2 : 4;
+  const size_t length_bytes = content[6] == 1 ? 2 : 4;
   if (content[6] < 1 || content[6] > 3) refuse_npy(name, "is of a version of .npy that is not known");
-  const uint64_t length = little_endian(content.substr(8, wide));
-  if (length > content.size() - 8 - wide) refuse_npy(name, "is truncated");
-  const std::string_view header = content.substr(8 + wide, length);
+  const uint64_t length = little_endian(content.substr(8, length_bytes));
+  if (length > content.size() - 8 - length_bytes) refuse_npy(name, "is truncated");
+  const std::string_view header = content.substr(8 + length_bytes, length);
 
   NpyArray array;
   const std::string_view type = value_in_header(name, header, "descr");
@@ -118,7 +119,7 @@ NpyArray parse_npy(const std::string& name, std::string_view content) {
   for (const size_t extent : array.shape)
     if (__builtin_mul_overflow(size, uint64_t{extent}, &size) || size > max_npy_bytes)
       refuse_npy(name, "is too large: 4 GiB at most");
-  const std::string_view data = content.substr(8 + wide + length);
+  const std::string_view data = content.substr(8 + length_bytes + length);
   if (data.size() < size)
     refuse_npy(name, "is truncated: " + std::to_string(data.size()) + " of " + std::to_string(size) + " bytes of data");
   array.data = data.substr(0, size);

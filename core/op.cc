@@ -228,19 +228,19 @@ std::string conflict_in_block_op(const Op& op) {
   const bool quantizes = op.kind == OpKind::quantize;
   const Format &numbers = quantizes ? op.a : op.d, &codes = quantizes ? op.d : op.a;
   const FormatFields& scale = op.scale_a.fields();
-  const std::string side = quantizes ? "from=" : "to=", other = quantizes ? "to=" : "from=";
+  const std::string numbers_word = quantizes ? "from=" : "to=", codes_word = quantizes ? "to=" : "from=";
   if (numbers.fields().integer || !numbers.fields().has_sign())
-    return side + numbers.name() + ": the numbers of a block are of a floating-point format with a sign";
+    return numbers_word + numbers.name() + ": the numbers of a block are of a floating-point format with a sign";
   if (codes.fields().width > 16 || (!codes.fields().integer && codes.fields().fraction_bits == 0))
-    return other + codes.name() + ": elements have at most 16 bits, and a fraction";
+    return codes_word + codes.name() + ": elements have at most 16 bits, and a fraction";
   // A switch in the name of one of Tesla's formats sets or clears bits of its policy (core/format.cc). The two default
   // bits concern flags, which blocks do not report, so a switch may clear them; a switch that sets another is refused.
   if (codes.fields().policy & ~(policy::no_inexact | policy::any_nan_invalid))
-    return other + codes.name() + ": elements are of a format without switches";
-  if (!codes.fields().has_sign()) return other + codes.name() + ": elements have a sign";
+    return codes_word + codes.name() + ": elements are of a format without switches";
+  if (!codes.fields().has_sign()) return codes_word + codes.name() + ": elements have a sign";
   // Of formats only Tesla's have a policy; `:0` in a name says that the format itself has no bias.
   if (scale.shared_bias && (codes.fields().policy == 0 || codes.fields().bias != 0))
-    return "scale=bias is what CFloat numbers share: " + other + "cfloat8_1_4_3:0, cfloat8_1_5_2:0 or shp:0";
+    return "scale=bias is what CFloat numbers share: " + codes_word + "cfloat8_1_4_3:0, cfloat8_1_5_2:0 or shp:0";
   if (!scale.shared_bias && (scale.integer || scale.exponent_bits == 0))
     return "scale=" + op.scale_a.name() + ": a scale needs an exponent, as e8m0, e4m3 and fp32 have it";
   if (scale.fraction_bits > 23) return "scale=" + op.scale_a.name() + ": scales have at most 24 significant bits";
@@ -447,8 +447,8 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   }
   constexpr const char* tiny_names[] = {"after", "before"};
   constexpr const char* nan_names[] = {"exact", "any"};
-  attributes.word("round", rounding_names, op.rounding);
   constexpr const char* flag_names[] = {"all", "ieee"};
+  attributes.word("round", rounding_names, op.rounding);
   if (op.has_flags()) {
     attributes.word("tiny", tiny_names, op.tininess);
     attributes.word("flags", flag_names, op.flags);
@@ -463,7 +463,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   if (op.rounds_to_integer()) attributes.boolean("inexact", op.signals_inexact);
   if (op.rounding == Rounding::stochastic) {
     attributes.number("seed", op.seed);
-    attributes.count("random_bits", op.random_bits, false, max_random_bits);
+    attributes.count("random_bits", op.random_bits, /*required=*/false, max_random_bits);
     attributes.word("threshold", threshold_names, op.threshold);
   }
   for (const char* random : {"seed", "random_bits", "threshold"})

@@ -101,14 +101,12 @@ struct Op {
   BlockRule block_rule() const;
   /// The rule for the results, without the random number of stochastic rounding, which differs from case to case.
   RoundingRule rounding_rule() const {
-    RoundingRule rule;
-    rule.rounding = rounding;
-    rule.tininess = tininess;
     const bool saturates = kind == OpKind::quantize ? !elements_overflow : saturate;
-    rule.overflow = saturates ? Overflow::saturate : Overflow::by_rounding;
-    rule.threshold = threshold;
-    rule.random_bits = static_cast<uint8_t>(random_bits);
-    return rule;
+    return {.rounding = rounding,
+            .tininess = tininess,
+            .overflow = saturates ? Overflow::saturate : Overflow::by_rounding,
+            .threshold = threshold,
+            .random_bits = static_cast<uint8_t>(random_bits)};
   }
   /// The rule for one conversion of the encoding `source`. The random number is a function of seed and source, so that
   /// a case can be replayed alone.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arithmetic/corner_encodings.h"
 #include "arithmetic/integer_rounding.h"
+#include "arithmetic/specials.h"
 
 namespace mmafuzz {
 
@@ -60,12 +62,8 @@ bool same_flags(const Batch& batch, size_t index, uint8_t x, uint8_t y) {
     if (op.kind == OpKind::scalar && op.scalar == ScalarOperation::fma) {
       Number operand[3];
       for (int i = 0; i < 3; ++i) operand[i] = decode(op.a.fields(), batch.inputs()[0].get(index, i));
-      const auto are = [&](NumberClass first, NumberClass second) {
-        return operand[0].cls == first && operand[1].cls == second;
-      };
-      const bool zero_by_infinity =
-          are(NumberClass::zero, NumberClass::infinity) || are(NumberClass::infinity, NumberClass::zero);
-      if (zero_by_infinity && operand[2].cls == NumberClass::nan && !operand[2].signaling)
+      const bool adds_quiet_nan = operand[2].cls == NumberClass::nan && !operand[2].signaling;
+      if (is_invalid_product(operand[0], operand[1]) && adds_quiet_nan)
         looked_at &= static_cast<uint8_t>(~flag::invalid);
     }
   }
@@ -95,11 +93,7 @@ namespace {
 template <class T>
 bool any_with(const uint8_t* data, int count, T mask, T pattern) {
   bool any = false;
-  for (int i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, data + sizeof(T) * static_cast<size_t>(i), sizeof(T));
-    any |= (value & mask) == pattern;
-  }
+  for (int i = 0; i < count; ++i) any |= (loaded<T>(data + sizeof(T) * static_cast<size_t>(i)) & mask) == pattern;
   return any;
 }
 
@@ -112,13 +106,12 @@ bool any_special(const FormatFields& f, const Column& column, size_t index) {
   }
   // In every other format infinities and NaNs have one bit pattern under a mask, whatever the policy.
   const uint64_t exponent = static_cast<uint64_t>(f.top_exponent_field()) << f.fraction_bits;
-  const uint64_t magnitude = low_mask(f.exponent_bits + f.fraction_bits);
   const uint64_t mask = f.in_container(f.specials == Specials::ieee   ? exponent
-                                       : f.specials == Specials::fnuz ? magnitude | f.sign_bit()
-                                                                      : magnitude);
+                                       : f.specials == Specials::fnuz ? f.magnitude_mask() | f.sign_bit()
+                                                                      : f.magnitude_mask());
   const uint64_t pattern = f.in_container(f.specials == Specials::ieee   ? exponent
                                           : f.specials == Specials::fnuz ? f.sign_bit()
-                                                                         : magnitude);
+                                                                         : f.magnitude_mask());
   const uint8_t* data = column.data() + index * column.stride();
   return with_integer(column.element_bytes(), [&]<class T>(T) {
     return any_with<T>(data, column.count(), static_cast<T>(mask), static_cast<T>(pattern));
@@ -137,20 +130,10 @@ bool SpecialOperands::operator[](size_t index) {
   return state == State::some;
 }
 
-namespace {
-
-/// Whether the exponent field, neither its least nor its greatest value, shows that an encoding is a normal number.
-bool is_plainly_normal(const FormatFields& f, uint64_t encoding) {
-  const uint64_t field = encoding >> f.ignored_low_bits >> f.fraction_bits & uint64_t(f.top_exponent_field());
-  return !f.integer && field != 0 && field != uint64_t(f.top_exponent_field());
-}
-
-}  // namespace
-
 ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y, int element) {
   if (special_operands) return ValueClass::special;
   const FormatFields& d = op.result_format(element).fields();
-  if (is_plainly_normal(d, x) && is_plainly_normal(d, y)) return ValueClass::normal;  // the frequent case
+  if (plain_exponent_field(d, x) && plain_exponent_field(d, y)) return ValueClass::normal;  // the frequent case
   const Number r[2] = {decode(d, x), decode(d, y)};
   const auto any = [&](auto test) { return test(r[0]) || test(r[1]); };
   if (any([](const Number& n) { return n.cls == NumberClass::infinity || n.cls == NumberClass::nan; }))
@@ -202,19 +185,19 @@ bool same_outcome(const Outcomes& x, const Outcomes& y, size_t index) {
 }
 
 DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first,
-                                  const Outcomes& second, const std::function<bool(size_t index)>& told) {
+                                  const Outcomes& second, const std::function<bool(size_t index)>& is_known) {
   const bool with_flags = !first.flags.empty() && !second.flags.empty();
   const bool all_answered = first.answered.empty() && second.answered.empty();
   DifferenceTally tally;
   const auto look = [&](size_t i) {
-    const int element = first_difference(batch, first.results, second.results, i);
-    if (element < 0 && (!with_flags || same_flags(batch, i, first.flags[i], second.flags[i]))) return;
-    if (told && told(i)) return;
-    const uint64_t x = first.results.get(i, std::max(element, 0)), y = second.results.get(i, std::max(element, 0));
-    const ValueClass cls = x == y ? ValueClass::flags : value_class(batch.op(), special[i], x, y, std::max(element, 0));
+    const int differing = first_difference(batch, first.results, second.results, i), element = std::max(differing, 0);
+    if (differing < 0 && (!with_flags || same_flags(batch, i, first.flags[i], second.flags[i]))) return;
+    if (is_known && is_known(i)) return;
+    const uint64_t x = first.results.get(i, element), y = second.results.get(i, element);
+    const ValueClass cls = x == y ? ValueClass::flags : value_class(batch.op(), special[i], x, y, element);
     if (tally.count[static_cast<int>(cls)]++ > 0) return;
     tally.first[static_cast<int>(cls)] = i;
-    tally.element[static_cast<int>(cls)] = std::max(element, 0);
+    tally.element[static_cast<int>(cls)] = element;
   };
   if (all_answered && (!with_flags || first.flags == second.flags)) {
     tally.compared = batch.size();
@@ -232,8 +215,7 @@ DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, 
 namespace {
 
 void keep_cases_before(Divergence& d, const Batch& batch, size_t index) {
-  constexpr size_t max_before = 64;
-  const size_t count = std::min(index, max_before);
+  const size_t count = std::min<size_t>(index, 64);  // as Divergence::before says
   d.before = batch.part(index - count, count);
 }
 
@@ -261,8 +243,7 @@ Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& 
   bound.property_ = &property;
   bound.unit_ = &unit;
   bound.severity_ = property.unclaimed();
-  const auto is_this = [&](const Claim& claim) { return claim.property == property.name(); };
-  if (std::any_of(unit.claims().begin(), unit.claims().end(), is_this)) bound.severity_ = Severity::contract;
+  if (unit.claim(property.name())) bound.severity_ = Severity::contract;
   bound.changed_ops_ = property.changed_ops(op, unit);
   for (const Op& other : bound.changed_ops_) {
     bound.rebound_.emplace_back();
@@ -297,26 +278,26 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
     changed.back().resize(cases.size());
   }
   const auto subject = [&](size_t i) { return Property::Subject{*unit_, cases, i, base.results.get(i)}; };
-  std::vector<std::optional<Property::Changed>> known(cases.size());  // nullopt: the case is left out
+  std::vector<std::optional<Property::Changed>> changes(cases.size());  // nullopt: the case is left out
   for (size_t i = 0; i < cases.size(); ++i)
-    if (base.has_answer(i)) known[i] = property_->transform(subject(i), changed);
+    if (base.has_answer(i)) changes[i] = property_->transform(subject(i), changed);
   Outcomes after;
   for (size_t part = 0; part < changed.size(); ++part) {
     if (part > 0) changed[part].inputs()[2] = after.results;
     if (property_->costs_a_run()) (rebound_[part] ? *rebound_[part] : *unit_).run(changed[part], after);
     else after = base;
     for (size_t i = 0; i < cases.size(); ++i)
-      if (!after.has_answer(i)) known[i].reset();
+      if (!after.has_answer(i)) changes[i].reset();
   }
   for (size_t i = 0; i < cases.size(); ++i) {
-    if (!known[i]) continue;
+    if (!changes[i]) continue;
     Verdict& v = verdicts[i];
     v.compared = true;
-    const Property::Subject of = subject(i);
+    const Property::Subject of_case = subject(i);
     for (int e = 0; e < base.results.count() && !v.fails; ++e) {
       v.first = base.results.get(i, e);
       v.second = after.results.get(i, property_->changed_element(cases.op(), e));
-      v.fails = !property_->holds({of, e, *known[i], v.first, v.second});
+      v.fails = !property_->holds({of_case, e, *changes[i], v.first, v.second});
       v.element = e;
     }
     if (v.fails) v.cls = value_class(cases.op(), special[i], v.first, v.second, v.element);

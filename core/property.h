@@ -90,9 +90,9 @@ struct DifferenceTally {
   size_t first[value_class_count] = {};    ///< the index of the first of them
   int element[value_class_count] = {};     ///< the first element in which that one differs
 };
-/// Compares the outcomes of two units. A difference on a case for which told(index) is true is not counted.
+/// Compares the outcomes of two units. A difference on a case for which is_known(index) is true is not counted.
 DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first,
-                                  const Outcomes& second, const std::function<bool(size_t index)>& told = {});
+                                  const Outcomes& second, const std::function<bool(size_t index)>& is_known = {});
 
 /// The divergence of two units on case `index`; `first` and `second` are their results in element `element`.
 Divergence make_divergence(const char* property, Severity severity, const Batch& batch, size_t index, ValueClass cls,
@@ -126,12 +126,12 @@ class Property {
 
   /// One element of the results on a case and on its changed case.
   struct Pair {
-    const Subject& of;
+    const Subject& subject;
     int element;
     Changed changed;
     uint64_t before, after;  ///< on the case, and on the changed case
 
-    const Op& op() const { return of.op(); }
+    const Op& op() const { return subject.op(); }
   };
 
   virtual ~Property() = default;
@@ -152,9 +152,10 @@ class Property {
   /// The ops on which the changed case is evaluated, by default the case's own. Several ops are the steps of one dot;
   /// each step takes the d of the step before it as its c.
   virtual std::vector<Op> changed_ops(const Op& op, const Unit& unit) const { return {op}; }
-  /// Writes the changed case to index of.index of each batch of `changed`. There is a batch for each of changed_ops();
-  /// it begins as a copy of the cases where the op is the same. nullopt: the property says nothing about this case.
-  virtual std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const {
+  /// Writes the changed case to index subject.index of each batch of `changed`. There is a batch for each of
+  /// changed_ops(); it begins as a copy of the cases where the op is the same. nullopt: the property says nothing about
+  /// this case.
+  virtual std::optional<Changed> transform(const Subject& subject, std::vector<Batch>& changed) const {
     return std::nullopt;
   }
   /// Whether one element of both results obeys the statement: by default, whether it is the same. It is called for each

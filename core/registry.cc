@@ -36,8 +36,8 @@ Result<std::unique_ptr<Unit>> Registry::bind(const std::string& text, const Op& 
   }
   if (std::optional<Refusal> why = no_alias_(name, op)) return std::move(*why);
   std::string message = "unknown unit " + in_quotes(name);
-  const std::vector<std::string> close = nearest(plain, 3);
-  for (size_t i = 0; i < close.size(); ++i) message += (i == 0 ? "; nearest: " : ", ") + close[i];
+  if (const std::vector<std::string> names = nearest(plain, 3); !names.empty())
+    message += "; nearest: " + joined(names, ", ");
   return unknown(message);
 }
 

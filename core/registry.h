@@ -46,7 +46,7 @@ class Registry {
   /// All settings of a scheme of matrix products (Family::settings).
   std::vector<Setting> settings(const std::string& name) const;
 
-  /// At most `count` listed names, those nearest to `name` by edit distance first.
+  /// At most `count` of the listed names, ordered by their edit distance to `name`.
   std::vector<std::string> nearest(const std::string& name, size_t count) const;
 
  private:

@@ -63,12 +63,14 @@ bool write_all(int file, const std::string& text) {
   return true;
 }
 
-void replace(const std::string& path, const std::string& text, bool durable) {
+enum class Durable { no, yes };  ///< whether the new text survives a loss of power
+
+void replace(const std::string& path, const std::string& text, Durable durable) {
   // The temporary file has this process's number in its name: two processes may write the same file.
   const std::string temporary = path + "." + std::to_string(getpid()) + ".new";
   const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   bool good = file >= 0 && write_all(file, text);
-  if (good && durable) good = fsync(file) == 0;
+  if (good && durable == Durable::yes) good = fsync(file) == 0;
   int error = errno;
   if (file >= 0) close(file);
   if (good && std::rename(temporary.c_str(), path.c_str()) != 0) {
@@ -77,17 +79,18 @@ void replace(const std::string& path, const std::string& text, bool durable) {
   }
   if (good) return;
   if (file >= 0) unlink(temporary.c_str());
-  throw std::runtime_error(path + ": cannot be written: " + std::strerror(error));
+  errno = error;
+  cannot_write(path);
 }
 
 }  // namespace
 
-void replace_file(const std::string& path, const std::string& text) { replace(path, text, false); }
+void replace_file(const std::string& path, const std::string& text) { replace(path, text, Durable::no); }
 
 void replace_file_if_other(const std::string& path, const std::string& text) {
   std::ifstream in(path, std::ios::binary);
   if (in && std::string((std::istreambuf_iterator<char>(in)), {}) == text) return;
-  replace(path, text, true);
+  replace(path, text, Durable::yes);
 }
 
 OutputFile output_file(const std::string& name) {

@@ -10,16 +10,15 @@ namespace mmafuzz {
 inline uint64_t ulp_gap(const FormatFields& f, uint64_t x, uint64_t y) {
   if (is_special(f, x) || is_special(f, y)) return UINT64_MAX;
   if (f.integer) {
-    const bool from_below = f.has_sign() ? sign_extended(f, x) < sign_extended(f, y) : x < y;
-    return from_below ? (y - x) & f.container_mask() : (x - y) & f.container_mask();
+    const bool x_is_less = f.has_sign() ? sign_extended(f, x) < sign_extended(f, y) : x < y;
+    return (x_is_less ? y - x : x - y) & f.container_mask();
   }
   const auto ordered = [&](uint64_t v) {
     const int64_t magnitude =
         static_cast<int64_t>((v >> f.ignored_low_bits) & ~f.sign_bit() & low_mask(f.width - f.ignored_low_bits));
     return ((v >> f.ignored_low_bits) & f.sign_bit()) ? -magnitude : magnitude;
   };
-  const int64_t gap = ordered(x) - ordered(y);
-  return gap < 0 ? 0 - static_cast<uint64_t>(gap) : static_cast<uint64_t>(gap);
+  return magnitude_of(ordered(x) - ordered(y));
 }
 
 /// Classes of the distances of results that differ, for bins and histograms: a distance of 0 is then one of two zeros.

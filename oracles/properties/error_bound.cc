@@ -27,7 +27,8 @@ class ErrorBoundHolds final : public Property {
   bool holds(const Pair& pair) const override {
     DotCase one(pair.op());
     ErrorBound bound(pair.op());
-    ErrorBounds::of_unit(pair.op(), pair.of.unit)->evaluate(one.load(pair.of.cases, pair.of.index), bound);
+    ErrorBounds::of_unit(pair.op(), pair.subject.unit)
+        ->evaluate(one.load(pair.subject.cases, pair.subject.index), bound);
     return bound.admits(pair.op().d, pair.before);
   }
   Severity unclaimed() const override { return Severity::accuracy; }

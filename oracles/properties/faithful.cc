@@ -17,7 +17,7 @@ class Faithful final : public JudgesTheSource {
  protected:
   bool holds(const Pair& pair) const override {
     const FormatFields& f = pair.op().d.fields();
-    const Exact x = to_exact(source_of(pair.of.cases, pair.of.index));
+    const Exact x = to_exact(source_of(pair.subject.cases, pair.subject.index));
     const Number r = decode(f, pair.before);
     if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
     const int order = compare(x, to_exact(r));

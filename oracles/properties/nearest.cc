@@ -16,7 +16,7 @@ class Nearest final : public JudgesTheSource {
  protected:
   bool holds(const Pair& pair) const override {
     const FormatFields& f = pair.op().d.fields();
-    const Number x = source_of(pair.of.cases, pair.of.index), r = decode(f, pair.before);
+    const Number x = source_of(pair.subject.cases, pair.subject.index), r = decode(f, pair.before);
     if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
     const Exact exact = to_exact(x);
     for (const int side : {-1, 1}) {

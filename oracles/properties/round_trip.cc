@@ -26,7 +26,9 @@ class RoundTrip final : public Property {
     changed[0].inputs()[0].set(of.index, 0, of.result);
     return changed_if(n.cls == NumberClass::finite || n.cls == NumberClass::zero);
   }
-  bool holds(const Pair& pair) const override { return pair.after == pair.of.cases.inputs()[0].get(pair.of.index); }
+  bool holds(const Pair& pair) const override {
+    return pair.after == pair.subject.cases.inputs()[0].get(pair.subject.index);
+  }
 };
 
 }  // namespace
