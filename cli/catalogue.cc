@@ -24,7 +24,7 @@ void print(const UnitInfo& info, const ModelRow& row, const EvidenceTables& evid
     fmt::print("    claims {}{}: {}{}\n", c["property"].get<std::string>(), detail.empty() ? "" : " " + detail, how,
                c.contains("products") ? fmt::format(", {} products", c["products"].get<int>()) : "");
   }
-  for (const EvidenceOfRow& one : evidence.of(row))
+  for (const EvidenceOfRow& one : evidence.evidence_of(row))
     fmt::print("    {}: {}{}{}\n", one.kind, one.cases ? fmt::format("{} cases, ", one.cases) : "",
                one.file.empty() ? "" : one.file + ", ", one.source + (one.date.empty() ? "" : " (" + one.date + ")"));
   for (const OpenPoint& p : evidence.open_points(row)) fmt::print("    open: {}\n", p.point);

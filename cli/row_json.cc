@@ -23,7 +23,7 @@ void add_row(nlohmann::json& json, const ModelRow& row) {
 
 void add_evidence(nlohmann::json& json, const ModelRow& row, const EvidenceTables& evidence) {
   json["evidence"] = nlohmann::json::array();
-  for (const EvidenceOfRow& one : evidence.of(row)) {
+  for (const EvidenceOfRow& one : evidence.evidence_of(row)) {
     nlohmann::json object = {{"kind", one.kind}, {"source", one.source}};
     if (!one.date.empty()) object["date"] = one.date;
     if (!one.file.empty()) object["file"] = one.file;
@@ -33,7 +33,7 @@ void add_evidence(nlohmann::json& json, const ModelRow& row, const EvidenceTable
   json["open_points"] = nlohmann::json::array();
   for (const OpenPoint& p : evidence.open_points(row))
     json["open_points"].push_back(
-        {{"point", p.point}, {"parameters", p.parameters}, {"default", p.by_default}, {"other", p.other}});
+        {{"point", p.point}, {"parameters", p.parameters}, {"default", p.default_reading}, {"other", p.other_reading}});
   if (const std::string rate = evidence.rate(row); !rate.empty()) {
     json["cases_per_second"] = std::stod(rate);
     json["measured"] = evidence.how_rates_were_measured();
@@ -45,7 +45,7 @@ void add_how(nlohmann::json& json, const UnitInfo& info, const Claim& claim, con
   if (const ExhaustiveCheck* check = evidence.exhaustive(info.name, claim.property)) {
     json["how"] = "exhaustive";
     json["inputs"] = check->inputs;
-    json["on"] = check->on;
+    json["on"] = check->ops;
   } else if (const int products = row ? evidence.proven_products(*row, claim.property) : 0) {
     json["how"] = "solver-proven";
     json["products"] = products;

@@ -18,56 +18,50 @@ struct Row {
   const char* dtype = "";  ///< its name in NumPy or ml_dtypes; "" where it has none
 };
 
+enum class FormatGroup : uint8_t { all, literal, not_flushed, with_sign, without_sign, with_nan, without_specials };
+
 /// One reading of a point that Tesla's text leaves open (docs/cfloat.md): `name=value` sets the bits `mask` of
 /// FormatFields::policy to `bits`. `formats`: those that the point concerns (concerns()).
 struct Switch {
   const char* name;
   const char* value;
   uint32_t mask, bits;
-  enum class Formats : uint8_t {
-    all,
-    literal,
-    not_flushed,
-    with_sign,
-    without_sign,
-    with_nan,
-    without_specials
-  } formats;
+  FormatGroup formats;
 };
 
+constexpr uint32_t negatives = policy::negative_zero | policy::negative_absolute;
+
 constexpr Switch switches[] = {
-    {"hole", "tie_up", policy::hole_tie_down, 0, Switch::Formats::literal},
-    {"hole", "tie_down", policy::hole_tie_down, policy::hole_tie_down, Switch::Formats::literal},
-    {"clamp", "signed", policy::clamp_positive, 0, Switch::Formats::with_sign},
-    {"clamp", "positive", policy::clamp_positive, policy::clamp_positive, Switch::Formats::with_sign},
-    {"nan", "positive", policy::nan_signed, 0, Switch::Formats::without_specials},
-    {"nan", "signed", policy::nan_signed, policy::nan_signed, Switch::Formats::without_specials},
-    {"zero", "signed", policy::zero_positive, 0, Switch::Formats::with_sign},
-    {"zero", "positive", policy::zero_positive, policy::zero_positive, Switch::Formats::with_sign},
-    {"negative", "nan", policy::negative_zero | policy::negative_absolute, 0, Switch::Formats::without_sign},
-    {"negative", "zero", policy::negative_zero | policy::negative_absolute, policy::negative_zero,
-     Switch::Formats::without_sign},
-    {"negative", "absolute", policy::negative_zero | policy::negative_absolute, policy::negative_absolute,
-     Switch::Formats::without_sign},
-    {"tiny_negative", "invalid", policy::tiny_negative_flushed, 0, Switch::Formats::without_sign},
+    {"hole", "tie_up", policy::hole_tie_down, 0, FormatGroup::literal},
+    {"hole", "tie_down", policy::hole_tie_down, policy::hole_tie_down, FormatGroup::literal},
+    {"clamp", "signed", policy::clamp_positive, 0, FormatGroup::with_sign},
+    {"clamp", "positive", policy::clamp_positive, policy::clamp_positive, FormatGroup::with_sign},
+    {"nan", "positive", policy::nan_signed, 0, FormatGroup::without_specials},
+    {"nan", "signed", policy::nan_signed, policy::nan_signed, FormatGroup::without_specials},
+    {"zero", "signed", policy::zero_positive, 0, FormatGroup::with_sign},
+    {"zero", "positive", policy::zero_positive, policy::zero_positive, FormatGroup::with_sign},
+    {"negative", "nan", negatives, 0, FormatGroup::without_sign},
+    {"negative", "zero", negatives, policy::negative_zero, FormatGroup::without_sign},
+    {"negative", "absolute", negatives, policy::negative_absolute, FormatGroup::without_sign},
+    {"tiny_negative", "invalid", policy::tiny_negative_flushed, 0, FormatGroup::without_sign},
     {"tiny_negative", "flushed", policy::tiny_negative_flushed, policy::tiny_negative_flushed,
-     Switch::Formats::without_sign},
-    {"stochastic_hole", "gap", policy::hole_nearest, 0, Switch::Formats::literal},
-    {"stochastic_hole", "nearest", policy::hole_nearest, policy::hole_nearest, Switch::Formats::literal},
-    {"overflow", "after", policy::overflow_before, 0, Switch::Formats::all},
-    {"overflow", "before", policy::overflow_before, policy::overflow_before, Switch::Formats::all},
-    {"underflow", "inexact", policy::underflow_exact, 0, Switch::Formats::not_flushed},
-    {"underflow", "tiny", policy::underflow_exact, policy::underflow_exact, Switch::Formats::not_flushed},
-    {"inexact", "none", policy::no_inexact, policy::no_inexact, Switch::Formats::all},
-    {"inexact", "raised", policy::no_inexact, 0, Switch::Formats::all},
-    {"flush", "after", policy::flush_before, 0, Switch::Formats::without_sign},
-    {"flush", "before", policy::flush_before, policy::flush_before, Switch::Formats::without_sign},
-    {"conversions", "flagged", policy::conversions_silent, 0, Switch::Formats::all},
-    {"conversions", "silent", policy::conversions_silent, policy::conversions_silent, Switch::Formats::all},
-    {"infinity", "overflow", policy::infinity_invalid, 0, Switch::Formats::without_specials},
-    {"infinity", "invalid", policy::infinity_invalid, policy::infinity_invalid, Switch::Formats::without_specials},
-    {"invalid", "any_nan", policy::any_nan_invalid, policy::any_nan_invalid, Switch::Formats::with_nan},
-    {"invalid", "signaling_nan", policy::any_nan_invalid, 0, Switch::Formats::with_nan},
+     FormatGroup::without_sign},
+    {"stochastic_hole", "gap", policy::hole_nearest, 0, FormatGroup::literal},
+    {"stochastic_hole", "nearest", policy::hole_nearest, policy::hole_nearest, FormatGroup::literal},
+    {"overflow", "after", policy::overflow_before, 0, FormatGroup::all},
+    {"overflow", "before", policy::overflow_before, policy::overflow_before, FormatGroup::all},
+    {"underflow", "inexact", policy::underflow_exact, 0, FormatGroup::not_flushed},
+    {"underflow", "tiny", policy::underflow_exact, policy::underflow_exact, FormatGroup::not_flushed},
+    {"inexact", "none", policy::no_inexact, policy::no_inexact, FormatGroup::all},
+    {"inexact", "raised", policy::no_inexact, 0, FormatGroup::all},
+    {"flush", "after", policy::flush_before, 0, FormatGroup::without_sign},
+    {"flush", "before", policy::flush_before, policy::flush_before, FormatGroup::without_sign},
+    {"conversions", "flagged", policy::conversions_silent, 0, FormatGroup::all},
+    {"conversions", "silent", policy::conversions_silent, policy::conversions_silent, FormatGroup::all},
+    {"infinity", "overflow", policy::infinity_invalid, 0, FormatGroup::without_specials},
+    {"infinity", "invalid", policy::infinity_invalid, policy::infinity_invalid, FormatGroup::without_specials},
+    {"invalid", "any_nan", policy::any_nan_invalid, policy::any_nan_invalid, FormatGroup::with_nan},
+    {"invalid", "signaling_nan", policy::any_nan_invalid, 0, FormatGroup::with_nan},
 };
 
 constexpr FormatFields make(int width, int exponent_bits, int fraction_bits, int bias, Specials specials,
@@ -152,13 +146,13 @@ bool is_tesla(const FormatFields& row) { return row.policy != 0; }
 
 bool concerns(const Switch& s, const FormatFields& row) {
   switch (s.formats) {
-    case Switch::Formats::all: return true;
-    case Switch::Formats::literal: return row.subnormals == SubnormalRule::literal;
-    case Switch::Formats::not_flushed: return row.subnormals != SubnormalRule::flushed;
-    case Switch::Formats::with_sign: return row.has_sign();
-    case Switch::Formats::without_sign: return !row.has_sign();
-    case Switch::Formats::with_nan: return row.has_nan();
-    case Switch::Formats::without_specials: return row.specials == Specials::none;
+    case FormatGroup::all: return true;
+    case FormatGroup::literal: return row.subnormals == SubnormalRule::literal;
+    case FormatGroup::not_flushed: return row.subnormals != SubnormalRule::flushed;
+    case FormatGroup::with_sign: return row.has_sign();
+    case FormatGroup::without_sign: return !row.has_sign();
+    case FormatGroup::with_nan: return row.has_nan();
+    case FormatGroup::without_specials: return row.specials == Specials::none;
   }
   return false;
 }
@@ -183,7 +177,7 @@ bool set_switch(const FormatFields& row, std::string_view text, FormatFields& fi
 
 bool concerns_literal(std::string_view name) {
   return std::any_of(std::begin(switches), std::end(switches),
-                     [&](const Switch& s) { return name == s.name && s.formats == Switch::Formats::literal; });
+                     [&](const Switch& s) { return name == s.name && s.formats == FormatGroup::literal; });
 }
 
 std::string known_switches(const FormatFields& row) {

@@ -42,28 +42,27 @@ std::vector<size_t> shape_of_case(const Op& op, size_t field) {
   if (op.kind == OpKind::gemm)
     return field == 0 ? std::vector{m, k} : field == 1 ? std::vector{k, n} : std::vector{m, n};
   const std::vector<FieldShape> inputs = op.inputs();
-  if (field >= inputs.size() || inputs[field].count == 1) {
-    if (field >= inputs.size() && op.result().count > 1) return {static_cast<size_t>(op.result().count)};
-    const bool keeps_one = (field < 2 && op.kind == OpKind::dot) || (field == 0 && op.is_of_blocks());  // with k = 1
-    return keeps_one || (op.kind == OpKind::dot && field > 2 && field < inputs.size()) ? std::vector<size_t>{1}
-                                                                                       : std::vector<size_t>{};
-  }
-  return {static_cast<size_t>(inputs[field].count)};
+  const bool is_result = field >= inputs.size();
+  const int count = is_result ? op.result().count : inputs[field].count;
+  // Factors and scales of a dot and the elements of a block are vectors, even of one element.
+  const bool is_vector = !is_result && (op.kind == OpKind::dot ? field != 2 : op.is_of_blocks() && field == 0);
+  return count > 1 || is_vector ? std::vector{static_cast<size_t>(count)} : std::vector<size_t>{};
 }
 
-void check_type(const NamedArray& from, const FieldShape& field) {
+void check_type(const NamedArray& input, const FieldShape& field) {
   const Format& format = field.format;
-  const std::string own = numpy_type(format), encodings = encodings_type(format);
+  const std::string numbers = numpy_type(format), encodings = encodings_type(format);
   const std::string opaque = "|V" + std::to_string(format.storage_bytes());
   // Arrays of ml_dtypes are saved as opaque bytes. They are taken for the field's format if NumPy has no type for it.
-  if (from.array.type == own || from.array.type == encodings || (own.empty() && from.array.type == opaque)) return;
-  throw BadInput(from.name + " holds " + from.array.type + ", and " + field.name + " is " + format.name() + ": save " +
-                 (own.empty() ? "" : own + ", or ") + encodings + " with the encodings");
+  const std::string& type = input.array.type;
+  if (type == numbers || type == encodings || (numbers.empty() && type == opaque)) return;
+  throw BadInput(input.name + " holds " + type + ", and " + field.name + " is " + format.name() + ": save " +
+                 (numbers.empty() ? "" : numbers + ", or ") + encodings + " with the encodings");
 }
 
 /// The number of cases in an array, from its shape. Throws BadInput where the shape is none of the field's.
-size_t cases_in(const NamedArray& from, const Op& op, size_t index, const FieldShape& field) {
-  const std::vector<size_t> one = shape_of_case(op, index), &all = from.array.shape;
+size_t cases_in(const NamedArray& input, const Op& op, size_t index, const FieldShape& field) {
+  const std::vector<size_t> one = shape_of_case(op, index), &all = input.array.shape;
   const auto is_tail = [&] {
     return std::equal(one.begin(), one.end(), all.end() - static_cast<ptrdiff_t>(one.size()));
   };
@@ -72,21 +71,21 @@ size_t cases_in(const NamedArray& from, const Op& op, size_t index, const FieldS
   std::vector<size_t> several = one;
   several.insert(several.begin(), 0);
   std::string expected = shape_text(several);
-  throw BadInput(from.name + " has shape " + shape_text(all) + "; " + field.name + " of '" + to_text(op) +
+  throw BadInput(input.name + " has shape " + shape_text(all) + "; " + field.name + " of '" + to_text(op) +
                  "' is (cases" + (one.empty() ? ",)" : expected.substr(2)) + ", or " + shape_text(one) +
                  " for one case");
 }
 
-void fill(Column& column, const NamedArray& from, const FieldShape& field) {
-  const std::string& data = from.array.data;
-  const size_t width = from.array.element_bytes();
-  const size_t copies = from.array.elements() == 1 ? column.cases() * static_cast<size_t>(column.count()) : 1;
+void fill(Column& column, const NamedArray& input, const FieldShape& field) {
+  const std::string& data = input.array.data;
+  const size_t width = input.array.element_bytes();
+  const size_t copies = input.array.elements() == 1 ? column.cases() * static_cast<size_t>(column.count()) : 1;
   for (size_t i = 0; i < copies && !data.empty(); ++i) std::memcpy(column.data() + i * width, data.data(), data.size());
   const uint64_t mask = field.format.fields().container_mask();
   for (size_t i = 0; i < column.cases(); ++i)
     for (int e = 0; e < column.count(); ++e)
       if (column.get(i, e) & ~mask)
-        throw BadInput(from.name + ": element " + std::to_string(e) + " of case " + std::to_string(i) +
+        throw BadInput(input.name + ": element " + std::to_string(e) + " of case " + std::to_string(i) +
                        " does not fit the " + std::to_string(field.format.fields().width) + " bits of " +
                        field.format.name());
 }
@@ -133,8 +132,10 @@ std::string op_line_of_arrays(const std::vector<NamedArray>& fields) {
   };
   const std::string a = format_of(fields[0]), b = format_of(fields[1]);
   const bool has_c = fields.size() > 2 && fields[2].is_given(), has_d = fields.size() > 3;
-  const std::string sum = a == "fp64" ? "fp64" : fields[0].array.type.find('i') != std::string::npos ? "s32" : "fp32";
-  const std::string c = has_c ? format_of(fields[2]) : has_d ? format_of(fields[3]) : sum;
+  const std::string default_c = a == "fp64"                                           ? "fp64"
+                                : fields[0].array.type.find('i') != std::string::npos ? "s32"
+                                                                                      : "fp32";
+  const std::string c = has_c ? format_of(fields[2]) : has_d ? format_of(fields[3]) : default_c;
   const std::string d = has_d ? format_of(fields[3]) : c;
   const bool gemm = are_matrices(fields, ask);
   return (gemm ? "gemm a=" : "dot a=") + a + " b=" + b + " c=" + c + " d=" + d;
@@ -143,11 +144,11 @@ std::string op_line_of_arrays(const std::vector<NamedArray>& fields) {
 Op op_of_arrays(const std::string& op_text, const std::vector<NamedArray>& fields) {
   std::string text = op_text.starts_with("op ") ? op_text.substr(3) : op_text;
   const std::vector<std::string> words = words_of(text);
-  const auto add = [&](const char* name, size_t from, size_t from_last) {
+  const auto add = [&](const char* name, size_t field, size_t from_last) {
     const bool there =
         std::any_of(words.begin(), words.end(), [&](const std::string& w) { return w.starts_with(name); });
-    if (there || fields.size() <= from || fields[from].array.shape.size() < from_last) return;
-    const std::vector<size_t>& shape = fields[from].array.shape;
+    if (there || fields.size() <= field || fields[field].array.shape.size() < from_last) return;
+    const std::vector<size_t>& shape = fields[field].array.shape;
     text += std::string(" ") + name + std::to_string(shape[shape.size() - from_last]);
   };
   if (!words.empty() && words[0] == "dot") add("k=", 0, 1);

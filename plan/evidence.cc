@@ -66,19 +66,17 @@ void EvidenceTables::count_cases() {
     const auto about = std::find_if(files_.begin() + 1, files_.end(),
                                     [&](const std::vector<std::string>& f) { return matches_glob(f[0], path); });
     if (about == files_.end()) continue;
+    const std::vector<std::string>& file = *about;  // file, kind, date, what, source
     std::map<std::string, uint64_t> cases;
-    CaseReader reader(corpus_ + "/" + path);
-    CaseBlock block;
-    while (reader.next(block, 4096))
+    visit_cases(corpus_ + "/" + path, 4096, [&](const CaseBlock& block) {
       if (const ModelRow* row = row_of_line(block.unit)) cases[row->name()] += block.batch.size();
-    if (reader.error()) throw std::runtime_error(reader.error()->to_string());
-    for (const auto& [row, count] : cases)
-      in_files_[row].push_back({(*about)[1], (*about)[4], (*about)[2], path, count});
+    });
+    for (const auto& [row, count] : cases) in_files_[row].push_back({file[1], file[4], file[2], path, count});
   }
 }
 
 void EvidenceTables::read_exhaustive() {
-  const Table table = read("exhaustive", 6);
+  const Table table = read("exhaustive", 6);  // unit, properties, ops, inputs, date, command
   for (size_t i = 1; i < table.size(); ++i)
     for (const std::string& property : words_of(table[i][1], ','))
       exhaustive_[{table[i][0], words_of(property).at(0)}] = {table[i][2], std::stoull(table[i][3])};
@@ -89,16 +87,16 @@ const ExhaustiveCheck* EvidenceTables::exhaustive(const std::string& unit, const
   return found == exhaustive_.end() ? nullptr : &found->second;
 }
 
-std::vector<EvidenceOfRow> EvidenceTables::of(const ModelRow& row) const {
+std::vector<EvidenceOfRow> EvidenceTables::evidence_of(const ModelRow& row) const {
   std::vector<EvidenceOfRow> all;
   if (const auto found = in_files_.find(row.name()); found != in_files_.end()) all = found->second;
   for (size_t i = 1; i < live_.size(); ++i) {
-    const std::vector<std::string>& live = live_[i];
+    const std::vector<std::string>& live = live_[i];  // rows, unit, cases, date, command
     if (matches_any_glob(words_of(live[0], ','), row.name()))
       all.push_back({"live", live[1] + ", " + live[4], live[3], "", std::stoull(live[2])});
   }
   for (size_t i = 1; i < sources_.size(); ++i) {
-    const std::vector<std::string>& source = sources_[i];
+    const std::vector<std::string>& source = sources_[i];  // tag, kind, date, source
     if (row.source.find(source[0]) != row.source.npos) all.push_back({source[1], source[3], source[2], "", 0});
   }
   return all;
@@ -107,7 +105,7 @@ std::vector<EvidenceOfRow> EvidenceTables::of(const ModelRow& row) const {
 std::vector<OpenPoint> EvidenceTables::open_points(const ModelRow& row) const {
   std::vector<OpenPoint> all;
   for (size_t i = 1; i < open_points_.size(); ++i) {
-    const std::vector<std::string>& point = open_points_[i];
+    const std::vector<std::string>& point = open_points_[i];  // rows, point, parameters, default and other reading
     const std::vector<std::string> names = words_of(point[2], ',');
     const bool reads = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
       const Parameter* parameter = find_parameter(words_of(name).at(0));
@@ -128,7 +126,7 @@ int EvidenceTables::proven_products(const ModelRow& row, const std::string& prop
     if (!asked) throw std::runtime_error(corpus_ + "/evidence/proofs.tsv: no row " + proofs_[i][0]);
     if (function_of(*asked) != function_of(row)) continue;
     const std::string& answer = proofs_[i][size_t(column - columns.begin())];
-    if (!answer.ends_with(" s")) return 0;
+    if (!answer.ends_with(" s")) return 0;  // a proof is "4.2 s" or "k=2: 4.1 s"
     int products = row.op.k;
     if (answer.starts_with("k=")) std::from_chars(answer.data() + 2, answer.data() + answer.size(), products);
     return products;

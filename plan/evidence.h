@@ -21,12 +21,12 @@ struct EvidenceOfRow {
 
 /// A point on which published sources contradict each other: the parameters that it concerns, and the two readings.
 struct OpenPoint {
-  std::string point, parameters, by_default, other;
+  std::string point, parameters, default_reading, other_reading;
 };
 
 /// A check of a property on every input of some ops, which the unit passed.
 struct ExhaustiveCheck {
-  std::string on;  ///< the ops, in words
+  std::string ops;  ///< in words
   uint64_t inputs = 0;
 };
 
@@ -38,7 +38,7 @@ class EvidenceTables {
   /// cannot be read.
   explicit EvidenceTables(std::string corpus);
 
-  std::vector<EvidenceOfRow> of(const ModelRow& row) const;
+  std::vector<EvidenceOfRow> evidence_of(const ModelRow& row) const;
   std::vector<OpenPoint> open_points(const ModelRow& row) const;
   /// The k, the number of products, at which a solver has proven the row's claim of a property; 0 where none has.
   int proven_products(const ModelRow& row, const std::string& property) const;

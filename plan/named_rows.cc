@@ -23,6 +23,7 @@ namespace {
 
 constexpr char first_line[] = "mmafuzz-rows 1";
 constexpr char op_word[] = "op";  ///< begins an op line: no row may have this name
+constexpr std::string_view on_word = " on ";
 
 /// The files that take_rows() read, and their rows. Threads that read or add hold the lock, because a Python program
 /// may take a file while other threads use names. Rows are never moved or changed: pointers to them stay valid.
@@ -62,8 +63,6 @@ std::string with_settings(const std::string& unit, const std::string& settings) 
   if (settings.empty()) return unit;
   return unit + (unit.find('?') == std::string::npos ? "?" : ",") + settings;
 }
-
-constexpr std::string_view on = " on ";
 
 template <typename Rows>
 bool has_row(const Rows& rows, const std::string& name, const Op& op) {
@@ -135,9 +134,9 @@ std::vector<NamedRow> read_rows(const std::string& path) {
 void check_can_save(const std::string& path, const std::string& name, const Op& op) {
   check_name(name);
   if (path.empty()) throw BadInput("the name of the rows' file is empty");
-  std::error_code none;
+  std::error_code ignored;
   if (std::filesystem::is_directory(path)) throw BadInput(path + ": a folder, expected a file of rows");
-  const bool exists = std::filesystem::exists(path, none);
+  const bool exists = std::filesystem::exists(path, ignored);
   const std::string folder = std::filesystem::absolute(path).parent_path().string();
   if (access(exists ? path.c_str() : folder.c_str(), exists ? R_OK | W_OK : W_OK) != 0)
     throw BadInput(path + ": cannot be written: " + std::strerror(errno));
@@ -156,8 +155,8 @@ void save_row(const std::string& path, const NamedRow& row) {
 }
 
 void take_rows(const std::string& path) {
-  std::error_code none;
-  const std::string whole = std::filesystem::weakly_canonical(path, none).string();
+  std::error_code ignored;
+  const std::string whole = std::filesystem::weakly_canonical(path, ignored).string();
   Taken& all = taken();
   const auto has_file = [&] { return std::find(all.files.begin(), all.files.end(), whole) != all.files.end(); };
   {
@@ -185,7 +184,7 @@ const NamedRow* find_named_row(const std::string& text) {
 }
 
 std::optional<Op> op_of_row(const std::string& unit) {
-  if (const NamedRow* own = find_named_row(unit)) return own->op;
+  if (const NamedRow* named = find_named_row(unit)) return named->op;
   const ModelRow* row = find_model_row(UnitName(unit).path);
   return row ? std::optional(row->op) : std::nullopt;
 }
@@ -208,10 +207,10 @@ std::vector<std::string> named_rows_of(const Op& op) {
 bool UnitOnFormats::takes(const Op& other) const { return same_formats(op, other); }
 
 std::optional<UnitOnFormats> unit_on_formats(const std::string& text) {
-  const size_t at = text.rfind(on);
+  const size_t at = text.rfind(on_word);
   if (at == std::string::npos) return {};
   size_t column = 0;
-  const Result<Op> op = parse_op(text.substr(at + on.size()), column);
+  const Result<Op> op = parse_op(text.substr(at + on_word.size()), column);
   if (!op) return {};
   return UnitOnFormats{text.substr(0, at), *op};
 }
@@ -226,7 +225,7 @@ std::vector<std::string> without_row_names(const std::vector<std::string>& patte
     if (all || !find_named_row(name)) whole.push_back(pattern);
     for (const NamedRow* row : rows)
       if (all || row->name == name)
-        whole.push_back(with_settings(row->unit, settings) + std::string(on) + to_text(row->op).substr(3));
+        whole.push_back(with_settings(row->unit, settings) + std::string(on_word) + to_text(row->op).substr(3));
   }
   return whole;
 }

@@ -30,7 +30,7 @@ std::vector<Op> conversions() {
   for (const char* to : {"fp16", "bf16", "tf32", "e5m2", "e4m3", "e3m2", "e2m3", "e2m1", "e5m2fnuz", "e4m3fnuz", "e8m0",
                          "ue4m3", "cfloat8_1_4_3:7", "cfloat8_1_5_2:15", "shp:15", "uhp"})
     for (const Rounding rounding : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up})
-      ops.push_back(conversion("fp32", to, rounding, rounding == Rounding::toward_zero));
+      ops.push_back(conversion("fp32", to, rounding, /*saturate=*/rounding == Rounding::toward_zero));
   for (const char* to : {"e4m3", "e5m2", "bf16", "cfloat8_1_4_3:7", "cfloat8_1_5_2:15?denormal=gradual", "shp:15",
                          "uhp?negative=absolute"})
     ops.push_back(conversion("fp32", to, Rounding::stochastic));
@@ -38,8 +38,8 @@ std::vector<Op> conversions() {
     ops.push_back(conversion(from, "fp32", Rounding::nearest_even));
   ops.push_back(conversion("fp64", "fp32", Rounding::nearest_even));
   ops.push_back(conversion("fp64", "fp16", Rounding::nearest_even));
-  ops.push_back(conversion("fp16", "e4m3", Rounding::nearest_even, true));
-  ops.push_back(conversion("bf16", "e5m2", Rounding::nearest_even, true));
+  ops.push_back(conversion("fp16", "e4m3", Rounding::nearest_even, /*saturate=*/true));
+  ops.push_back(conversion("bf16", "e5m2", Rounding::nearest_even, /*saturate=*/true));
   ops.push_back(conversion("fp32", "fp16", Rounding::down));
   ops.push_back(conversion("fp32", "fp16", Rounding::nearest_away));
   for (const char* to : {"e4m3", "cfloat8_1_5_2:15", "shp:15"})
@@ -47,7 +47,7 @@ std::vector<Op> conversions() {
   for (const char* integer : {"s32", "u32", "s64", "u64"}) {
     for (const char* real : {"fp16", "fp32", "fp64"}) {
       ops.push_back(conversion(real, integer, Rounding::nearest_even));
-      ops.push_back(conversion(real, integer, Rounding::toward_zero, true));
+      ops.push_back(conversion(real, integer, Rounding::toward_zero, /*saturate=*/true));
       ops.push_back(conversion(integer, real, Rounding::nearest_even));
     }
     ops.push_back(conversion(integer, "fp32", Rounding::up));
@@ -140,15 +140,15 @@ std::vector<const Property*> properties_of(const FuzzTarget& target) {
 
 const FuzzTarget& target_of(const std::string& property, const Op& op) {
   const bool of_units = property == "equal" || property == "equals_model";
-  const FuzzTarget* any = nullptr;  // for matrix products, where no target compares units: the first that takes the op
+  const FuzzTarget* first = nullptr;  // for matrix products, where no target compares units
   for (const FuzzTarget& target : fuzz_targets()) {
     if (!takes(target, op)) continue;
     if (of_units && target.compares_units()) return target;
     for (const Property* known : properties_of(target))
       if (known->name() == property) return target;
-    if (!any) any = &target;
+    if (!first) first = &target;
   }
-  if (of_units && any) return *any;
+  if (of_units && first) return *first;
   throw BadInput("no target looks at " + property + " of '" + to_text(op) + "'");
 }
 

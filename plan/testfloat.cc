@@ -34,15 +34,15 @@ constexpr Names testfloat_roundings[] = {{"near_even", "nearest_even"},
 
 template <size_t N>
 const char* ours(const Names (&table)[N], std::string_view name) {
-  for (const auto& [theirs, own] : table)
-    if (name == theirs) return own;
+  for (const auto& [theirs, our_name] : table)
+    if (name == theirs) return our_name;
   return nullptr;
 }
 
 template <size_t N>
 std::string names_of(const Names (&table)[N]) {
   std::string all;
-  for (const auto& [theirs, own] : table) all += (all.empty() ? "" : " ") + std::string(theirs);
+  for (const auto& names : table) all += (all.empty() ? "" : " ") + std::string(names.first);
   return all;
 }
 
@@ -56,12 +56,12 @@ struct TestFloatFunction {
 /// Cuts `_r_MODE`, `_rx_MODE` or `_x` off the end of a name, with which the program `testfloat` says how it rounds to
 /// an integer. Returns the attributes of the op line that this stands for; "" where there is none.
 std::string cut_rounding(std::string& name) {
-  for (const auto& [theirs, own] : testfloat_roundings)
+  for (const auto& [theirs, our_name] : testfloat_roundings)
     for (const bool exact : {false, true}) {
       const std::string end = std::string(exact ? "_rx_" : "_r_") + theirs;
       if (!name.ends_with(end)) continue;
       name.resize(name.size() - end.size());
-      return std::string("round=") + own + " inexact=" + (exact ? "1" : "0");
+      return std::string("round=") + our_name + " inexact=" + (exact ? "1" : "0");
     }
   if (!name.ends_with("_x")) return "";
   name.resize(name.size() - 2);
@@ -70,7 +70,7 @@ std::string cut_rounding(std::string& name) {
 
 TestFloatFunction function_of(const std::string& name) {
   const auto refuse = [&](const std::string& why) {
-    throw BadInput("TestFloat's function " + mmafuzz::in_quotes(name) + ": " + why);
+    throw BadInput("TestFloat's function " + in_quotes(name) + ": " + why);
   };
   for (const char* wide : {"extF80", "f128"})
     if (("_" + name + "_").find(std::string("_") + wide + "_") != std::string::npos)
@@ -125,13 +125,13 @@ std::string case_of_testfloat(const std::string& function, const std::string& li
   const size_t operands = op.kind == OpKind::scalar ? static_cast<size_t>(op.arity()) : 1;
   if (words.size() != operands + 2)
     throw BadInput("expected " + std::to_string(operands) + " operands, a result and flags of " + function +
-                   ", found " + mmafuzz::in_quotes(line));
+                   ", found " + in_quotes(line));
   std::string text;
   for (size_t i = 0; i < operands; ++i) text += words[i] + " ";
   std::string result = words[operands];
   if (f.compares()) {  // 0 or 1, which case text has as numbers of the format
     if (result != "0" && result != "1")
-      throw BadInput("expected 0 or 1 as the result of " + function + ", found " + mmafuzz::in_quotes(result));
+      throw BadInput("expected 0 or 1 as the result of " + function + ", found " + in_quotes(result));
     const FormatFields& d = op.d.fields();
     result = to_hex(op.d, result == "0" ? 0 : static_cast<uint64_t>(d.bias) << d.fraction_bits);
   }

@@ -78,7 +78,7 @@ void keep_near(exact::Mpfr& x, const FormatFields& f, bool negative) {
 uint64_t encoding_of(const Format& format, const std::string& word, bool& inexact) {
   const FormatFields& f = format.fields();
   const auto refuse = [&](const std::string& why) -> uint64_t {
-    throw BadInput(mmafuzz::in_quotes(word) + " is no number of " + format.name() + ": " + why);
+    throw BadInput(in_quotes(word) + " is no number of " + format.name() + ": " + why);
   };
   inexact = false;
   if (!may_be_number(word))
@@ -147,13 +147,13 @@ TypedCase typed_case(const Op& op, const std::string& text) {
       if (may_be_encoding(word, format) && !may_be_number(word)) {
         encoding = std::stoull(word, nullptr, 16);
         if (encoding & ~format.fields().container_mask())
-          throw BadInput(mmafuzz::in_quotes(word) + " does not fit the " + std::to_string(format.fields().width) +
-                         " bits of " + format.name());
+          throw BadInput(in_quotes(word) + " does not fit the " + std::to_string(format.fields().width) + " bits of " +
+                         format.name());
       } else {
         encoding = encoding_of(format, word, inexact);
         const bool ambiguous = may_be_encoding(word, format) && std::stoull(word, nullptr, 16) != encoding;
         if (ambiguous || (some_encodings && has_only_digits(word) && encoding != 0))
-          throw BadInput(mmafuzz::in_quotes(word) + " could be a number or an encoding of " + format.name() +
+          throw BadInput(in_quotes(word) + " could be a number or an encoding of " + format.name() +
                          ": for the number write a point or a sign (" +
                          (has_only_digits(word) ? word + "." : "+" + word) +
                          "), for encodings write all words of the case as encodings");

@@ -42,30 +42,32 @@ std::string unit_of_rule(const std::string& text) {
 bool names_backend(const std::string& text) { return text.find(':') < text.find_first_of("/?"); }
 
 bool takes(const ModelRow& row, const Op& op) {
-  const Op& own = row.op;
-  const bool product_of_dots = own.kind == OpKind::dot && op.kind == OpKind::gemm;
-  return (own.kind == op.kind || product_of_dots) && own.a == op.a && own.b == op.b && own.c == op.c && own.d == op.d &&
-         own.scale_block == op.scale_block &&
-         (!op.has_scales() || (own.scale_a == op.scale_a && own.scale_b == op.scale_b));
+  const Op& taken = row.op;
+  const bool product_of_dots = taken.kind == OpKind::dot && op.kind == OpKind::gemm;
+  return (taken.kind == op.kind || product_of_dots) && taken.a == op.a && taken.b == op.b && taken.c == op.c &&
+         taken.d == op.d && taken.scale_block == op.scale_block &&
+         (!op.has_scales() || (taken.scale_a == op.scale_a && taken.scale_b == op.scale_b));
 }
 
-/// Whether a program would rather use `row` for a dot of `wanted` products: rows of the matrix unit before rows of the
-/// CUDA cores, then the largest k that is at most `wanted`, then the smallest k.
-bool fits_better(const ModelRow& row, const ModelRow& than, int wanted) {
-  const auto on_cores = [](const ModelRow& r) { return traits_of(r.model).of_fp32(); };
-  if (on_cores(row) != on_cores(than)) return on_cores(than);
-  const int k = row.op.k, other = than.op.k;
-  if ((k <= wanted) != (other <= wanted)) return k <= wanted;
-  return k <= wanted ? k > other : k < other;
+/// Whether a program would rather use row x than row y for a dot of `products`: rows of the matrix unit before rows of
+/// the CUDA cores, then the largest k that is at most `products`, then the smallest k.
+bool fits_better(const ModelRow& x, const ModelRow& y, int products) {
+  const auto is_on_cores = [](const ModelRow& row) { return traits_of(row.model).of_fp32(); };
+  if (is_on_cores(x) != is_on_cores(y)) return is_on_cores(y);
+  if ((x.op.k <= products) != (y.op.k <= products)) return x.op.k <= products;
+  return x.op.k <= products ? x.op.k > y.op.k : x.op.k < y.op.k;
 }
 
-/// The best row (fits_better) for an op whose instruction has the alias's name (`whole`) or begins with it. Of equally
-/// good rows it is the first in the table; nullptr where there is none.
-const ModelRow* find_row(const Alias& alias, const Op& op, bool whole) {
+enum class Named { exactly, by_beginning };
+
+/// The best row (fits_better) for an op whose instruction has the alias's name or begins with it. Of equally good rows
+/// it is the first in the table; nullptr where there is none.
+const ModelRow* find_row(const Alias& alias, const Op& op, Named how) {
   const ModelRow* best = nullptr;
   for (const ModelRow& row : model_rows()) {
-    const bool named = whole ? row.instruction == alias.instruction : row.instruction.starts_with(alias.instruction);
-    if (row.arch != alias.arch || !named || !takes(row, op)) continue;
+    const bool is_named =
+        how == Named::exactly ? row.instruction == alias.instruction : row.instruction.starts_with(alias.instruction);
+    if (row.arch != alias.arch || !is_named || !takes(row, op)) continue;
     if (!best || fits_better(row, *best, op.k)) best = &row;
   }
   return best;
@@ -99,8 +101,8 @@ std::string unit_of_alias(const std::string& text, const Op& op) {
   if (const std::string unit = unit_of_rule(text); !unit.empty()) return unit;
   const Alias alias(text);
   if (alias.arch.empty()) return text;
-  const ModelRow* best = find_row(alias, op, true);
-  if (!best) best = find_row(alias, op, false);
+  const ModelRow* best = find_row(alias, op, Named::exactly);
+  if (!best) best = find_row(alias, op, Named::by_beginning);
   if (!best) return text;
   const std::string unit = "model:" + best->name();
   return alias.settings.empty() ? unit : unit + "?" + alias.settings;
