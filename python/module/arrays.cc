@@ -7,32 +7,32 @@ namespace {
 
 /// The same positions in the same order on fewer axes: neighbours that one stride covers become one axis.
 std::vector<Axis> merged(const std::vector<Axis>& axes) {
-  std::vector<Axis> all;
+  std::vector<Axis> fewer;
   for (const Axis& axis : axes) {
     if (axis.extent == 1) continue;
-    if (!all.empty() && all.back().stride == axis.stride * axis.extent)
-      all.back() = {all.back().extent * axis.extent, axis.stride};
-    else all.push_back(axis);
+    if (!fewer.empty() && fewer.back().stride == axis.stride * axis.extent)
+      fewer.back() = {fewer.back().extent * axis.extent, axis.stride};
+    else fewer.push_back(axis);
   }
-  return all;
+  return fewer;
 }
 
 }  // namespace
 
-Walk::Walk(const std::vector<Axis>& axes, size_t index) : axes_(axes), at_(axes.size()) {
+Cursor::Cursor(const std::vector<Axis>& axes, size_t index) : axes_(axes), indices_(axes.size()) {
   for (size_t i = axes.size(); i-- > 0;) {
-    at_[i] = static_cast<int64_t>(index % static_cast<size_t>(axes[i].extent));
+    indices_[i] = static_cast<int64_t>(index % static_cast<size_t>(axes[i].extent));
     index /= static_cast<size_t>(axes[i].extent);
-    offset_ += at_[i] * axes[i].stride;
+    offset_ += indices_[i] * axes[i].stride;
   }
 }
 
-void Walk::next() {
+void Cursor::next() {
   for (size_t i = axes_.size(); i-- > 0;) {
     offset_ += axes_[i].stride;
-    if (++at_[i] < axes_[i].extent) return;
+    if (++indices_[i] < axes_[i].extent) return;
     offset_ -= axes_[i].extent * axes_[i].stride;
-    at_[i] = 0;
+    indices_[i] = 0;
   }
 }
 
@@ -53,30 +53,30 @@ void repeat(uint8_t* block, size_t bytes, size_t times) {
 
 FieldArray::FieldArray(const Codes& codes, size_t case_dimensions)
     : data_(static_cast<const uint8_t*>(codes.data())), bytes_(static_cast<int64_t>(codes.itemsize())) {
-  std::vector<Axis> batch, one;
+  std::vector<Axis> batch_axes, case_axes;
   for (size_t i = 0; i < codes.ndim(); ++i)
-    (i + case_dimensions < codes.ndim() ? batch : one)
+    (i + case_dimensions < codes.ndim() ? batch_axes : case_axes)
         .push_back({static_cast<int64_t>(codes.shape(i)), codes.stride(i) * bytes_});
-  batch_ = merged(batch);
-  one_ = merged(one);
+  batch_axes_ = merged(batch_axes);
+  case_axes_ = merged(case_axes);
 }
 
 void FieldArray::copy(size_t first, size_t count, Column& to) const {
-  const bool plain_case = one_.empty() || (one_.size() == 1 && one_[0].stride == bytes_);
+  const bool is_contiguous = case_axes_.empty() || (case_axes_.size() == 1 && case_axes_[0].stride == bytes_);
   const int64_t stride = static_cast<int64_t>(to.stride());
-  if (plain_case && batch_.size() == 1 && batch_[0].stride == stride) {
+  if (is_contiguous && batch_axes_.size() == 1 && batch_axes_[0].stride == stride) {
     std::memcpy(to.data(), data_ + static_cast<int64_t>(first) * stride, count * to.stride());
     return;
   }
-  const Axis inner = one_.empty() ? Axis{1, bytes_} : one_.back();
-  const std::vector<Axis> outer(one_.begin(), one_.empty() ? one_.end() : one_.end() - 1);
+  const Axis inner = case_axes_.empty() ? Axis{1, bytes_} : case_axes_.back();
+  const std::vector<Axis> outer(case_axes_.begin(), case_axes_.empty() ? case_axes_.end() : case_axes_.end() - 1);
   const size_t rows = size_t(to.count()) / size_t(inner.extent);
-  Walk of_case(batch_, first);
+  Cursor case_start(batch_axes_, first);
   uint8_t* out = to.data();
-  for (size_t i = 0; i < count; ++i, of_case.next()) {
-    Walk of_row(outer, 0);
-    for (size_t row = 0; row < rows; ++row, of_row.next(), out += inner.extent * bytes_)
-      gather(data_ + of_case.offset() + of_row.offset(), inner.stride, size_t(inner.extent), int(bytes_), out);
+  for (size_t i = 0; i < count; ++i, case_start.next()) {
+    Cursor row_start(outer, 0);
+    for (size_t row = 0; row < rows; ++row, row_start.next(), out += inner.extent * bytes_)
+      gather(data_ + case_start.offset() + row_start.offset(), inner.stride, size_t(inner.extent), int(bytes_), out);
   }
 }
 

@@ -24,17 +24,17 @@ struct Axis {
 };
 
 /// Byte offsets of consecutive positions in an array of these axes, in C order (the last axis varies fastest). `axes`
-/// must outlive the walk.
-class Walk {
+/// must outlive the cursor.
+class Cursor {
  public:
   /// Starts at position `index`, from 0.
-  Walk(const std::vector<Axis>& axes, size_t index);
+  Cursor(const std::vector<Axis>& axes, size_t index);
   int64_t offset() const { return offset_; }
   void next();
 
  private:
   const std::vector<Axis>& axes_;
-  std::vector<int64_t> at_;
+  std::vector<int64_t> indices_;  ///< along each axis
   int64_t offset_ = 0;
 };
 
@@ -50,7 +50,7 @@ class FieldArray {
  private:
   const uint8_t* data_;
   int64_t bytes_;  ///< per element
-  std::vector<Axis> batch_, one_;
+  std::vector<Axis> batch_axes_, case_axes_;
 };
 
 /// Copies `count` elements of `bytes` bytes each, which are `stride` bytes apart, to adjacent places.

@@ -26,11 +26,11 @@ size_t unanswered(const Outcomes& outcomes) {
 /// The part of a product that one thread computes: some rows and columns of one of the matrices.
 class ProductPart {
  public:
-  ProductPart(const std::vector<ChainStep>& chain, const ProductOf& product, size_t batch, size_t first_column,
+  ProductPart(const std::vector<ChainStep>& chain, const MatrixProducts& products, size_t batch, size_t first_column,
               size_t columns)
-      : chain_(chain), product_(product), batch_(batch), first_column_(first_column), columns_(columns) {}
+      : chain_(chain), products_(products), batch_(batch), first_column_(first_column), columns_(columns) {}
 
-  /// Computes these rows. Returns the number of dots without an answer.
+  /// Computes the products of these rows. Returns the number of dots without an answer.
   size_t run(size_t first_row, size_t rows) const {
     size_t without_answer = 0;
     for (const ChainStep& step : chain_)
@@ -50,13 +50,13 @@ class ProductPart {
     a.resize(at_once);
     b.resize(columns_);
     sums.resize(at_once * columns_);
-    pack_columns(product_.b, step.first, 1, b);
+    pack_columns(products_.b, step.first, 1, b);
     for (size_t row = first_row; row < first_row + rows; row += at_once) {
-      const size_t here = std::min(at_once, first_row + rows - row);
-      pack_rows(product_.a, step.first, row, here, 1, a);
-      pack_addends(step, row, here, sums);
-      if (!unit->run_grid({a.data(), b.data(), here, columns_, sums.data()})) return false;
-      store(sums, row, here);
+      const size_t count = std::min(at_once, first_row + rows - row);
+      pack_rows(products_.a, step.first, row, count, 1, a);
+      pack_addends(step, row, count, sums);
+      if (!unit->run_grid({a.data(), b.data(), count, columns_, sums.data()})) return false;
+      store(sums, row, count);
     }
     return true;
   }
@@ -69,25 +69,25 @@ class ProductPart {
     Batch dots(op);
     dots.resize(at_once * columns_);
     const int first_scale = op.has_scales() ? step.first / op.scale_block : 0;
-    pack_columns(product_.b, step.first, at_once, dots.inputs()[1]);
-    if (op.has_scales()) pack_columns(*product_.scale_b, first_scale, at_once, dots.inputs()[4]);
+    pack_columns(products_.b, step.first, at_once, dots.inputs()[1]);
+    if (op.has_scales()) pack_columns(*products_.scale_b, first_scale, at_once, dots.inputs()[4]);
     Outcomes outcomes;
     for (size_t row = first_row; row < first_row + rows; row += at_once) {
-      const size_t here = std::min(at_once, first_row + rows - row);
-      if (here < at_once) dots.resize(here * columns_);
-      pack_rows(product_.a, step.first, row, here, columns_, dots.inputs()[0]);
-      if (op.has_scales()) pack_rows(*product_.scale_a, first_scale, row, here, columns_, dots.inputs()[3]);
-      pack_addends(step, row, here, dots.inputs()[2]);
+      const size_t count = std::min(at_once, first_row + rows - row);
+      if (count < at_once) dots.resize(count * columns_);
+      pack_rows(products_.a, step.first, row, count, columns_, dots.inputs()[0]);
+      if (op.has_scales()) pack_rows(*products_.scale_a, first_scale, row, count, columns_, dots.inputs()[3]);
+      pack_addends(step, row, count, dots.inputs()[2]);
       step.bound.unit->run(dots, outcomes);
       without_answer += unanswered(outcomes);
-      store(outcomes.results, row, here);
+      store(outcomes.results, row, count);
     }
     return without_answer;
   }
 
   /// Packs the columns of b from element `first` on, each as one case, and all of them `rows` times in sequence.
   void pack_columns(const Matrices& b, int first, size_t rows, Column& to) const {
-    const uint8_t* from = b.of_batch(batch_) + first * b.rows.stride + int64_t(first_column_) * b.columns.stride;
+    const uint8_t* from = b.matrix(batch_) + first * b.rows.stride + int64_t(first_column_) * b.columns.stride;
     for (size_t j = 0; j < columns_; ++j)
       gather(from + int64_t(j) * b.columns.stride, b.rows.stride, size_t(to.count()), b.bytes,
              to.data() + j * to.stride());
@@ -96,7 +96,7 @@ class ProductPart {
 
   /// Packs the rows of a from element `first` on, each `times` times in sequence.
   void pack_rows(const Matrices& a, int first, size_t first_row, size_t rows, size_t times, Column& to) const {
-    const uint8_t* from = a.of_batch(batch_) + first * a.columns.stride + int64_t(first_row) * a.rows.stride;
+    const uint8_t* from = a.matrix(batch_) + first * a.columns.stride + int64_t(first_row) * a.rows.stride;
     uint8_t* entry = to.data();
     for (size_t i = 0; i < rows; ++i, entry += times * to.stride()) {
       gather(from + int64_t(i) * a.rows.stride, a.columns.stride, size_t(to.count()), a.bytes, entry);
@@ -105,15 +105,15 @@ class ProductPart {
   }
 
   uint8_t* result(size_t row, int bytes) const {
-    const size_t m = size_t(product_.a.rows.extent), n = size_t(product_.b.columns.extent);
-    return product_.results + ((batch_ * m + row) * n + first_column_) * size_t(bytes);
+    const size_t m = size_t(products_.a.rows.extent), n = size_t(products_.b.columns.extent);
+    return products_.results + ((batch_ * m + row) * n + first_column_) * size_t(bytes);
   }
 
   /// Packs the addends of these rows: c for the first step, the results so far for the others.
   void pack_addends(const ChainStep& step, size_t first_row, size_t rows, Column& to) const {
     const bool is_first = step.first == 0;
     const size_t bytes = size_t(to.element_bytes());
-    if (is_first && !product_.c) {
+    if (is_first && !products_.c) {
       to.set(0, 0, step.bound.op.c.fields().encode_zero(false));
       repeat(to.data(), bytes, rows * columns_);
       return;
@@ -121,8 +121,8 @@ class ProductPart {
     for (size_t i = 0; i < rows; ++i) {
       uint8_t* out = to.data() + i * columns_ * bytes;
       if (is_first) {
-        const Matrices& c = *product_.c;
-        gather(c.of_batch(batch_) + int64_t(first_row + i) * c.rows.stride + int64_t(first_column_) * c.columns.stride,
+        const Matrices& c = *products_.c;
+        gather(c.matrix(batch_) + int64_t(first_row + i) * c.rows.stride + int64_t(first_column_) * c.columns.stride,
                c.columns.stride, columns_, c.bytes, out);
       } else {
         std::memcpy(out, result(first_row + i, to.element_bytes()), columns_ * bytes);
@@ -137,7 +137,7 @@ class ProductPart {
   }
 
   const std::vector<ChainStep>& chain_;
-  const ProductOf& product_;
+  const MatrixProducts& products_;
   size_t batch_, first_column_, columns_;
 };
 
@@ -148,7 +148,7 @@ size_t ceiling(size_t x, size_t y) { return (x + y - 1) / y; }
 Matrices::Matrices(const Codes& codes)
     : bytes(static_cast<int>(codes.itemsize())), data_(static_cast<const uint8_t*>(codes.data())) {
   const auto axis = [&](size_t i) { return Axis{static_cast<int64_t>(codes.shape(i)), codes.stride(i) * bytes}; };
-  for (size_t i = 0; i + 2 < codes.ndim(); ++i) batch_.push_back(axis(i));
+  for (size_t i = 0; i + 2 < codes.ndim(); ++i) batch_axes_.push_back(axis(i));
   rows = axis(codes.ndim() - 2);
   columns = axis(codes.ndim() - 1);
 }
@@ -165,35 +165,35 @@ size_t evaluate(const BoundUnit& bound, const std::vector<FieldArray>& fields, s
     Batch batch(bound.op);
     Outcomes outcomes;
     for (size_t block = part * blocks / parts; block < (part + 1) * blocks / parts; ++block) {
-      const size_t first = block * at_once, here = std::min(at_once, cases - first);
-      batch.resize(here);
-      for (size_t i = 0; i < fields.size(); ++i) fields[i].copy(first, here, batch.inputs()[i]);
+      const size_t first = block * at_once, count = std::min(at_once, cases - first);
+      batch.resize(count);
+      for (size_t i = 0; i < fields.size(); ++i) fields[i].copy(first, count, batch.inputs()[i]);
       bound.unit->run(batch, outcomes);
       without_answer += unanswered(outcomes);
       std::memcpy(results + first * outcomes.results.stride(), outcomes.results.data(),
-                  here * outcomes.results.stride());
+                  count * outcomes.results.stride());
       if (!flags) continue;
       if (outcomes.flags.empty()) throw BadInput("unit " + bound.unit->name() + " reports no flags");
-      std::memcpy(flags + first, outcomes.flags.data(), here);
+      std::memcpy(flags + first, outcomes.flags.data(), count);
     }
   });
   return without_answer;
 }
 
-size_t multiply(const std::vector<ChainStep>& chain, const ProductOf& product, unsigned threads) {
-  const size_t m = size_t(product.a.rows.extent), n = size_t(product.b.columns.extent);
-  if (m == 0 || n == 0 || product.batches == 0) return 0;
+size_t multiply(const std::vector<ChainStep>& chain, const MatrixProducts& products, unsigned threads) {
+  const size_t m = size_t(products.a.rows.extent), n = size_t(products.b.columns.extent);
+  if (m == 0 || n == 0 || products.batches == 0) return 0;
   const size_t columns = std::min(n, dots_at_once), column_blocks = ceiling(n, columns);
-  const size_t row_blocks_wanted = threads == 1 ? 1 : ceiling(size_t{2} * threads, product.batches * column_blocks);
+  const size_t row_blocks_wanted = threads == 1 ? 1 : ceiling(size_t{2} * threads, products.batches * column_blocks);
   const size_t rows = std::min(m, std::max(least_rows, ceiling(m, row_blocks_wanted)));
   const size_t row_blocks = ceiling(m, rows);
   std::atomic<size_t> without_answer = 0;
-  in_parallel(threads, product.batches * column_blocks * row_blocks, [&](size_t part) {
+  in_parallel(threads, products.batches * column_blocks * row_blocks, [&](size_t part) {
     const size_t row_block = part % row_blocks, column_block = part / row_blocks % column_blocks;
     const size_t first_row = row_block * rows, first_column = column_block * columns;
-    ProductPart one(chain, product, part / row_blocks / column_blocks, first_column,
-                    std::min(columns, n - first_column));
-    without_answer += one.run(first_row, std::min(rows, m - first_row));
+    const ProductPart product_part(chain, products, part / row_blocks / column_blocks, first_column,
+                                   std::min(columns, n - first_column));
+    without_answer += product_part.run(first_row, std::min(rows, m - first_row));
   });
   return without_answer;
 }

@@ -35,22 +35,22 @@ class Matrices {
   int bytes;  ///< per element
   Axis rows, columns;
   /// Element (0, 0) of matrix `index`, in C order of the batch axes.
-  const uint8_t* of_batch(size_t index) const { return data_ + Walk(batch_, index).offset(); }
+  const uint8_t* matrix(size_t index) const { return data_ + Cursor(batch_axes_, index).offset(); }
 
  private:
   const uint8_t* data_;
-  std::vector<Axis> batch_;
+  std::vector<Axis> batch_axes_;
 };
 
 /// The products d = c + a * b of `batches` matrices: a is M x K, b is K x N, and the scales are M x S and S x N, with S
 /// scales along K.
-struct ProductOf {
+struct MatrixProducts {
   Matrices a, b;
   std::optional<Matrices> c, scale_a, scale_b;  ///< without c the chain starts from +0
   size_t batches;
   uint8_t* results;  ///< batches x M x N
 };
 /// Computes the products, each element as a chain of dots. Returns the number of dots without an answer.
-size_t multiply(const std::vector<ChainStep>& chain, const ProductOf& product, unsigned threads);
+size_t multiply(const std::vector<ChainStep>& chain, const MatrixProducts& products, unsigned threads);
 
 }  // namespace mmafuzz::python

@@ -73,7 +73,7 @@ std::vector<const Property*> properties_matching(const std::vector<std::string>&
 nb::tuple search(const AllUnits& registry, const Op& op, std::vector<std::string> names,
                  const std::vector<std::string>& properties, double seconds, uint64_t cases, uint64_t seed,
                  unsigned threads, bool minimize) {
-  bound(registry, names, op);
+  bound(registry, names, op);  // for its refusals, and the whole names
   Findings total;
   std::vector<std::pair<BucketKey, Finding>> kept;
   {
@@ -99,7 +99,7 @@ nb::tuple search(const AllUnits& registry, const Op& op, std::vector<std::string
   if (const std::string silent = silent_unit(total.answers); !silent.empty()) throw BadInput(silent);
   nb::list findings;
   for (const auto& [key, finding] : kept) {
-    std::optional<MinimizedDivergence> small;
+    std::optional<MinimizedDivergence> small;  // a simpler case of the same kind
     if (minimize) {
       const nb::gil_scoped_release unlocked;
       small = minimized(key.property, key.units, finding.first.cases.part(0), registry);

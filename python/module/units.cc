@@ -66,8 +66,9 @@ nb::bytes ulp_classes(const std::string& format_name, const Codes& x, const Code
   };
   for (size_t i = 0; i < classes.size(); ++i) {
     const uint64_t first = at(x, i), second = at(y, i);
-    const bool nans = decode(fields, first).cls == NumberClass::nan && decode(fields, second).cls == NumberClass::nan;
-    classes[i] = nans ? 255 : static_cast<uint8_t>(ulp_class(ulp_gap(fields, first, second)));
+    const bool both_nan =
+        decode(fields, first).cls == NumberClass::nan && decode(fields, second).cls == NumberClass::nan;
+    classes[i] = both_nan ? 255 : static_cast<uint8_t>(ulp_class(ulp_gap(fields, first, second)));
   }
   return nb::bytes(classes.data(), classes.size());
 }
@@ -108,32 +109,32 @@ size_t multiply_arrays(const std::vector<std::pair<const BoundUnit*, int>>& step
   };
   size_t batches = 1;
   for (size_t i = 0; i + 2 < a.ndim(); ++i) batches *= a.shape(i);
-  const ProductOf product{Matrices(a),
-                          Matrices(b),
-                          matrices(c),
-                          matrices(scale_a),
-                          matrices(scale_b),
-                          batches,
-                          static_cast<uint8_t*>(results.data())};
+  const MatrixProducts products{.a = Matrices(a),
+                                .b = Matrices(b),
+                                .c = matrices(c),
+                                .scale_a = matrices(scale_a),
+                                .scale_b = matrices(scale_b),
+                                .batches = batches,
+                                .results = static_cast<uint8_t*>(results.data())};
   const nb::gil_scoped_release unlocked;
-  return multiply(chain, product, threads);
+  return multiply(chain, products, threads);
 }
 
 /// The parts of a DLPack array: a view of its bits as unsigned integers, the code of its dtype, and the dtype's bits.
-nb::object from_dlpack(const nb::ndarray<nb::ro>& given) {
-  if (given.device_type() != nb::device::cpu::value)
+nb::object from_dlpack(const nb::ndarray<nb::ro>& array) {
+  if (array.device_type() != nb::device::cpu::value)
     throw BadInput("the array is on a device: move it to the CPU first");
-  if (given.dtype().lanes != 1) throw BadInput("an array of vectors: pass one of numbers");
-  const nb::dlpack::dtype dtype = given.dtype();
+  if (array.dtype().lanes != 1) throw BadInput("an array of vectors: pass one of numbers");
+  const nb::dlpack::dtype dtype = array.dtype();
   std::vector<size_t> shape;
   std::vector<int64_t> strides;
-  for (size_t i = 0; i < given.ndim(); ++i) {
-    shape.push_back(given.shape(i));
-    strides.push_back(given.stride(i));
+  for (size_t i = 0; i < array.ndim(); ++i) {
+    shape.push_back(array.shape(i));
+    strides.push_back(array.stride(i));
   }
   const nb::dlpack::dtype bits{static_cast<uint8_t>(nb::dlpack::dtype_code::UInt),
                                static_cast<uint8_t>(dtype.bits < 8 ? 8 : dtype.bits), 1};
-  const nb::ndarray<nb::numpy, nb::ro> view(given.data(), shape.size(), shape.data(), nb::cast(given), strides.data(),
+  const nb::ndarray<nb::numpy, nb::ro> view(array.data(), shape.size(), shape.data(), nb::cast(array), strides.data(),
                                             bits);
   return nb::make_tuple(view, dtype.code, dtype.bits);
 }
@@ -179,9 +180,10 @@ void bind_units(nb::module_& m) {
 
   nb::class_<AllUnits>(m, "Registry")
       .def("__init__",
-           [](AllUnits* self, const std::vector<std::tuple<std::string, nb::object, std::vector<std::string>>>& given) {
+           [](AllUnits* self,
+              const std::vector<std::tuple<std::string, nb::object, std::vector<std::string>>>& named_calls) {
              std::vector<NamedCallable> callables;
-             for (const auto& [name, call, equals] : given) callables.push_back({name, call, equals});
+             for (const auto& [name, call, equals] : named_calls) callables.push_back({name, call, equals});
              new (self) AllUnits(std::move(callables));
            })
       .def("bind", &bind_unit, nb::arg("name"), nb::arg("op"), nb::keep_alive<0, 1>())
