@@ -103,10 +103,10 @@ MMAFUZZ_HD int lost_class(Word significand, int exponent, int unit) {
   const int dropped = unit - exponent;
   if (dropped <= 0) return 0;
   if (dropped >= static_cast<int>(8 * sizeof(Word))) return significand == 0 ? 0 : significand == 1 ? 1 : 2;
-  const Word all = (Word{1} << dropped) - 1, rest = significand & all, half = Word{1} << (dropped - 1);
+  const Word all_ones = (Word{1} << dropped) - 1, rest = significand & all_ones, half = Word{1} << (dropped - 1);
   if (rest == 0) return 0;
   if (rest == half) return 3;
-  if (rest == all) return 5;
+  if (rest == all_ones) return 5;
   if (rest == 1) return 1;
   return rest < half ? 2 : 4;
 }

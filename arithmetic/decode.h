@@ -19,6 +19,13 @@ struct Number {
   int scale_exponent = 0;  ///< exponent of the leading (implicit) bit; a subnormal keeps the format's emin
 };
 
+MMAFUZZ_HD inline Number one_as_number() {
+  Number n;
+  n.cls = NumberClass::finite;
+  n.significand = 1;
+  return n;
+}
+
 namespace detail {
 
 /// decode() for integers, shared biases, zeros, subnormals and encodings with the top exponent field.

@@ -102,10 +102,7 @@ MMAFUZZ_HD uint32_t decoded_grouped_sum(const DotModel& m, const DecodedGroups& 
   const uint64_t whole = uint64_t{addend.significand} << (m.fraction_bits - d.fraction_bits);
   const int64_t kept = static_cast<int64_t>(whole >> smaller(greatest - addend.exponent, 63));
   total += narrow::is_negative(d, c) ? -kept : kept;
-  return narrow::with_sign_of_underflow(
-      m, half,
-      narrow::round_magnitude(half, /*nearest=*/false, m.output_fraction_bits, total < 0, magnitude_of(total),
-                              greatest - m.fraction_bits));
+  return narrow::round_sum(m, half, total, greatest - m.fraction_bits);
 }
 
 }  // namespace mmafuzz

@@ -62,33 +62,6 @@ MMAFUZZ_HD inline uint32_t shifted_out(uint32_t x, int s) {
   return s > 31 ? 0 : x >> s;
 #endif
 }
-/// The encoding of magnitude * 2^unit rounded to `bits` fraction bits, to nearest even or toward zero; magnitude <
-/// 2^63. `half`, here and below: c and d are fp16, not fp32.
-MMAFUZZ_HD inline uint32_t round_magnitude(bool half, bool nearest, int bits, bool minus, uint64_t magnitude,
-                                           int unit) {
-  const FormatFields d = result_fields(half);
-  const uint32_t sign = minus ? static_cast<uint32_t>(d.sign_bit()) : 0;
-  if (magnitude == 0) return sign;
-  const int top = bit_length(magnitude) - 1;
-  const int drop = larger(top, d.emin() - unit) - bits;
-  uint32_t kept;
-  if (drop <= 0) {
-    kept = static_cast<uint32_t>(magnitude << -drop);
-  } else if (drop > 62) {
-    kept = 0;
-  } else {
-    kept = static_cast<uint32_t>(magnitude >> drop);
-    const uint64_t rest = magnitude & low_mask(drop), middle = uint64_t{1} << (drop - 1);
-    if (nearest && (rest > middle || (rest == middle && (kept & 1)))) ++kept;
-  }
-  const uint32_t implicit = 1u << bits;
-  const int field = unit + drop + bits + d.bias;
-  uint32_t code = kept < implicit ? kept : (static_cast<uint32_t>(field) << bits) + (kept - implicit);
-  code <<= d.fraction_bits - bits;
-  const uint32_t infinity = static_cast<uint32_t>(d.encode_infinity(false));
-  if (kept >= implicit && (field >= d.top_exponent_field() || code >= infinity)) code = infinity;
-  return sign | code;
-}
 
 /// x + y to nearest even; x is finite, y finite or infinite.
 MMAFUZZ_HD inline uint32_t add(bool half, uint32_t x, uint32_t y) {
@@ -134,10 +107,7 @@ MMAFUZZ_HD uint32_t sum_decoded(const DotModel& m, bool half, const DecodedVecto
   const int up = larger(m.fraction_bits - d.fraction_bits, 0), down = larger(d.fraction_bits - m.fraction_bits, 0);
   const uint32_t kept = shifted_out(addend.significand << up, greatest - addend.exponent + down);
   (is_negative(d, c) ? minus : plus) += kept;
-  const bool below_zero = minus > plus;
-  return with_sign_of_underflow(m, half,
-                                round_magnitude(half, /*nearest=*/half, m.output_fraction_bits, below_zero,
-                                                below_zero ? minus - plus : plus - minus, greatest - m.fraction_bits));
+  return round_sum(m, half, int64_t{plus} - minus, greatest - m.fraction_bits);
 }
 
 }  // namespace narrow

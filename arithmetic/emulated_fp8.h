@@ -27,9 +27,9 @@ class OneEmulatedDot {
       : m_(m), half_(half_of_emulated(m)), c_format_(c_format), trace_(trace), step_(step) {
     for (int half = 0; half < 2; ++half) {
       for (int i = 0; i < half_.k; ++i) {
-        const int at = product_of_half(half, i);
-        a_[half][i] = convert_number(half_.a, decode(m.a, in.a[at]), {}).encoding;  // exact: fp16 holds every fp8 value
-        b_[half][i] = convert_number(half_.b, decode(m.b, in.b[at]), {}).encoding;
+        const int product = product_of_half(half, i);  // the conversions are exact: fp16 holds every fp8 value
+        a_[half][i] = convert_number(half_.a, decode(m.a, in.a[product]), {}).encoding;
+        b_[half][i] = convert_number(half_.b, decode(m.b, in.b[product]), {}).encoding;
       }
       part_[half].a = a_[half];
       part_[half].b = b_[half];

@@ -9,7 +9,7 @@ namespace mmafuzz {
 /// The magnitude of a finite number or zero, rounded to an integer in the rule's mode.
 struct RoundedInteger {
   uint64_t magnitude = 0;
-  bool beyond = false;  ///< the magnitude has more than 64 bits
+  bool has_over_64_bits = false;  ///< then `magnitude` is not set
   bool rounded_away = false;
   detail::CutBits cut = {0, false, false};
   bool inexact() const { return cut.guard || cut.sticky; }
@@ -19,7 +19,7 @@ MMAFUZZ_HD_CALL inline RoundedInteger rounded_integer(const Number& x, const Rou
   RoundedInteger r;
   if (x.cls != NumberClass::finite) return r;
   if (x.exponent > 64 - bit_length(x.significand)) {
-    r.beyond = true;
+    r.has_over_64_bits = true;
     return r;
   }
   constexpr int quantum = 0;
@@ -32,7 +32,7 @@ MMAFUZZ_HD_CALL inline RoundedInteger rounded_integer(const Number& x, const Rou
 /// Whether a conversion to an integer format is invalid: NaN, infinity, or out of range once rounded (IEEE
 /// 754-2019, 7.2 j). The standard does not specify the result of such a conversion.
 MMAFUZZ_HD inline bool is_beyond_integers(const FormatFields& to, const Number& x, const RoundedInteger& n) {
-  if (x.cls == NumberClass::nan || x.cls == NumberClass::infinity || n.beyond) return true;
+  if (x.cls == NumberClass::nan || x.cls == NumberClass::infinity || n.has_over_64_bits) return true;
   const uint64_t greatest = low_mask(to.width - (to.has_sign() ? 1 : 0));
   const uint64_t limit = !x.negative ? greatest : to.has_sign() ? greatest + 1 : 0;
   return n.magnitude > limit;
@@ -59,10 +59,10 @@ MMAFUZZ_HD_CALL inline Rounded convert_to_integer(const FormatFields& from, cons
   Rounded r;
   r.negative = x.negative;
   if (is_beyond_integers(to, x, n)) {
-    const uint64_t all = to.container_mask(), top = uint64_t{1} << (to.width - 1);
-    const uint64_t least = to.has_sign() ? top : 0, greatest = to.has_sign() ? all >> 1 : all;
+    const uint64_t all_ones = to.container_mask(), top_bit = uint64_t{1} << (to.width - 1);
+    const uint64_t least = to.has_sign() ? top_bit : 0, greatest = to.has_sign() ? all_ones >> 1 : all_ones;
     r.flags = flag::invalid;
-    r.encoding = rule.overflow != Overflow::saturate ? to.has_sign() ? top : all
+    r.encoding = rule.overflow != Overflow::saturate ? to.has_sign() ? top_bit : all_ones
                  : x.cls == NumberClass::nan         ? 0
                  : x.negative                        ? least
                                                      : greatest;

@@ -65,37 +65,40 @@ MMAFUZZ_HD inline bool is_nan(const FormatFields& f, uint32_t code) {
   return is_special(f, code) && (f.specials == Specials::fn || (code & static_cast<uint32_t>(f.fraction_mask())) != 0);
 }
 
-/// `rounded` under the row's rule for the sign of a nonzero sum that rounds to zero; exact zeros are +0 before.
-MMAFUZZ_HD inline uint32_t with_sign_of_underflow(const DotModel& m, bool half, uint32_t rounded) {
-  const bool zero = magnitude_code(result_fields(half), rounded) == 0;
-  return zero && m.underflow_sign == UnderflowSign::positive ? 0 : rounded;
-}
-
-/// sum * 2^unit rounded to the row's fraction bits: toward zero to fp32, to nearest even to fp16.
-MMAFUZZ_HD inline uint32_t round_sum(const DotModel& m, bool half, int64_t sum, int unit) {
-  if (sum == 0) return 0;
+/// The encoding of magnitude * 2^unit rounded to `bits` fraction bits, to nearest even or toward zero; magnitude <
+/// 2^63.
+MMAFUZZ_HD inline uint32_t round_magnitude(bool half, bool nearest, int bits, bool minus, uint64_t magnitude,
+                                           int unit) {
   const FormatFields d = result_fields(half);
-  const uint32_t sign = sum < 0 ? static_cast<uint32_t>(d.sign_bit()) : 0;
-  const uint32_t magnitude = static_cast<uint32_t>(magnitude_of(sum));
-  const int bits = m.output_fraction_bits, leading = unit + bit_length(magnitude) - 1;
-  const int quantum = larger(leading, d.emin()) - bits, drop = quantum - unit;
+  const uint32_t sign = minus ? static_cast<uint32_t>(d.sign_bit()) : 0;
+  if (magnitude == 0) return sign;
+  const int top = bit_length(magnitude) - 1;
+  const int drop = larger(top, d.emin() - unit) - bits;
   uint32_t kept;
   if (drop <= 0) {
-    kept = magnitude << -drop;
+    kept = static_cast<uint32_t>(magnitude << -drop);
+  } else if (drop > 62) {
+    kept = 0;
   } else {
-    kept = drop > 31 ? 0 : magnitude >> drop;
-    const uint64_t twice = uint64_t{magnitude} << 1, half_unit = drop > 33 ? 0 : uint64_t{1} << drop;
-    const uint64_t rest = drop > 33 ? 1 : twice & (2 * half_unit - 1);  // twice what is dropped, against one unit
-    if (half && drop <= 33 && (rest > half_unit || (rest == half_unit && (kept & 1)))) ++kept;
+    kept = static_cast<uint32_t>(magnitude >> drop);
+    const uint64_t rest = magnitude & low_mask(drop), middle = uint64_t{1} << (drop - 1);
+    if (nearest && (rest > middle || (rest == middle && (kept & 1)))) ++kept;
   }
   const uint32_t implicit = 1u << bits;
-  const int field = quantum + bits + d.bias;
-  if (kept >= implicit && field >= d.top_exponent_field())
-    return sign | static_cast<uint32_t>(d.encode_infinity(false));
-  const uint32_t code =
-      kept < implicit ? kept
-                      : (static_cast<uint32_t>(field) << bits) + (kept - implicit);  // a carry walks into the exponent
-  return sign | code << (d.fraction_bits - bits);
+  const int field = unit + drop + bits + d.bias;
+  uint32_t code = kept < implicit ? kept : (static_cast<uint32_t>(field) << bits) + (kept - implicit);
+  code <<= d.fraction_bits - bits;
+  const uint32_t infinity = static_cast<uint32_t>(d.encode_infinity(false));
+  if (kept >= implicit && (field >= d.top_exponent_field() || code >= infinity)) code = infinity;
+  return sign | code;
+}
+
+/// sum * 2^unit as the row's result: toward zero to fp32, to nearest even to fp16. An exact zero is +0.
+MMAFUZZ_HD inline uint32_t round_sum(const DotModel& m, bool half, int64_t sum, int unit) {
+  const uint32_t rounded =
+      round_magnitude(half, /*nearest=*/half, m.output_fraction_bits, sum < 0, magnitude_of(sum), unit);
+  const bool is_zero = magnitude_code(result_fields(half), rounded) == 0;
+  return is_zero && m.underflow_sign == UnderflowSign::positive ? 0 : rounded;
 }
 
 /// The sum of c and of a block of S.block products from `first` on, which are multiplied by 2^scale.
@@ -142,8 +145,7 @@ MMAFUZZ_HD uint32_t sum_block(const DotModel& m, bool half, const uint32_t* a, c
   const int up = larger(m.fraction_bits - d.fraction_bits, 0), down = larger(d.fraction_bits - m.fraction_bits, 0);
   const uint32_t kept = (addend.significand << up) >> smaller(greatest - addend.exponent + down, 31);
   if (addend.significand) (is_negative(d, c) ? negative_sum : positive_sum) += kept;
-  return with_sign_of_underflow(m, half,
-                                round_sum(m, half, int64_t{positive_sum} - negative_sum, greatest - m.fraction_bits));
+  return round_sum(m, half, int64_t{positive_sum} - negative_sum, greatest - m.fraction_bits);
 }
 
 /// An FP8 encoding as fp16, which holds every FP8 number, infinity and NaN.

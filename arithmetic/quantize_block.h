@@ -35,18 +35,18 @@ MMAFUZZ_HD constexpr int least_power(const FormatFields& f) {
 }
 
 /// The amax from which on a scale of powers of two is 2^0: significand * 2^exponent. From 2^n times that on it is 2^n.
-/// `at` says whether the amax of the step itself takes the greater scale; to_even: if its exponent field is even.
+/// `tie` says which scale the amax of the step itself takes; to_even: the one whose exponent field is even.
 struct ScaleStep {
-  enum class At : uint8_t { included, excluded, to_even } at = At::included;
+  enum class Tie : uint8_t { greater, lesser, to_even } tie = Tie::greater;
   uint64_t significand = 0;  ///< its highest bit is set
   int exponent = 0;
 };
 
 namespace detail {
 
-MMAFUZZ_HD inline ScaleStep scale_step_at(uint64_t significand, int exponent, ScaleStep::At at) {
+MMAFUZZ_HD inline ScaleStep scale_step_at(uint64_t significand, int exponent, ScaleStep::Tie tie) {
   const int up = 64 - bit_length(significand);
-  return {at, significand << up, exponent - up};
+  return {tie, significand << up, exponent - up};
 }
 
 }  // namespace detail
@@ -58,23 +58,24 @@ MMAFUZZ_HD inline ScaleStep scale_step(ScaleRule rule, const FormatFields& eleme
   const int emax = greatest.exponent + length - 1;
   // Fraction bits of the numbers in the greatest binade.
   const int fraction = element.integer ? length - 1 : element.fraction_bits;
-  using At = ScaleStep::At;
+  using Tie = ScaleStep::Tie;
   switch (rule) {
     case ScaleRule::floor: break;
-    case ScaleRule::ceil: return detail::scale_step_at(1, emax - 1, At::excluded);
+    case ScaleRule::ceil: return detail::scale_step_at(1, emax - 1, Tie::lesser);
     case ScaleRule::even:  // the middle between the last number of a binade and the next power of two
-      return detail::scale_step_at((uint64_t{4} << fraction) - 1, emax - 2 - fraction, At::included);
-    case ScaleRule::threshold: return detail::scale_step_at(7, emax - 3, At::included);
+      return detail::scale_step_at((uint64_t{4} << fraction) - 1, emax - 2 - fraction, Tie::greater);
+    case ScaleRule::threshold: return detail::scale_step_at(7, emax - 3, Tie::greater);
     case ScaleRule::nearest_log2: {  // greatest / sqrt(2), no number of any format
       const int up = 64 - length;    // of 2 greatest^2, with a root of 64 bits
       const uint128 square = uint128{greatest.significand << up} * (greatest.significand << up) / 2;
       const uint64_t root = integer_root(square - 1) + 1;  // rounded up
-      return detail::scale_step_at(root, greatest.exponent - up, At::included);
+      return detail::scale_step_at(root, greatest.exponent - up, Tie::greater);
     }
-    case ScaleRule::rceil: return detail::scale_step_at(greatest.significand, greatest.exponent - 1, At::excluded);
-    case ScaleRule::nearest: return detail::scale_step_at(3 * greatest.significand, greatest.exponent - 2, At::to_even);
+    case ScaleRule::rceil: return detail::scale_step_at(greatest.significand, greatest.exponent - 1, Tie::lesser);
+    case ScaleRule::nearest:
+      return detail::scale_step_at(3 * greatest.significand, greatest.exponent - 2, Tie::to_even);
   }
-  return detail::scale_step_at(1, emax, At::included);
+  return detail::scale_step_at(1, emax, Tie::greater);
 }
 
 namespace detail {
@@ -102,8 +103,8 @@ MMAFUZZ_HD inline uint64_t power_of_two_scale(const FormatFields& scale, const S
   const uint64_t significand = amax.significand << (64 - length);
   int exponent = amax.exponent - (64 - length) - step.exponent;
   const bool odd = ((exponent + scale.bias) & 1) != 0;
-  const bool at_step = step.at == ScaleStep::At::included || (step.at == ScaleStep::At::to_even && !odd);
-  if (significand < step.significand || (significand == step.significand && !at_step)) --exponent;
+  const bool takes_greater = step.tie == ScaleStep::Tie::greater || (step.tie == ScaleStep::Tie::to_even && !odd);
+  if (significand < step.significand || (significand == step.significand && !takes_greater)) --exponent;
   const int least = least_power(scale);
   exponent = larger(least, smaller(exponent, scale.emax()));
   return scale_at(scale, static_cast<uint64_t>(exponent - least));

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "campaign/corpus.h"
+#include "core/child_process.h"
 #include "core/text.h"
 #include "plan/corpus_folder.h"
 #include "search/byte_codec.h"

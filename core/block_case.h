@@ -7,17 +7,6 @@
 
 namespace mmafuzz {
 
-namespace detail {
-
-inline Number one_as_number() {
-  Number n;
-  n.cls = NumberClass::finite;
-  n.significand = 1;
-  return n;
-}
-
-}  // namespace detail
-
 /// Quantizes the cases of a batch of one op. A block's scale follows from amax, the greatest magnitude among its
 /// finite numbers.
 class QuantizedBlock {
@@ -49,25 +38,25 @@ class QuantizedBlock {
   /// Finds the scales of case `index`. False where there is no usable one: the scale is written as NaN, or as the
   /// greatest number of a format without NaN.
   bool load(const Batch& batch, size_t index) {
-    const FormatFields &from = op_.a.fields(), &scale = op_.scale_a.fields();
+    const FormatFields &source = op_.a.fields(), &scale = op_.scale_a.fields();
     const auto is_finite = [](const Number& n) { return n.cls == NumberClass::zero || n.cls == NumberClass::finite; };
     Number amax;
     bool special = false;
     uint64_t greatest = 0;
     for (int i = 0; i < op_.k; ++i) {
       const uint64_t encoding = batch.inputs()[0].get(index, i);
-      const Number x = decode(from, encoding);
+      const Number x = decode(source, encoding);
       if (!is_finite(x)) {
         special = true;
         continue;
       }
-      const uint64_t magnitude = encoding & ~from.in_container(from.sign_bit());  // ordered as the numbers are
+      const uint64_t magnitude = encoding & ~source.in_container(source.sign_bit());  // ordered as the numbers are
       if (magnitude < greatest || x.cls == NumberClass::zero) continue;
       greatest = magnitude;
       amax = x;
       amax.negative = false;
     }
-    tensor_ = detail::one_as_number();
+    tensor_ = one_as_number();
     if (op_.has_tensor_scale()) tensor_ = decode(op_.scale_b.fields(), batch.inputs()[1].get(index));
     const bool usable = tensor_.cls == NumberClass::finite && !tensor_.negative;
     if (!usable || (special && rule_.specials == BlockSpecials::nan_scale)) {
@@ -97,7 +86,7 @@ inline void dequantize_case(const Batch& batch, size_t index, Column& results) {
   const Op& op = batch.op();
   const Number scale = decode(op.scale_a.fields(), batch.inputs()[1].get(index));
   const Number tensor =
-      op.has_tensor_scale() ? decode(op.scale_b.fields(), batch.inputs()[2].get(index)) : detail::one_as_number();
+      op.has_tensor_scale() ? decode(op.scale_b.fields(), batch.inputs()[2].get(index)) : one_as_number();
   const RoundingRule rule = op.rounding_rule();
   for (int i = 0; i < op.k; ++i)
     results.set(index, i,

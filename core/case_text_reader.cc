@@ -71,12 +71,12 @@ struct CaseReader::Input {
 
  private:
   size_t read_file(void* to, size_t bytes, bool& ended) {
-    const size_t got = std::fread(to, 1, bytes, file);
-    if (got == 0) {
+    const size_t count = std::fread(to, 1, bytes, file);
+    if (count == 0) {
       if (std::ferror(file)) error = std::string("cannot read: ") + std::strerror(errno);
       ended = true;
     }
-    return got;
+    return count;
   }
 
   void start() {

@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -112,17 +113,18 @@ void talk(int socket, std::string_view text, std::string& received, const std::f
   while (!text.empty() || !complete()) {
     const size_t sent = text.empty() ? 0 : send_some(socket, text.data(), text.size());
     text.remove_prefix(sent);
-    const size_t had = received.size();
-    received.resize(had + piece);
-    size_t got = 0;
+    const size_t old_size = received.size();
+    received.resize(old_size + piece);
+    size_t arrived = 0;
     try {
-      got = receive_some(socket, received.data() + had, piece);
+      arrived = receive_some(socket, received.data() + old_size, piece);
     } catch (...) {
-      received.resize(had);
+      received.resize(old_size);
       throw;
     }
-    received.resize(had + got);
-    if (sent == 0 && got == 0) wait_for(socket, static_cast<short>(text.empty() ? POLLIN : POLLIN | POLLOUT), deadline);
+    received.resize(old_size + arrived);
+    if (sent == 0 && arrived == 0)
+      wait_for(socket, static_cast<short>(text.empty() ? POLLIN : POLLIN | POLLOUT), deadline);
   }
 }
 
@@ -198,10 +200,13 @@ std::string ChildProcess::end(Why why) {
   return "it exited with code " + std::to_string(WEXITSTATUS(status));
 }
 
+std::string own_executable() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
+
 std::string own_command() {
-  char link[4096];
-  const ssize_t n = readlink("/proc/self/exe", link, sizeof link);
-  const std::string self(link, static_cast<size_t>(std::max<ssize_t>(n, 0)));
+  const std::string self = own_executable();
   const auto folder_of = [](const std::string& path) { return path.substr(0, path.rfind('/')); };
   const std::string name = "/mmafuzz", here = folder_of(self);
   struct stat file {};

@@ -56,6 +56,9 @@ class ChildProcess {
   int socket_ = -1;
 };
 
+/// This executable's path; empty where there is no /proc.
+std::string own_executable();
+
 /// The path of the `mmafuzz` command that belongs to this executable: itself, or a file beside or above it; "mmafuzz",
 /// which PATH resolves, where there is none.
 std::string own_command();

@@ -114,10 +114,10 @@ size_t read_segment(const std::string& path, size_t offset, const std::function<
   std::string text;
   size_t done = offset;  // position in the file before which every record was delivered
   for (bool more = true; more;) {
-    const size_t had = text.size();
-    text.resize(had + piece);
-    file.read(text.data() + had, piece);
-    text.resize(had + static_cast<size_t>(file.gcount()));
+    const size_t old_size = text.size();
+    text.resize(old_size + piece);
+    file.read(text.data() + old_size, piece);
+    text.resize(old_size + static_cast<size_t>(file.gcount()));
     more = file.gcount() == static_cast<std::streamsize>(piece);
     size_t at = done == 0 && text.starts_with(case_text_start) ? case_text_start.size() : 0;
     for (size_t end = text.find(end_line, at); end != std::string::npos; end = text.find(end_line, at)) {

@@ -144,25 +144,25 @@ std::map<std::string, NpyArray> parse_npz(const std::string& name, std::string_v
     if (little_endian(content.substr(content.size() - back, 4)) == directory_end) end = content.size() - back;
   if (end == content.npos) refuse_npy(name, "is no .npz file, or is truncated: it has no directory");
   const uint64_t count = little_endian(content.substr(end + 10, 2));
-  uint64_t at = little_endian(content.substr(end + 16, 4));
+  uint64_t entry_start = little_endian(content.substr(end + 16, 4));
   std::map<std::string, NpyArray> arrays;
   for (uint64_t i = 0; i < count; ++i) {
-    if (at > content.size() || content.size() - at < entry_bytes ||
-        little_endian(content.substr(at, 4)) != directory_entry)
+    if (entry_start > content.size() || content.size() - entry_start < entry_bytes ||
+        little_endian(content.substr(entry_start, 4)) != directory_entry)
       refuse_npy(name, "is damaged: its directory is no directory");
-    const std::string_view entry = content.substr(at, entry_bytes);
+    const std::string_view entry = content.substr(entry_start, entry_bytes);
     const uint64_t method = little_endian(entry.substr(10, 2)), checksum = little_endian(entry.substr(16, 4));
     const uint64_t packed = little_endian(entry.substr(20, 4)), size = little_endian(entry.substr(24, 4));
     const uint64_t name_bytes = little_endian(entry.substr(28, 2)), extra = little_endian(entry.substr(30, 2));
-    const uint64_t comment = little_endian(entry.substr(32, 2)), place = little_endian(entry.substr(42, 4));
-    std::string member(content.substr(at + entry_bytes, name_bytes));
-    at += entry_bytes + name_bytes + extra + comment;
+    const uint64_t comment = little_endian(entry.substr(32, 2)), local_start = little_endian(entry.substr(42, 4));
+    std::string member(content.substr(entry_start + entry_bytes, name_bytes));
+    entry_start += entry_bytes + name_bytes + extra + comment;
     const std::string where = name + ", array " + member;
-    if (place > content.size() || content.size() - place < local_bytes ||
-        little_endian(content.substr(place, 4)) != local_header)
+    if (local_start > content.size() || content.size() - local_start < local_bytes ||
+        little_endian(content.substr(local_start, 4)) != local_header)
       refuse_npy(where, "is damaged");
-    const uint64_t start = place + local_bytes + little_endian(content.substr(place + 26, 2)) +
-                           little_endian(content.substr(place + 28, 2));
+    const uint64_t start = local_start + local_bytes + little_endian(content.substr(local_start + 26, 2)) +
+                           little_endian(content.substr(local_start + 28, 2));
     if (start > content.size() || content.size() - start < packed) refuse_npy(where, "is truncated");
     if (method != 0 && method != 8) refuse_npy(where, "is packed in a way that is not known");
     // Deflate makes nothing more than 1032 times smaller.

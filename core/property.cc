@@ -245,10 +245,10 @@ Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& 
   bound.severity_ = property.unclaimed();
   if (unit.claim(property.name())) bound.severity_ = Severity::contract;
   bound.changed_ops_ = property.changed_ops(op, unit);
-  for (const Op& other : bound.changed_ops_) {
+  for (const Op& changed_op : bound.changed_ops_) {
     bound.rebound_.emplace_back();
-    if (other == op) continue;
-    Result<std::unique_ptr<Unit>> rebound = registry.bind(unit.name(), other);
+    if (changed_op == op) continue;
+    Result<std::unique_ptr<Unit>> rebound = registry.bind(unit.name(), changed_op);
     if (!rebound) return declined(std::string(property.name()) + ": " + rebound.refusal().reason);
     bound.rebound_.back() = std::move(*rebound);
   }
@@ -282,9 +282,9 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
   for (size_t i = 0; i < cases.size(); ++i)
     if (base.has_answer(i)) changes[i] = property_->transform(subject(i), changed);
   Outcomes after;
-  for (size_t part = 0; part < changed.size(); ++part) {
-    if (part > 0) changed[part].inputs()[2] = after.results;
-    if (property_->costs_a_run()) (rebound_[part] ? *rebound_[part] : *unit_).run(changed[part], after);
+  for (size_t step = 0; step < changed.size(); ++step) {
+    if (step > 0) changed[step].inputs()[2] = after.results;  // c
+    if (property_->costs_a_run()) (rebound_[step] ? *rebound_[step] : *unit_).run(changed[step], after);
     else after = base;
     for (size_t i = 0; i < cases.size(); ++i)
       if (!after.has_answer(i)) changes[i].reset();

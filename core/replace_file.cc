@@ -27,10 +27,10 @@ std::string folder_of(const std::string& path) { return path.substr(0, path.rfin
 /// The file descriptor that the path names by its number, as /proc/self/fd/1 or /dev/fd/1 does; -1 for a path in that
 /// folder that is no number; nullopt for a path elsewhere.
 std::optional<int> own_descriptor(const std::string& path) {
-  struct stat folder, own;
+  struct stat folder, named;
   if (stat((folder_of(path) + ".").c_str(), &folder) != 0) return std::nullopt;
   const auto is_folder = [&](const char* name) {
-    return stat(name, &own) == 0 && folder.st_dev == own.st_dev && folder.st_ino == own.st_ino;
+    return stat(name, &named) == 0 && folder.st_dev == named.st_dev && folder.st_ino == named.st_ino;
   };
   if (!is_folder("/proc/self/fd") && !is_folder("/proc/thread-self/fd")) return std::nullopt;
   int descriptor = -1;
@@ -101,8 +101,8 @@ OutputFile output_file(const std::string& name) {
     if (copy < 0) cannot_write(name);
     return {"", copy};
   }
-  struct stat there;
-  if (stat(end.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return {end, -1};
+  struct stat file;
+  if (stat(end.c_str(), &file) != 0 || S_ISREG(file.st_mode)) return {end, -1};
   const int device = open(end.c_str(), O_WRONLY | O_CLOEXEC);
   if (device < 0) cannot_write(name);
   return {"", device};

@@ -73,7 +73,7 @@ struct Scales {
   uint64_t scale_code, tensor_code;
 
   Scales(const Op& op, uint64_t code, const Batch& batch, size_t i)
-      : scale(decode(op.scale_a.fields(), code)), tensor(detail::one_as_number()), scale_code(code), tensor_code(0) {
+      : scale(decode(op.scale_a.fields(), code)), tensor(one_as_number()), scale_code(code), tensor_code(0) {
     if (!op.has_tensor_scale()) return;
     tensor_code = batch.inputs()[1].get(i);
     tensor = decode(op.scale_b.fields(), tensor_code);
@@ -123,7 +123,7 @@ std::vector<ScaleReading> scale_readings(const Op& op) {
   }
   if (power_of_two && is_within_fp32(op)) {
     ScaleStep ties_up = scale_step(ScaleRule::nearest, op.d.fields());
-    ties_up.at = ScaleStep::At::included;
+    ties_up.tie = ScaleStep::Tie::greater;
     all.push_back({told("rule=nearest with ties up", "amax / greatest to the nearest power of two"),
                    [op, ties_up](const Batch& batch, size_t i) {
                      return detail::power_of_two_scale(op.scale_a.fields(), ties_up, number_of(amax_of(op, batch, i)));
@@ -223,7 +223,7 @@ ElementReading narrowed_reading(const Op& op, int bits, bool cut) {
             RoundingRule rule;
             rule.rounding = cut ? Rounding::toward_zero : Rounding::nearest_even;
             const Number y = decode(narrow, convert_number(narrow, quotient_of(x, under), rule).encoding);
-            return block_element(element, y, detail::one_as_number(), detail::one_as_number(), plain).encoding;
+            return block_element(element, y, one_as_number(), one_as_number(), plain).encoding;
           }};
 }
 
@@ -723,7 +723,7 @@ class Asking {
       for (const ScaleReading& other : scales_) {
         if (&other == &reading || !reading.step || !other.step || !reading.told.same_as.empty()) continue;
         const ScaleStep &x = *reading.step, &y = *other.step;
-        if (x.significand == y.significand && x.exponent == y.exponent && x.at == y.at)
+        if (x.significand == y.significand && x.exponent == y.exponent && x.tie == y.tie)
           reading.told.same_as = other.told.name;
       }
   }

@@ -62,17 +62,17 @@ void check_type(const NamedArray& input, const FieldShape& field) {
 
 /// The number of cases in an array, from its shape. Throws BadInput where the shape is none of the field's.
 size_t cases_in(const NamedArray& input, const Op& op, size_t index, const FieldShape& field) {
-  const std::vector<size_t> one = shape_of_case(op, index), &all = input.array.shape;
+  const std::vector<size_t> case_shape = shape_of_case(op, index), &shape = input.array.shape;
   const auto is_tail = [&] {
-    return std::equal(one.begin(), one.end(), all.end() - static_cast<ptrdiff_t>(one.size()));
+    return std::equal(case_shape.begin(), case_shape.end(), shape.end() - static_cast<ptrdiff_t>(case_shape.size()));
   };
-  if (all.size() == one.size() && is_tail()) return 1;
-  if (all.size() == one.size() + 1 && is_tail()) return all[0];
-  std::vector<size_t> several = one;
+  if (shape.size() == case_shape.size() && is_tail()) return 1;
+  if (shape.size() == case_shape.size() + 1 && is_tail()) return shape[0];
+  std::vector<size_t> several = case_shape;
   several.insert(several.begin(), 0);
   std::string expected = shape_text(several);
-  throw BadInput(input.name + " has shape " + shape_text(all) + "; " + field.name + " of '" + to_text(op) +
-                 "' is (cases" + (one.empty() ? ",)" : expected.substr(2)) + ", or " + shape_text(one) +
+  throw BadInput(input.name + " has shape " + shape_text(shape) + "; " + field.name + " of '" + to_text(op) +
+                 "' is (cases" + (case_shape.empty() ? ",)" : expected.substr(2)) + ", or " + shape_text(case_shape) +
                  " for one case");
 }
 
@@ -145,9 +145,9 @@ Op op_of_arrays(const std::string& op_text, const std::vector<NamedArray>& field
   std::string text = op_text.starts_with("op ") ? op_text.substr(3) : op_text;
   const std::vector<std::string> words = words_of(text);
   const auto add = [&](const char* name, size_t field, size_t from_last) {
-    const bool there =
+    const bool is_there =
         std::any_of(words.begin(), words.end(), [&](const std::string& w) { return w.starts_with(name); });
-    if (there || fields.size() <= field || fields[field].array.shape.size() < from_last) return;
+    if (is_there || fields.size() <= field || fields[field].array.shape.size() < from_last) return;
     const std::vector<size_t>& shape = fields[field].array.shape;
     text += std::string(" ") + name + std::to_string(shape[shape.size() - from_last]);
   };
@@ -212,9 +212,9 @@ std::vector<std::pair<std::string, NpyArray>> arrays_of_cases(const CaseBlock& c
   };
   const std::vector<FieldShape> inputs = op.inputs();
   for (size_t i = 0; i < inputs.size(); ++i) add(inputs[i].name, inputs[i], i, cases.batch.inputs()[i]);
-  const bool all =
+  const bool have_results =
       std::all_of(cases.has_expected.begin(), cases.has_expected.end(), [](uint8_t has) { return has != 0; });
-  if (all) add("d", op.result(), inputs.size(), cases.expected);
+  if (have_results) add("d", op.result(), inputs.size(), cases.expected);
   return arrays;
 }
 

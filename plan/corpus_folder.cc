@@ -2,14 +2,11 @@
 
 #include <filesystem>
 
+#include "core/child_process.h"
+
 namespace mmafuzz {
 
 namespace fs = std::filesystem;
-
-std::string own_executable() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).string();
-}
 
 std::string default_corpus_folder() {
   const fs::path here = fs::path(own_executable()).parent_path();

@@ -1,12 +1,9 @@
-// Where this executable and its data are.
+// Where this executable's data are.
 #pragma once
 
 #include <string>
 
 namespace mmafuzz {
-
-/// This executable's path; empty where there is no /proc.
-std::string own_executable();
 
 /// The folder of corpora and evidence, of the checkout in which this executable was built or of its installation. A
 /// target's seeds are in <target>/seeds there. "" if there is no such folder.

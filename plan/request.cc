@@ -27,8 +27,8 @@ std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op) { retu
 std::unique_ptr<Unit> bind_or_fail(const Registry& units, const std::string& name, const Op& op) {
   Result<std::unique_ptr<Unit>> unit = units.bind(name, op);
   if (unit) return std::move(*unit);
-  const bool declined = unit.refusal().kind == Refusal::Kind::declined && !is_alias(name);
-  throw BadInput((declined ? "unit " + name + " declines: " : "") + unit.refusal().reason);
+  const bool is_declined = unit.refusal().kind == Refusal::Kind::declined && !is_alias(name);
+  throw BadInput((is_declined ? "unit " + name + " declines: " : "") + unit.refusal().reason);
 }
 
 }  // namespace mmafuzz

@@ -86,7 +86,7 @@ void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int m
   one.inputs()[0].set(0, 0, amax);
   if (op.has_tensor_scale()) one.inputs()[1].set(0, 0, batch.inputs()[1].get(index));
   const Number scale = decode(op.scale_a.fields(), QuantizedBlock(plain).scale(one, 0));
-  Number tensor = detail::one_as_number();
+  Number tensor = one_as_number();
   if (op.has_tensor_scale()) tensor = decode(op.scale_b.fields(), batch.inputs()[1].get(index));
   if (scale.cls != NumberClass::finite || tensor.cls != NumberClass::finite) return;
   for (int lane = 0, n = 0; lane < op.k; ++lane) {
@@ -111,7 +111,7 @@ void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int m
 void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields& from = op.a.fields();
   Column& source = batch.inputs()[0];
-  Number tensor_scale = detail::one_as_number();
+  Number tensor_scale = one_as_number();
   if (op.has_tensor_scale()) {
     const FormatFields& f = op.scale_b.fields();
     const uint64_t fraction = draw_fraction(f, rng);

@@ -20,7 +20,7 @@ class BlockSteps {
   uint64_t count() const { return count_; }
   /// The encoding of amax at step `n` modulo count() under a tensor's scale, moved up by `moved` encodings of the
   /// source format; within its range.
-  uint64_t at(uint64_t n, int moved, const Number& tensor = detail::one_as_number()) const;
+  uint64_t at(uint64_t n, int moved, const Number& tensor = one_as_number()) const;
 
  private:
   FormatFields from_, scale_;

@@ -27,7 +27,7 @@ bool is_kept_by(const Op& op) {
 class GivenBlock {
  public:
   GivenBlock(const Batch& cases, size_t index, const Column& results)
-      : cases_(cases), op_(cases.op()), results_(results), index_(index), tensor_(detail::one_as_number()) {
+      : cases_(cases), op_(cases.op()), results_(results), index_(index), tensor_(one_as_number()) {
     scale_ = decode(op_.scale_a.fields(), results.get(index, 0));
     if (op_.has_tensor_scale()) tensor_ = decode(op_.scale_b.fields(), cases.inputs()[1].get(index));
     finite_ = tensor_.cls == NumberClass::finite && !tensor_.negative;

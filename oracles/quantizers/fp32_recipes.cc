@@ -89,8 +89,8 @@ uint64_t scale_by(const ScaleRecipe& recipe, ScaleRule rule, const Op& op, const
   const bool up = rule == ScaleRule::rceil;
   const FormatFields& scale = op.scale_a.fields();
   if (scale.fraction_bits == 0) {
-    using At = ScaleStep::At;
-    const ScaleStep step = up ? detail::scale_step_at(1, -1, At::excluded) : detail::scale_step_at(3, -2, At::to_even);
+    using Tie = ScaleStep::Tie;
+    const ScaleStep step = up ? detail::scale_step_at(1, -1, Tie::lesser) : detail::scale_step_at(3, -2, Tie::to_even);
     return quotient.cls == NumberClass::finite ? detail::power_of_two_scale(scale, step, quotient) : 0;
   }
   RoundingRule to_scale;
@@ -104,7 +104,7 @@ uint64_t code_by(const CodeRecipe& recipe, const Op& op, uint64_t x, uint64_t sc
   const float t = op.has_tensor_scale() ? fp32_of(op.scale_b.fields(), tensor) : 1.0f;
   const float s = fp32_of(op.scale_a.fields(), scale);
   const float y = s == 0 ? 0 * fp32_of(op.a.fields(), x) : recipe.of(fp32_of(op.a.fields(), x), s, t);
-  return block_element(op.d.fields(), number_of(y), detail::one_as_number(), detail::one_as_number(), round).encoding;
+  return block_element(op.d.fields(), number_of(y), one_as_number(), one_as_number(), round).encoding;
 }
 
 }  // namespace mmafuzz

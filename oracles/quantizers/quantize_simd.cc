@@ -167,7 +167,7 @@ bool QuantizeSimd::supports(const Op& op) {
 std::optional<QuantizeSimd::Scale> QuantizeSimd::scale_of(uint32_t amax, uint64_t tensor_code) const {
   const Number greatest = decode(fp32_fields, amax);
   if (scale_.fraction_bits == 0) return Scale{detail::power_of_two_scale(scale_, step_, greatest), 0};
-  const Number tensor = tensor_.width ? decode(tensor_, tensor_code) : detail::one_as_number();
+  const Number tensor = tensor_.width ? decode(tensor_, tensor_code) : one_as_number();
   if (tensor.cls != NumberClass::finite || tensor.negative) return std::nullopt;
   const uint64_t code = block_scale(rule_, step_, element_, scale_, greatest, tensor);
   const Number scale = decode(scale_, code);

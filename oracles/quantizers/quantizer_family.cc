@@ -113,7 +113,7 @@ class Quantizer final : public Unit {
     if (recipes_.scale) results.set(index, 0, scale_by(*recipes_.scale, op_.scale_rule, op_, batch, index));
     const uint64_t scale = results.get(index, 0), tensor = op_.has_tensor_scale() ? input(1, 0) : 0;
     const Number s = decode(op_.scale_a.fields(), scale),
-                 t = op_.has_tensor_scale() ? decode(op_.scale_b.fields(), tensor) : detail::one_as_number();
+                 t = op_.has_tensor_scale() ? decode(op_.scale_b.fields(), tensor) : one_as_number();
     for (int i = 0; i < op_.k; ++i) {
       const uint64_t x = input(0, i);
       const RoundingRule rule = op_.rounding_rule_of(x);

@@ -42,24 +42,25 @@ class CallableFamily final : public Family {
   bool owns(std::string_view name) const override { return find(name) != nullptr; }
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
-    for (const NamedCallable& one : callables_) all.push_back({prefix + one.name, "a Python callable", "", {}, ""});
+    for (const NamedCallable& callable : callables_)
+      all.push_back({prefix + callable.name, "a Python callable", "", {}, ""});
     return all;
   }
   Role role(const std::string&) const override { return Role::plugin; }
   /// The callable gets the op line: whether it honours these attributes is up to the user.
   Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    const NamedCallable* one = find(name);
-    if (!one) return unknown("there is no callable " + name);
+    const NamedCallable* callable = find(name);
+    if (!callable) return unknown("there is no callable " + name);
     std::vector<Claim> claims;
-    for (const std::string& unit : one->equals) claims.push_back({"equals_model", unit});
-    return named(std::make_unique<CallableUnit>(one->call, op), name, std::move(claims));
+    for (const std::string& unit : callable->equals) claims.push_back({"equals_model", unit});
+    return named(std::make_unique<CallableUnit>(callable->call, op), name, std::move(claims));
   }
 
  private:
   const NamedCallable* find(std::string_view name) const {
-    for (const NamedCallable& one : callables_)
-      if (name == prefix + one.name) return &one;
+    for (const NamedCallable& callable : callables_)
+      if (name == prefix + callable.name) return &callable;
     return nullptr;
   }
 

@@ -16,12 +16,12 @@ nb::bytes flags_of(const std::vector<uint8_t>& flags) { return nb::bytes(flags.d
 /// on as bytes; None at the end. Throws BadInput, which names file, line and column.
 nb::object next_block(CaseReader& reader, size_t limit) {
   CaseBlock block;
-  bool there;
+  bool has_block;
   {
     const nb::gil_scoped_release unlocked;
-    there = reader.next(block, limit);
+    has_block = reader.next(block, limit);
   }
-  if (!there) {
+  if (!has_block) {
     if (reader.error()) throw BadInput(reader.error()->to_string());
     return nb::none();
   }

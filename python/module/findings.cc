@@ -114,15 +114,21 @@ nb::tuple search(const AllUnits& registry, const Op& op, std::vector<std::string
   return nb::make_tuple(findings, total.cases, total.compared);
 }
 
+/// The batch of a call that takes one case. Throws BadInput where it has another number.
+Batch one_case(const Op& op, const std::vector<nb::bytes>& fields, const std::string& call) {
+  Batch cases = batch_of(op, fields);
+  if (cases.size() != 1) throw BadInput(call + " takes one case, not " + std::to_string(cases.size()));
+  return cases;
+}
+
 nb::object minimize_case(const AllUnits& registry, const Op& op, const std::string& property,
                          std::vector<std::string> names, const std::vector<nb::bytes>& fields) {
   bound(registry, names, op);
-  const Batch one = batch_of(op, fields);
-  if (one.size() != 1) throw BadInput("minimize takes one case, not " + std::to_string(one.size()));
+  const Batch cases = one_case(op, fields, "minimize");
   std::optional<MinimizedDivergence> found;
   {
     const nb::gil_scoped_release unlocked;
-    found = minimized(property, names, one, registry);
+    found = minimized(property, names, cases, registry);
   }
   return found ? nb::object(finding_of(*found, 1)) : nb::none();
 }
@@ -130,14 +136,13 @@ nb::object minimize_case(const AllUnits& registry, const Op& op, const std::stri
 /// Explains one case on some units: as text, as an SVG drawing, and the verdict on two units as text.
 nb::tuple explain(const AllUnits& registry, const Op& op, std::vector<std::string> names,
                   const std::vector<nb::bytes>& fields, bool colour, int width) {
-  const Batch one = batch_of(op, fields);
-  if (one.size() != 1) throw BadInput("explain takes one case, not " + std::to_string(one.size()));
+  const Batch cases = one_case(op, fields, "explain");
   const std::vector<std::unique_ptr<Unit>> units_of_names = bound(registry, names, op);
   std::vector<const Unit*> units;
   for (const std::unique_ptr<Unit>& unit : units_of_names) units.push_back(unit.get());
   Explanation explanation;
-  explanation.cases.push_back(explain_case(one, 0, units));
-  if (names.size() == 2) explanation.cases[0].verdict = verdict_of_pair(one, names, registry);
+  explanation.cases.push_back(explain_case(cases, 0, units));
+  if (names.size() == 2) explanation.cases[0].verdict = verdict_of_pair(cases, names, registry);
   TextStyle style;
   style.colour = colour;
   style.width = width;

@@ -59,13 +59,13 @@ nb::bytes ulp_classes(const std::string& format_name, const Codes& x, const Code
   const FormatFields fields = format(format_name).fields();
   const int bytes = static_cast<int>(x.itemsize());
   std::vector<uint8_t> classes(x.size());
-  const auto at = [&](const Codes& codes, size_t i) {
+  const auto code_at = [&](const Codes& codes, size_t i) {
     uint64_t code = 0;
     std::memcpy(&code, static_cast<const uint8_t*>(codes.data()) + i * size_t(bytes), size_t(bytes));
     return code;
   };
   for (size_t i = 0; i < classes.size(); ++i) {
-    const uint64_t first = at(x, i), second = at(y, i);
+    const uint64_t first = code_at(x, i), second = code_at(y, i);
     const bool both_nan =
         decode(fields, first).cls == NumberClass::nan && decode(fields, second).cls == NumberClass::nan;
     classes[i] = both_nan ? 255 : static_cast<uint8_t>(ulp_class(ulp_gap(fields, first, second)));
