@@ -8,7 +8,7 @@
 namespace mmafuzz {
 
 /// One instruction of one dot. Traced steps do not tell which products they belong to. The operations' format is d's,
-/// or fp32 where KernelTraits::of_fp32().
+/// or fp32 where KernelTraits::widens_to_fp32().
 template <class Trace>
 class OneChain : public OneInstruction<Trace> {
  public:
@@ -45,7 +45,7 @@ class OneChain : public OneInstruction<Trace> {
   MMAFUZZ_HD Real addend(uint64_t code) const {
     const Real c = operand(c_format_, code);
     const bool is_kept =
-        !traits_of(m_).of_fp32() || (c.number.cls == NumberClass::nan && m_.nan_from != NanFrom::constant);
+        !traits_of(m_).widens_to_fp32() || (c.number.cls == NumberClass::nan && m_.nan_from != NanFrom::constant);
     return is_kept ? c : real(convert_number(row_.d, c.number, rule_).encoding);
   }
 
@@ -141,7 +141,7 @@ class OneChain : public OneInstruction<Trace> {
   }
 
   MMAFUZZ_HD Number read(const FormatFields& f, uint64_t encoding) const {
-    if (!traits_of(m_).of_fp32()) {
+    if (!traits_of(m_).widens_to_fp32()) {
       Number n = read_operand(m_, f, encoding);
       const bool is_positive = has_rounded_products() && m_.zero_operands == ZeroOperands::positive;
       if (is_positive && n.cls == NumberClass::zero) n.negative = false;

@@ -53,7 +53,7 @@ struct DecodedGroups {
 
 /// Whether decoded_grouped_sum computes the row on dots of length k with these scales.
 MMAFUZZ_HD inline bool decoded_groups_fit(const FormatFields& scale, int scale_block, const DotModel& m, int k) {
-  return traits_of(m).in_groups() && k == grouped_products && m.k == k && m.group == group_size &&
+  return traits_of(m).sums_groups() && k == grouped_products && m.k == k && m.group == group_size &&
          m.scale_block == scale_block && m.scale_a == scale && m.scale_b == scale && m.a.width == 4 &&
          m.a.fraction_bits == 1 && m.b == m.a && m.c == m.d && m.d == narrow::result_fields(/*half=*/false) &&
          m.fraction_bits >= 23 && m.fraction_bits >= 2 + 2 * scale.fraction_bits && m.fraction_bits < 40 &&

@@ -34,7 +34,7 @@ MMAFUZZ_HD constexpr int product_bits() {
 /// first, then {2,3}.
 template <NarrowShape S>
 MMAFUZZ_HD constexpr int position(int i) {
-  return S.of_fp16() ? i % 4 / 2 * (S.k / 2) + i / 4 * 2 + i % 2 : i;
+  return S.widens_to_fp16() ? i % 4 / 2 * (S.k / 2) + i / 4 * 2 + i % 2 : i;
 }
 
 /// `scale`: exponent of the element's scale. Infinities and NaNs become zeros.
@@ -45,7 +45,7 @@ MMAFUZZ_HD DecodedElement decode_element(bool is_a, uint32_t encoding, int scale
   DecodedElement e{0, exponent_of_zero, is_negative(f, encoding)};
   if (code == 0 || is_special(f, code)) return e;
   Parts p = parts(f, code);
-  if (S.of_fp16()) {
+  if (S.widens_to_fp16()) {
     const FormatFields half = ieee_fields(5, 10);
     p = parts(half, magnitude_code(half, fp8_to_fp16(f, encoding)));
   }
@@ -118,12 +118,12 @@ MMAFUZZ_HD uint32_t decoded_fused_sum(const DotModel& m, bool half, const Decode
                                       uint32_t c) {
   constexpr NarrowShape summed = S.summed();
   const uint32_t zeros = x.zero_blocks | y.zero_blocks;
-  uint32_t accumulator = S.of_fp16() ? 0 : c;
+  uint32_t accumulator = S.widens_to_fp16() ? 0 : c;
   MMAFUZZ_UNROLL
   for (int first = 0; first < S.k; first += summed.block)
     accumulator =
         narrow::sum_decoded<summed.block>(m, half, x, y, first, zeros >> (first / summed.block) & 1, accumulator);
-  if constexpr (S.of_fp16()) return narrow::add(half, c, accumulator);
+  if constexpr (S.widens_to_fp16()) return narrow::add(half, c, accumulator);
   return accumulator;
 }
 

@@ -39,22 +39,24 @@ struct KernelTraits {
   Carried carried = Carried::each_block;
 
   /// Steps are IEEE operations, each rounded, without a greatest exponent.
-  MMAFUZZ_HD constexpr bool in_operations() const {
+  MMAFUZZ_HD constexpr bool steps_are_operations() const {
     return additions == Additions::in_pairs || additions == Additions::in_order;
   }
   /// A step is one integer sum of c and of products or groups, all cut toward zero.
   MMAFUZZ_HD constexpr bool cuts_with_c() const { return additions == Additions::cut && c == Joining::with_products; }
   /// The products of a block are one sum, so that their order changes no rounding.
-  MMAFUZZ_HD constexpr bool adds_blocks_at_once() const { return carried == Carried::each_block && !in_operations(); }
+  MMAFUZZ_HD constexpr bool adds_blocks_at_once() const {
+    return carried == Carried::each_block && !steps_are_operations();
+  }
   MMAFUZZ_HD constexpr bool is_fused_sum() const { return cuts_with_c() && carried == Carried::each_block; }
   /// The addends of a sum, or of one of its stages, are cut below their greatest exponent.
   MMAFUZZ_HD constexpr bool aligns() const { return additions == Additions::cut || floors() || cuts_to_odd(); }
   /// A fused sum whose terms are cut by their sign.
   MMAFUZZ_HD constexpr bool floors() const { return additions == Additions::floored; }
   MMAFUZZ_HD constexpr bool cuts_to_odd() const { return additions == Additions::to_odd; }
-  MMAFUZZ_HD constexpr bool in_groups() const { return products == Products::in_groups; }
-  MMAFUZZ_HD constexpr bool of_fp16() const { return products == Products::of_fp16; }
-  MMAFUZZ_HD constexpr bool of_fp32() const { return products == Products::of_fp32; }
+  MMAFUZZ_HD constexpr bool sums_groups() const { return products == Products::in_groups; }
+  MMAFUZZ_HD constexpr bool widens_to_fp16() const { return products == Products::of_fp16; }
+  MMAFUZZ_HD constexpr bool widens_to_fp32() const { return products == Products::of_fp32; }
 };
 
 MMAFUZZ_HD constexpr KernelTraits traits_of(Kernel kernel) {
@@ -72,13 +74,13 @@ MMAFUZZ_HD constexpr KernelTraits traits_of(const DotModel& m) { return traits_o
 
 /// The format of the steps' results: d's, or fp32 where sums stay in fp32 until one conversion to d, which is no step.
 MMAFUZZ_HD constexpr FormatFields step_format(const DotModel& m) {
-  return traits_of(m).of_fp32() ? ieee_fields(8, 23) : m.d;
+  return traits_of(m).widens_to_fp32() ? ieee_fields(8, 23) : m.d;
 }
 
 /// Whether an instruction ends with that conversion (of no effect if d is fp32), which turns every NaN into the row's.
 /// Rows that hand on the NaNs of operands have an fp32 d.
 MMAFUZZ_HD constexpr bool converts_last(const DotModel& m) {
-  return traits_of(m).of_fp32() && m.nan_from == NanFrom::constant;
+  return traits_of(m).widens_to_fp32() && m.nan_from == NanFrom::constant;
 }
 
 /// The number of products that are added, in the row's order, before the sum is rounded to d's format and becomes the

@@ -26,10 +26,10 @@ struct NarrowShape {
   constexpr bool operator==(const NarrowShape&) const = default;
 
   /// Emulated FP8: operands become fp16.
-  MMAFUZZ_HD constexpr bool of_fp16() const { return traits_of(kernel).of_fp16(); }
+  MMAFUZZ_HD constexpr bool widens_to_fp16() const { return traits_of(kernel).widens_to_fp16(); }
   /// The shape of each fused sum: of emulated FP8 half the products, in fp16.
   MMAFUZZ_HD constexpr NarrowShape summed() const {
-    if (!of_fp16()) return *this;
+    if (!widens_to_fp16()) return *this;
     return {{}, k / 2, k / 2, ieee_fields(5, 10), ieee_fields(5, 10)};
   }
 };
@@ -164,7 +164,7 @@ MMAFUZZ_HD inline uint32_t fp8_to_fp16(const FormatFields& f, uint32_t x) {
 /// Whether narrow_fused_sum computes the row on dots of length k: one instruction of the row, or several instructions
 /// of a fused sum without scales.
 MMAFUZZ_HD inline bool narrow_fits(const NarrowShape& s, const DotModel& m, int k) {
-  const bool half = m.d.width == 16, fused = !s.of_fp16();
+  const bool half = m.d.width == 16, fused = !s.widens_to_fp16();
   const int a_bits = s.summed().a.fraction_bits, b_bits = s.summed().b.fraction_bits;
   if (m.kernel != s.kernel || m.block != s.block || k != s.k || m.k == 0 || m.fraction_bits < a_bits + b_bits ||
       m.fraction_bits >= 30)
@@ -190,7 +190,7 @@ template <NarrowShape S>
 MMAFUZZ_HD uint32_t narrow_fused_sum(const DotModel& m, const uint32_t* a, const uint32_t* b, uint32_t c,
                                      int scale = 0) {
   const bool half = m.d.width == 16;
-  if constexpr (S.of_fp16()) {
+  if constexpr (S.widens_to_fp16()) {
     uint32_t sum = 0;
     MMAFUZZ_UNROLL
     for (int part = 0; part < 2; ++part) {

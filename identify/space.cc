@@ -58,7 +58,7 @@ HypothesisSpace::HypothesisSpace(const Op& op) : op_(op) {
   for (size_t i = 0; i < kernel_count; ++i) {
     DotModel m = plain;
     m.kernel = static_cast<Kernel>(i);
-    if (traits_of(m).of_fp16()) m.k = max_instruction_k;
+    if (traits_of(m).widens_to_fp16()) m.k = max_instruction_k;
     if (!contradiction_in(m).empty()) continue;
     kernels_.push_back(m.kernel);
     for (const Parameter& p : parameters())
@@ -113,7 +113,7 @@ std::vector<DotModel> HypothesisSpace::starts(Kernel kernel) const {
   plain.kernel = kernel;
   plain.fraction_bits = 24;
   plain.zero_exponent = least_exponent(plain);
-  if (traits_of(kernel).of_fp16()) plain.k = std::max(4, plain.k / 4 * 4);
+  if (traits_of(kernel).widens_to_fp16()) plain.k = std::max(4, plain.k / 4 * 4);
   std::vector<DotModel> all;
   const auto offer = [&](const DotModel& m) {
     const auto same = [&](const DotModel& x) { return are_alike(x, m); };
@@ -174,7 +174,7 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   if (is_called(p, "k") && traits.is_fused_sum() && zeros_do_nothing && op_.k <= std::min<int64_t>(m.k, value) &&
       std::max<int64_t>(m.k, value) <= m.block && m.order == ProductOrder::ascending)
     return "the op's products make one block, and zeros change nothing";
-  if (is_called(p, "integer_bits") && !traits.in_groups()) {
+  if (is_called(p, "integer_bits") && !traits.sums_groups()) {
     // In units of 2^(greatest exponent), products are below 4 and c is below 2 (docs/semantics.md 1.5).
     const int64_t greatest_sum = 4 * int64_t{std::min(m.block, m.k)} + 2;
     const auto enough = [&](int64_t bits) { return bits == 0 || int64_t{1} << bits >= greatest_sum; };
@@ -211,7 +211,7 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   if ((is_called(p, "product_overflow") || is_called(p, "overflow_rank")) && !reaches_128 && m.d.width == 32)
     return "no product of these formats reaches 2^128";
   // A tree rounds its products: they overflow whatever product_overflow says.
-  if (is_called(p, "overflow_rank") && !traits.in_operations() && m.product_overflow == ProductOverflow::none)
+  if (is_called(p, "overflow_rank") && !traits.steps_are_operations() && m.product_overflow == ProductOverflow::none)
     return "products make no infinities here";
   return "";
 }

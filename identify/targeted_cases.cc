@@ -67,7 +67,7 @@ class TargetedDraw {
     live_.assign(static_cast<size_t>(op_.k), false);
     switch (rng_.below(5)) {
       case 0: {  // one block, as the row deals products to it
-        const int block = std::clamp(traits_of(row_).in_groups() ? row_.group : row_.block, 1, row_.k);
+        const int block = std::clamp(traits_of(row_).sums_groups() ? row_.group : row_.block, 1, row_.k);
         const int first = s_.any_lane() / row_.k * row_.k;
         const int begin = static_cast<int>(rng_.below(static_cast<uint32_t>((row_.k + block - 1) / block))) * block;
         for (int i = begin; i < std::min(begin + block, row_.k); ++i) {
@@ -248,7 +248,7 @@ class TargetedDraw {
       s_.set_a(lane, encode_near(s_.fa, s_.fa.has_sign() && negative != negative_b, ea, x));
       s_.set_b(lane, encode_near(s_.fb, negative_b, eb, y));
     }
-    const int by_operands = traits_of(row_).in_groups() || s_.coin() ? 0 : s_.fa.emax() + s_.fb.emax();
+    const int by_operands = traits_of(row_).sums_groups() || s_.coin() ? 0 : s_.fa.emax() + s_.fb.emax();
     for (int i = 0; i < op_.scales(); ++i) {
       const int e = top - below_top(spread) - by_operands;
       put_scales(i, e);

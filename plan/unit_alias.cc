@@ -52,7 +52,7 @@ bool takes(const ModelRow& row, const Op& op) {
 /// Whether a program would rather use row x than row y for a dot of `products`: rows of the matrix unit before rows of
 /// the CUDA cores, then the largest k that is at most `products`, then the smallest k.
 bool fits_better(const ModelRow& x, const ModelRow& y, int products) {
-  const auto is_on_cores = [](const ModelRow& row) { return traits_of(row.model).of_fp32(); };
+  const auto is_on_cores = [](const ModelRow& row) { return traits_of(row.model).widens_to_fp32(); };
   if (is_on_cores(x) != is_on_cores(y)) return is_on_cores(y);
   if ((x.op.k <= products) != (y.op.k <= products)) return x.op.k <= products;
   return x.op.k <= products ? x.op.k > y.op.k : x.op.k < y.op.k;

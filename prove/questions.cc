@@ -289,7 +289,7 @@ PropertyQuestion other_factors(const Op& op, const DotModel& m, bool same_expone
     std::vector<Expression> same;
     const int width = exponent_width_of(m);
     // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
-    const bool only_normal = flushes(m) || traits_of(m).of_fp16();
+    const bool only_normal = flushes(m) || traits_of(m).widens_to_fp16();
     for (size_t i = 0; i < x.a.size(); ++i) {
       const auto product = [&](const Operands& of_case) {
         return product_of(decode(m.a, of_case.a[i], width), decode(m.b, of_case.b[i], width));

@@ -54,7 +54,7 @@ std::pair<int, int> shifts_of(int shift_class, int f) {
 bool steps_rule_out(const KernelTraits& kernel, int bin) {
   using namespace bins;
   if (kernel.aligns()) return false;
-  const bool in_ieee_steps = kernel.in_operations();
+  const bool in_ieee_steps = kernel.steps_are_operations();
   const bool adds_to_c = in_ieee_steps || kernel.c == KernelTraits::Joining::last;  // c is added by an IEEE operation
   std::array<int, 5> at = {};
   if (place_in<Floor>(bin, at) || place_in<Loss>(bin, at)) return true;

@@ -49,18 +49,18 @@ std::vector<int> order_of_halves(const DotModel& row, const Op& op) {
 std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   const KernelTraits kernel = traits_of(row);
   const auto reads = [&](const char* setting) { return find_parameter(setting)->used_by(row.kernel); };
-  if (kernel.of_fp32() && row.d.width != 32) return std::nullopt;
+  if (kernel.widens_to_fp32() && row.d.width != 32) return std::nullopt;
   WayToAdd way;
-  way.order = kernel.of_fp16() ? order_of_halves(row, op) : order_of(row, op);
+  way.order = kernel.widens_to_fp16() ? order_of_halves(row, op) : order_of(row, op);
   way.rounds_products = kernel.products == KernelTraits::Products::rounded;
   way.additions = kernel.additions == KernelTraits::Additions::in_pairs   ? Additions::in_pairs
                   : kernel.additions == KernelTraits::Additions::in_order ? Additions::in_order
                                                                           : Additions::once;
   way.c = kernel.c;
-  way.parts = kernel.in_groups()                  ? Parts::groups
+  way.parts = kernel.sums_groups()                ? Parts::groups
               : reads("odd_even") && row.odd_even ? Parts::odd_and_even
                                                   : Parts::whole;
-  if (kernel.in_groups()) way.group = row.group;
+  if (kernel.sums_groups()) way.group = row.group;
   if (kernel.floors()) {
     way.cuts = row.cut == Cut::floor ? Cuts::downwards : Cuts::as_complement;
     way.guard_of_c = row.c_guard_bits;
@@ -70,27 +70,28 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   }
   if (kernel.cuts_to_odd()) way.cuts = Cuts::to_odd;
   if (reads("form")) way.form = row.form;
-  way.block = way.span = reads("block") ? row.block : kernel.in_operations() ? op.k : row.k;
-  if (kernel.of_fp16()) way.span = row.k;
+  way.block = way.span = reads("block") ? row.block : kernel.steps_are_operations() ? op.k : row.k;
+  if (kernel.widens_to_fp16()) way.span = row.k;
   if (reads("chain_join") && row.chain_join == ChainJoin::summed_first && row.block < row.k) way.together = row.k;
-  way.sums_from_zero = kernel.of_fp32() && row.chain_start == ChainStart::positive_zero;
+  way.sums_from_zero = kernel.widens_to_fp32() && row.chain_start == ChainStart::positive_zero;
   if (reads("fraction_bits")) way.kept = row.fraction_bits;
   if (reads("zero_exponent") && row.zero_rule == ZeroRule::constant) way.zero_reads = row.zero_exponent;
-  way.normalizes = kernel.of_fp16();
+  way.normalizes = kernel.widens_to_fp16();
   way.cuts_downwards = kernel.c == Joining::second_stage;
   way.cuts_sum = way.cuts_downwards && row.second_stage == SecondStage::floor32_then_31;
   way.subnormals = row.subnormals;
   // A kernel of fp32 steps flushes its operands as fp32 numbers.
-  if (kernel.of_fp32() && row.subnormals == Subnormals::flushed_signed) way.subnormals = Subnormals::flushed_of_fp32;
+  if (kernel.widens_to_fp32() && row.subnormals == Subnormals::flushed_signed)
+    way.subnormals = Subnormals::flushed_of_fp32;
   way.flushed = row.flushed;
   way.tininess = row.tininess;
   way.reads_positive_zeros = reads("zero_operands") && row.zero_operands == ZeroOperands::positive;
   way.zero_is_positive =
-      kernel.c == Joining::second_stage || (!kernel.in_operations() && row.zero_sign == ZeroSign::positive);
+      kernel.c == Joining::second_stage || (!kernel.steps_are_operations() && row.zero_sign == ZeroSign::positive);
   way.underflow_is_positive = reads("underflow_sign") && row.underflow_sign == UnderflowSign::positive;
   way.output_bits = reads("output_fraction_bits") ? row.output_fraction_bits : row.d.fraction_bits;
   way.rounding = row.output_rounding;
-  way.last_rounding = kernel.of_fp16() ? Rounding::nearest_even : row.output_rounding;
+  way.last_rounding = kernel.widens_to_fp16() ? Rounding::nearest_even : row.output_rounding;
   way.overflow = reads("overflow") ? row.overflow : Overflow::by_rounding;
   return way;
 }

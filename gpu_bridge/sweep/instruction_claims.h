@@ -27,7 +27,7 @@ MMAFUZZ_HD constexpr NarrowShape narrow_shape_on(unsigned on, const TileShape& s
   if (((archs)&on) && products == shape.k && narrow_shapes::of_type(#of_a) == types.a &&              \
       narrow_shapes::of_type(#of_b) == types.b && narrow_shapes::of_type(#of_scale) == types.scale && \
       !(shape.family == TileFamily::wmma && found.k != 0) &&                                          \
-      !(shape.family == TileFamily::wgmma && traits_of(Kernel::of_kernel).of_fp16()))                 \
+      !(shape.family == TileFamily::wgmma && traits_of(Kernel::of_kernel).widens_to_fp16()))          \
     found = {Kernel::of_kernel, products, of_block, types.a, types.b, types.scale};
   MMAFUZZ_NARROW(ROW)
 #undef ROW

@@ -60,7 +60,7 @@ class BoundDomain {
   /// is_own: it is the case's c.
   Value read_c(bool is_own, const Value& code) const {
     const Value c = code ? std::make_shared<Held>(*code) : case_.zero();
-    const FormatFields& f = traits_of(m_).of_fp32() ? fp32_fields : c_format(is_own);
+    const FormatFields& f = traits_of(m_).widens_to_fp32() ? fp32_fields : c_format(is_own);
     if (flushes_operands(m_, f) && !c->flushed) lose_subnormal(*c, f.emin());
     return c;
   }
@@ -100,7 +100,7 @@ class BoundChains : public BoundDomain {
   Operand b(int i) const { return {i, read_.b(i).number.significand == 0 && decode(m_.b, in_.b[i]).significand != 0}; }
   Real addend(const Value& code) const {
     const Value c = read_c(true, code);
-    c->fits_d |= traits_of(m_).of_fp32();
+    c->fits_d |= traits_of(m_).widens_to_fp32();
     return c;
   }
   Operand negated(Operand x) const {

@@ -49,7 +49,7 @@ Result<ErrorBounds> ErrorBounds::of_model(const Op& op, const DotModel& m) {
     return declined("operands that are rounded on the way in have no error bound");
   if (traits_of(m).is_fused_sum() && m.scale_block && (m.scale_a.fraction_bits || m.scale_b.fraction_bits))
     return declined("a fused sum whose scales lose their fractions has no error bound");
-  if (traits_of(m).in_groups() && m.scale_block % m.group)
+  if (traits_of(m).sums_groups() && m.scale_block % m.group)
     return declined("groups of several scales have no error bound");
   if (m.scale_block && m.k % m.scale_block && m.scale_block % m.k)
     return declined("instructions that cut a scale's products have no error bound");

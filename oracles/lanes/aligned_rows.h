@@ -45,7 +45,7 @@ inline int length_of(int n) { return bit_length(static_cast<uint64_t>(n)); }
 /// nullopt where only the scalar kernel computes the row.
 inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   const KernelTraits traits = traits_of(m);
-  const bool is_grouped = traits.in_groups(), is_emulated = traits.of_fp16();
+  const bool is_grouped = traits.sums_groups(), is_emulated = traits.widens_to_fp16();
   const bool is_odd = traits.cuts_to_odd(), moves = traits.floors() || is_odd;
   if (!traits.cuts_with_c() && !is_emulated && !moves) return std::nullopt;
   AlignedRow row;

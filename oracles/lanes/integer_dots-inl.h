@@ -445,7 +445,7 @@ struct LaneScales {
     hn::Store(hn::VecFromMask(d, special), d, nan + offset);
     const VI32 sum = hn::BitCast(di, hn::Add(x.field, y.field));
     VI32 exponents = hn::Sub(sum, hn::Set(di, rules.m.scale_a.bias + rules.m.scale_b.bias));
-    if (HWY_UNLIKELY(traits_of(rules.m).in_groups() && rules.m.zero_rule == ZeroRule::operand))
+    if (HWY_UNLIKELY(traits_of(rules.m).sums_groups() && rules.m.zero_rule == ZeroRule::operand))
       exponents = hn::Add(operand_rule(x, rules.m.scale_a), operand_rule(y, rules.m.scale_b));
     hn::Store(exponents, di, exponent + offset);
   }

@@ -36,11 +36,11 @@ class Side {
     const DotModel& m = row.model;
     for (int i = 0; i < m.k; ++i) {
       const int half = m.k / 2;
-      const int element = traits_of(m).of_fp16() ? product_of_half(i / half, i % half) : product_at(m, i);
+      const int element = traits_of(m).widens_to_fp16() ? product_of_half(i / half, i % half) : product_at(m, i);
       word_[i] = static_cast<uint8_t>(element * bytes / 4);
       shift_[i] = static_cast<uint8_t>(element * bytes % 4 * 8);
     }
-    is_converted_ = traits_of(m).of_fp16();
+    is_converted_ = traits_of(m).widens_to_fp16();
     if (!is_converted_) return;
     for (uint32_t code = 0; code < 256; ++code)
       converted_[code] = static_cast<uint32_t>(convert_number(summed, decode(f, code), {}).encoding);
@@ -277,9 +277,9 @@ struct BulkNormalized {
 template <class Work>
 bool run_as_row_says(const AlignedRow& row, const Work& work) {
   const bool usual = is_usual(row);
-  if (traits_of(row.model).in_groups())
+  if (traits_of(row.model).sums_groups())
     return usual ? work.template run<GroupedSum, true>() : work.template run<GroupedSum, false>();
-  if (traits_of(row.model).of_fp16())
+  if (traits_of(row.model).widens_to_fp16())
     return usual ? work.template run<EmulatedFp8<NarrowSums<2>>, true>()
                  : work.template run<EmulatedFp8<NarrowSums<2>>, false>();
   if (traits_of(row.model).floors())

@@ -205,7 +205,7 @@ HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& result
 /// Kernels of IEEE operations. Hands: NaNs of operands are handed on.
 template <bool Hands>
 void run_operations(const DotModel& m, const Batch& batch, Column& results) {
-  if (traits_of(m).of_fp32()) {
+  if (traits_of(m).widens_to_fp32()) {
     run_fp32<FmaThenAdd<Hands>>(m, batch, results);
   } else if (traits_of(m).additions == KernelTraits::Additions::in_pairs) {
     m.d.width == 64                       ? run_fp64<IeeeTree<Hands, LaneChains<DF64>>>(m, batch, results)
@@ -222,7 +222,7 @@ void run_operations(const DotModel& m, const Batch& batch, Column& results) {
 
 bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
   const KernelTraits traits = traits_of(m);
-  if (traits.in_operations()) {
+  if (traits.steps_are_operations()) {
     m.nan_from == NanFrom::constant ? run_operations<false>(m, batch, results)
                                     : run_operations<true>(m, batch, results);
   } else if (traits.c == KernelTraits::Joining::second_stage) {
@@ -270,7 +270,7 @@ bool flushes_as_the_host(const DotModel& m) {
   const auto is_as_wide = [](const FormatFields& f) { return f.exponent_bits == 8; };
   return m.subnormals == Subnormals::kept || m.subnormals == Subnormals::flushed_of_fp32 ||
          (m.subnormals == Subnormals::flushed_signed &&
-          (traits_of(m).of_fp32() || (is_as_wide(m.a) && is_as_wide(m.b) && is_as_wide(m.c))));
+          (traits_of(m).widens_to_fp32() || (is_as_wide(m.a) && is_as_wide(m.b) && is_as_wide(m.c))));
 }
 
 bool overflows_as_the_host(const DotModel& m) {
@@ -332,7 +332,7 @@ bool is_row_of_fp32(const DotModel& m) {
   using Additions = KernelTraits::Additions;
   switch (traits.additions) {
     case Additions::in_order:
-      if (traits.of_fp32()) return (fp32_result || m.d == fp16_fields) && m.block > 0 && flushes_as_the_host(m);
+      if (traits.widens_to_fp32()) return (fp32_result || m.d == fp16_fields) && m.block > 0 && flushes_as_the_host(m);
       return (fp32_result && flushes_as_the_host(m)) || (is_chain_of_fp16(m) && m.subnormals == Subnormals::kept) ||
              is_chain_of_bf16(m);
     case Additions::in_pairs:

@@ -191,9 +191,9 @@ std::string contradiction_in(const DotModel& model) {
     return "a row's scales are of formats without a sign and without infinities";
   if (model.output_via != OutputVia::direct && model.d.fraction_bits >= 23)
     return "output_via=" + parameter_text(*find_parameter("output_via"), model) + " needs a result narrower than fp32";
-  if (kernel.of_fp16() && model.k % 4 != 0) return "kernel=emulated_fp8 needs a k that is a multiple of 4";
-  if (kernel.in_groups() && !model.scale_block) return "kernel=grouped_sum needs an operation with scales";
-  if (kernel.in_groups()) {
+  if (kernel.widens_to_fp16() && model.k % 4 != 0) return "kernel=emulated_fp8 needs a k that is a multiple of 4";
+  if (kernel.sums_groups() && !model.scale_block) return "kernel=grouped_sum needs an operation with scales";
+  if (kernel.sums_groups()) {
     if (model.scale_block % model.group != 0)
       return "the products of a group share a scale: group divides " + std::to_string(model.scale_block) + " here";
     // A group's sum is an integer in units of the least product; both times its scales and aligned it must fit.
@@ -204,9 +204,9 @@ std::string contradiction_in(const DotModel& model) {
       return "kernel=grouped_sum adds integers of 62 bits; these operands or fraction_bits are too wide";
   }
   const bool sums_exactly = kernel.additions == KernelTraits::Additions::exact;
-  if (model.scale_block && !kernel.in_groups() && !kernel.is_fused_sum() && !sums_exactly)
+  if (model.scale_block && !kernel.sums_groups() && !kernel.is_fused_sum() && !sums_exactly)
     return "this kernel knows no scales; grouped_sum, fused_sum, exact_sum and sum_then_add do";
-  if (model.scale_block && !kernel.in_groups() && model.scale_a.fraction_bits + model.scale_b.fraction_bits)
+  if (model.scale_block && !kernel.sums_groups() && model.scale_a.fraction_bits + model.scale_b.fraction_bits)
     return "this kernel takes scales that are powers of two";
   if (sums_exactly &&
       (least_bit_of_products(model) < product_accumulator_unit || beyond_products(model) > product_accumulator_most))
@@ -221,15 +221,16 @@ std::string contradiction_in(const DotModel& model) {
   const auto is_in_fp16 = [](const FormatFields& f) {
     return f.emax() <= 15 && f.subnormal_bit() >= -24 && f.fraction_bits <= 10;
   };
-  if (kernel.of_fp16() && (model.a.width != 8 || model.b.width != 8 || !is_in_fp16(model.a) || !is_in_fp16(model.b)))
+  if (kernel.widens_to_fp16() &&
+      (model.a.width != 8 || model.b.width != 8 || !is_in_fp16(model.a) || !is_in_fp16(model.b)))
     return "kernel=emulated_fp8 needs 8-bit operands that are numbers of fp16, too";
   const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
-  if (!narrow_products && (!kernel.in_operations() || kernel.of_fp32()))
+  if (!narrow_products && (!kernel.steps_are_operations() || kernel.widens_to_fp32()))
     return "this kernel sums products of at most 22 bits; these operands are wider";
   if (sums_exactly && std::max(model.c.exponent_bits, model.d.exponent_bits) > 8)
     return "kernel=exact_sum has no room for a c or a d beyond fp32's exponents";
-  if (kernel.of_fp32() && (std::max(model.c.exponent_bits, model.d.exponent_bits) > 8 ||
-                           std::max(model.c.fraction_bits, model.d.fraction_bits) > 23))
+  if (kernel.widens_to_fp32() && (std::max(model.c.exponent_bits, model.d.exponent_bits) > 8 ||
+                                  std::max(model.c.fraction_bits, model.d.fraction_bits) > 23))
     return "kernel=fma_then_add sums in fp32, which a wider c or d does not fit";
   if (kernel.c == KernelTraits::Joining::second_stage && model.c_special == CSpecial::reads_minus_one &&
       model.a.width > 8)
@@ -239,7 +240,7 @@ std::string contradiction_in(const DotModel& model) {
            "exponents";
   if (kernel.cuts_to_odd() && model.zero_rule == ZeroRule::clamp)
     return "kernel=bulk_normalized sums from a zero, which reads zero_exponent: zero_rule=clamp is constant here";
-  if (kernel.of_fp16() && model.c_exponent == CExponent::c_format)
+  if (kernel.widens_to_fp16() && model.c_exponent == CExponent::c_format)
     return "kernel=emulated_fp8 adds c last: its sums know d's format and not c's (c_exponent)";
   if (kernel.products == KernelTraits::Products::rounded && model.subnormals == Subnormals::flushed_signed &&
       model.zero_operands == ZeroOperands::positive)
@@ -254,7 +255,7 @@ std::string contradiction_in(const DotModel& model) {
       return "subnormals=flushed_of_fp32 needs a c and a d with fp32's exponents, and no wider operands";
   }
   if (model.subnormals == Subnormals::flushed_of_fp16) {
-    if (kernel.of_fp32() || !(kernel.in_operations() || kernel.c == KernelTraits::Joining::last))
+    if (kernel.widens_to_fp32() || !(kernel.steps_are_operations() || kernel.c == KernelTraits::Joining::last))
       return "subnormals=flushed_of_fp16 is known of fma_chain, ieee_tree and sum_then_add";
     const FormatFields* const all[] = {&model.a, &model.b, &model.c, &model.d};
     if (std::none_of(std::begin(all), std::end(all), [](const FormatFields* f) { return *f == fp16_fields; }))
@@ -269,7 +270,7 @@ std::string contradiction_in(const DotModel& model) {
     if (model.scale_block) return "nan_from is not known of operations with scales";
     if (nan_operand(model.d, model.d, decode(model.d, model.nan), model.nan).is_signalling)
       return "nan_from makes NaNs quiet, and nan is a signalling one";
-    if (kernel.of_fp32() && !(model.d == fp32_fields))
+    if (kernel.widens_to_fp32() && !(model.d == fp32_fields))
       return "nan_from needs d=fp32 where a conversion to d ends the sum: it gives one NaN";
     if (model.nan_from == NanFrom::signalling_c_as_bs && !sums_exactly)
       return "nan_from=signalling_c_as_bs is of a block of products: kernel=sum_then_add";

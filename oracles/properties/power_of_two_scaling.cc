@@ -67,7 +67,7 @@ int least_weight(const Op& op, const Unit& unit) {
   const int emin = op.d.fields().emin();
   const DotModel* m = unit.model();
   const bool keeps =
-      m && (traits_of(*m).is_fused_sum() || traits_of(*m).of_fp16()) && m->subnormals == Subnormals::kept;
+      m && (traits_of(*m).is_fused_sum() || traits_of(*m).widens_to_fp16()) && m->subnormals == Subnormals::kept;
   return keeps ? emin - smaller(m->fraction_bits, m->output_fraction_bits) : emin;
 }
 

@@ -28,7 +28,7 @@ class ProductValue final : public Property {
   std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
     const std::optional<DotModel> m = row_of(of.unit);
-    const bool normal_only = of.op().flush_to_zero || (m && (flushes(*m) || traits_of(*m).of_fp16()));
+    const bool normal_only = of.op().flush_to_zero || (m && (flushes(*m) || traits_of(*m).widens_to_fp16()));
     bool any = false;
     for (int i = 0; i < of.op().k; ++i) any |= refactor(of.cases, of.index, i, normal_only, changed[0]);
     return changed_if(any);

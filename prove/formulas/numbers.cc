@@ -80,7 +80,7 @@ Number read_operand(const DotModel& m, const FormatFields& f, Expression encodin
 }
 
 Number flushed_operand(const DotModel& m, const FormatFields& f, Number x) {
-  const bool as_fp32 = traits_of(m).of_fp32();  // operands are fp32 numbers by then
+  const bool as_fp32 = traits_of(m).widens_to_fp32();  // operands are fp32 numbers by then
   if (!(as_fp32 ? flushes(m) : flushes_operands(m, f))) return x;
   Expression flushed = ~bit(x.significand, x.significand.width() - 1) & ~x.zero & ~x.nan & ~x.infinite;
   if (as_fp32) {

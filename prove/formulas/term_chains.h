@@ -46,7 +46,7 @@ class TermChains : public TermDomain {
   Code stored(const Real& x) const;
 
  private:
-  bool is_wider() const { return traits_of(m_).of_fp32(); }
+  bool is_wider() const { return traits_of(m_).widens_to_fp32(); }
   Real operand(const FormatFields& f, Expression code) const;
   /// x + y rounded once. x + y and y + x are the same expression, as products are.
   Expression sum_of(const Real& x, const Real& y) const;
