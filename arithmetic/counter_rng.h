@@ -10,7 +10,8 @@ class CounterRng {
  public:
   MMAFUZZ_HD CounterRng(uint64_t seed, uint64_t index) : state_(mix(stream(seed) ^ (index * index_factor))) {}
 
-  // Public for code that draws in vector lanes (oracles/convert/bulk_convert_simd.cc).
+  // Odd factors; golden is 2^64 over the golden ratio. Public for code that draws in vector lanes
+  // (oracles/convert/bulk_convert_simd.cc).
   static constexpr uint64_t golden = 0x9e3779b97f4a7c15u, index_factor = 0xd1342543de82ef95u;
   MMAFUZZ_HD static uint64_t stream(uint64_t seed) { return mix(seed + golden); }
 

@@ -230,7 +230,7 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
   const char* p = begin;
-  const auto at = [&](const char* where) { return size_t(where - begin); };
+  const auto offset = [&] { return size_t(p - begin); };
   const auto skip_spaces = [&] {
     while (p < end && *p == ' ') ++p;
   };
@@ -246,16 +246,16 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
     const char* after = p + n;
     if (n == digits && (after == end || *after == ' ' || *after == '|')) [[likely]] {
       if (value & ~field.format.fields().container_mask())
-        return fail(at(p), std::string("field ") + field.name + ": does not fit " +
-                               std::to_string(field.format.fields().width) + " bits");
+        return fail(offset(), std::string("field ") + field.name + ": does not fit " +
+                                  std::to_string(field.format.fields().width) + " bits");
       p = after;
       return true;
     }
     const char* stop = p;
     while (stop < end && *stop != ' ' && *stop != '|') ++stop;
-    return fail(at(p), std::string("field ") + field.name + ": expected " + std::to_string(digits) +
-                           " lower-case hex digits of " + field.format.name() + ", found " +
-                           in_quotes(std::string_view(p, size_t(stop - p))));
+    return fail(offset(), std::string("field ") + field.name + ": expected " + std::to_string(digits) +
+                              " lower-case hex digits of " + field.format.name() + ", found " +
+                              in_quotes(std::string_view(p, size_t(stop - p))));
   };
 
   block.batch.resize(index + 1);
@@ -266,7 +266,7 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
     return false;
   };
   const auto refuse = [&](std::string message) {
-    fail(at(p), std::move(message));
+    fail(offset(), std::move(message));
     return drop();
   };
   const size_t inputs = fields_.size();

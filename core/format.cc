@@ -192,10 +192,10 @@ std::string known_switches(const FormatFields& row) {
 
 Result<Format> parse_format(std::string_view text) {
   const std::string whole(text);
-  std::string_view chosen;
+  std::string_view switch_texts;
   bool has_switches = false;
   if (const auto question = text.find('?'); question != text.npos) {
-    chosen = text.substr(question + 1);
+    switch_texts = text.substr(question + 1);
     has_switches = true;
     text = text.substr(0, question);
   }
@@ -223,16 +223,17 @@ Result<Format> parse_format(std::string_view text) {
     }
     std::vector<std::string_view> switch_names;
     while (has_switches) {
-      const size_t comma = chosen.find(',');
-      const std::string_view one = chosen.substr(0, comma), name = one.substr(0, one.find('='));
+      const size_t comma = switch_texts.find(',');
+      const std::string_view switch_text = switch_texts.substr(0, comma),
+                             name = switch_text.substr(0, switch_text.find('='));
       if (std::find(switch_names.begin(), switch_names.end(), name) != switch_names.end())
         return invalid("format " + in_quotes(whole) + " has the switch " + in_quotes(std::string(name)) + " twice");
       switch_names.push_back(name);
-      if (!set_switch(row.fields, one, fields))
-        return invalid("format " + in_quotes(whole) + " has no switch " + in_quotes(std::string(one)) + "; " +
+      if (!set_switch(row.fields, switch_text, fields))
+        return invalid("format " + in_quotes(whole) + " has no switch " + in_quotes(std::string(switch_text)) + "; " +
                        known_switches(row.fields));
-      has_switches = comma != chosen.npos;
-      if (has_switches) chosen = chosen.substr(comma + 1);
+      has_switches = comma != switch_texts.npos;
+      if (has_switches) switch_texts = switch_texts.substr(comma + 1);
     }
     for (const std::string_view name : switch_names)
       if (fields.subnormals != row.fields.subnormals && concerns_literal(name))

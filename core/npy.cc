@@ -30,9 +30,9 @@ std::string as_bytes(uint64_t value, size_t count) {
 
 /// The header, a Python dictionary, from the value of 'key' on.
 std::string_view value_in_header(const std::string& name, std::string_view header, std::string_view key) {
-  const size_t at = header.find("'" + std::string(key) + "':");
-  if (at == header.npos) refuse_npy(name, "the header of the array has no '" + std::string(key) + "'");
-  header.remove_prefix(at + key.size() + 3);
+  const size_t start = header.find("'" + std::string(key) + "':");
+  if (start == header.npos) refuse_npy(name, "the header of the array has no '" + std::string(key) + "'");
+  header.remove_prefix(start + key.size() + 3);
   header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
   return header;
 }

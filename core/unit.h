@@ -102,11 +102,11 @@ struct UnitInfo {
 
 /// Which settings a family's units take after `?` (of a model: the parameters of its row, which a setting overrides).
 struct FamilyParameters {
-  struct One {
+  struct Description {
     std::string name, meaning, values;
   };
   std::string units;  ///< how the names of the units begin: "model:, twin:"
-  std::vector<One> parameters;
+  std::vector<Description> parameters;
 };
 
 /// A setting of one unit, with its value, whether the unit's name gives the value or it is the default.

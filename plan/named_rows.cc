@@ -27,14 +27,14 @@ constexpr std::string_view on_word = " on ";
 
 /// The files that take_rows() read, and their rows. Threads that read or add hold the lock, because a Python program
 /// may take a file while other threads use names. Rows are never moved or changed: pointers to them stay valid.
-struct Taken {
+struct TakenRows {
   std::mutex lock;
   std::vector<std::string> files;
   std::deque<NamedRow> rows;
 };
-Taken& taken() {
-  static Taken all;
-  return all;
+TakenRows& taken_rows() {
+  static TakenRows taken;
+  return taken;
 }
 
 bool same_formats(Op x, const Op& y) {
@@ -73,10 +73,10 @@ bool has_row(const Rows& rows, const std::string& name, const Op& op) {
 /// The rows, of those that were taken, for which fits(row) is true.
 template <typename Fits>
 std::vector<const NamedRow*> rows_that(const Fits& fits) {
-  Taken& all = taken();
-  const std::lock_guard guard(all.lock);
+  TakenRows& taken = taken_rows();
+  const std::lock_guard guard(taken.lock);
   std::vector<const NamedRow*> found;
-  for (const NamedRow& row : all.rows)
+  for (const NamedRow& row : taken.rows)
     if (fits(row)) found.push_back(&row);
   return found;
 }
@@ -157,20 +157,20 @@ void save_row(const std::string& path, const NamedRow& row) {
 void take_rows(const std::string& path) {
   std::error_code ignored;
   const std::string whole = std::filesystem::weakly_canonical(path, ignored).string();
-  Taken& all = taken();
-  const auto has_file = [&] { return std::find(all.files.begin(), all.files.end(), whole) != all.files.end(); };
+  TakenRows& taken = taken_rows();
+  const auto has_file = [&] { return std::find(taken.files.begin(), taken.files.end(), whole) != taken.files.end(); };
   {
-    const std::lock_guard guard(all.lock);
+    const std::lock_guard guard(taken.lock);
     if (has_file()) return;
   }
   const std::vector<NamedRow> rows = read_rows(path);  // without the lock, which it takes to look names up
-  const std::lock_guard guard(all.lock);
+  const std::lock_guard guard(taken.lock);
   if (has_file()) return;
   for (const NamedRow& row : rows)
-    if (has_row(all.rows, row.name, row.op))
+    if (has_row(taken.rows, row.name, row.op))
       throw BadInput(path + ": another file of rows has the name " + row.name + " for '" + to_text(row.op) + "' too");
-  all.rows.insert(all.rows.end(), rows.begin(), rows.end());
-  all.files.push_back(whole);
+  taken.rows.insert(taken.rows.end(), rows.begin(), rows.end());
+  taken.files.push_back(whole);
 }
 
 std::vector<const NamedRow*> find_named_rows(const std::string& text) {
@@ -221,10 +221,10 @@ std::vector<std::string> without_row_names(const std::vector<std::string>& patte
   std::vector<std::string> whole;
   for (const std::string& pattern : patterns.empty() ? std::vector<std::string>{default_word} : patterns) {
     const auto [name, settings] = split_settings(pattern);
-    const bool all = pattern == default_word;
-    if (all || !find_named_row(name)) whole.push_back(pattern);
+    const bool is_default = pattern == default_word;
+    if (is_default || !find_named_row(name)) whole.push_back(pattern);
     for (const NamedRow* row : rows)
-      if (all || row->name == name)
+      if (is_default || row->name == name)
         whole.push_back(with_settings(row->unit, settings) + std::string(on_word) + to_text(row->op).substr(3));
   }
   return whole;

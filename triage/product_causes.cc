@@ -204,7 +204,7 @@ std::string meaning_of_scheme_word(const std::string& word) {
 #undef MMAFUZZ_FAMILY
   };
   for (const FamilyParameters& family : all)
-    for (const FamilyParameters::One& p : family.parameters)
+    for (const FamilyParameters::Description& p : family.parameters)
       if (family.units.starts_with(scheme) && p.name == name) return p.meaning;
   for (const Remainder& r : remainders)
     if (name == r.word) return r.meaning;

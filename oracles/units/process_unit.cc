@@ -227,7 +227,7 @@ Result<std::unique_ptr<Unit>> bind_process(const std::string& name, const std::v
 std::string begun_anew(const std::string& unit, const Registry& registry) {
   const UnitName name(unit);
   for (const FamilyParameters& family : registry.parameters())
-    for (const FamilyParameters::One& parameter : family.parameters)
+    for (const FamilyParameters::Description& parameter : family.parameters)
       if (family.units == name.backend + ":" && parameter.name == fresh_setting)
         return name.with(std::string(fresh_setting) + "=1").text();
   return unit;

@@ -50,10 +50,10 @@ class ProductPart {
     a.resize(at_once);
     b.resize(columns_);
     sums.resize(at_once * columns_);
-    pack_columns(products_.b, step.first, 1, b);
+    pack_columns(products_.b, step.first, /*times=*/1, b);
     for (size_t row = first_row; row < first_row + rows; row += at_once) {
       const size_t count = std::min(at_once, first_row + rows - row);
-      pack_rows(products_.a, step.first, row, count, 1, a);
+      pack_rows(products_.a, step.first, row, count, /*times=*/1, a);
       pack_addends(step, row, count, sums);
       if (!unit->run_grid({a.data(), b.data(), count, columns_, sums.data()})) return false;
       store(sums, row, count);
@@ -85,13 +85,13 @@ class ProductPart {
     return without_answer;
   }
 
-  /// Packs the columns of b from element `first` on, each as one case, and all of them `rows` times in sequence.
-  void pack_columns(const Matrices& b, int first, size_t rows, Column& to) const {
+  /// Packs the columns of b from element `first` on, each as one case, and all of them `times` times in sequence.
+  void pack_columns(const Matrices& b, int first, size_t times, Column& to) const {
     const uint8_t* from = b.matrix(batch_) + first * b.rows.stride + int64_t(first_column_) * b.columns.stride;
     for (size_t j = 0; j < columns_; ++j)
       gather(from + int64_t(j) * b.columns.stride, b.rows.stride, size_t(to.count()), b.bytes,
              to.data() + j * to.stride());
-    repeat(to.data(), columns_ * to.stride(), rows);
+    repeat(to.data(), columns_ * to.stride(), times);
   }
 
   /// Packs the rows of a from element `first` on, each `times` times in sequence.
