@@ -128,10 +128,10 @@ int run_speed(OzakiOptions& o) {
   const double flops = 2 * double(o.m) * double(o.n) * double(o.k) / seconds;
   const double error = ExactElements(*shape, a, b, 1024).greatest_relative_error(d);
   o.rows.say(fmt::format("{}x{}x{} on {}, {} threads: widths {} and {}, slices {} and {}, {} slice products", o.m, o.n,
-                         o.k, plan.on, o.threads, record.widths.a, record.widths.b, record.slices_a, record.slices_b,
-                         record.slice_products));
+                         o.k, plan.dot_unit, o.threads, record.widths.a, record.widths.b, record.slices_a,
+                         record.slices_b, record.slice_products));
   o.rows.add(
-      {{"unit", plan.on},
+      {{"unit", plan.dot_unit},
        {"m", o.m},
        {"n", o.n},
        {"k", o.k},
@@ -198,7 +198,7 @@ int run_estimate(const OzakiOptions& o) {
       const double of_chain = exact.greatest_relative_error(fma_chain(*shape, a, b));
       gemm::NamedPlan plan = plan_or_fail(o.slice, "slices=estimated");
       const OzakiGemm engine = engine_or_fail(plan, k);
-      const int d = engine.describe(*shape, a.data(), b.data()).record.d;
+      const int d = engine.describe(*shape, a.data(), b.data()).record.wanted_slices;
       fmt::print("| {} | {} | {:.1e} | {} |", k, phi, of_chain, d);
       for (const int slices : {d, d - 1})
         for (const bool fast : {false, true}) {

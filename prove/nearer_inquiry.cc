@@ -44,7 +44,7 @@ Contender contender(const std::string& unit, const Op& op) {
                    to_text(op) + "'");
   if (const Result<bool> covers = corrected_product_covers(correction.plan); !covers)
     throw BadInput("there is no formula of " + unit + ": " + covers.refusal().reason);
-  return {correction.plan, subject(correction.on, gemm::correction_dot(correction.plan)).model()};
+  return {correction.plan, subject(correction.dot_unit, gemm::correction_dot(correction.plan)).model()};
 }
 
 /// Removes factors=FORMAT from a domain and returns the format; nullopt where the domain has none.

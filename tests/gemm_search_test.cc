@@ -148,7 +148,8 @@ TEST(QuickElements, AcceptNothingThatMpfrRefuses) {
     for (size_t index = 0; index < batch.size(); ++index) {
       one.load(batch, index);
       quick.load(one);
-      const auto d = scheme.describe({op.m, op.n, op.k}, one.a.data(), one.b.data(), true);
+      const auto d =
+          scheme.describe({op.m, op.n, op.k}, one.a.data(), one.b.data(), gemm::OzakiGemm::PartialSums::computed);
       CounterRng rng(9, index);
       for (int e = 0; e < op.m * op.n; ++e) {
         const int i = e / op.n, j = e % op.n;
@@ -201,7 +202,8 @@ class TwoJudges {
   void load(const Batch& batch, size_t index) {
     one_.load(batch, index);
     quick_.load(one_);
-    cuts_ = scheme_.describe({op_.m, op_.n, op_.k}, one_.a.data(), one_.b.data(), true);
+    cuts_ =
+        scheme_.describe({op_.m, op_.n, op_.k}, one_.a.data(), one_.b.data(), gemm::OzakiGemm::PartialSums::computed);
   }
   void choose(int i, int j) {
     i_ = i;

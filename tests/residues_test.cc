@@ -92,7 +92,7 @@ TEST_P(ExactProducts, AreSummedAndOneMoreIsNot) {
   const auto named = gemm::named_residues(unit->name());
   ASSERT_TRUE(named);
   const Op dot_op = gemm::residue_dot(named->plan);
-  const auto dot = bind_or_fail(named->on, dot_op);
+  const auto dot = bind_or_fail(named->dot_unit, dot_op);
   const double square = double(limit.greatest) * limit.greatest, all = square * limit.products;
   EXPECT_EQ(chained(*dot, dot_op, limit.products, limit.greatest, 0), all);
   const double last = limit.last == limit.greatest ? square : limit.last;

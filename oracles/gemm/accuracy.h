@@ -31,15 +31,15 @@ class ExactProduct {
   /// Throws std::runtime_error where the formats are wider than fp64.
   ExactProduct(const Registry& registry, const Batch& product);
 
-  /// The accuracy of a unit's results for the same matrices, which `asked` has in the unit's formats.
-  Accuracy accuracy_of(const Unit& unit, const Batch& asked, const Column& results) const;
+  /// The accuracy of a unit's results for the same matrices, which `inputs` has in the unit's formats.
+  Accuracy accuracy_of(const Unit& unit, const Batch& inputs, const Column& results) const;
 
   /// Upper bounds on Accuracy::norm and greatest for these matrices; nullopt where the unit's error bound, or that of
   /// an element, is not known.
   struct Proven {
     double norm, greatest;
   };
-  std::optional<Proven> proven(const Unit& unit, const Batch& asked, const Column& results) const;
+  std::optional<Proven> proven(const Unit& unit, const Batch& inputs, const Column& results) const;
 
  private:
   using Matrix = std::vector<double>;

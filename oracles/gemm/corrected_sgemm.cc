@@ -21,7 +21,7 @@ class Splitter {
       : narrow_(narrow.fields()), bytes_(narrow.storage_bytes()), scale_(scale), bulk_(narrow_, {}) {}
 
   /// Writes x.size() encodings, of the narrow format's storage_bytes() each, to main and residual.
-  void run(const std::vector<uint32_t>& x, bool by_host, uint8_t* main, uint8_t* residual) const {
+  void split(const std::vector<uint32_t>& x, bool by_host, uint8_t* main, uint8_t* residual) const {
     if (!by_host) return one_by_one(x, main, residual);
     bulk_.run(x.data(), x.size(), 0, main, nullptr);
     std::vector<uint32_t> rest(x.size());
@@ -34,26 +34,23 @@ class Splitter {
   }
 
  private:
-  /// fp32 encodings of narrow ones.
-  void widen(const uint8_t* from, std::vector<uint32_t>& to) const {
-    if (bytes_ == 4) {  // tf32's container is fp32
-      std::memcpy(to.data(), from, 4 * to.size());
-      return;
-    }
-    static const WideningTable fp16(format("fp16").fields());
-    fp16.run(reinterpret_cast<const uint16_t*>(from), to.size(), to.data());
+  /// fp32 encodings of narrow ones, which are of tf32, whose container is fp32's, or of fp16.
+  void widen(const uint8_t* narrow, std::vector<uint32_t>& wide) const {
+    static const WideningTable fp16(fp16_fields);
+    if (bytes_ == 4) std::memcpy(wide.data(), narrow, 4 * wide.size());
+    else fp16.run(reinterpret_cast<const uint16_t*>(narrow), wide.size(), wide.data());
   }
   void one_by_one(const std::vector<uint32_t>& x, uint8_t* main, uint8_t* residual) const {
     for (size_t i = 0; i < x.size(); ++i) {
       const Exact value = to_exact(decode(fp32_fields, x[i]));
-      const uint64_t near = rounded(narrow_, value);
-      Exact minus_main = to_exact(decode(narrow_, near));
+      const uint64_t main_code = rounded(narrow_, value);
+      Exact minus_main = to_exact(decode(narrow_, main_code));
       minus_main.negative = !minus_main.negative;
       Exact rest = to_exact(decode(fp32_fields, add_exact(fp32_fields, value, minus_main, {}).encoding));
       rest.exponent += scale_;
-      const uint64_t left = rounded(narrow_, rest);
-      std::memcpy(main + i * size_t(bytes_), &near, size_t(bytes_));
-      std::memcpy(residual + i * size_t(bytes_), &left, size_t(bytes_));
+      const uint64_t residual_code = rounded(narrow_, rest);
+      std::memcpy(main + i * size_t(bytes_), &main_code, size_t(bytes_));
+      std::memcpy(residual + i * size_t(bytes_), &residual_code, size_t(bytes_));
     }
   }
 
@@ -71,7 +68,7 @@ class CorrectedSgemm final : public Unit {
         op_(op),
         chunks_((op.k + plan.unit_k - 1) / plan.unit_k),
         splitter_(plan.narrow, plan.scale),
-        slicing_{{narrow_bits(), narrow_bits()}, 2, 24, plan.unit_k} {}
+        slicing_{.widths = {narrow_bits(), narrow_bits()}, .slices = 2, .block = plan.unit_k} {}
 
   /// Main part and residual are two slices.
   const Slicing* slicing() const override { return &slicing_; }
@@ -125,13 +122,13 @@ class CorrectedSgemm final : public Unit {
       parts->a.resize(a.size() * bytes);
       parts->b.resize(b.size() * bytes);
     }
-    splitter_.run(a, group.by_host, group.main.a.data(), group.residual.a.data());
-    splitter_.run(b, group.by_host, group.main.b.data(), group.residual.b.data());
+    splitter_.split(a, group.by_host, group.main.a.data(), group.residual.a.data());
+    splitter_.split(b, group.by_host, group.main.b.data(), group.residual.b.data());
     return group;
   }
 
   /// Adds one dot of the unit, over products chunk * unit_k and following, to the sum of each element.
-  void dots(Group& group, Part of_a, Part of_b, int chunk, Sums& sums) const {
+  void add_dots(Group& group, Part part_a, Part part_b, int chunk, Sums& sums) const {
     const size_t m = size_t(op_.m), n = size_t(op_.n),
                  bytes = size_t(plan_.unit_k) * size_t(plan_.narrow.storage_bytes()), line = bytes * size_t(chunks_),
                  skipped = bytes * size_t(chunk);
@@ -140,8 +137,8 @@ class CorrectedSgemm final : public Unit {
     for (size_t index = 0; index < group.cases; ++index)
       for (size_t i = 0; i < m; ++i)
         for (size_t j = 0; j < n; ++j, ++at) {
-          std::memcpy(inputs[0].data() + at * bytes, &(group.*of_a).a[(index * m + i) * line + skipped], bytes);
-          std::memcpy(inputs[1].data() + at * bytes, &(group.*of_b).b[(index * n + j) * line + skipped], bytes);
+          std::memcpy(inputs[0].data() + at * bytes, &(group.*part_a).a[(index * m + i) * line + skipped], bytes);
+          std::memcpy(inputs[1].data() + at * bytes, &(group.*part_b).b[(index * n + j) * line + skipped], bytes);
         }
     std::memcpy(inputs[2].data(), sums.data(), 4 * sums.size());
     Outcomes outcomes;
@@ -149,8 +146,8 @@ class CorrectedSgemm final : public Unit {
     std::memcpy(sums.data(), outcomes.results.data(), 4 * sums.size());
   }
 
-  void chain(Group& group, Part of_a, Part of_b, Sums& sums) const {
-    for (int chunk = 0; chunk < chunks_; ++chunk) dots(group, of_a, of_b, chunk, sums);
+  void chain(Group& group, Part part_a, Part part_b, Sums& sums) const {
+    for (int chunk = 0; chunk < chunks_; ++chunk) add_dots(group, part_a, part_b, chunk, sums);
   }
 
   void evaluate(Group& group, const Batch& batch, size_t first, Outcomes& outcomes) const {
@@ -159,7 +156,9 @@ class CorrectedSgemm final : public Unit {
     Sums c(count), zero(count, 0);
     std::memcpy(c.data(), batch.c().data() + first * batch.c().stride(), 4 * count);
     const Sums& start = op_.has_alpha_beta() ? zero : c;  // where the chain through the unit starts
-    const bool one_chain = !plan_.outside && plan_.scale == 0;
+    const bool one_chain = !plan_.adds_outside && plan_.scale == 0;
+    // Products with a residual. Without a scale they are one chain; otherwise that of the two residuals has the scale
+    // twice, and the mixed ones are a chain beside it.
     Sums correction = one_chain ? start : zero;
     if (plan_.residual_product) {
       chain(group, &Group::residual, &Group::residual, correction);
@@ -172,31 +171,30 @@ class CorrectedSgemm final : public Unit {
       correction[at] = fp32.times_power(
           plan_.scale == 0 || !plan_.residual_product ? mixed[at] : fp32.add(correction[at], mixed[at]), -plan_.scale);
 
-    Sums product = one_chain ? correction : plan_.outside ? zero : start;
-    if (plan_.outside) {
+    Sums product = one_chain ? correction : plan_.adds_outside ? zero : start;
+    if (plan_.adds_outside) {
       for (int chunk = 0; chunk < chunks_; ++chunk) {
-        Sums part = zero;
-        dots(group, &Group::main, &Group::main, chunk, part);
-        for (size_t at = 0; at < count; ++at) product[at] = chunk == 0 ? part[at] : fp32.add(product[at], part[at]);
+        Sums partial = zero;
+        add_dots(group, &Group::main, &Group::main, chunk, partial);
+        for (size_t at = 0; at < count; ++at)
+          product[at] = chunk == 0 ? partial[at] : fp32.add(product[at], partial[at]);
       }
     } else {
       chain(group, &Group::main, &Group::main, product);
     }
     for (size_t at = 0; at < count; ++at) {
       uint32_t d = one_chain ? product[at] : fp32.add(product[at], correction[at]);
-      if (op_.has_alpha_beta()) d = scaled(fp32, d, c[at]);
-      else if (plan_.outside) d = fp32.add(d, c[at]);
+      if (op_.has_alpha_beta()) d = with_scalars(fp32, d, c[at]);
+      else if (plan_.adds_outside) d = fp32.add(d, c[at]);
       outcomes.results.set(first + at / elements, static_cast<int>(at % elements), d);
     }
   }
 
-  uint32_t scaled(const Fp32& fp32, uint32_t product, uint32_t c) const {
-    const auto is_zero = [](uint32_t x) { return x << 1 == 0; };
-    constexpr uint64_t one = 0x3f800000;
-    const auto alpha = static_cast<uint32_t>(op_.alpha.value_or(one)),
-               beta = static_cast<uint32_t>(op_.beta.value_or(one));
-    if (is_zero(beta)) return is_zero(alpha) ? 0 : fp32.times(alpha, product);
-    if (is_zero(alpha)) return fp32.times(beta, c);
+  uint32_t with_scalars(const Fp32& fp32, uint32_t product, uint32_t c) const {
+    const auto alpha = static_cast<uint32_t>(op_.alpha.value_or(fp32_one)),
+               beta = static_cast<uint32_t>(op_.beta.value_or(fp32_one));
+    if (is_zero(fp32_fields, beta)) return is_zero(fp32_fields, alpha) ? 0 : fp32.times(alpha, product);
+    if (is_zero(fp32_fields, alpha)) return fp32.times(beta, c);
     return fp32.add(fp32.times(alpha, product), fp32.times(beta, c));
   }
 

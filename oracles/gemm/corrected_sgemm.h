@@ -15,17 +15,17 @@
 namespace mmafuzz::gemm {
 
 struct CorrectionPlan {
-  Format narrow;  ///< of the unit's operands
-  int scale = 0;  ///< residuals are multiplied by 2^scale before they are rounded
-  bool outside =
-      false;  ///< the main product's dots start from +0 and are added in fp32 to nearest; else a chain from c
+  Format narrow = {};  ///< of the unit's operands
+  int scale = 0;       ///< residuals are multiplied by 2^scale before they are rounded
+  /// Whether the main product's dots start from +0 and are added in fp32 to nearest; else they are a chain from c.
+  bool adds_outside = false;
   bool residual_product = true;  ///< whether residual times residual takes part
   int unit_k = 16;               ///< products of one dot of the unit
 };
 
 struct NamedCorrection {
   CorrectionPlan plan;
-  std::string on;  ///< the name of the dot unit
+  std::string dot_unit;
 };
 /// The plan of a unit of the family `split:`, from its name; a refusal for other names and wrong parameters.
 Result<NamedCorrection> named_correction(std::string_view unit);

@@ -14,9 +14,9 @@
 namespace mmafuzz::gemm {
 
 struct CublasPlan {
-  int bits = 55;   ///< significand bits that are kept; 0: chosen from the matrices
-  int most = 79;   ///< the maximum of the chosen bits; beyond it cuBLAS multiplies in native arithmetic
-  int offset = 0;  ///< added to the chosen bits
+  int bits = 55;      ///< significand bits that are kept; 0: chosen from the matrices
+  int max_bits = 79;  ///< of the chosen bits; beyond it cuBLAS multiplies in native arithmetic
+  int offset = 0;     ///< added to the chosen bits
 };
 
 class CublasEmulation final : public Unit {
@@ -43,11 +43,11 @@ class CublasEmulation final : public Unit {
 
   /// Whether a result lies within the scheme's error bound of the exact value; also true where no bound is known: for
   /// an exact value that is not finite, and where a number on the way can overflow.
-  bool within_bound(const GemmCase& one, const Cut& cut, int row, int column, uint64_t result) const;
+  bool within_bound(const GemmCase& matrices, const Cut& cut, int row, int column, uint64_t result) const;
 
  private:
   /// d = alpha * a * b + d: one fused addition for each part.
-  void add_products(const GemmCase& one, const Cut& cut, double alpha, std::vector<double>& d) const;
+  void add_products(const GemmCase& matrices, const Cut& cut, double alpha, std::vector<double>& d) const;
   uint64_t encoding_of(double d, uint64_t c) const;
 
   CublasPlan plan_;

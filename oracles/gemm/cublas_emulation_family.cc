@@ -12,14 +12,14 @@ constexpr const char* unit_name = "ozaki:dgemm.cublas";
 const std::vector<SchemeParameter<CublasPlan>>& cublas_parameters() {
   static const std::vector<SchemeParameter<CublasPlan>> all = {
       number_parameter<&CublasPlan::bits>("bits", "significand bits that are retained",
-                                          "a number up to 200, or auto: cuBLAS chooses them from the matrices", 1, 200,
-                                          nullptr, {{"auto", 0}}),
-      number_parameter<&CublasPlan::most>(
+                                          "a number up to 200, or auto: cuBLAS chooses them from the matrices",
+                                          {1, 200}, {}, {{"auto", 0}}),
+      number_parameter<&CublasPlan::max_bits>(
           "most",
           "bits=auto: with more bits than these cuBLAS multiplies in native arithmetic, and the unit has no answer",
-          "a number up to 200", 1, 200),
+          "a number up to 200", {1, 200}),
       number_parameter<&CublasPlan::offset>("offset", "bits=auto: added to the bits that the matrices need",
-                                            "a number from -50 to 50", -50, 50),
+                                            "a number from -50 to 50", {-50, 50}),
   };
   return all;
 }

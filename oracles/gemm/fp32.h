@@ -11,10 +11,12 @@ namespace mmafuzz::gemm {
 /// The number of format f nearest to an exact one, ties to even; a NaN becomes the canonical one.
 inline uint64_t rounded(const FormatFields& f, const Exact& x) { return round_any(f, x, {}).encoding; }
 
-/// fp32 operations, rounded to nearest even, on encodings: by the host where its floating point is in its default
-/// state, else in integers.
+inline constexpr uint32_t fp32_one = 0x3f800000;
+
+/// fp32 operations, rounded to nearest even, on encodings.
 class Fp32 {
  public:
+  /// `by_host`: the host's floating point, which must be in its default state, computes them; else integers do.
   explicit Fp32(bool by_host) : by_host_(by_host) {}
 
   uint32_t add(uint32_t x, uint32_t y) const {

@@ -1,6 +1,8 @@
 // One gemm case unpacked from a batch's columns, its elements, and its scalars.
 #pragma once
 
+#include <bit>
+
 #include "arithmetic/ieee_operations.h"
 #include "core/batch.h"
 
@@ -21,41 +23,63 @@ class GemmCase {
   std::vector<uint64_t> a, b, c;  ///< row-major
 };
 
-/// The operands of element `at` of d, in row-major order: its row of a, its column of b, its c. Reusable.
+/// The operands of one element of d: its row of a, its column of b, its c. Reusable.
 struct Element {
   std::vector<uint64_t> a, b;
   uint64_t c = 0;
 
-  void load(const Op& op, const GemmCase& one, size_t at) {
-    const size_t n = size_t(op.n), k = size_t(op.k), i = at / n, j = at % n;
+  /// `index`: the element's, in row-major order.
+  void load(const Op& op, const GemmCase& matrices, size_t index) {
+    const size_t n = size_t(op.n), k = size_t(op.k), i = index / n, j = index % n;
     a.resize(k);
     b.resize(k);
     for (size_t l = 0; l < k; ++l) {
-      a[l] = one.a[i * k + l];
-      b[l] = one.b[l * n + j];
+      a[l] = matrices.a[i * k + l];
+      b[l] = matrices.b[l * n + j];
     }
-    c = one.c[at];
+    c = matrices.c[index];
   }
 };
-inline Element element_of(const Op& op, const GemmCase& one, size_t at) {
+inline Element element_of(const Op& op, const GemmCase& matrices, size_t index) {
   Element element;
-  element.load(op, one, at);
+  element.load(op, matrices, index);
   return element;
 }
+
+/// A row-major matrix of `columns` columns with its columns as rows.
+template <class T>
+std::vector<T> transposed(const std::vector<T>& matrix, int columns) {
+  std::vector<T> result;
+  for (size_t j = 0; j < size_t(columns); ++j)
+    for (size_t at = j; at < matrix.size(); at += size_t(columns)) result.push_back(matrix[at]);
+  return result;
+}
+
+/// A number of f, which is fp64 or fp32.
+inline double host_value(const FormatFields& f, uint64_t encoding) {
+  return f.width == 64 ? std::bit_cast<double>(encoding) : std::bit_cast<float>(static_cast<uint32_t>(encoding));
+}
+
+inline bool is_special(const Exact& x) { return x.cls == NumberClass::infinity || x.cls == NumberClass::nan; }
 
 /// alpha and beta of an op, each 1 where it is not given. As in the BLAS, a zero alpha or beta means that a*b or c is
 /// not read.
 struct Scalars {
   explicit Scalars(const Op& op) {
-    const auto value = [&](const std::optional<uint64_t>& given) {
-      if (!given) return Exact{NumberClass::finite, false, 1, 0};
-      return to_exact(flushed_operand(op.d.fields(), decode(op.d.fields(), *given), op.flush_to_zero));
+    const auto value = [&](const std::optional<uint64_t>& scalar) {
+      if (!scalar) return Exact{NumberClass::finite, false, 1, 0};
+      return to_exact(flushed_operand(op.d.fields(), decode(op.d.fields(), *scalar), op.flush_to_zero));
     };
     alpha = value(op.alpha);
     beta = value(op.beta);
   }
   bool reads_products() const { return alpha.cls != NumberClass::zero; }
   bool reads_c() const { return beta.cls != NumberClass::zero; }
+  /// Whether an element reads an infinity or a NaN. `special_factors`: its row of a or its column of b has one.
+  bool meets_special(bool special_factors, const Exact& c) const {
+    return (special_factors && reads_products()) || (is_special(c) && reads_c()) || is_special(alpha) ||
+           is_special(beta);
+  }
   Exact alpha, beta;
 };
 

@@ -35,13 +35,16 @@ namespace {
 /// The sum of the products of some digits.
 int64_t integer_dot(const int16_t* x, const int16_t* y, int count) {
   int64_t sum = 0;
-  for (int from = 0; from < count; from += 256) {  // 256 products of digits of at most 11 bits fit in 32 bits
-    int32_t part = 0;
-    for (int l = from; l < std::min(from + 256, count); ++l) part += int32_t{x[l]} * y[l];
-    sum += part;
+  constexpr int fitting = 256;  // this many products of digits of at most 11 bits fit in 32 bits
+  for (int first = 0; first < count; first += fitting) {
+    int32_t partial = 0;
+    for (int l = first; l < std::min(first + fitting, count); ++l) partial += int32_t{x[l]} * y[l];
+    sum += partial;
   }
   return sum;
 }
+
+Number decoded(double x) { return decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(x)); }
 
 }  // namespace
 
@@ -80,14 +83,15 @@ Slicing OzakiGemm::slicing(int64_t k) const {
 
 int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roundoff) {
   const int k = a.rows().length;
-  // |B|e and e'|A| in units of 2^(the greatest top), so that numbers which underflow do not matter.
-  const auto sums = [&](const RowSplitter& x) {
-    std::vector<double> sum(size_t(k), 0.0);
+  // The paper's |B|e and e'|A|, e being a vector of ones: for each l the sum of the magnitudes of all rows. They are in
+  // units of 2^(the greatest top), so that numbers which underflow do not matter.
+  const auto sums_over_rows = [&](const RowSplitter& x) {
+    std::vector<double> sums(size_t(k), 0.0);
     const std::vector<int>& tops = x.rows().top;
     const int greatest = tops.empty() ? 0 : *std::max_element(tops.begin(), tops.end());
     for (int i = 0; i < x.rows().rows; ++i)
-      for (int l = 0; l < k; ++l) sum[size_t(l)] += times_power(x.magnitude(i, l), tops[size_t(i)] - greatest);
-    return sum;
+      for (int l = 0; l < k; ++l) sums[size_t(l)] += times_power(x.magnitude(i, l), tops[size_t(i)] - greatest);
+    return sums;
   };
   // The paper's splitting begins slice d at the leading bit of what the slices before it left, so that slice d is empty
   // only where nothing is left, and its magnitude is that of the rest except for a part of 2^-width. The slices here
@@ -96,27 +100,27 @@ int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roun
   const auto limits = [&](const RowSplitter& x, const std::vector<double>& weight) {
     std::vector<double> limit;
     for (int i = 0; i < x.rows().rows; ++i) {
-      double all = 0;
-      for (int l = 0; l < k; ++l) all += x.magnitude(i, l) * weight[size_t(l)];
-      limit.push_back(std::sqrt(double(k)) * unit_roundoff * all);
+      double sum = 0;
+      for (int l = 0; l < k; ++l) sum += x.magnitude(i, l) * weight[size_t(l)];
+      limit.push_back(std::sqrt(double(k)) * unit_roundoff * sum);
     }
     return limit;
   };
-  const auto enough = [&](const RowSplitter& x, const std::vector<double>& weight, const std::vector<double>& limit,
-                          int d) {
+  const auto are_enough = [&](int d, const RowSplitter& x, const std::vector<double>& weight,
+                              const std::vector<double>& limit) {
     for (int i = 0; i < x.rows().rows; ++i) {
-      double last = 0;
-      for (int l = 0; l < k; ++l) last += x.remainder(i, l, d - 1) * weight[size_t(l)];
-      if (last > limit[size_t(i)]) return false;
+      double rest = 0;
+      for (int l = 0; l < k; ++l) rest += x.remainder(i, l, d - 1) * weight[size_t(l)];
+      if (rest > limit[size_t(i)]) return false;
     }
     return true;
   };
-  const std::vector<double> ones_b = sums(b), ones_a = sums(a), limit_a = limits(a, ones_b),
-                            limit_b = limits(b, ones_a);
-  const int most = std::max({a.max_needed(), b.max_needed(), 1});
-  for (int d = 1; d < most; ++d)
-    if (enough(a, ones_b, limit_a, d) && enough(b, ones_a, limit_b, d)) return d;
-  return most;
+  const std::vector<double> sums_a = sums_over_rows(a), sums_b = sums_over_rows(b), limit_a = limits(a, sums_b),
+                            limit_b = limits(b, sums_a);
+  const int needed = std::max({a.max_needed(), b.max_needed(), 1});
+  for (int d = 1; d < needed; ++d)
+    if (are_enough(d, a, sums_b, limit_a) && are_enough(d, b, sums_a, limit_b)) return d;
+  return needed;
 }
 
 OzakiGemm::Slices OzakiGemm::slice(const Shape& shape, const uint64_t* a, const uint64_t* b, bool with_digits) const {
@@ -132,20 +136,20 @@ OzakiGemm::Slices OzakiGemm::slice(const Shape& shape, const uint64_t* a, const 
   Slices s;
   s.a = rows.cut(count(rows), with_digits);
   s.b = columns.cut(count(columns), with_digits);
-  s.d = wanted == all_slices ? std::max(s.a.slices, s.b.slices) : wanted;
+  s.wanted = wanted == all_slices ? std::max(s.a.slices, s.b.slices) : wanted;
   s.cut.dot_k = dot_op_.k;
   const int block = static_cast<int>(block_of(k));
-  for (int at = 0; at < k; at += block) s.cut.blocks.push_back(at);
+  for (int first = 0; first < k; first += block) s.cut.blocks.push_back(first);
   s.cut.blocks.push_back(k);
   return s;
 }
 
 int OzakiGemm::last_partner(const Slices& s, int p) const {
-  return p == plan_.skip_slice ? 0 : plan_.fast ? std::min(s.b.slices, s.d + 1 - p) : s.b.slices;
+  return p == plan_.skip_slice ? 0 : plan_.fast ? std::min(s.b.slices, s.wanted + 1 - p) : s.b.slices;
 }
 
 template <class Add>
-void OzakiGemm::each_dot(const Slices& s, const EncodedSlices& b, int first_row, int last_row, bool one_zero_dot,
+void OzakiGemm::each_dot(const Slices& s, const EncodedSlices& b, int first_row, int last_row, Purpose purpose,
                          const Add& add) const {
   const size_t words = b.words();
   std::vector<uint64_t> nonzero(words), wanted(words);
@@ -165,23 +169,18 @@ void OzakiGemm::each_dot(const Slices& s, const EncodedSlices& b, int first_row,
           // `nonzero`: the slices q of column j with a nonzero digit at a position where slice p of row i has one.
           // Other dots are zero, which most are where exponents differ widely.
           for (size_t w = 0; w < words; ++w) {
-            const size_t below = size_t(last) <= 64 * w ? 0 : std::min<size_t>(size_t(last) - 64 * w, 64);
-            wanted[w] = b.nonzero_by_block(j, block)[w] & (below == 64 ? ~uint64_t{0} : (uint64_t{1} << below) - 1);
+            wanted[w] = b.nonzero_by_block(j, block)[w] & low_mask(std::max(0, last - 64 * static_cast<int>(w)));
             nonzero[w] = 0;
           }
           for (const int l : positions) {
-            const uint64_t* of_b = b.nonzero(j, l);
-            bool all = true;
-            for (size_t w = 0; w < words; ++w) {
-              nonzero[w] |= of_b[w] & wanted[w];
-              all &= nonzero[w] == wanted[w];
-            }
-            if (all) break;
+            const uint64_t* nonzero_here = b.nonzero(j, l);
+            for (size_t w = 0; w < words; ++w) nonzero[w] |= nonzero_here[w] & wanted[w];
+            if (nonzero == wanted) break;
           }
           for (size_t w = words; w-- > 0;)
             for (uint64_t rest = nonzero[w]; rest; rest ^= std::bit_floor(rest))
               add(i, p, block, j, static_cast<int>(64 * w) + static_cast<int>(std::bit_width(rest)));
-          if (!one_zero_dot || j != i % s.b.rows) continue;
+          if (purpose != Purpose::comparison || j != i % s.b.rows) continue;
           for (size_t w = 0; w < words; ++w)
             if (const uint64_t zero_dots = wanted[w] & ~nonzero[w]) {
               add(i, p, block, j, static_cast<int>(64 * w) + static_cast<int>(std::bit_width(zero_dots)));
@@ -193,20 +192,20 @@ void OzakiGemm::each_dot(const Slices& s, const EncodedSlices& b, int first_row,
   }
 }
 
-void OzakiGemm::queue_dots(const Slices& s, int first_row, int last_row, size_t first_element, bool with_integers,
-                           DotQueue& queue) const {
+void OzakiGemm::queue_dots(const Slices& s, int first_row, int last_row, Purpose purpose, DotQueue& queue,
+                           size_t first_element) const {
   const int bytes = dot_op_.a.storage_bytes();
   const EncodedSlices a(s.a, s.cut, codes_, bytes), b(s.b, s.cut, codes_, bytes);
   const size_t stride = a.stride();
   std::vector<size_t> chunks_of;  // the number of chunks, by block
   for (size_t block = 0; block < s.cut.block_count(); ++block) chunks_of.push_back(s.cut.chunks_of(block));
-  each_dot(s, b, first_row, last_row, with_integers, [&](int i, int p, size_t block, int j, int q) {
+  each_dot(s, b, first_row, last_row, purpose, [&](int i, int p, size_t block, int j, int q) {
     DotQueue::Dot dot;
     dot.element = first_element + size_t(i - first_row) * size_t(s.b.rows) + size_t(j);
     dot.weight = -p * s.a.width - q * s.b.width;
     if (plan_.sum == Summation::exact) dot.weight += s.a.top[size_t(i)] + s.b.top[size_t(j)];
     const int begin = s.cut.blocks[block];
-    if (with_integers)
+    if (purpose == Purpose::comparison)
       dot.integer = integer_dot(s.a.slice(p, i) + begin, s.b.slice(q, j) + begin, s.cut.blocks[block + 1] - begin);
     const size_t chunks = chunks_of[block], slot = queue.add(chunks, dot);
     for (size_t chunk = 0; chunk < chunks; ++chunk) {
@@ -227,47 +226,40 @@ void OzakiGemm::accumulate(std::span<const DotQueue::Dot> dots, const Outcomes& 
     } else if (!std::isfinite(value)) {
       sums.invalid[dot.element] = 1;
     } else if (value != 0) {
-      const Number x = decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(value));
+      const Number x = decoded(value);
       sums.exact[dot.element].add(x.negative, x.significand, x.exponent + dot.weight);
     }
   }
 }
 
-uint64_t OzakiGemm::round_fp64(double value) const {
-  const Number x = decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(value));
-  return round_any(op_.d.fields(), to_exact(x), op_.rounding_rule()).encoding;
-}
-
-uint64_t OzakiGemm::finish(const Shape& shape, const RowInfo& rows, const Accumulators& sums, size_t at,
-                           const uint64_t* a, const uint64_t* b, const uint64_t* c, int i, int j) const {
+uint64_t OzakiGemm::finish(const Matrices& in, const RowInfo& rows, size_t element, const Accumulators& sums,
+                           size_t sum_index) const {
+  const auto n = size_t(in.shape.n), k = size_t(in.shape.k), i = element / n, j = element % n;
   const Scalars& scalars = scalars_;
-  const Exact addend = to_exact(decode(op_.c.fields(), c[size_t(i) * size_t(shape.n) + size_t(j)]));
-  const auto is_special = [](const Exact& x) { return x.cls == NumberClass::infinity || x.cls == NumberClass::nan; };
-  const bool has_specials =
-      (!plan_.drop_specials && (rows.special_a[size_t(i)] || rows.special_b[size_t(j)]) && scalars.reads_products()) ||
-      (scalars.reads_c() && is_special(addend)) || is_special(scalars.alpha) || is_special(scalars.beta);
-  const auto classes = [&] {  // of all terms; called only where they decide the result
+  const Exact addend = to_exact(decode(op_.c.fields(), in.c[element]));
+  // The classes of all terms, which are needed only where they decide the result.
+  const auto classes = [&] {
     TermClasses seen;
-    for (int64_t l = 0; scalars.reads_products() && l < shape.k; ++l) {
+    for (size_t l = 0; scalars.reads_products() && l < k; ++l) {
       const auto operand = [&](const FormatFields& f, uint64_t encoding) {
         Exact x = to_exact(decode(f, encoding));
         return plan_.drop_specials && is_special(x) ? Exact{NumberClass::zero, x.negative, 0, 0} : x;
       };
-      seen.note(exact_product(operand(op_.a.fields(), a[int64_t{i} * shape.k + l]),
-                              operand(op_.b.fields(), b[l * shape.n + j])),
+      seen.note(exact_product(operand(op_.a.fields(), in.a[i * k + l]), operand(op_.b.fields(), in.b[l * n + j])),
                 scalars.alpha);
     }
     if (scalars.reads_c()) seen.note(addend, scalars.beta);
     return seen;
   };
-  if (has_specials) {
+  const bool special_factors = !plan_.drop_specials && (rows.special_a[i] || rows.special_b[j]);
+  if (scalars.meets_special(special_factors, addend)) {
     const TermClasses seen = classes();
     if (seen.special()) return seen.special_result(op_);
   }
   const FormatFields& d = op_.d.fields();
   if (plan_.sum == Summation::exact) {
-    if (sums.invalid[at]) return d.encode_nan();
-    const ExactSum& sum = sums.exact[at];
+    if (sums.invalid[sum_index]) return d.encode_nan();
+    const ExactSum& sum = sums.exact[sum_index];
     const auto rounded = [&](bool zero_negative) {
       const RoundingRule rule = op_.rounding_rule();
       const Rounded r = op_.has_alpha_beta()
@@ -275,22 +267,21 @@ uint64_t OzakiGemm::finish(const Shape& shape, const RowInfo& rows, const Accumu
                             : sum.rounded_with(addend, zero_negative, d, rule);
       return r.encoding;
     };
-    const uint64_t result = rounded(false);
+    const uint64_t result = rounded(/*zero_negative=*/false);
     return is_zero(d, result) ? rounded(classes().zero_sign(op_.rounding)) : result;
   }
   const auto number = [](const Exact& x) {
     const double magnitude = std::ldexp(static_cast<double>(static_cast<uint64_t>(x.significand)), x.exponent);
     return x.negative ? -magnitude : magnitude;
   };
-  const double sum = sums.fp64[at];
+  const double sum = sums.fp64[sum_index];
   if (std::isnan(sum) && scalars.reads_products()) return d.encode_nan();
-  const double product = scalars.reads_products()
-                             ? number(scalars.alpha) * std::ldexp(sum, rows.top_a[size_t(i)] + rows.top_b[size_t(j)])
-                             : 0;
-  const double other = scalars.reads_c() ? number(scalars.beta) * number(addend) : 0;
   if (sum == 0 && (addend.significand == 0 || !scalars.reads_c()))
     return d.encode_zero(classes().zero_sign(op_.rounding));
-  return round_fp64(product + other);
+  const double product =
+      scalars.reads_products() ? number(scalars.alpha) * std::ldexp(sum, rows.top_a[i] + rows.top_b[j]) : 0;
+  const double scaled_addend = scalars.reads_c() ? number(scalars.beta) * number(addend) : 0;
+  return round_any(d, to_exact(decoded(product + scaled_addend)), op_.rounding_rule()).encoding;
 }
 
 std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a, const uint64_t* b, const uint64_t* c,
@@ -300,23 +291,21 @@ std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a,
   const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n);
   std::vector<uint64_t> d(size_t(m) * size_t(n));
   std::atomic<bool> answered = true;
-  const auto rows = [&](int first, int last) {
+  const auto compute_rows = [&](int first, int last) {
     Accumulators sums(plan_, size_t(last - first) * size_t(n));
     DotQueue queue(*dot_, dot_op_, [&](std::span<const DotQueue::Dot> dots, const Outcomes& outcomes) {
       accumulate(dots, outcomes, sums);
     });
-    queue_dots(s, first, last, 0, false, queue);
+    queue_dots(s, first, last, Purpose::product, queue);
     queue.flush();
-    for (const uint8_t each : sums.answered)
-      if (!each) answered = false;
-    for (int i = first; i < last; ++i)
-      for (int j = 0; j < n; ++j)
-        d[size_t(i) * size_t(n) + size_t(j)] =
-            finish(shape, info, sums, size_t(i - first) * size_t(n) + size_t(j), a, b, c, i, j);
+    for (size_t at = 0, e = size_t(first) * size_t(n); e < size_t(last) * size_t(n); ++at, ++e) {
+      if (!sums.answered[at]) answered = false;
+      d[e] = finish({shape, a, b, c}, info, e, sums, at);
+    }
   };
   const int threads = std::clamp(plan_.threads, 1, std::max(m, 1));
   in_parallel(static_cast<unsigned>(threads), static_cast<size_t>(threads), [&](size_t t) {
-    rows(int(int64_t(m) * int64_t(t) / threads), int(int64_t(m) * int64_t(t + 1) / threads));
+    compute_rows(int(int64_t(m) * int64_t(t) / threads), int(int64_t(m) * int64_t(t + 1) / threads));
   });
   if (!answered) throw std::runtime_error(dot_->name() + " has no answer to a slice product");
   if (record) *record = record_of(s);
@@ -324,8 +313,7 @@ std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a,
 }
 
 void OzakiGemm::multiply_all(const Shape& shape, std::vector<Product>& products) const {
-  const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n);
-  const size_t elements = size_t(m) * size_t(n);
+  const size_t elements = size_t(shape.m) * size_t(shape.n);
   Accumulators sums(plan_, products.size() * elements);
   DotQueue queue(*dot_, dot_op_, [&](std::span<const DotQueue::Dot> dots, const Outcomes& outcomes) {
     accumulate(dots, outcomes, sums);
@@ -334,23 +322,26 @@ void OzakiGemm::multiply_all(const Shape& shape, std::vector<Product>& products)
   for (size_t i = 0; i < products.size(); ++i) {
     const Slices s = slice(shape, products[i].a.data(), products[i].b.data());
     info.emplace_back(s);
-    queue_dots(s, 0, m, i * elements, false, queue);
+    queue_dots(s, 0, s.a.rows, Purpose::product, queue, i * elements);
   }
   queue.flush();
-  for (size_t which = 0; which < products.size(); ++which) {
-    Product& p = products[which];
+  for (size_t i = 0; i < products.size(); ++i) {
+    Product& p = products[i];
     p.d.resize(elements);
     for (size_t e = 0; e < elements; ++e) {
-      const size_t at = which * elements + e;
+      const size_t at = i * elements + e;
       if (!sums.answered[at]) p.answered = false;
-      p.d[e] = finish(shape, info[which], sums, at, p.a.data(), p.b.data(), p.c.data(), static_cast<int>(e) / n,
-                      static_cast<int>(e) % n);
+      p.d[e] = finish({shape, p.a.data(), p.b.data(), p.c.data()}, info[i], e, sums, at);
     }
   }
 }
 
 OzakiRecord OzakiGemm::record_of(const Slices& s) const {
-  OzakiRecord record{{s.a.width, s.b.width}, s.a.slices, s.b.slices, s.d, bits_, 0};
+  OzakiRecord record{.widths = {s.a.width, s.b.width},
+                     .slices_a = s.a.slices,
+                     .slices_b = s.b.slices,
+                     .wanted_slices = s.wanted,
+                     .bits = bits_};
   std::vector<int64_t> filled(size_t(s.b.slices) + 1);  // slices of b up to this one that are not all zeros
   for (int q = 1; q <= s.b.slices; ++q) {
     bool any = false;
@@ -363,51 +354,51 @@ OzakiRecord OzakiGemm::record_of(const Slices& s) const {
 }
 
 OzakiGemm::Description OzakiGemm::describe(const Shape& shape, const uint64_t* a, const uint64_t* b,
-                                           bool with_partial_sums) const {
-  const bool sums = with_partial_sums && plan_.sum == Summation::fp64;
-  const Slices s = slice(shape, a, b, sums);
-  return {record_of(s), s.a.top, s.b.top, s.a.needed, s.b.needed, sums ? partial_sums(s) : std::vector<double>()};
+                                           PartialSums sums) const {
+  const bool with_sums = sums == PartialSums::computed && plan_.sum == Summation::fp64;
+  const Slices s = slice(shape, a, b, with_sums);
+  return {record_of(s), s.a.top, s.b.top, s.a.needed, s.b.needed, with_sums ? partial_sums(s) : std::vector<double>()};
 }
 
 std::vector<double> OzakiGemm::partial_sums(const Slices& s) const {
   const auto k = size_t(s.b.length), rows = size_t(s.b.rows), slices = size_t(s.b.slices);
-  // For each element of each column, by slice q: `from`, the magnitude of its digits in slices q and following, and
-  // `until`, the sum of `from` over the slices up to q that are not all zeros.
-  std::vector<double> from(rows * (slices + 2) * k, 0.0), until(from);
+  // For each element of each column, by slice q: `rest`, the magnitude of its digits in slices q and following, and
+  // `rests`, the sum of `rest` over the slices up to q that are not all zeros.
+  std::vector<double> rest(rows * (slices + 2) * k, 0.0), rests(rest);
   std::vector<int> filled(rows * (slices + 2), 0);  // the number of slices up to q that are not all zeros
   const auto place = [&](size_t j, size_t q) { return (j * (slices + 2) + q) * k; };
   for (size_t j = 0; j < rows; ++j) {
     for (size_t q = slices; q >= 1; --q)
       for (size_t l = 0; l < k; ++l)
-        from[place(j, q) + l] =
-            from[place(j, q + 1) + l] + times_power(std::abs(s.b.slice(int(q), int(j))[l]), -int(q) * s.b.width);
+        rest[place(j, q) + l] =
+            rest[place(j, q + 1) + l] + times_power(std::abs(s.b.slice(int(q), int(j))[l]), -int(q) * s.b.width);
     for (size_t q = 1; q <= slices; ++q) {
       const bool holds = s.b.is_filled(int(q), int(j));
       filled[j * (slices + 2) + q] = filled[j * (slices + 2) + q - 1] + holds;
       for (size_t l = 0; l < k; ++l)
-        until[place(j, q) + l] = until[place(j, q - 1) + l] + (holds ? from[place(j, q) + l] : 0);
+        rests[place(j, q) + l] = rests[place(j, q - 1) + l] + (holds ? rest[place(j, q) + l] : 0);
     }
   }
   std::vector<double> sums;
   for (int i = 0; i < s.a.rows; ++i)
     for (size_t j = 0; j < rows; ++j) {
-      double all = 0, before = 0;
+      double sum = 0, magnitude = 0;  // `magnitude`: of the products with the slices of a until then
       for (size_t block = 0; block < s.cut.block_count(); ++block)
         for (int p = s.a.slices; p >= 1; --p) {
           const int last = last_partner(s, p);
           if (last < 1 || !s.a.is_filled(p, i)) continue;
           const int16_t* digits = s.a.slice(p, i);
-          const double *whole = &from[place(j, 1)], *partial = &until[place(j, size_t(last))];
-          double own = 0, added = 0;
+          const double *whole_b = &rest[place(j, 1)], *rests_b = &rests[place(j, size_t(last))];
+          double slice_magnitude = 0, slice_sum = 0;
           for (auto l = size_t(s.cut.blocks[block]); l < size_t(s.cut.blocks[block + 1]); ++l) {
             const double digit = std::abs(digits[l]);
-            own += digit * whole[l];
-            added += digit * partial[l];
+            slice_magnitude += digit * whole_b[l];
+            slice_sum += digit * rests_b[l];
           }
-          all += filled[j * (slices + 2) + size_t(last)] * before + times_power(added, -p * s.a.width);
-          before += times_power(own, -p * s.a.width);
+          sum += filled[j * (slices + 2) + size_t(last)] * magnitude + times_power(slice_sum, -p * s.a.width);
+          magnitude += times_power(slice_magnitude, -p * s.a.width);
         }
-      sums.push_back(all);
+      sums.push_back(sum);
     }
   return sums;
 }
@@ -423,7 +414,7 @@ std::vector<int64_t> OzakiGemm::inexact_slice_products(const Shape& shape, const
   });
   for (size_t i = 0; i < products.size(); ++i) {
     const Slices s = slice(shape, products[i].a.data(), products[i].b.data());
-    queue_dots(s, 0, s.a.rows, i * elements, true, queue);
+    queue_dots(s, 0, s.a.rows, Purpose::comparison, queue, i * elements);
   }
   queue.flush();
   return inexact;

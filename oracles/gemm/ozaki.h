@@ -27,8 +27,7 @@ inline constexpr int all_slices = 0, estimated_slices = -1;
 struct OzakiPlan {
   Format slice;             ///< the format of digits
   int slices = all_slices;  ///< the number for each of a and b
-  /// Leave out pairs p + q > d + 1 of slices p of a and q of b; d is the number of slices that was asked for or
-  /// estimated, or for all_slices the greater of a's and b's.
+  /// Leave out pairs p + q > OzakiRecord::wanted_slices + 1 of slices p of a and q of b.
   bool fast = false;
   Summation sum = Summation::fp64;
   int width_a = 0, width_b = 0;  ///< bits of a digit; 0: the widest that the unit sums exactly
@@ -51,7 +50,7 @@ inline bool rounds_correctly(const OzakiPlan& plan) {
 struct OzakiRecord {
   SliceWidths widths;
   int slices_a = 0, slices_b = 0;
-  int d = 0;                   ///< d of OzakiPlan::fast
+  int wanted_slices = 0;       ///< asked for or estimated; for all_slices the greater of a's and b's
   int bits = 0;                ///< exact_integer_bits of the unit
   int64_t slice_products = 0;  ///< the number of slice products, those of each block along k counted
 };
@@ -98,8 +97,10 @@ class OzakiGemm {
     /// error is at most 2^-20. Fast mode counts products of slices that it leaves out, too.
     std::vector<double> partial_sums;
   };
-  /// Multiplies nothing. Without `with_partial_sums` these are empty.
-  Description describe(const Shape& shape, const uint64_t* a, const uint64_t* b, bool with_partial_sums = false) const;
+  enum class PartialSums : uint8_t { left_out, computed };
+  /// Multiplies nothing.
+  Description describe(const Shape& shape, const uint64_t* a, const uint64_t* b,
+                       PartialSums sums = PartialSums::left_out) const;
 
   /// For each product the number of dots whose result differs from the sum of the digits' products in integers: 0 if
   /// the unit sums products of the plan's widths exactly. Of dots whose products are all zero, only one for each slice
@@ -110,7 +111,7 @@ class OzakiGemm {
   struct Slices {
     SlicedRows a, b;
     InnerCut cut;
-    int d = 0;  ///< d of OzakiPlan::fast
+    int wanted = 0;  ///< OzakiRecord::wanted_slices
   };
   /// What finish() needs of Slices.
   struct RowInfo {
@@ -120,6 +121,14 @@ class OzakiGemm {
     std::vector<uint8_t> special_a, special_b;
   };
   struct Accumulators;
+  /// The matrices of one product, row-major.
+  struct Matrices {
+    const Shape& shape;
+    const uint64_t *a, *b, *c;
+  };
+  /// What dots are run for: the product, or a comparison with sums in integers. For a comparison also one dot of zeros
+  /// for each slice of a row is run, and the exact sum of each dot is computed.
+  enum class Purpose : uint8_t { product, comparison };
 
   Slices slice(const Shape& shape, const uint64_t* a, const uint64_t* b, bool with_digits = true) const;
   /// Products along k that one slice product sums.
@@ -129,19 +138,17 @@ class OzakiGemm {
   OzakiRecord record_of(const Slices& s) const;
   std::vector<double> partial_sums(const Slices& s) const;
   /// Calls add(i, p, block, j, q) for every dot (slice p of row i of a, slice q of column j of b) of rows first_row to
-  /// last_row - 1 that has a nonzero product; for one element in the order in which results are summed. `one_zero_dot`:
-  /// also one dot of zeros for each slice of a row.
+  /// last_row - 1 that has a nonzero product; for one element in the order in which results are summed.
   template <class Add>
-  void each_dot(const Slices& s, const EncodedSlices& b, int first_row, int last_row, bool one_zero_dot,
+  void each_dot(const Slices& s, const EncodedSlices& b, int first_row, int last_row, Purpose purpose,
                 const Add& add) const;
   /// Puts the dots of each_dot() into the queue; elements are numbered from first_element on, row by row.
-  /// `with_integers`: with their exact sums, and with the dots of zeros of `one_zero_dot`.
-  void queue_dots(const Slices& s, int first_row, int last_row, size_t first_element, bool with_integers,
-                  DotQueue& queue) const;
+  void queue_dots(const Slices& s, int first_row, int last_row, Purpose purpose, DotQueue& queue,
+                  size_t first_element = 0) const;
   void accumulate(std::span<const DotQueue::Dot> dots, const Outcomes& outcomes, Accumulators& sums) const;
-  uint64_t finish(const Shape& shape, const RowInfo& rows, const Accumulators& sums, size_t at, const uint64_t* a,
-                  const uint64_t* b, const uint64_t* c, int i, int j) const;
-  uint64_t round_fp64(double value) const;
+  /// The result of an element, in row-major order, from the sum of its slice products: number sum_index of `sums`.
+  uint64_t finish(const Matrices& in, const RowInfo& rows, size_t element, const Accumulators& sums,
+                  size_t sum_index) const;
 
   OzakiPlan plan_;
   Op op_, dot_op_;

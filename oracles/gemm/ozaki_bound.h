@@ -21,7 +21,7 @@ inline ElementCuts element_cuts(const OzakiGemm::Description& d, size_t element,
 /// Whether `result` lies within the bound of its exact value. Returns true and leaves `judged` alone, as no bound is
 /// known, for elements with infinities or NaNs and for those whose intermediate results can overflow. `record` is that
 /// of the whole product.
-bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& record, const ElementCuts& cuts, const Element& in,
-                        uint64_t result, JudgedError* judged = nullptr);
+bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& record, const ElementCuts& cuts,
+                        const Element& element, uint64_t result, JudgedError* judged = nullptr);
 
 }  // namespace mmafuzz::gemm

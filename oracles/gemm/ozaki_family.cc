@@ -14,37 +14,36 @@ namespace {
 const std::vector<SchemeParameter<OzakiPlan>>& plan_parameters() {
   static const std::vector<SchemeParameter<OzakiPlan>> all = {
       number_parameter<&OzakiPlan::slices>("slices", "slices that are multiplied",
-                                           "estimated, all or a number of slices", 1, 300, "all",
+                                           "estimated, all or a number of slices", {1, 300}, Lossless{"all"},
                                            {{"all", all_slices}, {"estimated", estimated_slices}}),
-      number_parameter<&OzakiPlan::fast>("fast", "1 leaves out products of slices that lie below the last", "0 or 1", 0,
-                                         1, "0"),
+      number_parameter<&OzakiPlan::fast>("fast", "1 leaves out products of slices that lie below the last", "0 or 1",
+                                         {0, 1}, Lossless{"0"}),
       word_parameter<&OzakiPlan::sum>("sum", "how the slices' products are added", "fp64 or exact", {"fp64", "exact"},
-                                      "exact"),
+                                      Lossless{"exact"}),
       number_parameter<&OzakiPlan::width_a>("width_a", "bits of a's slices, instead of the widest that is exact",
-                                            "a number of bits", 1, 11, ""),
+                                            "a number of bits", {1, 11}, Lossless{""}),
       number_parameter<&OzakiPlan::width_b>("width_b", "bits of b's slices, instead of the widest that is exact",
-                                            "a number of bits", 1, 11, ""),
+                                            "a number of bits", {1, 11}, Lossless{""}),
       number_parameter<&OzakiPlan::block>("block", "products along k that one slice product sums",
-                                          "a number of products", 1, max_extent, ""),
-      number_parameter<&OzakiPlan::unit_k>("unit_k", "products of one dot of the unit", "a number of products", 1,
-                                           max_extent),
-      number_parameter<&OzakiPlan::threads>("threads", "threads that share the rows of one product", "1 to 64", 1, 64),
+                                          "a number of products", {1, max_extent}, Lossless{""}),
+      unit_k_parameter<&OzakiPlan::unit_k>(),
+      number_parameter<&OzakiPlan::threads>("threads", "threads that share the rows of one product", "1 to 64",
+                                            {1, 64}),
       number_parameter<&OzakiPlan::extra_width>("extra_width",
                                                 "a planted flaw: bits of a slice beyond what is summed exactly",
-                                                "a number of bits", 0, 4, "0"),
+                                                "a number of bits", {0, 4}, Lossless{"0"}),
       number_parameter<&OzakiPlan::skip_slice>("skip_slice", "a planted flaw: the slice of a that is left out",
-                                               "a number", 1, 300, ""),
+                                               "a number", {1, 300}, Lossless{""}),
       word_parameter<&OzakiPlan::subnormals>("subnormals", "how subnormal inputs read", "kept, flushed or halved",
-                                             {"kept", "flushed", "halved"}, "kept"),
+                                             {"kept", "flushed", "halved"}, Lossless{"kept"}),
       word_parameter<&OzakiPlan::drop_specials>("specials", "infinities and NaNs among the inputs", "kept or dropped",
-                                                {"kept", "dropped"}, "kept"),
+                                                {"kept", "dropped"}, Lossless{"kept"}),
   };
   return all;
 }
 
 struct Default {
-  const char* slice;
-  const char* on;
+  const char *slice, *dot_unit;
 };
 constexpr Default defaults[] = {{"fp16", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"},
                                 {"bf16", "model:hopper/mma.m16n8k16.f32.bf16.bf16.f32"},
@@ -64,14 +63,16 @@ std::optional<std::string> slice_of(std::string_view name) {
 }
 
 /// The claims of a plan. Deliberate flaws leave the claims unchanged, so that a search finds them. Products of digits
-/// of given widths are possibly not summed exactly; an estimate of the slices depends on the order of its own sums.
+/// of given widths are possibly not summed exactly; an estimate of the slices depends on the order of the estimate's
+/// sums.
 std::vector<Claim> claims_of_plan(const OzakiPlan& plan) {
   std::vector<Claim> claims = claims_of({"gemm_specials"});
-  const bool derived = plan.width_a == 0 && plan.width_b == 0, any_order = plan.slices != estimated_slices;
-  if (any_order) claims.push_back({"tile_permutation", ""});
-  if (derived) claims.insert(claims.end(), {{"exact_slices", ""}, {"gemm_error_bound", ""}});
-  if (derived && any_order && plan.block == 0) claims.push_back({"inner_permutation", ""});
-  if (derived && rounds_correctly(plan))
+  const bool has_derived_widths = plan.width_a == 0 && plan.width_b == 0,
+             is_order_free = plan.slices != estimated_slices;
+  if (is_order_free) claims.push_back({"tile_permutation", ""});
+  if (has_derived_widths) claims.insert(claims.end(), {{"exact_slices", ""}, {"gemm_error_bound", ""}});
+  if (has_derived_widths && is_order_free && plan.block == 0) claims.push_back({"inner_permutation", ""});
+  if (has_derived_widths && rounds_correctly(plan))
     claims.insert(claims.end(), {{"correctly_rounded", ""}, {"equals_model", "exact"}});
   return claims;
 }
@@ -108,7 +109,7 @@ class OzakiFamily final : public SchemeFamily<NamedPlan> {
     for (const char* kind : {"dgemm", "sgemm"})
       for (const Default& d : defaults)
         all.push_back({std::string("ozaki:") + kind + "." + d.slice,
-                       std::string(kind) + " from " + d.slice + " slices on " + d.on + " (?on=)",
+                       std::string(kind) + " from " + d.slice + " slices on " + d.dot_unit + " (?on=)",
                        "Mukunoki et al. 2020; docs/ozaki.md", claims_of_plan({}), ""});
     return all;
   }
@@ -153,22 +154,22 @@ Result<NamedPlan> parse_ozaki_plan(const std::string& slice, std::string_view pa
   NamedPlan named;
   named.plan.slice = format(slice);
   for (const Default& d : defaults)
-    if (slice == d.slice) named.on = d.on;
-  const Result<NamedPlan> given = with_settings(plan_parameters(), parameters, std::move(named));
-  if (!given) return given.refusal();
-  const int most = digit_bits(given->plan.slice.fields());
-  if (std::max(given->plan.width_a, given->plan.width_b) > most)
-    return invalid("a digit of " + slice + " has at most " + std::to_string(most) + " bits");
-  return given;
+    if (slice == d.slice) named.dot_unit = d.dot_unit;
+  const Result<NamedPlan> parsed = with_settings(plan_parameters(), parameters, std::move(named));
+  if (!parsed) return parsed.refusal();
+  const int max_width = digit_bits(parsed->plan.slice.fields());
+  if (std::max(parsed->plan.width_a, parsed->plan.width_b) > max_width)
+    return invalid("a digit of " + slice + " has at most " + std::to_string(max_width) + " bits");
+  return parsed;
 }
 
 Result<OzakiGemm> make_ozaki(const NamedPlan& named, const Op& op, int64_t k, const Registry& registry) {
   const int64_t block = named.plan.block > 0 ? std::min<int64_t>(named.plan.block, k) : k;
   const int dot_k = static_cast<int>(std::clamp<int64_t>(block, 1, named.plan.unit_k));
-  Result<std::unique_ptr<Unit>> dot = registry.bind(named.on, OzakiGemm::dot_op(named.plan, dot_k));
+  Result<std::unique_ptr<Unit>> dot = registry.bind(named.dot_unit, OzakiGemm::dot_op(named.plan, dot_k));
   if (!dot) return dot.refusal();
-  const bool derives = named.plan.width_a == 0 || named.plan.width_b == 0;
-  if (derives && exact_integer_bits(OzakiGemm::dot_op(named.plan, dot_k), **dot) == 0)
+  const bool derives_a_width = named.plan.width_a == 0 || named.plan.width_b == 0;
+  if (derives_a_width && exact_integer_bits(OzakiGemm::dot_op(named.plan, dot_k), **dot) == 0)
     return declined((*dot)->name() +
                     " sums no integers without error, whatever the width of slices (docs/semantics.md 13, 14)");
   return OzakiGemm(named.plan, op, std::move(*dot), dot_k);
@@ -177,22 +178,24 @@ Result<OzakiGemm> make_ozaki(const NamedPlan& named, const Op& op, int64_t k, co
 void OzakiUnit::run(const Batch& batch, Outcomes& outcomes) const {
   prepare(batch, outcomes);
   const Op& op = batch.op();
-  GemmCase one(op);
+  GemmCase matrices(op);
   if (engine_.plan().threads > 1) {  // rows of one product in parallel
     for (size_t i = 0; i < batch.size(); ++i) {
-      one.load(batch, i);
-      outcomes.results.pack(i, engine_.multiply({op.m, op.n, op.k}, one.a.data(), one.b.data(), one.c.data()).data());
+      matrices.load(batch, i);
+      outcomes.results.pack(
+          i, engine_.multiply({op.m, op.n, op.k}, matrices.a.data(), matrices.b.data(), matrices.c.data()).data());
     }
     return;
   }
   // Many products at a time, limited by their memory, so that the unit runs their dots in few calls.
-  const size_t together = std::max<size_t>(1, (size_t{1} << 16) / (size_t(op.m + op.n) * size_t(op.k)));
+  constexpr size_t max_factors = 1 << 16;
+  const size_t together = std::max<size_t>(1, max_factors / (size_t(op.m + op.n) * size_t(op.k)));
   std::vector<OzakiGemm::Product> products;
   for (size_t first = 0; first < batch.size(); first += products.size()) {
     products.clear();
     for (size_t i = first; i < std::min(batch.size(), first + together); ++i) {
-      one.load(batch, i);
-      products.push_back({{one.a, one.b}, one.c, {}, true});
+      matrices.load(batch, i);
+      products.push_back({{matrices.a, matrices.b}, matrices.c, {}, /*answered=*/true});
     }
     engine_.multiply_all({op.m, op.n, op.k}, products);
     for (size_t i = 0; i < products.size(); ++i) {

@@ -24,7 +24,7 @@ class OzakiUnit final : public Unit {
 /// A plan as a unit's name gives it: "slices=4,fast=1,on=<dot unit>"; `on` comes last and takes the rest.
 struct NamedPlan {
   OzakiPlan plan;
-  std::string on;  ///< the name of the dot unit
+  std::string dot_unit;
 };
 
 /// The plan of `ozaki:dgemm.<slice>`, `slice` being a format's name, with the parameters after `?`; a refusal says

@@ -26,7 +26,7 @@ class ProductBound {
   Op op_;
   const OzakiUnit* slices_;
   const ResidueGemm* residues_;
-  GemmCase one_;
+  GemmCase matrices_;
   OzakiGemm::Description cuts_;
   ResidueGemm::Scales scales_;
   Element element_;

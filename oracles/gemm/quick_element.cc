@@ -21,8 +21,10 @@ namespace mmafuzz::gemm {
 namespace {
 
 constexpr double tiny = 0x1p-1000;
-constexpr double slightly_less = 1 - 0x1p-30;  ///< makes a lower bound of a computed sum of at most 4096 magnitudes
-constexpr double limit = 0x1p900;              ///< below it nothing overflows
+constexpr double slightly_less = 1 - 0x1p-30;  ///< makes a lower bound of a computed sum of at most max_k magnitudes
+constexpr double limit = 0x1p900;              ///< a smaller number times greatest_scalar does not overflow
+constexpr double greatest_scalar = 0x1p100;    ///< alpha and beta are below it
+constexpr int max_k = 4096;
 
 struct Pair {
   double high, low;
@@ -36,10 +38,6 @@ Pair two_product(double x, double y) {
   return {product, std::fma(x, y, -product)};
 }
 
-/// A number of fp64 or fp32.
-double host_value(const FormatFields& f, uint64_t encoding) {
-  return f.width == 64 ? std::bit_cast<double>(encoding) : std::bit_cast<float>(static_cast<uint32_t>(encoding));
-}
 bool is_host_format(const Format& f) { return f == format("fp64") || f == format("fp32"); }
 
 }  // namespace
@@ -47,22 +45,19 @@ bool is_host_format(const Format& f) { return f == format("fp64") || f == format
 QuickElements::QuickElements(const Op& op)
     : op_(op),
       usable_(is_host_format(op.a) && is_host_format(op.b) && is_host_format(op.c) && is_host_format(op.d) &&
-              !op.flush_to_zero && op.k <= 4096) {
+              !op.flush_to_zero && op.k <= max_k) {
   if (!usable_) return;
   if (op.alpha) alpha_ = host_value(op.d.fields(), *op.alpha);
   if (op.beta) beta_ = host_value(op.d.fields(), *op.beta);
-  usable_ = std::fabs(alpha_) < 0x1p100 && std::fabs(beta_) < 0x1p100 && default_float_environment();
+  usable_ = std::fabs(alpha_) < greatest_scalar && std::fabs(beta_) < greatest_scalar && default_float_environment();
 }
 
-void QuickElements::load_line(const FormatFields& f, const uint64_t* from, size_t stride, Line& line) const {
-  line.top = 0;
-  line.sum = 0;
-  line.finite = true;
-  line.vanishing = false;
+void QuickElements::load_line(const FormatFields& f, const uint64_t* numbers, size_t stride, Line& line) const {
+  line = {.value = std::move(line.value)};  // which keeps its memory
   line.value.resize(size_t(op_.k));
   double greatest = 0;
   for (size_t l = 0; l < line.value.size(); ++l) {
-    const double x = host_value(f, from[l * stride]);
+    const double x = host_value(f, numbers[l * stride]);
     line.finite &= std::isfinite(x);
     greatest = std::max(greatest, std::fabs(x));
     line.value[l] = x;
@@ -78,13 +73,13 @@ void QuickElements::load_line(const FormatFields& f, const uint64_t* from, size_
   }
 }
 
-void QuickElements::load(const GemmCase& one) {
+void QuickElements::load(const GemmCase& matrices) {
   if (!usable_) return;
   rows_.resize(size_t(op_.m));
   columns_.resize(size_t(op_.n));
-  for (size_t i = 0; i < rows_.size(); ++i) load_line(op_.a.fields(), &one.a[i * size_t(op_.k)], 1, rows_[i]);
-  for (size_t j = 0; j < columns_.size(); ++j) load_line(op_.b.fields(), &one.b[j], columns_.size(), columns_[j]);
-  c_ = one.c;
+  for (size_t i = 0; i < rows_.size(); ++i) load_line(op_.a.fields(), &matrices.a[i * size_t(op_.k)], 1, rows_[i]);
+  for (size_t j = 0; j < columns_.size(); ++j) load_line(op_.b.fields(), &matrices.b[j], columns_.size(), columns_[j]);
+  c_ = matrices.c;
 }
 
 QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) const {
@@ -96,8 +91,8 @@ QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) c
   if (!row.finite || !column.finite || !std::isfinite(c)) return unknown;
   Distance found;
   found.scale = -(row.top + column.top);
-  const double own_c = times_power(c, found.scale), own_d = std::isfinite(d) ? times_power(d, found.scale) : 0;
-  if (!(std::fabs(own_c) < limit && std::fabs(own_d) < limit)) return unknown;
+  const double scaled_c = times_power(c, found.scale), scaled_d = std::isfinite(d) ? times_power(d, found.scale) : 0;
+  if (!(std::fabs(scaled_c) < limit && std::fabs(scaled_d) < limit)) return unknown;
   double high = 0, low = 0, magnitude = 0;
   bool any_product = false;
   for (size_t l = 0; l < row.value.size(); ++l) {
@@ -109,8 +104,8 @@ QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) c
   }
   found.known = true;
   if (!any_product && !row.vanishing && !column.vanishing && c == 0 && d == 0) return found;  // zeros alone
-  const Pair scaled = two_product(alpha_, high), addend = two_product(beta_, own_c);
-  const Pair total = two_sum(scaled.high, addend.high), rest = two_sum(own_d, -total.high);
+  const Pair scaled = two_product(alpha_, high), addend = two_product(beta_, scaled_c);
+  const Pair total = two_sum(scaled.high, addend.high), rest = two_sum(scaled_d, -total.high);
   const double below = total.low + scaled.low + addend.low + alpha_ * low;
   const double n = static_cast<double>(row.value.size()), a = std::fabs(alpha_), b = std::fabs(beta_);
   found.products = std::max(0.0, magnitude * slightly_less - tiny);
@@ -130,18 +125,18 @@ bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r,
                addend = std::isfinite(host_value(op_.c.fields(), c_[size_t(i) * size_t(op_.n) + size_t(j)]));
     if ((!products && alpha_ != 0) || (!addend && beta_ != 0)) return true;
   }
-  const Distance from_exact = distance(i, j, result);
-  if (!from_exact.known) return false;
-  const double products = from_exact.scaled_products + from_exact.addend;
-  // No bound is known, either, where a result can overflow.
-  if (products >= times_power(1, std::max(op_.d.fields().emax() + 1 + from_exact.scale, -1000))) return true;
+  const Distance error = distance(i, j, result);
+  if (!error.known) return false;
+  const double products = error.scaled_products + error.addend;
+  // No bound is known, either, where a result can overflow. At least 2^-1000: a scale far below must not make it 0.
+  if (products >= times_power(1, std::max(op_.d.fields().emax() + 1 + error.scale, -1000))) return true;
   // A lower bound on the bound of within_ozaki_bound: some of its terms, which are all positive.
   double omitted = 0;
   if (cuts.needed_a > r.slices_a) omitted += columns_[size_t(j)].sum * times_power(1, -r.slices_a * r.widths.a);
   if (cuts.needed_b > r.slices_b) omitted += rows_[size_t(i)].sum * times_power(1, -r.slices_b * r.widths.b);
   if (engine.plan().fast) {
     for (int p = 1; p <= std::min(r.slices_a, cuts.needed_a); ++p) {
-      const int q = std::max(1, r.d + 2 - p);
+      const int q = std::max(1, r.wanted_slices + 2 - p);
       if (q <= std::min(r.slices_b, cuts.needed_b))
         omitted += op_.k * times_power(1, -(p - 1) * r.widths.a - (q - 1) * r.widths.b);
     }
@@ -152,26 +147,26 @@ bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r,
   if (in_fp64) {
     bound += 0x1p-53 * std::fabs(alpha_) * cuts.partial_sums * slightly_less;
     bound += 0x1p-53 * (op_.has_alpha_beta() ? 2 : 1) * products;
-    bound += times_power(std::fabs(alpha_), -1075 + from_exact.scale);
+    bound += times_power(std::fabs(alpha_), -1075 + error.scale);
   }
   if (!in_fp64 || op_.d.fields().width != 64) {
     bound += times_power(1, 1 - op_.d.fields().precision()) * products;
-    bound += times_power(1, op_.d.fields().least_bit() + from_exact.scale);
+    bound += times_power(1, op_.d.fields().least_bit() + error.scale);
   }
-  return std::isfinite(from_exact.upper_bound) && from_exact.upper_bound <= bound * slightly_less;
+  return std::isfinite(error.upper_bound) && error.upper_bound <= bound * slightly_less;
 }
 
 bool QuickElements::surely_rounded(int i, int j, uint64_t result) const {
   const FormatFields& f = op_.d.fields();
   if (op_.rounding != Rounding::nearest_even || is_zero(f, result)) return false;
-  const Distance from_exact = distance(i, j, result);
-  if (!from_exact.known || is_special(f, result)) return false;
+  const Distance error = distance(i, j, result);
+  if (!error.known || is_special(f, result)) return false;
   // A number nearer than half of the gap to its neighbour is the nearest one; below a power of two the gap is half.
   const Number d = decode(f, result);
   const int gap = std::max(d.exponent + static_cast<int>(std::bit_width(d.significand)) - f.precision(), f.least_bit());
   const bool power = std::has_single_bit(d.significand);
   const double half = times_power(1, gap - (power ? 2 : 1) - rows_[size_t(i)].top - columns_[size_t(j)].top);
-  return from_exact.upper_bound < half;
+  return error.upper_bound < half;
 }
 
 }  // namespace mmafuzz::gemm

@@ -12,7 +12,7 @@ class QuickElements {
  public:
   explicit QuickElements(const Op& op);
 
-  void load(const GemmCase& one);
+  void load(const GemmCase& matrices);
 
   /// Whether `result` surely lies within the bound of element (i, j), so that within_ozaki_bound returns true, too.
   bool surely_within(const OzakiGemm& engine, const OzakiRecord& record, const ElementCuts& cuts, int i, int j,
@@ -37,7 +37,7 @@ class QuickElements {
     double products = 0;                     ///< a lower bound on the sum of |a * b|
     double scaled_products = 0, addend = 0;  ///< lower bounds on |alpha| times that sum, and on |beta * c|
   };
-  void load_line(const FormatFields& f, const uint64_t* from, size_t stride, Line& line) const;
+  void load_line(const FormatFields& f, const uint64_t* numbers, size_t stride, Line& line) const;
   Distance distance(int i, int j, uint64_t result) const;
 
   const Op op_;

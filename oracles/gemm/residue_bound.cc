@@ -8,58 +8,55 @@
 namespace mmafuzz::gemm {
 
 bool ResidueGemm::within_bound(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, uint64_t c,
-                               const Scales& by, int row, int column, uint64_t result, JudgedError* judged) const {
+                               const Scales& scales, int row, int column, uint64_t result, JudgedError* judged) const {
   const auto n = size_t(op_.n), k = size_t(op_.k);
-  const int scale_a = by.a[size_t(row)], scale_b = by.b[size_t(column)];
-  Element in{std::vector<uint64_t>(k), std::vector<uint64_t>(k), c};
-  Up cut, product;
+  const int scale_a = scales.a[size_t(row)], scale_b = scales.b[size_t(column)];
+  Element element{std::vector<uint64_t>(k), std::vector<uint64_t>(k), c};
+  Bound cut, product;
   // What truncation to an integer loses of a number.
   const auto cut_of = [](const Number& x, int scale) {
-    if (x.cls != NumberClass::finite || x.exponent + scale >= 0) return Up();
+    if (x.cls != NumberClass::finite || x.exponent + scale >= 0) return Bound();
     const int drop = -(x.exponent + scale);
     const uint64_t lost = drop > 63 ? x.significand : x.significand & low_mask(drop);
-    return Up::power(x.exponent, static_cast<long>(lost));
+    return Bound::power(x.exponent, static_cast<long>(lost));
   };
   for (size_t l = 0; l < k; ++l) {
-    in.a[l] = a[size_t(row) * k + l];
-    in.b[l] = b[l * n + size_t(column)];
-    const Number x = decode(op_.a.fields(), in.a[l]), y = decode(op_.b.fields(), in.b[l]);
-    if (!is_finite(x) || !is_finite(y)) return true;
-    const Up from_a = cut_of(x, scale_a), from_b = cut_of(y, scale_b), size_a = Up::magnitude(op_.a, in.a[l]),
-             size_b = Up::magnitude(op_.b, in.b[l]);
-    cut += from_a * size_b + size_a * from_b + from_a * from_b;
+    element.a[l] = a[size_t(row) * k + l];
+    element.b[l] = b[l * n + size_t(column)];
+    if (is_special(op_.a.fields(), element.a[l]) || is_special(op_.b.fields(), element.b[l])) return true;
+    const Number x = decode(op_.a.fields(), element.a[l]), y = decode(op_.b.fields(), element.b[l]);
+    const Bound cut_a = cut_of(x, scale_a), cut_b = cut_of(y, scale_b), size_a = Bound::magnitude(op_.a, element.a[l]),
+                size_b = Bound::magnitude(op_.b, element.b[l]);
+    cut += cut_a * size_b + size_a * cut_b + cut_a * cut_b;
     product += size_a * size_b;
   }
   const FormatFields& d = op_.d.fields();
-  const uint64_t one = uint64_t(d.bias) << d.fraction_bits;
-  const Up whole = product + cut, of_d = Up::power(-d.precision()), least = Up::power(d.least_bit() - 1),
-           alpha = Up::magnitude(op_.d, op_.alpha.value_or(one));
-  Up addend = Up::magnitude(op_.d, op_.beta.value_or(one));
-  addend = mpfr_zero_p(addend.get()) ? Up() : addend * Up::magnitude(op_.c, c);
-  Up rounding;
+  const Bound whole = product + cut, roundoff = Bound::power(-d.precision()), least = Bound::power(d.least_bit() - 1),
+              alpha = Bound::scalar(op_, op_.alpha);
+  Bound addend = Bound::scalar(op_, op_.beta);
+  addend = mpfr_zero_p(addend.get()) ? Bound() : addend * Bound::magnitude(op_.c, c);
+  Bound rounding;
   if (plan_.sum != ResidueSum::exact) {
     // oracles/gemm/README.md, "Residues": the low halves, their sum, the product's two halves; three roundings of the
     // rest.
     const int undone = -(scale_a + scale_b), p = exponent_of(constants_->product) + 1;
-    const long r = constants_->residues, n_moduli = static_cast<long>(moduli_.size());
-    if (!in_pairs()) rounding += Up::power(p - 53 + undone, r * (n_moduli + 3));
-    else rounding += Up::power(constants_->unit - 53 + undone, r * (n_moduli + 2)) + Up::power(p - 106 + undone, 4 * r);
-    rounding += Up::power(-51) * whole + Up::power(-1074);
+    const long r = constants_->sum_of_halves, n_moduli = static_cast<long>(moduli_.size());
+    if (!uses_pairs()) rounding += Bound::power(p - 53 + undone, r * (n_moduli + 3));
+    else
+      rounding +=
+          Bound::power(constants_->last_bit - 53 + undone, r * (n_moduli + 2)) + Bound::power(p - 106 + undone, 4 * r);
+    rounding += Bound::power(-51) * whole + Bound::power(-1074);
   }
-  rounding += of_d * (whole + rounding) + least;
+  rounding += roundoff * (whole + rounding) + least;
   if (exceeds_range(whole + rounding, op_.d)) return true;
-  Up error = alpha * (cut + rounding);
-  if (op_.has_alpha_beta()) error += of_d * (alpha * (whole + rounding) + addend) + least + least;
-  const Up all = alpha * whole + addend + error;
-  error += of_d * all + least;
-  if (exceeds_range(all + error, op_.d)) return true;
-  exact::Mpfr value(element_precision), got(64);
-  element_value(op_, in, value.get());
-  exact::set_from_encoding(got.get(), op_.d, result);
-  if (!mpfr_number_p(value.get())) return true;
-  if (!mpfr_number_p(got.get())) return false;
-  mpfr_sub(value.get(), got.get(), value.get(), MPFR_RNDA);
-  return is_within(value.get(), error, judged);
+  Bound error = alpha * (cut + rounding);
+  if (op_.has_alpha_beta()) error += roundoff * (alpha * (whole + rounding) + addend) + least + least;
+  const Bound magnitude = alpha * whole + addend + error;
+  error += roundoff * magnitude + least;
+  if (exceeds_range(magnitude + error, op_.d)) return true;
+  exact::Mpfr exact_value(element_precision);
+  element_value(op_, element, exact_value.get());
+  return !mpfr_number_p(exact_value.get()) || is_within(op_.d, result, exact_value.get(), error, judged);
 }
 
 bool ResidueGemm::finds_all_integers() const {
@@ -67,8 +64,7 @@ bool ResidueGemm::finds_all_integers() const {
   for (const int sign : {-1, 1}) {
     const cpp_int x = sign * half;
     std::vector<int> residues;
-    for (const int p : moduli_)
-      residues.push_back(product_residue(static_cast<int>(x % p), p, plan_.narrow.fields().integer));
+    for (const int p : moduli_) residues.push_back(product_residue(static_cast<int>(x % p), p, plan_.narrow));
     const double found = to_double(op_.d.fields(), reconstructed(residues));
     if (abs(cpp_int(found) - x) > half / 2) return false;  // off by a multiple of P, not by roundings
   }
@@ -77,12 +73,12 @@ bool ResidueGemm::finds_all_integers() const {
 
 std::string ResidueGemm::wrong_stage(const Batch& batch, size_t index) const {
   const DefaultFloatEnvironment environment;
-  GemmCase in(op_);
-  in.load(batch, index);
-  const Stages s = stages(in.a, in.b);
+  GemmCase matrices(op_);
+  matrices.load(batch, index);
+  const Stages s = stages(matrices.a, matrices.b);
   const auto n = size_t(op_.n), k = size_t(op_.k);
   bool residues_wrong = false;
-  for (size_t at = 0; at < in.c.size(); ++at) {
+  for (size_t at = 0; at < matrices.c.size(); ++at) {
     const size_t i = at / n, j = at % n;
     if (s.a.special[i] || s.b.special[j]) continue;
     cpp_int sum = 0, magnitudes = 0;
@@ -98,8 +94,9 @@ std::string ResidueGemm::wrong_stage(const Batch& batch, size_t index) const {
   if (residues_wrong) return "residues";
   Outcomes outcomes;
   run(batch.part(index), outcomes);
-  for (size_t at = 0; at < in.c.size(); ++at)
-    if (!within_bound(in.a, in.b, in.c[at], s.by, int(at / n), int(at % n), outcomes.results.get(0, int(at))))
+  for (size_t at = 0; at < matrices.c.size(); ++at)
+    if (!within_bound(matrices.a, matrices.b, matrices.c[at], s.scales, int(at / n), int(at % n),
+                      outcomes.results.get(0, int(at))))
       return "reconstruction";
   return "";
 }

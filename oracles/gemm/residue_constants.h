@@ -23,12 +23,12 @@ inline int centred(int64_t x, int p) {
   return static_cast<int>(2 * r >= p ? r - p : 2 * r < -p ? r + p : r);
 }
 /// The residue of a product: in [-p/2, p/2) for s8, in (-p/2, p/2] for FP8, as in GEMMul8, so that sums round alike.
-inline int product_residue(int64_t x, int p, bool of_s8) {
+inline int product_residue(int64_t x, int p, const Format& narrow) {
   const int r = centred(x, p);
-  return !of_s8 && 2 * r == -p ? p / 2 : r;
+  return !narrow.fields().integer && 2 * r == -p ? p / 2 : r;
 }
 
-inline bool is_finite(const Number& n) { return n.cls == NumberClass::finite || n.cls == NumberClass::zero; }
+inline void set(mpfr_ptr to, const cpp_int& from) { mpfr_set_str(to, from.str().c_str(), 10, MPFR_RNDN); }
 
 /// What follows from the moduli, P being their product.
 struct ResidueGemm::Constants {
@@ -36,16 +36,16 @@ struct ResidueGemm::Constants {
   std::vector<cpp_int> weights;               ///< by modulus: 1 modulo this one, 0 modulo the others
   std::vector<double> high, low, whole;       ///< the weights as high and low halves, and rounded to fp64
   double inverse, product_high, product_low;  ///< 1/P in fp64; P as two halves
-  cpp_int greatest;            ///< the greatest magnitude that reconstruction surely finds (README.md: G)
-  exact::Mpfr limit{512};      ///< `greatest` in MPFR
-  double limit_log = 0;        ///< log2 of `greatest`
+  cpp_int greatest;  ///< the greatest magnitude that reconstruction surely finds (README.md: G)
+  exact::Mpfr greatest_in_mpfr{512};
+  double log_of_greatest = 0;  ///< to base 2
   std::vector<uint8_t> codes;  ///< [256 + x]: the encoding of x, from -256 to 255, in the narrow format
-  int unit = 0;                ///< exponent of the last bit of the high halves
-  int residues = 0;            ///< the greatest sum of residues' magnitudes: the sum of all p/2
+  int last_bit = 0;            ///< the exponent of the high halves' last bit
+  int sum_of_halves = 0;       ///< of all p/2: the greatest sum of residues' magnitudes
 };
 
 struct ResidueGemm::Stages {
-  Scales by;
+  Scales scales;
   Lines a, b;                              ///< the scaled integers
   std::vector<std::vector<int>> residues;  ///< [modulus][element]: the residues of the integers' product
 };

@@ -11,7 +11,7 @@ namespace {
 struct ResidueRow {
   const char *name, *wide, *narrow;
   int moduli, unit_k;
-  const char *on, *source;
+  const char *dot_unit, *source;
 };
 constexpr char of_s8[] = "Ozaki et al., arXiv 2504.08009; GEMMul8",
                of_fp8[] = "Uchino et al., arXiv 2603.10634; GEMMul8";
@@ -24,55 +24,53 @@ constexpr ResidueRow residue_rows[] = {{"ozaki2:dgemm.s8", "fp64", "s8", 15, 64,
 /// Sets the plan's moduli to those of a text such as "256+255+253"; returns the reason against them, or an empty
 /// string.
 std::string set_moduli(ResiduePlan& plan, std::string_view text) {
-  plan.others.clear();
-  for (size_t from = 0; from <= text.size();) {
-    const size_t end = std::min(text.find('+', from), text.size());
+  plan.own_moduli.clear();
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('+', begin), text.size());
     int p = 0;
-    if (!parse_number(text.substr(from, end - from), p))
+    if (!parse_number(text.substr(begin, end - begin), p))
       return "moduli= is 2 to 20, or coprime numbers as in 256+255+253";
-    plan.others.push_back(p);
-    from = end + 1;
+    plan.own_moduli.push_back(p);
+    begin = end + 1;
   }
-  plan.moduli = static_cast<int>(plan.others.size());
-  return reason_against_moduli(plan.others, plan.narrow);
+  plan.moduli = static_cast<int>(plan.own_moduli.size());
+  return reason_against_moduli(plan.own_moduli, plan.narrow);
 }
 
 const std::vector<SchemeParameter<ResiduePlan>>& residue_parameters() {
   static const std::vector<SchemeParameter<ResiduePlan>> all = {
-      {"moduli",
-       "how many moduli of the papers' list, or other ones",
-       "2 to 20, or coprime numbers as in 256+255+253",
-       {},
-       2,
-       20,
-       [](ResiduePlan& p, int v) {
-         p.moduli = v;
-         p.others.clear();
-       },
-       [](const ResiduePlan& p) { return p.moduli; },
-       nullptr,
-       [](ResiduePlan& p, std::string_view text) { return set_moduli(p, text); },
-       [](const ResiduePlan& p) {
-         std::string text;
-         for (const int modulus : p.others) text += (text.empty() ? "" : "+") + std::to_string(modulus);
-         return text;
-       }},
+      {.name = "moduli",
+       .meaning = "how many moduli of the papers' list, or other ones",
+       .allowed = "2 to 20, or coprime numbers as in 256+255+253",
+       .numbers = {2, 20},
+       .set =
+           [](ResiduePlan& p, int v) {
+             p.moduli = v;
+             p.own_moduli.clear();
+           },
+       .get = [](const ResiduePlan& p) { return p.moduli; },
+       .set_text = set_moduli,
+       .get_text =
+           [](const ResiduePlan& p) {
+             std::string text;
+             for (const int modulus : p.own_moduli) text += (text.empty() ? "" : "+") + std::to_string(modulus);
+             return text;
+           }},
       word_parameter<&ResiduePlan::scaling>(
           "scaling", "how rows and columns become integers; the last two are GEMMul8's fast modes of those years",
           "fast, accurate, fast2025 or fast2026", {"fast", "accurate", "fast2025", "fast2026"}),
       word_parameter<&ResiduePlan::sum>("sum", "how residues become the product", "fp64, single or exact",
-                                        {"fp64", "single", "exact"}, "exact"),
+                                        {"fp64", "single", "exact"}, Lossless{"exact"}),
       number_parameter<&ResiduePlan::block>("block", "products along k that one chain of the unit sums",
-                                            "a number of products", 1, max_extent, ""),
-      number_parameter<&ResiduePlan::unit_k>("unit_k", "products of one dot of the unit", "a number of products", 1,
-                                             max_extent),
+                                            "a number of products", {1, max_extent}, Lossless{""}),
+      unit_k_parameter<&ResiduePlan::unit_k>(),
       word_parameter<&ResiduePlan::flaw>(
           "flaw", "a planted flaw",
           "one_bit_more, greatest_only, last_left_out, wrong_power, unsigned_residue, lost_modulus, digits_swapped, "
           "truncated_quotient, one_weight or late_scale",
           {"none", "one_bit_more", "greatest_only", "last_left_out", "wrong_power", "unsigned_residue", "lost_modulus",
            "digits_swapped", "truncated_quotient", "one_weight", "late_scale"},
-          "none"),
+          Lossless{"none"}),
   };
   return all;
 }
@@ -94,9 +92,10 @@ class ResidueFamily final : public SchemeFamily<NamedResidues> {
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const ResidueRow& row : residue_rows)
-      all.push_back({row.name,
-                     std::string(row.wide) + " product from residues in " + row.narrow + " on " + row.on + " (?on=)",
-                     row.source, claims(), ""});
+      all.push_back(
+          {row.name,
+           std::string(row.wide) + " product from residues in " + row.narrow + " on " + row.dot_unit + " (?on=)",
+           row.source, claims(), ""});
     return all;
   }
 
@@ -107,16 +106,16 @@ class ResidueFamily final : public SchemeFamily<NamedResidues> {
     const ResiduePlan& plan = scheme.plan;
     const Format wide = format(entry_named(residue_rows, name.plain())->wide);
     if (!is_gemm_of(wide, op)) return takes_gemm_of(wide, name.plain());
-    Result<std::unique_ptr<Unit>> dot = registry.bind(scheme.on, residue_dot(plan));
+    Result<std::unique_ptr<Unit>> dot = registry.bind(scheme.dot_unit, residue_dot(plan));
     if (!dot) return dot.refusal();
-    const std::string full = name.on((*dot)->name()).text(), on = (*dot)->name();
+    const std::string dot_name = (*dot)->name(), full = name.on(dot_name).text();
     auto unit = std::make_unique<ResidueGemm>(plan, std::move(*dot), op);
     if (plan.block > 0 && plan.block < plan.unit_k)
       return declined("block=" + std::to_string(plan.block) + " ends within a dot of " + std::to_string(plan.unit_k) +
                       " products: give unit_k= of at most " + std::to_string(plan.block));
-    if (unit->exact_products() == 0) return declined(on + " sums no products of residues without error");
+    if (unit->exact_products() == 0) return declined(dot_name + " sums no products of residues without error");
     if (unit->exact_products() < plan.unit_k)
-      return declined(on + " sums " + std::to_string(unit->exact_products()) +
+      return declined(dot_name + " sums " + std::to_string(unit->exact_products()) +
                       " products of residues without error: give unit_k= of at most that");
     return named(std::move(unit), full, claims());
   }
@@ -136,7 +135,7 @@ Result<NamedResidues> named_residues(std::string_view unit) {
   const ResidueRow* row = entry_named(residue_rows, parts.plain());
   if (!row) return unknown("not a unit of ozaki2: " + mmafuzz::in_quotes(unit));
   NamedResidues named;
-  named.on = row->on;
+  named.dot_unit = row->dot_unit;
   named.plan.narrow = format(row->narrow);
   named.plan.moduli = row->moduli;
   named.plan.unit_k = row->unit_k;

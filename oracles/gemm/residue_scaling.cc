@@ -16,7 +16,7 @@ std::vector<int> tops_of(const ResidueGemm::Lines& x) {
   std::vector<int> tops(x.count, INT_MIN);
   for (size_t line = 0; line < x.count; ++line) {
     double greatest = 0;
-    for (size_t l = 0; l < x.length; ++l) greatest = std::max(greatest, std::fabs(x.of(line)[l]));
+    for (size_t l = 0; l < x.length; ++l) greatest = std::max(greatest, std::fabs(x.numbers_of(line)[l]));
     if (greatest > 0) tops[line] = std::ilogb(greatest);
   }
   return tops;
@@ -24,14 +24,15 @@ std::vector<int> tops_of(const ResidueGemm::Lines& x) {
 
 /// Each magnitude as an integer of at most 64 in units of 2^(tops[line] - 5), rounded up or, as a flaw, not. Only the
 /// first `counted` numbers of each line; the others are 0.
-std::vector<int8_t> leading_bits(const ResidueGemm::Lines& x, const std::vector<int>& tops, size_t counted, bool up) {
+std::vector<int8_t> leading_bits(const ResidueGemm::Lines& x, const std::vector<int>& tops, size_t counted,
+                                 bool rounds_up) {
   std::vector<int8_t> all(x.number.size(), 0);
   for (size_t line = 0; line < x.count; ++line)
     for (size_t l = 0; l < counted; ++l) {
-      const double magnitude = std::fabs(x.of(line)[l]);
+      const double magnitude = std::fabs(x.numbers_of(line)[l]);
       if (magnitude == 0) continue;
       const double bits = std::ldexp(magnitude, 5 - tops[line]);
-      all[line * x.length + l] = static_cast<int8_t>(up ? std::max(std::ceil(bits), 1.0) : bits);
+      all[line * x.length + l] = static_cast<int8_t>(rounds_up ? std::max(std::ceil(bits), 1.0) : bits);
     }
   return all;
 }
@@ -46,11 +47,11 @@ ResidueGemm::Scales ResidueGemm::scales(const std::vector<uint64_t>& a, const st
 ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
   /// The greatest f with 2^(2f) * x within what reconstruction finds.
   const auto greatest_scale = [&](mpfr_srcptr x) {
-    long f = (mpfr_get_exp(constants_->limit.get()) - mpfr_get_exp(x)) / 2 + 1;
+    long f = (mpfr_get_exp(constants_->greatest_in_mpfr.get()) - mpfr_get_exp(x)) / 2 + 1;
     exact::Mpfr scaled(256);
     do {
       mpfr_mul_2si(scaled.get(), x, 2 * --f, MPFR_RNDU);
-    } while (mpfr_cmp(scaled.get(), constants_->limit.get()) > 0);
+    } while (mpfr_cmp(scaled.get(), constants_->greatest_in_mpfr.get()) > 0);
     return f;
   };
   const bool accurate = plan_.scaling == ResidueScaling::accurate,
@@ -70,20 +71,20 @@ ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
         max_b[j] = std::max(max_b[j], sums[at]);
       }
   }
-  const auto scale_of = [&](const double* line, int top, int32_t most) {
+  const auto scale_of = [&](const double* line, int top, int32_t greatest_product) {
     if (top == INT_MIN) return 0;
     if (plan_.scaling == ResidueScaling::fast && !greatest_only && !last_left_out) {  // fp64 decides most cases
       double squares = 0;
       for (size_t l = 0; l < a.length; ++l) {
-        const double part = times_power(line[l], -top);
-        squares += part * part;
+        const double scaled = times_power(line[l], -top);
+        squares += scaled * scaled;
       }
-      const double wanted = (constants_->limit_log - std::log2(squares)) / 2;
+      const double wanted = (constants_->log_of_greatest - std::log2(squares)) / 2;
       if (std::fabs(wanted - std::nearbyint(wanted)) > 0x1p-30) return static_cast<int>(std::floor(wanted)) - top;
     }
     exact::Mpfr sum(256), x(64);
     if (accurate) {
-      mpfr_set_sj(sum.get(), std::max(most, 1), MPFR_RNDU);
+      mpfr_set_sj(sum.get(), std::max(greatest_product, 1), MPFR_RNDU);
       return static_cast<int>(greatest_scale(sum.get())) + 5 - top;
     }
     mpfr_set_zero(sum.get(), 1);
@@ -104,18 +105,18 @@ ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
     }
     // floor(min(L - 1, L - log2(sum) / 2)) - floor(log2 amax), L = log2(P - 1) / 2 - 1.5, or - 2
     exact::Mpfr log(64), product(512);
-    mpfr_set_str(product.get(), cpp_int(constants_->product - 1).str().c_str(), 10, MPFR_RNDD);
+    set(product.get(), constants_->product - 1);
     mpfr_log2(log.get(), product.get(), MPFR_RNDD);
     const double l = mpfr_get_d(log.get(), MPFR_RNDD) / 2 - (plan_.scaling == ResidueScaling::fast2026 ? 2 : 1.5);
     mpfr_log2(log.get(), sum.get(), MPFR_RNDU);
-    const double of_sum = mpfr_get_d(log.get(), MPFR_RNDU) / 2;
-    return static_cast<int>(std::min(std::floor(l - 1), std::floor(l - of_sum))) - top;
+    const double half_log = mpfr_get_d(log.get(), MPFR_RNDU) / 2;
+    return static_cast<int>(std::min(std::floor(l - 1), std::floor(l - half_log))) - top;
   };
-  const int more = plan_.flaw == ResidueFlaw::one_bit_more ? 1 : 0;
-  Scales all;
-  for (size_t i = 0; i < a.count; ++i) all.a.push_back(scale_of(a.of(i), top_a[i], max_a[i]) + more);
-  for (size_t j = 0; j < b.count; ++j) all.b.push_back(scale_of(b.of(j), top_b[j], max_b[j]));
-  return all;
+  const int extra_bit = plan_.flaw == ResidueFlaw::one_bit_more ? 1 : 0;
+  Scales scales;
+  for (size_t i = 0; i < a.count; ++i) scales.a.push_back(scale_of(a.numbers_of(i), top_a[i], max_a[i]) + extra_bit);
+  for (size_t j = 0; j < b.count; ++j) scales.b.push_back(scale_of(b.numbers_of(j), top_b[j], max_b[j]));
+  return scales;
 }
 
 }  // namespace mmafuzz::gemm

@@ -32,12 +32,10 @@ int root_of(int modulus) {
 /// The high and the low digit of a residue: x = base * high + low, each of a magnitude of at most 16. If the modulus is
 /// no square, the high one is rounded away from zero, so that the low one has the other sign and the magnitude of their
 /// sum is at most 16, too.
-std::pair<int, int> digits_of(int x, int base, bool square) {
-  const int up = square ? base / 2 : base - 1, high = (x < 0 ? x - up : x + up) / base;
+std::pair<int, int> digits_of(int x, int base, bool is_square) {
+  const int away = is_square ? base / 2 : base - 1, high = (x < 0 ? x - away : x + away) / base;
   return {high, x - base * high};
 }
-
-void set(mpfr_ptr to, const cpp_int& from) { mpfr_set_str(to, from.str().c_str(), 10, MPFR_RNDN); }
 
 /// The nearest fp64 number, ties to even.
 double nearest_double(const cpp_int& x) {
@@ -50,11 +48,10 @@ double nearest_double(const cpp_int& x) {
 uint64_t encoded(const FormatFields& d, double x) {
   return d.width == 64 ? std::bit_cast<uint64_t>(x) : std::bit_cast<uint32_t>(static_cast<float>(x));
 }
-/// The sum of two encodings of d, which is fp64 or fp32, computed by this CPU.
+/// The sum of two encodings of d, which is fp64 or fp32. A sum of two fp32 numbers that is rounded to fp64 first is
+/// rounded to the same fp32 number.
 uint64_t host_sum(const FormatFields& d, uint64_t x, uint64_t y) {
-  if (d.width == 64) return std::bit_cast<uint64_t>(std::bit_cast<double>(x) + std::bit_cast<double>(y));
-  return std::bit_cast<uint32_t>(std::bit_cast<float>(static_cast<uint32_t>(x)) +
-                                 std::bit_cast<float>(static_cast<uint32_t>(y)));
+  return encoded(d, host_value(d, x) + host_value(d, y));
 }
 
 }  // namespace
@@ -105,9 +102,9 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
       dot_op_(residue_dot(plan)),
       op_(op),
       multiplies_here_(dot_->name() == "integer") {
-  block_ =
+  exact_products_ =
       static_cast<int>(std::min<int64_t>(exact_residue_products(dot_op_, *dot_), plan.block ? plan.block : max_extent));
-  moduli_ = plan.others;
+  moduli_ = plan.own_moduli;
   if (moduli_.empty())
     moduli_.assign(residue_moduli(plan.narrow).begin(), residue_moduli(plan.narrow).begin() + plan.moduli);
 
@@ -119,13 +116,13 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
     int inverse = 1;
     while (others * inverse % p != 1) ++inverse;
     c->weights.push_back(others * inverse);
-    c->residues += p / 2;
+    c->sum_of_halves += p / 2;
   }
   // The high halves have as many bits, counted from the greatest weight's leading one, as keep their sum exact.
-  const int bits = 53 - std::bit_width(static_cast<unsigned>(c->residues - 1));
-  c->unit = exponent_of(*std::max_element(c->weights.begin(), c->weights.end())) + 1 - bits;
+  const int bits = 53 - std::bit_width(static_cast<unsigned>(c->sum_of_halves - 1));
+  c->last_bit = exponent_of(*std::max_element(c->weights.begin(), c->weights.end())) + 1 - bits;
   for (const cpp_int& weight : c->weights) {
-    const cpp_int high = c->unit > 0 ? cpp_int(weight >> unsigned(c->unit) << unsigned(c->unit)) : weight;
+    const cpp_int high = c->last_bit > 0 ? cpp_int(weight >> unsigned(c->last_bit) << unsigned(c->last_bit)) : weight;
     c->whole.push_back(nearest_double(weight));
     c->high.push_back(nearest_double(high));
     c->low.push_back(plan.flaw == ResidueFlaw::one_weight ? 0 : nearest_double(weight - high));
@@ -139,15 +136,15 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
   // README.md, "Residues", "No overflow": what the error of the quotient takes from (P - 1) / 2.
   cpp_int slack = 0;
   if (plan.sum != ResidueSum::exact) {
-    const cpp_int all = c->product * c->residues;
-    slack = (all >> 50) +
-            (in_pairs() ? cpp_int(c->residues) << unsigned(std::max(c->unit, 0)) : all * (plan.moduli + 1) >> 51);
+    const cpp_int greatest_sum = c->product * c->sum_of_halves;  // README.md: R P
+    slack = (greatest_sum >> 50) + (uses_pairs() ? cpp_int(c->sum_of_halves) << unsigned(std::max(c->last_bit, 0))
+                                                 : greatest_sum * (plan.moduli + 1) >> 51);
   }
   c->greatest = (c->product - 1) / 2 - slack;
-  set(c->limit.get(), c->greatest);
+  set(c->greatest_in_mpfr.get(), c->greatest);
   exact::Mpfr log(64);
-  mpfr_log2(log.get(), c->limit.get(), MPFR_RNDN);
-  c->limit_log = mpfr_get_d(log.get(), MPFR_RNDN);
+  mpfr_log2(log.get(), c->greatest_in_mpfr.get(), MPFR_RNDN);
+  c->log_of_greatest = mpfr_get_d(log.get(), MPFR_RNDN);
   const FormatFields& f = plan.narrow.fields();
   for (int x = -256; x < 256; ++x) {
     const uint64_t code = f.integer ? static_cast<uint64_t>(int64_t{x})
@@ -159,53 +156,48 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
 
 namespace {
 
-/// Encodings of fp64 or fp32 as `count` lines: lines begin `from_line` apart, the numbers of a line are `stride` apart.
-ResidueGemm::Lines lines_of(const FormatFields& f, const std::vector<uint64_t>& codes, size_t count, size_t from_line,
-                            size_t stride) {
+/// Encodings of fp64 or fp32, row-major, as `count` lines, which are the rows.
+ResidueGemm::Lines lines_of(const FormatFields& f, const std::vector<uint64_t>& codes, size_t count) {
   ResidueGemm::Lines x{count, codes.size() / count, std::vector<double>(codes.size()), std::vector<uint8_t>(count, 0)};
-  for (size_t line = 0, to = 0; line < count; ++line)
-    for (size_t l = 0; l < x.length; ++l, ++to) {
-      const uint64_t code = codes[line * from_line + l * stride];
-      const double number =
-          f.width == 64 ? std::bit_cast<double>(code) : double{std::bit_cast<float>(static_cast<uint32_t>(code))};
-      const bool finite = std::isfinite(number);
-      if (!finite) x.special[line] = 1;
-      x.number[to] = finite ? number : 0;
-    }
+  for (size_t at = 0; at < codes.size(); ++at) {
+    const double number = host_value(f, codes[at]);
+    if (std::isfinite(number)) x.number[at] = number;
+    else x.special[at / x.length] = 1;
+  }
   return x;
 }
 
 /// The lines' numbers times 2^(the line's scale), truncated to integers.
 ResidueGemm::Lines integers(const ResidueGemm::Lines& x, const std::vector<int>& scales) {
-  ResidueGemm::Lines all{x.count, x.length, std::vector<double>(x.number.size()), x.special};
+  ResidueGemm::Lines scaled{x.count, x.length, std::vector<double>(x.number.size()), x.special};
   for (size_t line = 0; line < x.count; ++line)
-    integers_of(x.of(line), x.length, scales[line], all.number.data() + line * x.length);
-  return all;
+    integers_of(x.numbers_of(line), x.length, scales[line], scaled.number.data() + line * x.length);
+  return scaled;
 }
 
 }  // namespace
 
 ResidueGemm::Lines ResidueGemm::rows_of(const std::vector<uint64_t>& a) const {
-  return lines_of(op_.a.fields(), a, size_t(op_.m), size_t(op_.k), 1);
+  return lines_of(op_.a.fields(), a, size_t(op_.m));
 }
 ResidueGemm::Lines ResidueGemm::columns_of(const std::vector<uint64_t>& b) const {
-  return lines_of(op_.b.fields(), b, size_t(op_.n), 1, size_t(op_.n));
+  return lines_of(op_.b.fields(), transposed(b, op_.n), size_t(op_.n));
 }
 
 std::vector<int64_t> ResidueGemm::host_sums(const Factors& factors) const {
-  const auto m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), chain = size_t(block_);
+  const auto m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), chain = size_t(exact_products_);
   std::vector<int64_t> all(m * n, 0);
   std::vector<int32_t> sums(m * n);
-  for (size_t from = 0; from < k; from += chain) {
-    const size_t there = std::min(chain, k - from);
-    std::vector<int8_t> a(m * there), b(n * there);
-    const auto narrow = [&](const std::vector<int>& wide, std::vector<int8_t>& to) {
-      for (size_t line = 0, at = 0; at < to.size(); ++line)
-        for (size_t l = 0; l < there; ++l, ++at) to[at] = static_cast<int8_t>(wide[line * k + from + l]);
+  for (size_t first = 0; first < k; first += chain) {
+    const size_t length = std::min(chain, k - first);
+    const auto in_s8 = [&](const std::vector<int>& residues, size_t lines) {
+      std::vector<int8_t> narrow;
+      narrow.reserve(lines * length);
+      for (size_t line = 0; line < lines; ++line)
+        for (size_t l = 0; l < length; ++l) narrow.push_back(static_cast<int8_t>(residues[line * k + first + l]));
+      return narrow;
     };
-    narrow(factors.a, a);
-    narrow(factors.b, b);
-    s8_product(m, n, there, a.data(), b.data(), sums.data());
+    s8_product(m, n, length, in_s8(factors.a, m).data(), in_s8(factors.b, n).data(), sums.data());
     for (size_t at = 0; at < all.size(); ++at) all[at] += sums[at];
   }
   return all;
@@ -214,7 +206,7 @@ std::vector<int64_t> ResidueGemm::host_sums(const Factors& factors) const {
 std::vector<std::vector<int64_t>> ResidueGemm::sums(const std::vector<Factors>& factors) const {
   if (multiplies_here_) {
     std::vector<std::vector<int64_t>> all;
-    for (const Factors& one : factors) all.push_back(host_sums(one));
+    for (const Factors& product : factors) all.push_back(host_sums(product));
     return all;
   }
   const auto m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), unit_k = size_t(plan_.unit_k);
@@ -225,24 +217,24 @@ std::vector<std::vector<int64_t>> ResidueGemm::sums(const std::vector<Factors>& 
   dots.resize(factors.size() * m * n);
   const size_t bytes = 4 * factors.size() * m * n;  // of c and of the results
   Outcomes outcomes;
-  const size_t chain = size_t(block_) / unit_k * unit_k;
-  for (size_t from = 0; from < k; from += unit_k) {
-    if (from % chain == 0) std::memset(dots.inputs()[2].data(), 0, bytes);
-    const size_t there = std::min(unit_k, k - from);
+  const size_t chain = size_t(exact_products_) / unit_k * unit_k;
+  for (size_t first = 0; first < k; first += unit_k) {
+    if (first % chain == 0) std::memset(dots.inputs()[2].data(), 0, bytes);
+    const size_t length = std::min(unit_k, k - first);
     uint8_t *to_a = dots.inputs()[0].data(), *to_b = dots.inputs()[1].data();  // narrow: a byte each
-    if (there < unit_k) {
+    if (length < unit_k) {
       std::memset(to_a, 0, dots.size() * unit_k);
       std::memset(to_b, 0, dots.size() * unit_k);
     }
-    for (const Factors& one : factors)
+    for (const Factors& product : factors)
       for (size_t i = 0; i < m; ++i)
         for (size_t j = 0; j < n; ++j, to_a += unit_k, to_b += unit_k)
-          for (size_t l = 0; l < there; ++l) {
-            to_a[l] = codes[one.a[i * k + from + l]];
-            to_b[l] = codes[one.b[j * k + from + l]];
+          for (size_t l = 0; l < length; ++l) {
+            to_a[l] = codes[product.a[i * k + first + l]];
+            to_b[l] = codes[product.b[j * k + first + l]];
           }
     dot_->run(dots, outcomes);
-    const bool ends = (from + unit_k) % chain == 0 || from + unit_k >= k;
+    const bool ends = (first + unit_k) % chain == 0 || first + unit_k >= k;
     for (size_t at = 0; ends && at < dots.size(); ++at) {
       const auto bits = static_cast<uint32_t>(outcomes.results.get(at));
       all[at / (m * n)][at % (m * n)] +=
@@ -253,17 +245,17 @@ std::vector<std::vector<int64_t>> ResidueGemm::sums(const std::vector<Factors>& 
   return all;
 }
 
-std::vector<int> ResidueGemm::residues(const Lines& integers, size_t at) const {
-  const int p = moduli_[at];
+std::vector<int> ResidueGemm::residues(const Lines& integers, size_t modulus_index) const {
+  const int p = moduli_[modulus_index];
   std::vector<int> all(integers.number.size());
   centred_residues(integers.number.data(), all.size(), p, all.data());
-  const int other = moduli_[(at + 1) % moduli_.size()];
+  const int next_p = moduli_[(modulus_index + 1) % moduli_.size()];
   for (size_t i = 0; i < all.size() && plan_.flaw == ResidueFlaw::wrong_power; ++i) {
     const double x = integers.number[i];
     if (x == 0) continue;
     const int last = std::ilogb(x) - 52 + std::countr_zero(std::bit_cast<uint64_t>(x) | uint64_t{1} << 52);
     int power = 1;
-    for (int bit = 0; bit < last; ++bit) power = 2 * power % other;
+    for (int bit = 0; bit < last; ++bit) power = 2 * power % next_p;
     all[i] = centred(int64_t{centred(static_cast<int64_t>(std::ldexp(x, -last)), p)} * power, p);
   }
   for (size_t i = 0; i < all.size() && plan_.flaw == ResidueFlaw::unsigned_residue; ++i)
@@ -271,17 +263,17 @@ std::vector<int> ResidueGemm::residues(const Lines& integers, size_t at) const {
   return all;
 }
 
-void ResidueGemm::add_factors(const Lines& a, const Lines& b, size_t at, std::vector<Factors>& factors) const {
-  const int p = moduli_[at];
-  std::vector<int> x = residues(a, at), y = residues(b, at);
+void ResidueGemm::add_factors(const Lines& a, const Lines& b, size_t modulus_index,
+                              std::vector<Factors>& factors) const {
+  std::vector<int> x = residues(a, modulus_index), y = residues(b, modulus_index);
   if (plan_.narrow.fields().integer) {
     factors.push_back({std::move(x), std::move(y)});
     return;
   }
-  const int root = root_of(p), base = root ? root : base_of_digits;
-  const auto split = [&](std::vector<int>& all) {  // returns the high digits, leaves the low ones in `all`
-    std::vector<int> high(all.size());
-    for (size_t i = 0; i < all.size(); ++i) std::tie(high[i], all[i]) = digits_of(all[i], base, root != 0);
+  const int root = root_of(moduli_[modulus_index]), base = root ? root : base_of_digits;
+  const auto split = [&](std::vector<int>& x) {  // returns the high digits, leaves the low ones in x
+    std::vector<int> high(x.size());
+    for (size_t i = 0; i < x.size(); ++i) std::tie(high[i], x[i]) = digits_of(x[i], base, root != 0);
     return high;
   };
   std::vector<int> x1 = split(x), y1 = split(y);
@@ -297,26 +289,25 @@ void ResidueGemm::add_factors(const Lines& a, const Lines& b, size_t at, std::ve
   factors.push_back({std::move(x), std::move(y)});  // Karatsuba
 }
 
-std::vector<int> ResidueGemm::product_modulo(size_t at, const std::vector<int64_t>* sums) const {
-  const int p = moduli_[at], root = root_of(p), base = root ? root : base_of_digits;
+std::vector<int> ResidueGemm::product_modulo(size_t modulus_index, const std::vector<int64_t>* sums) const {
+  const int p = moduli_[modulus_index], root = root_of(p), base = root ? root : base_of_digits;
   std::vector<int> result(size_t(op_.m) * size_t(op_.n));
-  if (plan_.flaw == ResidueFlaw::lost_modulus && at + 1 == moduli_.size()) return result;
-  const bool of_s8 = plan_.narrow.fields().integer, all_digits = plan_.flaw != ResidueFlaw::digits_swapped;
-  if (of_s8) {  // fp64 holds the sums: 65536 products of 2^14 are below 2^48
+  if (plan_.flaw == ResidueFlaw::lost_modulus && modulus_index + 1 == moduli_.size()) return result;
+  if (plan_.narrow.fields().integer) {  // fp64 holds the sums: 65536 products of 2^14 are below 2^48
     const std::vector<double> whole(sums[0].begin(), sums[0].end());
     centred_residues(whole.data(), whole.size(), p, result.data());
     return result;
   }
   for (size_t i = 0; i < result.size(); ++i) {
-    const int64_t low = all_digits ? sums[0][i] : 0;
+    const int64_t low = plan_.flaw == ResidueFlaw::digits_swapped ? 0 : sums[0][i];
     const int64_t middle = root ? sums[1][i] + sums[2][i] : sums[2][i] - sums[1][i] - low;
     const int64_t sum = low % p + base * (middle % p) + (root ? 0 : base * base * (sums[1][i] % p));
-    result[i] = product_residue(sum, p, false);
+    result[i] = product_residue(sum, p, plan_.narrow);
   }
   return result;
 }
 
-bool ResidueGemm::in_pairs() const {
+bool ResidueGemm::uses_pairs() const {
   return plan_.sum == ResidueSum::fp64 && plan_.moduli > (plan_.narrow.fields().integer ? 6 : 5);
 }
 
@@ -324,7 +315,7 @@ std::string ResidueGemm::greatest_integer() const { return constants_->greatest.
 
 std::vector<double> ResidueGemm::weighted(const int* const* residues, size_t count) const {
   const Constants& c = *constants_;
-  const bool pairs = in_pairs();
+  const bool pairs = uses_pairs();
   std::vector<double> all(count);
   weighted_sums({moduli_.size(), pairs ? c.high.data() : c.whole.data(), pairs ? c.low.data() : nullptr, c.inverse,
                  c.product_high, c.product_low, plan_.flaw == ResidueFlaw::truncated_quotient},
@@ -343,7 +334,7 @@ uint64_t ResidueGemm::exactly_reconstructed(const int* const* residues, size_t e
     if (2 * sum < -c.product) sum += c.product;
   }
   const bool negative = sum < 0;
-  cpp_int magnitude = abs(sum);
+  const cpp_int magnitude = abs(sum);
   if (magnitude == 0) return d.encode_zero(false);
   const int drop = std::max(0, exponent_of(magnitude) - 61);
   const cpp_int kept = magnitude >> unsigned(drop);
@@ -354,67 +345,64 @@ uint64_t ResidueGemm::exactly_reconstructed(const int* const* residues, size_t e
 
 uint64_t ResidueGemm::reconstructed(const std::vector<int>& residues) const {
   const DefaultFloatEnvironment environment;
-  std::vector<const int*> each;
-  for (const int& residue : residues) each.push_back(&residue);
-  if (plan_.sum == ResidueSum::exact) return exactly_reconstructed(each.data(), 0, 0);
-  return encoded(op_.d.fields(), weighted(each.data(), 1)[0]);
+  std::vector<const int*> by_modulus;
+  for (const int& residue : residues) by_modulus.push_back(&residue);
+  if (plan_.sum == ResidueSum::exact) return exactly_reconstructed(by_modulus.data(), /*element=*/0, /*exponent=*/0);
+  return encoded(op_.d.fields(), weighted(by_modulus.data(), 1)[0]);
 }
 
 void ResidueGemm::run(const Batch& batch, Outcomes& outcomes) const {
   const DefaultFloatEnvironment environment;
   prepare(batch, outcomes);
-  for (size_t i = 0; i < batch.size(); ++i) one_product(batch, i, outcomes.results);
+  for (size_t i = 0; i < batch.size(); ++i) multiply(batch, i, outcomes.results);
 }
 
 ResidueGemm::Stages ResidueGemm::stages(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const {
   const auto m = size_t(op_.m), n = size_t(op_.n);
   const Lines x = rows_of(a), y = columns_of(b);
   Stages s;
-  s.by = scales(x, y);
-  s.a = integers(x, s.by.a);
-  s.b = integers(y, s.by.b);
+  s.scales = scales(x, y);
+  s.a = integers(x, s.scales.a);
+  s.b = integers(y, s.scales.b);
   std::vector<Factors> factors;
-  const size_t most = std::max<size_t>(1, dots_together / (m * n));  // products at once
-  for (size_t at = 0, first = 0; at < moduli_.size(); ++at) {
-    add_factors(s.a, s.b, at, factors);
-    if (factors.size() < most && at + 1 < moduli_.size()) continue;
+  const size_t max_products = std::max<size_t>(1, dots_together / (m * n));  // before the unit runs
+  for (size_t p = 0; p < moduli_.size(); ++p) {
+    add_factors(s.a, s.b, p, factors);
+    if (factors.size() < max_products && p + 1 < moduli_.size()) continue;
     const std::vector<std::vector<int64_t>> all = sums(factors);
-    for (const std::vector<int64_t>* next = all.data(); first <= at; ++first, next += products_of_modulus(plan_.narrow))
-      s.residues.push_back(product_modulo(first, next));
+    for (size_t product = 0; product < all.size(); product += size_t(products_of_modulus(plan_.narrow)))
+      s.residues.push_back(product_modulo(s.residues.size(), &all[product]));
     factors.clear();
   }
   return s;
 }
 
-void ResidueGemm::one_product(const Batch& batch, size_t index, Column& results) const {
-  GemmCase in(op_);
-  in.load(batch, index);
+void ResidueGemm::multiply(const Batch& batch, size_t index, Column& results) const {
+  GemmCase matrices(op_);
+  matrices.load(batch, index);
   const auto n = size_t(op_.n), k = size_t(op_.k);
-  const Stages s = stages(in.a, in.b);
+  const Stages s = stages(matrices.a, matrices.b);
   const FormatFields& d = op_.d.fields();
   const Scalars scalars(op_);
-  const auto is_number = [](const Exact& x) { return x.cls == NumberClass::finite || x.cls == NumberClass::zero; };
   const auto rounded = [&](const Exact& x, const Exact& y) {
     return to_exact(decode(d, add_exact(d, x, y, {}).encoding));
   };
   std::vector<const int*> residues;
-  for (const std::vector<int>& all : s.residues) residues.push_back(all.data());
-  const bool exact = plan_.sum == ResidueSum::exact, plain = !op_.has_alpha_beta();
-  const std::vector<double> integers = exact ? std::vector<double>() : weighted(residues.data(), in.c.size());
+  for (const std::vector<int>& of_modulus : s.residues) residues.push_back(of_modulus.data());
+  const bool is_exact = plan_.sum == ResidueSum::exact;
+  const std::vector<double> integers = is_exact ? std::vector<double>() : weighted(residues.data(), matrices.c.size());
   Element element;
-  for (size_t at = 0; at < in.c.size(); ++at) {
+  for (size_t at = 0; at < matrices.c.size(); ++at) {
     const size_t i = at / n, j = at % n;
-    const Exact addend = to_exact(decode(op_.c.fields(), in.c[at]));
+    const Exact addend = to_exact(decode(op_.c.fields(), matrices.c[at]));
     bool may_be_all_zero = !scalars.reads_c() || addend.cls == NumberClass::zero;
     for (size_t p = 0; p < residues.size() && may_be_all_zero; ++p)
       may_be_all_zero = residues[p][at] == 0 || !scalars.reads_products();
     // Residues have no infinity, no NaN and no sign of a zero: such results are taken from the exact sum.
-    const bool special = ((s.a.special[i] || s.b.special[j]) && scalars.reads_products()) ||
-                         (!is_number(addend) && scalars.reads_c()) || !is_number(scalars.alpha) ||
-                         !is_number(scalars.beta);
+    const bool special = scalars.meets_special(s.a.special[i] || s.b.special[j], addend);
     bool all_zero = may_be_all_zero;
     if (special || may_be_all_zero) {
-      element.load(op_, in, at);
+      element.load(op_, matrices, at);
       for (size_t l = 0; l < k; ++l)
         all_zero &=
             !scalars.reads_products() || is_zero(op_.a.fields(), element.a[l]) || is_zero(op_.b.fields(), element.b[l]);
@@ -423,21 +411,21 @@ void ResidueGemm::one_product(const Batch& batch, size_t index, Column& results)
       results.set(index, int(at), exact_element(ExactBy::accumulator, op_, element));
       continue;
     }
-    const int undone = s.by.a[i] + (plan_.flaw == ResidueFlaw::late_scale ? s.by.a[i] : s.by.b[j]);
-    uint64_t of_products = d.encode_zero(false);
+    const int scale = s.scales.a[i] + (plan_.flaw == ResidueFlaw::late_scale ? s.scales.a[i] : s.scales.b[j]);
+    uint64_t product_code = d.encode_zero(false);
     if (scalars.reads_products())
-      of_products =
-          exact ? exactly_reconstructed(residues.data(), at, -undone) : encoded(d, times_power(integers[at], -undone));
-    if (plain) {
-      results.set(index, int(at), host_sum(d, of_products, in.c[at]));
+      product_code =
+          is_exact ? exactly_reconstructed(residues.data(), at, -scale) : encoded(d, times_power(integers[at], -scale));
+    if (!op_.has_alpha_beta()) {
+      results.set(index, int(at), host_sum(d, product_code, matrices.c[at]));
       continue;
     }
-    Exact product = to_exact(decode(d, of_products)), other;
+    Exact product = to_exact(decode(d, product_code)), scaled_addend;
     // Both products are rounded, then their sum.
-    const Exact nothing;
-    if (product.significand != 0) product = rounded(exact_product(scalars.alpha, product), nothing);
-    if (scalars.reads_c()) other = rounded(exact_product(scalars.beta, addend), nothing);
-    results.set(index, int(at), add_exact(d, product, other, {}).encoding);
+    const Exact zero;
+    if (product.significand != 0) product = rounded(exact_product(scalars.alpha, product), zero);
+    if (scalars.reads_c()) scaled_addend = rounded(exact_product(scalars.beta, addend), zero);
+    results.set(index, int(at), add_exact(d, product, scaled_addend, {}).encoding);
   }
 }
 

@@ -48,9 +48,9 @@ enum class ResidueFlaw : uint8_t {
 };
 
 struct ResiduePlan {
-  Format narrow;
-  int moduli = 0;  ///< the number of moduli: the first ones of residue_moduli(), unless `others` has them
-  std::vector<int> others = {};
+  Format narrow = {};
+  int moduli = 0;                    ///< the number of moduli
+  std::vector<int> own_moduli = {};  ///< empty: the first ones of residue_moduli()
   ResidueScaling scaling = ResidueScaling::fast;
   ResidueSum sum = ResidueSum::fp64;
   int unit_k = 64;  ///< products of one dot of the unit
@@ -59,7 +59,7 @@ struct ResiduePlan {
 };
 struct NamedResidues {
   ResiduePlan plan;
-  std::string on;  ///< the name of the dot unit
+  std::string dot_unit;
 };
 /// The plan of a unit of the family `ozaki2:`, from its name; a refusal for other names and wrong parameters.
 Result<NamedResidues> named_residues(std::string_view unit);
@@ -100,7 +100,7 @@ class ResidueGemm final : public Unit {
     std::vector<double> number;
     std::vector<uint8_t> special;  ///< by line
 
-    const double* of(size_t line) const { return number.data() + line * length; }
+    const double* numbers_of(size_t line) const { return number.data() + line * length; }
   };
 
   /// Whether a result lies within the scheme's error bound of the exact value: what truncation to integers loses, and
@@ -125,13 +125,13 @@ class ResidueGemm final : public Unit {
   const ResiduePlan& plan() const { return plan_; }
   const std::vector<int>& moduli() const { return moduli_; }
   /// How many products along k one chain of dots sums: without error, and at most plan().block.
-  int exact_products() const { return block_; }
+  int exact_products() const { return exact_products_; }
 
  private:
   /// The intermediate results of one product, up to its residues.
   struct Stages;
   Stages stages(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const;
-  void one_product(const Batch& batch, size_t index, Column& results) const;
+  void multiply(const Batch& batch, size_t index, Column& results) const;
   Lines rows_of(const std::vector<uint64_t>& a) const;
   Lines columns_of(const std::vector<uint64_t>& b) const;
   Scales scales(const Lines& a, const Lines& b) const;
@@ -139,17 +139,17 @@ class ResidueGemm final : public Unit {
   struct Factors {
     std::vector<int> a, b;
   };
-  /// Appends what the unit multiplies for modulus number `at`: residues, or for FP8 their digits.
-  void add_factors(const Lines& a, const Lines& b, size_t at, std::vector<Factors>& factors) const;
-  std::vector<int> residues(const Lines& integers, size_t at) const;
-  /// A product of residues in s8, computed by this CPU.
+  /// Appends what the unit multiplies for a modulus: residues, or for FP8 their digits.
+  void add_factors(const Lines& a, const Lines& b, size_t modulus_index, std::vector<Factors>& factors) const;
+  std::vector<int> residues(const Lines& integers, size_t modulus_index) const;
+  /// The sums of a product of residues in s8, computed by this CPU.
   std::vector<int64_t> host_sums(const Factors& factors) const;
-  /// [product][element]: the sums.
+  /// The sums of all products: [product][element].
   std::vector<std::vector<int64_t>> sums(const std::vector<Factors>& factors) const;
-  /// The residues of a * b modulo modulus number `at`, from the sums of its products.
-  std::vector<int> product_modulo(size_t at, const std::vector<int64_t>* sums) const;
+  /// The residues of a * b for a modulus, from the sums of its products.
+  std::vector<int> product_modulo(size_t modulus_index, const std::vector<int64_t>* sums) const;
   /// Whether weights are used as pairs of fp64 numbers.
-  bool in_pairs() const;
+  bool uses_pairs() const;
   /// The integer with the residues residues[modulus][element], times 2^exponent, rounded once.
   uint64_t exactly_reconstructed(const int* const* residues, size_t element, int exponent) const;
   /// The integers of elements in fp64, as README.md, "Residues", bounds their error.
@@ -159,7 +159,7 @@ class ResidueGemm final : public Unit {
   std::unique_ptr<Unit> dot_;
   Op dot_op_, op_;
   bool multiplies_here_;  ///< the unit is `integer`, whose sums host_sums() computes
-  int block_;             ///< exact_products()
+  int exact_products_;
   std::vector<int> moduli_;
   struct Constants;
   std::shared_ptr<const Constants> constants_;

@@ -24,16 +24,16 @@ HWY_INLINE Vec fused(Vec x, Vec y, Vec z) {
   return hn::MulAdd(x, y, z);
 #else
   const Wide d;
-  HWY_ALIGN double of_x[max_lanes], of_y[max_lanes], of_z[max_lanes];
-  hn::Store(x, d, of_x);
-  hn::Store(y, d, of_y);
-  hn::Store(z, d, of_z);
-  for (size_t i = 0; i < hn::Lanes(d); ++i) of_z[i] = std::fma(of_x[i], of_y[i], of_z[i]);
-  return hn::Load(d, of_z);
+  HWY_ALIGN double xs[max_lanes], ys[max_lanes], zs[max_lanes];
+  hn::Store(x, d, xs);
+  hn::Store(y, d, ys);
+  hn::Store(z, d, zs);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) zs[i] = std::fma(xs[i], ys[i], zs[i]);
+  return hn::Load(d, zs);
 #endif
 }
 
-/// Calls `block(from)` for each vector of `count` elements, the last of which can overlap the one before it; calls
+/// Calls `block(first)` for each vector of `count` elements, the last of which can overlap the one before it; calls
 /// `few()` instead if a vector has more lanes than there are elements.
 template <class Block, class Few>
 HWY_INLINE void each_vector(size_t count, const Block& block, const Few& few) {
@@ -85,23 +85,24 @@ void weighted_sums(const WeightedSum& sum, const int* const* residues, size_t co
     Vec high = hn::Zero(d), low = hn::Zero(d);
     for (size_t p = 0; p < sum.moduli; ++p) {
       const Vec residue = residue_of(residues[p]);
-      high = fused(hn::Set(d, sum.weights[p]), residue, high);
+      high = fused(hn::Set(d, sum.high[p]), residue, high);
       if (sum.low) low = fused(hn::Set(d, sum.low[p]), residue, low);
     }
     const Vec quotient = hn::Mul(high, hn::Set(d, sum.inverse));
-    const Vec multiple = hn::Neg(sum.truncated ? hn::Trunc(quotient) : hn::Round(quotient));
+    const Vec multiple = hn::Neg(sum.truncates ? hn::Trunc(quotient) : hn::Round(quotient));
     const Vec rest = fused(multiple, hn::Set(d, sum.product_high), high);
     return sum.low ? fused(multiple, hn::Set(d, sum.product_low), hn::Add(rest, low)) : rest;
   };
   each_vector(
       count,
       [&](size_t i) HWY_ATTR {
-        const auto residue_of = [&](const int* all) HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(d32, all + i)); };
+        const auto residue_of = [&](const int* of_modulus)
+                                    HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(d32, of_modulus + i)); };
         hn::StoreU(number(residue_of), d, numbers + i);
       },
       [&]() HWY_ATTR {
         for (size_t i = 0; i < count; ++i) {
-          const auto residue_of = [&](const int* all) HWY_ATTR { return hn::Set(d, all[i]); };
+          const auto residue_of = [&](const int* of_modulus) HWY_ATTR { return hn::Set(d, of_modulus[i]); };
           numbers[i] = hn::GetLane(number(residue_of));
         }
       });

@@ -17,9 +17,9 @@ void centred_residues(const double* integers, size_t count, int p, int* residues
 /// P. A modulus's weight is 1 modulo itself, 0 modulo the others. README.md, "Residues", says what is exact.
 struct WeightedSum {
   size_t moduli;                              ///< number of moduli
-  const double *weights, *low;                ///< of each modulus, halves of its weight; low null: `weights` are whole
+  const double *high, *low;                   ///< of each modulus, halves of its weight; low null: `high` is the whole
   double inverse, product_high, product_low;  ///< 1/P; the halves of P
-  bool truncated;  ///< the multiple is truncated, not rounded: ResidueFlaw::truncated_quotient
+  bool truncates;  ///< the multiple is truncated, not rounded: ResidueFlaw::truncated_quotient
 };
 /// Writes one number for each element; residues[modulus] is an array of `count`.
 void weighted_sums(const WeightedSum& sum, const int* const* residues, size_t count, double* numbers);

@@ -11,7 +11,7 @@
 namespace mmafuzz::gemm {
 namespace {
 
-void plain_product(size_t m, size_t n, size_t k, const int8_t* a, const int8_t* b, int32_t* c) {
+void portable_product(size_t m, size_t n, size_t k, const int8_t* a, const int8_t* b, int32_t* c) {
   for (size_t i = 0; i < m; ++i)
     for (size_t j = 0; j < n; ++j) {
       uint32_t sum = 0;
@@ -59,32 +59,26 @@ void vnni_product(size_t m, size_t n, size_t k, const int8_t* a, const int8_t* b
   }
   std::vector<uint8_t> columns(panel * stride);
   for (size_t first = 0; first < n; first += panel) {
-    const size_t there = std::min(panel, n - first);
+    const size_t columns_here = std::min(panel, n - first);
     std::fill(columns.begin(), columns.end(), uint8_t{128});
-    for (size_t j = 0; j < there; ++j) {
-      const int8_t* from = b + (first + j) * k;
-      const size_t place = j / lanes * lanes * 4 + j % lanes * 4;
+    for (size_t j = 0; j < columns_here; ++j) {
+      const int8_t* column = b + (first + j) * k;
       for (size_t l = 0; l < k; ++l)
-        columns[l / 4 * 4 * panel + place + l % 4] = static_cast<uint8_t>(static_cast<uint8_t>(from[l]) ^ 0x80);
+        columns[l / 4 * 4 * panel + 4 * j + l % 4] = static_cast<uint8_t>(static_cast<uint8_t>(column[l]) ^ 0x80);
     }
     int32_t sums[max_rows][panel];
     for (size_t i = 0; i < m;) {
-      const size_t taken = m - i >= max_rows ? max_rows : m - i >= 4 ? 4 : 1;
-      const int8_t* from = &rows[i * stride];
-      if (taken == max_rows) tile<max_rows>(from, stride, columns.data(), fours, sums);
-      else if (taken == 4) tile<4>(from, stride, columns.data(), fours, sums);
-      else tile<1>(from, stride, columns.data(), fours, sums);
-      for (size_t r = 0; r < taken; ++r)
-        for (size_t j = 0; j < there; ++j)
+      const size_t rows_here = m - i >= max_rows ? max_rows : m - i >= 4 ? 4 : 1;
+      const int8_t* first_row = &rows[i * stride];
+      if (rows_here == max_rows) tile<max_rows>(first_row, stride, columns.data(), fours, sums);
+      else if (rows_here == 4) tile<4>(first_row, stride, columns.data(), fours, sums);
+      else tile<1>(first_row, stride, columns.data(), fours, sums);
+      for (size_t r = 0; r < rows_here; ++r)
+        for (size_t j = 0; j < columns_here; ++j)
           c[(i + r) * n + first + j] = static_cast<int32_t>(static_cast<uint32_t>(sums[r][j]) - excess[i + r]);
-      i += taken;
+      i += rows_here;
     }
   }
-}
-
-bool has_vnni() {
-  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni");
-  return has;
 }
 
 #endif
@@ -93,9 +87,9 @@ bool has_vnni() {
 
 void s8_product(size_t m, size_t n, size_t k, const int8_t* a, const int8_t* b, int32_t* c) {
 #if defined(__x86_64__)
-  if (has_vnni()) return vnni_product(m, n, k, a, b, c);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni")) return vnni_product(m, n, k, a, b, c);
 #endif
-  plain_product(m, n, k, a, b, c);
+  portable_product(m, n, k, a, b, c);
 }
 
 }  // namespace mmafuzz::gemm

@@ -7,23 +7,23 @@
 #include "core/block_case.h"
 #include "core/function_unit.h"
 #include "core/host_number.h"
-#include "oracles/gemm/fp32.h"
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/lanes/host_float.h"
 
 namespace mmafuzz::gemm {
 namespace {
 
-int rounded_up(int x, int to) { return (x + to - 1) / to * to; }
+/// The least multiple of n that is not below x.
+int next_multiple(int x, int n) { return (x + n - 1) / n * n; }
 
 /// The op that quantizes one block of `count` numbers.
-Op block_op(const ScaledPlan& plan, const Format& from, int count) {
+Op block_op(const ScaledPlan& plan, const Format& wide, int count) {
   Op op;
   op.kind = OpKind::quantize;
-  op.a = from;
+  op.a = wide;
   op.d = plan.element;
   op.scale_a = plan.scale;
-  if (plan.tensor) op.scale_b = format("fp32");
+  if (plan.has_tensor_scale) op.scale_b = format("fp32");
   op.k = count;
   op.scale_rule = plan.rule;
   return op;
@@ -31,20 +31,17 @@ Op block_op(const ScaledPlan& plan, const Format& from, int count) {
 
 /// amax / (greatest element * greatest scale), the nearest number of fp32, so that the greatest block's scale is the
 /// greatest; at least the least positive number, and 1 for a matrix of zeros (NVIDIA, NVFP4).
-uint32_t tensor_scale(const ScaledPlan& plan, const Format& from, const std::vector<uint64_t>& numbers) {
+uint32_t tensor_scale(const ScaledPlan& plan, const Format& wide, const std::vector<uint64_t>& numbers) {
   double amax = 0;
   for (const uint64_t encoding : numbers) {
-    const double x = std::fabs(to_double(from.fields(), encoding));
+    const double x = std::fabs(to_double(wide.fields(), encoding));
     if (std::isfinite(x)) amax = std::max(amax, x);
   }
-  if (amax == 0) return 0x3f800000;
+  if (amax == 0) return fp32_one;
   const FormatFields &e = plan.element.fields(), &s = plan.scale.fields();
   const double greatest = to_double(greatest_element(e)) * to_double(s, s.encode_greatest(false));
   return std::bit_cast<uint32_t>(std::max(static_cast<float>(amax / greatest), std::bit_cast<float>(1u)));
 }
-
-/// How many rows share a scale; as in frameworks, the last group of rows can be shorter.
-int group_of(int shared, int rows) { return shared == 0 ? rows : shared; }
 
 class ScaledGemm final : public Unit {
  public:
@@ -56,20 +53,17 @@ class ScaledGemm final : public Unit {
     GemmCase matrices(op_);
     for (size_t i = 0; i < batch.size(); ++i) {
       matrices.load(batch, i);
-      one_product(matrices, i, outcomes.results);
+      multiply(matrices, i, outcomes.results);
     }
   }
 
  private:
   static constexpr size_t max_dots = 4096;  ///< in one call of the unit
 
-  void one_product(const GemmCase& in, size_t index, Column& results) const {
-    std::vector<uint64_t> columns(in.b.size());
-    for (int l = 0; l < op_.k; ++l)
-      for (int j = 0; j < op_.n; ++j)
-        columns[size_t(j) * size_t(op_.k) + size_t(l)] = in.b[size_t(l) * size_t(op_.n) + size_t(j)];
-    const QuantizedMatrix a = quantized_matrix(plan_, op_.a, in.a, op_.m, op_.k, plan_.rows_a),
-                          b = quantized_matrix(plan_, op_.b, columns, op_.n, op_.k, plan_.columns_b);
+  void multiply(const GemmCase& matrices, size_t index, Column& results) const {
+    const QuantizedMatrix a = quantized_matrix(plan_, op_.a, matrices.a, op_.m, op_.k, plan_.rows_a),
+                          b = quantized_matrix(plan_, op_.b, transposed(matrices.b, op_.n), op_.n, op_.k,
+                                               plan_.columns_b);
     const size_t elements = size_t(op_.m) * size_t(op_.n);
     const Fp32 fp32(default_float_environment());
     for (size_t first = 0; first < elements; first += max_dots) {
@@ -77,14 +71,14 @@ class ScaledGemm final : public Unit {
       const std::vector<uint32_t> sums = chains(fp32, a, b, first, count);
       for (size_t at = 0; at < count; ++at) {
         const auto row = int((first + at) / size_t(op_.n)), column = int((first + at) % size_t(op_.n));
-        uint32_t sum = sums[at], factor = fp32.times(a.tensor, b.tensor);
-        if (plan_.by == ScaledBy::end && plan_.in_turn()) {
+        uint32_t sum = sums[at], factor = fp32.times(a.tensor_scale, b.tensor_scale);
+        if (plan_.scaled_by == ScaledBy::end && plan_.applies_scales_in_turn()) {
           sum = fp32.times(sum, scale_in_fp32(b, column, 0));
           factor = scale_in_fp32(a, row, 0);
-        } else if (plan_.by == ScaledBy::end) {
+        } else if (plan_.scaled_by == ScaledBy::end) {
           factor = product_of_scales(fp32, a, row, b, column, 0);
         }
-        results.set(index, int(first + at), fp32.fma(sum, factor, uint32_t(in.c[first + at])));
+        results.set(index, int(first + at), fp32.fma(sum, factor, uint32_t(matrices.c[first + at])));
       }
     }
   }
@@ -106,22 +100,22 @@ class ScaledGemm final : public Unit {
     dots.resize(count);
     std::vector<uint32_t> partial(count, 0), sums(count, 0);
     Outcomes outcomes;
-    for (int from = 0; from < a.length; from += plan_.unit_k) {
-      fill(dots, a, b, first, from);
+    for (int begin = 0; begin < a.length; begin += plan_.unit_k) {
+      fill(dots, a, b, first, begin);
       std::memcpy(dots.inputs()[2].data(), partial.data(), 4 * count);
       dot_->run(dots, outcomes);
       std::memcpy(partial.data(), outcomes.results.data(), 4 * count);
-      const int to = from + plan_.unit_k;
-      if (plan_.promote == 0 || (to % plan_.promote != 0 && to < a.length)) continue;
+      const int end = begin + plan_.unit_k;
+      if (plan_.promote == 0 || (end % plan_.promote != 0 && end < a.length)) continue;
       for (size_t at = 0; at < count; ++at) {
         const auto row = int((first + at) / size_t(op_.n)), column = int((first + at) % size_t(op_.n));
-        if (plan_.by != ScaledBy::interval) {
+        if (plan_.scaled_by != ScaledBy::interval) {
           sums[at] = fp32.add(sums[at], partial[at]);
           continue;
         }
-        const int block = from / plan_.block;
+        const int block = begin / plan_.block;
         uint32_t term = partial[at], factor;
-        if (plan_.in_turn()) {
+        if (plan_.applies_scales_in_turn()) {
           term = fp32.times(term, scale_in_fp32(a, row, block));
           factor = scale_in_fp32(b, column, block);
         } else {
@@ -134,15 +128,15 @@ class ScaledGemm final : public Unit {
     return plan_.promote == 0 ? partial : sums;
   }
 
-  /// Writes the operands and scales of dots of the elements from `first` on; the dots begin at `from` along k.
-  void fill(Batch& dots, const QuantizedMatrix& a, const QuantizedMatrix& b, size_t first, int from) const {
+  /// Writes the operands and scales of dots of the elements from `first` on, which begin at product `begin` along k.
+  void fill(Batch& dots, const QuantizedMatrix& a, const QuantizedMatrix& b, size_t first, int begin) const {
     const auto k = size_t(plan_.unit_k);
     for (size_t at = 0; at < dots.size(); ++at) {
       const size_t element = first + at, row = element / size_t(op_.n), column = element % size_t(op_.n);
-      std::memcpy(dots.inputs()[0].data() + at * k, &a.codes[row * size_t(a.length) + size_t(from)], k);
-      std::memcpy(dots.inputs()[1].data() + at * k, &b.codes[column * size_t(b.length) + size_t(from)], k);
+      std::memcpy(dots.inputs()[0].data() + at * k, &a.codes[row * size_t(a.length) + size_t(begin)], k);
+      std::memcpy(dots.inputs()[1].data() + at * k, &b.codes[column * size_t(b.length) + size_t(begin)], k);
       for (int s = 0; s < dot_op_.scales(); ++s) {
-        const size_t block = size_t(from / plan_.block + s);
+        const size_t block = size_t(begin / plan_.block + s);
         dots.inputs()[3].set(at, s, a.scales[row * size_t(a.blocks) + block]);
         dots.inputs()[4].set(at, s, b.scales[column * size_t(b.blocks) + block]);
       }
@@ -156,42 +150,43 @@ class ScaledGemm final : public Unit {
 
 }  // namespace
 
-double QuantizedMatrix::number(const ScaledPlan& plan, int row, int at) const {
-  const size_t block = plan.block ? size_t(at / plan.block) : 0;
+double QuantizedMatrix::number(const ScaledPlan& plan, int row, int element) const {
+  const size_t block = plan.block ? size_t(element / plan.block) : 0;
   const double scale = to_double(plan.scale.fields(), scales[size_t(row) * size_t(blocks) + block]);
-  return to_double(plan.element.fields(), codes[size_t(row) * size_t(length) + size_t(at)]) * scale *
-         double{std::bit_cast<float>(tensor)};
+  return to_double(plan.element.fields(), codes[size_t(row) * size_t(length) + size_t(element)]) * scale *
+         double{std::bit_cast<float>(tensor_scale)};
 }
 
-QuantizedMatrix quantized_matrix(const ScaledPlan& plan, const Format& from, const std::vector<uint64_t>& numbers,
+QuantizedMatrix quantized_matrix(const ScaledPlan& plan, const Format& wide, const std::vector<uint64_t>& numbers,
                                  int rows, int length, int shared) {
   QuantizedMatrix q;
   q.rows = rows;
-  q.length = rounded_up(rounded_up(length, plan.unit_k), std::max(plan.block, 1));
-  const int block = plan.block ? plan.block : q.length, group = group_of(shared, rows);
+  q.length = next_multiple(next_multiple(length, plan.unit_k), std::max(plan.block, 1));
+  const int block = plan.block ? plan.block : q.length;
+  const int group = shared ? shared : rows;  // as in frameworks, the last group of rows can be shorter
   q.blocks = q.length / block;
   q.codes.assign(size_t(rows) * size_t(q.length), 0);
   q.scales.assign(size_t(rows) * size_t(q.blocks), 0);
-  if (plan.tensor) q.tensor = tensor_scale(plan, from, numbers);
-  const Op op = block_op(plan, from, block * group);
+  if (plan.has_tensor_scale) q.tensor_scale = tensor_scale(plan, wide, numbers);
+  const Op op = block_op(plan, wide, block * group);
   QuantizedBlock quantizer(op);
-  Batch one(op);
-  one.resize(1);
+  Batch input(op);
+  input.resize(1);
   Column result(op.result().format, op.result().count);
   result.resize(1);
   for (int first = 0; first < rows; first += group) {
-    const int here = std::min(group, rows - first);
+    const int rows_here = std::min(group, rows - first);
     for (int at = 0; at < q.blocks; ++at) {
       for (int i = 0; i < group; ++i)
         for (int l = 0; l < block; ++l) {
-          const int from_l = at * block + l;
-          const bool inside = i < here && from_l < length;
-          one.inputs()[0].set(0, i * block + l,
-                              inside ? numbers[size_t(first + i) * size_t(length) + size_t(from_l)] : 0);
+          const int element = at * block + l;
+          const bool inside = i < rows_here && element < length;
+          input.inputs()[0].set(0, i * block + l,
+                                inside ? numbers[size_t(first + i) * size_t(length) + size_t(element)] : 0);
         }
-      if (plan.tensor) one.inputs()[1].set(0, 0, q.tensor);
-      quantizer.run(one, 0, result);
-      for (int i = 0; i < here; ++i) {
+      if (plan.has_tensor_scale) input.inputs()[1].set(0, 0, q.tensor_scale);
+      quantizer.run(input, 0, result);
+      for (int i = 0; i < rows_here; ++i) {
         q.scales[size_t(first + i) * size_t(q.blocks) + size_t(at)] = static_cast<uint32_t>(result.get(0, 0));
         for (int l = 0; l < block; ++l)
           q.codes[size_t(first + i) * size_t(q.length) + size_t(at * block + l)] =
@@ -204,7 +199,7 @@ QuantizedMatrix quantized_matrix(const ScaledPlan& plan, const Format& from, con
 
 Op scaled_dot(const ScaledPlan& plan) {
   Op op = dot_op(plan.element.name(), "fp32", "fp32", plan.unit_k);
-  if (plan.by == ScaledBy::unit) {
+  if (plan.scaled_by == ScaledBy::unit) {
     op.scale_a = op.scale_b = plan.unit_scale;
     op.scale_block = plan.block;
   }

@@ -10,6 +10,7 @@
 #include "arithmetic/block_rule.h"
 #include "core/result.h"
 #include "core/unit.h"
+#include "oracles/gemm/fp32.h"
 
 namespace mmafuzz::gemm {
 
@@ -21,25 +22,25 @@ enum class ScaledBy : uint8_t {
 };
 
 struct ScaledPlan {
-  Format element, scale;
-  Format unit_scale = {};  ///< the format of scales in the unit's op; without name: only fp32 applies them
-  int block = 0;           ///< numbers along k that share a scale; 0: all
-  int rows_a = 1;          ///< rows of a that share a scale; 0: all
-  int columns_b = 1;       ///< columns of b that share a scale; 0: all
-  bool tensor = false;     ///< each matrix has an fp32 scale of its own
-  ScaledBy by = ScaledBy::unit;
+  Format element = {}, scale = {};
+  Format unit_scale = {};         ///< the format of scales in the unit's op; without name: only fp32 applies them
+  int block = 0;                  ///< numbers along k that share a scale; 0: all
+  int rows_a = 1;                 ///< rows of a that share a scale; 0: all
+  int columns_b = 1;              ///< columns of b that share a scale; 0: all
+  bool has_tensor_scale = false;  ///< each matrix has an fp32 scale of its own
+  ScaledBy scaled_by = ScaledBy::unit;
   ScaleRule rule = ScaleRule::floor;
   int promote = 0;  ///< products after which the unit's sum is added to an fp32 sum beside it; 0: never
   int unit_k = 32;  ///< products of one dot of the unit
 
   /// Whether fp32 applies the two scales one after the other: b's and then a's at the end, a's and then b's to a
   /// block's sum. Otherwise it multiplies the two scales first.
-  bool in_turn() const { return unit_scale.name().empty() && rows_a == 1 && columns_b == 1; }
+  bool applies_scales_in_turn() const { return unit_scale.name().empty() && rows_a == 1 && columns_b == 1; }
 };
 
 struct NamedScaled {
   ScaledPlan plan;
-  std::string on;  ///< the name of the dot unit
+  std::string dot_unit;
 };
 /// The plan of a unit of the family `scaled:`, from its name; a refusal for other names and wrong parameters.
 Result<NamedScaled> named_scaled(std::string_view unit);
@@ -47,17 +48,17 @@ Result<NamedScaled> named_scaled(std::string_view unit);
 /// A quantized matrix whose rows run along k, padded with zeros to `length` (a multiple of the block and the dot).
 struct QuantizedMatrix {
   int rows = 0, length = 0;
-  std::vector<uint8_t> codes;    ///< [row][length]
-  int blocks = 1;                ///< scales of a row
-  std::vector<uint32_t> scales;  ///< [row][block], encodings of the scale's format
-  uint32_t tensor = 0x3f800000;  ///< the scale of the whole matrix, an fp32 encoding; 1 without plan.tensor
+  std::vector<uint8_t> codes;        ///< [row][length]
+  int blocks = 1;                    ///< scales of a row
+  std::vector<uint32_t> scales;      ///< [row][block], encodings of the scale's format
+  uint32_t tensor_scale = fp32_one;  ///< of the whole matrix
 
-  /// Element `at` of a row times its scale and the matrix's scale, exactly, or an infinity.
-  double number(const ScaledPlan& plan, int row, int at) const;
+  /// An element times its scale and the matrix's scale, exactly, or an infinity.
+  double number(const ScaledPlan& plan, int row, int element) const;
 };
 
-/// Quantizes `rows` rows of `length` encodings of `from`; `shared` rows share a scale (0: all).
-QuantizedMatrix quantized_matrix(const ScaledPlan& plan, const Format& from, const std::vector<uint64_t>& numbers,
+/// Quantizes `rows` rows of `length` encodings of a format; `shared` rows share a scale (0: all).
+QuantizedMatrix quantized_matrix(const ScaledPlan& plan, const Format& wide, const std::vector<uint64_t>& numbers,
                                  int rows, int length, int shared);
 
 /// The dot that the unit must be bound to.

@@ -12,14 +12,23 @@
 
 namespace mmafuzz::gemm {
 
+/// The numbers that a parameter can have; without any it takes words alone.
+struct NumberRange {
+  int least = 1, greatest = 0;
+};
+/// The value with which a parameter loses no bits ("": the parameter is not given); null: there is none.
+struct Lossless {
+  const char* value = nullptr;
+};
+
 template <class Plan>
 struct SchemeParameter {
   const char *name, *meaning, *allowed;
-  std::vector<std::pair<const char*, int>> words;  ///< words that can be given for numbers
-  int least, greatest;                             ///< the range of numbers that can be given; empty: only words
+  std::vector<std::pair<const char*, int>> words = {};  ///< words that can be given for numbers
+  NumberRange numbers = {};
   void (*set)(Plan&, int);
   int (*get)(const Plan&);
-  const char* exact = nullptr;  ///< the value that loses nothing ("": no value is given); null: there is none
+  Lossless lossless = {};
   /// For values that are no numbers, if not null: set_text sets one and returns the reason if that is impossible;
   /// get_text returns it as a name gives it, or an empty string if the value is a number.
   std::string (*set_text)(Plan&, std::string_view) = nullptr;
@@ -32,7 +41,7 @@ struct SchemeParameter {
       value = number;
       return true;
     }
-    return parse_number(text, value) && value >= least && value <= greatest;
+    return parse_number(text, value) && value >= numbers.least && value <= numbers.greatest;
   }
   /// The value as a name gives it; empty where a name cannot give it.
   std::string text_of(const Plan& plan) const {
@@ -41,45 +50,50 @@ struct SchemeParameter {
     const int value = get(plan);
     for (const auto& [word, number] : words)
       if (value == number) return word;
-    return value < least ? "" : std::to_string(value);
+    return value < numbers.least ? "" : std::to_string(value);
   }
 };
 
 /// A member of a plan as a number.
 template <auto member>
 struct PlanMember;
-template <class Of, class T, T Of::*member>
+template <class Owner, class T, T Owner::*member>
 struct PlanMember<member> {
-  using Plan = Of;
+  using Plan = Owner;
   static void set(Plan& plan, int value) { plan.*member = static_cast<T>(value); }
   static int get(const Plan& plan) { return static_cast<int>(plan.*member); }
 };
 
 /// A parameter that is a number, or a word for one.
 template <auto member>
-auto number_parameter(const char* name, const char* meaning, const char* allowed, int least, int greatest,
-                      const char* exact = nullptr, std::vector<std::pair<const char*, int>> words = {}) {
-  using Of = PlanMember<member>;
-  return SchemeParameter<typename Of::Plan>{name,    meaning, allowed, std::move(words), least, greatest,
-                                            Of::set, Of::get, exact};
+auto number_parameter(const char* name, const char* meaning, const char* allowed, NumberRange numbers,
+                      Lossless lossless = {}, std::vector<std::pair<const char*, int>> words = {}) {
+  using Member = PlanMember<member>;
+  return SchemeParameter<typename Member::Plan>{name,    meaning,     allowed,     std::move(words),
+                                                numbers, Member::set, Member::get, lossless};
+}
+/// How many products one dot of the unit has.
+template <auto member>
+auto unit_k_parameter() {
+  return number_parameter<member>("unit_k", "products of one dot of the unit", "a number of products", {1, max_extent});
 }
 /// A parameter that is one of `words`, which are numbered from 0.
 template <auto member>
 auto word_parameter(const char* name, const char* meaning, const char* allowed, const std::vector<const char*>& words,
-                    const char* exact = nullptr) {
+                    Lossless lossless = {}) {
   std::vector<std::pair<const char*, int>> numbered;
   for (const char* word : words) numbered.push_back({word, static_cast<int>(numbered.size())});
-  return number_parameter<member>(name, meaning, allowed, 1, 0, exact, std::move(numbered));
+  return number_parameter<member>(name, meaning, allowed, NumberRange{}, lossless, std::move(numbered));
 }
 
 /// `named` with the settings of a unit's name: the parameters in `table`, and `on=`, if Named has a dot unit.
 template <class Named, class Plan>
 Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std::string_view settings, Named named) {
-  constexpr bool over_unit = requires { named.on; };
+  constexpr bool over_unit = requires { named.dot_unit; };
   for (const auto& [name, text] : settings_of(settings)) {
     if constexpr (over_unit)
       if (name == "on") {
-        named.on = text;
+        named.dot_unit = text;
         continue;
       }
     const SchemeParameter<Plan>* const found = entry_named(table, name);
@@ -108,7 +122,8 @@ template <class Plan>
 std::vector<Setting> scheme_settings(const std::vector<SchemeParameter<Plan>>& table, const Plan& plan) {
   std::vector<Setting> all;
   for (const SchemeParameter<Plan>& p : table)
-    all.push_back({p.name, p.text_of(plan), p.exact ? std::optional<std::string>(p.exact) : std::nullopt});
+    all.push_back(
+        {p.name, p.text_of(plan), p.lossless.value ? std::optional<std::string>(p.lossless.value) : std::nullopt});
   return all;
 }
 
@@ -122,7 +137,7 @@ inline Refusal takes_gemm_of(const Format& f, const std::string& unit) {
   return declined(unit + " takes 'op gemm a=" + name + " b=" + name + " c=" + name + " d=" + name + "'");
 }
 
-/// The common base of families whose units run on a dot unit. Named: a plan, and `on`, the dot unit's name.
+/// The common base of families whose units run on a dot unit. Named: a plan, and `dot_unit`, that unit's name.
 template <class Named>
 class SchemeFamily : public Family {
  public:
@@ -140,7 +155,7 @@ class SchemeFamily : public Family {
     const Result<Named> scheme = scheme_of(name);
     if (!scheme) return {};
     std::vector<Setting> all = scheme_settings(table_(), scheme->plan);
-    all.push_back({"on", scheme->on, std::nullopt});
+    all.push_back({"on", scheme->dot_unit, std::nullopt});
     return all;
   }
 

@@ -11,14 +11,15 @@ namespace {
 /// Instructions in the order of preference: Hopper's `mma` of FP8 is emulated, its `wgmma` is not.
 constexpr std::array newest_first = {"tcgen05", "wgmma", "mma", "mfma", "wmma"};
 
-const ModelRow* unit_of(std::string_view arch, const std::string& operands) {
+/// The row of products in a format, summed in fp32; nullptr where the GPU has none.
+const ModelRow* row_of(std::string_view arch, const std::string& operands) {
   for (const char* instruction : newest_first) {
     const ModelRow* best = nullptr;
     for (const ModelRow& row : model_rows()) {
-      const bool is_one = row.arch == arch && row.instruction.starts_with(instruction) && !row.op.has_scales() &&
-                          row.op.a.name() == operands && row.op.b == row.op.a && row.op.c.name() == "fp32" &&
-                          row.op.d.name() == "fp32";
-      if (is_one && (!best || row.op.k > best->op.k)) best = &row;
+      const bool fits = row.arch == arch && row.instruction.starts_with(instruction) && !row.op.has_scales() &&
+                        row.op.a.name() == operands && row.op.b == row.op.a && row.op.c.name() == "fp32" &&
+                        row.op.d.name() == "fp32";
+      if (fits && (!best || row.op.k > best->op.k)) best = &row;
     }
     if (best) return best;
   }
@@ -36,7 +37,7 @@ std::vector<std::string> schemes_on(std::string_view arch, const std::string& ki
   const auto add = [&](const std::string& scheme, const std::string& format, const std::string& settings) {
     if (format == "s8") {
       if (has_integers(arch)) all.push_back(scheme + kind + ".s8?" + settings + "on=integer");
-    } else if (const ModelRow* row = unit_of(arch, format)) {
+    } else if (const ModelRow* row = row_of(arch, format)) {
       all.push_back(scheme + kind + "." + format + "?" + settings + "on=model:" + row->name());
     }
   };

@@ -20,7 +20,7 @@ Result<Shape> checked_shape(MatrixSize a, MatrixSize b, MatrixSize c, int64_t by
   if (c.rows != a.rows || c.columns != b.columns)
     return invalid("c is " + text(c) + ", but a times b is " + text({a.rows, b.columns}));
   int64_t needed = 0;
-  for (const MatrixSize& size : {a, b, c, c}) {
+  for (const MatrixSize& size : {a, b, c, /*d=*/c}) {
     int64_t bytes = 0;
     if (__builtin_mul_overflow(size.rows, size.columns, &bytes) ||
         __builtin_mul_overflow(bytes, bytes_per_element, &bytes) || __builtin_add_overflow(needed, bytes, &needed) ||

@@ -105,16 +105,15 @@ class DotQueue {
 class DotValues {
  public:
   /// `f` is fp32 or s32, as OzakiGemm::dot_op says.
-  DotValues(const FormatFields& f, const Outcomes& outcomes) : integer_(f.integer), from_(outcomes.results.data()) {}
+  DotValues(const FormatFields& f, const Outcomes& outcomes) : integer_(f.integer), results_(outcomes.results.data()) {}
   double operator[](size_t dot) const {
-    uint32_t bits;
-    std::memcpy(&bits, from_ + 4 * dot, 4);
+    const auto bits = loaded<uint32_t>(results_ + 4 * dot);
     return integer_ ? static_cast<double>(static_cast<int32_t>(bits)) : double{std::bit_cast<float>(bits)};
   }
 
  private:
   bool integer_;
-  const uint8_t* from_;
+  const uint8_t* results_;
 };
 
 }  // namespace mmafuzz::gemm

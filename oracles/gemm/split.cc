@@ -16,7 +16,7 @@ RowSplitter::RowSplitter(const FormatFields& format, const uint64_t* encodings, 
   rows_.top.assign(size_t(layout.rows), 0);
   rows_.needed.assign(size_t(layout.rows), 0);
   rows_.special.assign(size_t(layout.rows), 0);
-  elements_.reserve(size_t(layout.rows) * size_t(layout.length));
+  numbers_.reserve(size_t(layout.rows) * size_t(layout.length));
   for (int i = 0; i < layout.rows; ++i) {
     int top = INT32_MIN, least = INT32_MAX;
     for (int l = 0; l < layout.length; ++l) {
@@ -24,7 +24,7 @@ RowSplitter::RowSplitter(const FormatFields& format, const uint64_t* encodings, 
       if (x.cls == NumberClass::infinity || x.cls == NumberClass::nan) rows_.special[size_t(i)] = 1;
       if (x.cls != NumberClass::finite || (x.subnormal && subnormals == SubnormalReading::flushed)) x.significand = 0;
       if (x.subnormal && subnormals == SubnormalReading::halved) --x.exponent;
-      elements_.push_back({x.significand, x.exponent, x.negative});
+      numbers_.push_back({x.significand, x.exponent, x.negative});
       if (x.significand == 0) continue;
       top = std::max(top, x.exponent + static_cast<int>(std::bit_width(x.significand)));
       least = std::min(least, x.exponent + std::countr_zero(x.significand));
@@ -40,16 +40,15 @@ int RowSplitter::max_needed() const {
 }
 
 double RowSplitter::magnitude(int row, int element) const {
-  const Element& x = at(row, element);
+  const FiniteNumber& x = number(row, element);
   return times_power(static_cast<double>(x.significand), x.exponent - rows_.top[size_t(row)]);
 }
 
 double RowSplitter::remainder(int row, int element, int slices) const {
-  const Element& x = at(row, element);
-  const int cut = rows_.top[size_t(row)] - slices * rows_.width - x.exponent;  // bits below this one are left
-  const uint64_t left = cut <= 0 ? 0 : cut >= 64 ? x.significand : x.significand & ((uint64_t{1} << cut) - 1);
-  if (left == 0) return 0;
-  return times_power(static_cast<double>(left), x.exponent - rows_.top[size_t(row)]);
+  const FiniteNumber& x = number(row, element);
+  const int rest_bits = rows_.top[size_t(row)] - slices * rows_.width - x.exponent;
+  const uint64_t rest = rest_bits <= 0 ? 0 : x.significand & low_mask(rest_bits);
+  return rest == 0 ? 0 : times_power(static_cast<double>(rest), x.exponent - rows_.top[size_t(row)]);
 }
 
 SlicedRows RowSplitter::cut(int slices, bool with_digits) const {
@@ -57,17 +56,17 @@ SlicedRows RowSplitter::cut(int slices, bool with_digits) const {
   cut.slices = slices;
   if (with_digits) cut.digits.assign(size_t(slices) * size_t(cut.rows) * size_t(cut.length), 0);
   cut.filled.assign(size_t(slices) * size_t(cut.rows), 0);
-  const uint64_t mask = (uint64_t{1} << cut.width) - 1;
+  const uint64_t mask = low_mask(cut.width);
   for (int i = 0; i < cut.rows; ++i) {
     const int top = cut.top[size_t(i)];
     for (int l = 0; l < cut.length; ++l) {
-      const Element& x = at(i, l);
+      const FiniteNumber& x = number(i, l);
       if (x.significand == 0) continue;
       // The slices that its first and its last bit fall into.
       const int first = (top - x.exponent - static_cast<int>(std::bit_width(x.significand))) / cut.width + 1;
       const int last = (top - x.exponent - std::countr_zero(x.significand) + cut.width - 1) / cut.width;
       for (int p = first; p <= std::min(last, slices); ++p) {
-        const int shift = x.exponent - (top - p * cut.width);
+        const int shift = x.exponent - (top - p * cut.width);  // to the left, of the significand
         const uint64_t bits = shift >= 0 ? x.significand << shift : x.significand >> -shift;
         const auto digit = static_cast<int16_t>(bits & mask);
         if (with_digits) cut.slice(p, i)[l] = x.negative ? static_cast<int16_t>(-digit) : digit;

@@ -55,17 +55,17 @@ class RowSplitter {
   SlicedRows cut(int slices, bool with_digits = true) const;
 
  private:
-  struct Element {
+  struct FiniteNumber {
     uint64_t significand;
     int exponent;
     bool negative;
   };
-  const Element& at(int row, int element) const {
-    return elements_[size_t(row) * size_t(rows_.length) + size_t(element)];
+  const FiniteNumber& number(int row, int element) const {
+    return numbers_[size_t(row) * size_t(rows_.length) + size_t(element)];
   }
 
   SlicedRows rows_;
-  std::vector<Element> elements_;
+  std::vector<FiniteNumber> numbers_;
 };
 
 }  // namespace mmafuzz::gemm

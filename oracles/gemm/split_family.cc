@@ -11,7 +11,7 @@ namespace {
 struct SplitRow {
   const char* name;
   CorrectionPlan plan;  ///< with the products of the instruction that the published code uses, or its successor
-  const char *on, *source;
+  const char *dot_unit, *source;
 };
 
 constexpr char markidis[] = "Markidis et al. 2018", ootomo[] = "Ootomo and Yokota 2022";
@@ -20,11 +20,11 @@ const std::vector<SplitRow>& split_rows() {
   static const std::vector<SplitRow> all = {
       {"split:markidis.fp16", {.narrow = format("fp16")}, "model:ampere/mma.m16n8k16.f32.f16.f16.f32", markidis},
       {"split:ootomo.fp16",
-       {.narrow = format("fp16"), .scale = 11, .outside = true},
+       {.narrow = format("fp16"), .scale = 11, .adds_outside = true},
        "model:ampere/mma.m16n8k16.f32.f16.f16.f32",
        ootomo},
       {"split:ootomo.tf32",
-       {.narrow = format("tf32"), .scale = 11, .outside = true, .unit_k = 8},
+       {.narrow = format("tf32"), .scale = 11, .adds_outside = true, .unit_k = 8},
        "model:ampere/mma.m16n8k8.f32.tf32.tf32.f32",
        ootomo}};
   return all;
@@ -32,15 +32,14 @@ const std::vector<SplitRow>& split_rows() {
 
 const std::vector<SchemeParameter<CorrectionPlan>>& correction_parameters() {
   static const std::vector<SchemeParameter<CorrectionPlan>> all = {
-      number_parameter<&CorrectionPlan::scale>("scale", "the residual is multiplied by two to this power", "0 to 24", 0,
-                                               24),
-      number_parameter<&CorrectionPlan::unit_k>("unit_k", "products of one dot of the unit", "a number of products", 1,
-                                                max_extent),
+      number_parameter<&CorrectionPlan::scale>("scale", "the residual is multiplied by two to this power", "0 to 24",
+                                               {0, 24}),
+      unit_k_parameter<&CorrectionPlan::unit_k>(),
       number_parameter<&CorrectionPlan::residual_product>("residual_product", "1 adds the product of the two residuals",
-                                                          "0 or 1", 0, 1),
-      word_parameter<&CorrectionPlan::outside>("accumulate",
-                                               "where partial sums are added: in the unit or in fp32 beside it",
-                                               "inside or outside", {"inside", "outside"}),
+                                                          "0 or 1", {0, 1}),
+      word_parameter<&CorrectionPlan::adds_outside>("accumulate",
+                                                    "where partial sums are added: in the unit or in fp32 beside it",
+                                                    "inside or outside", {"inside", "outside"}),
   };
   return all;
 }
@@ -64,7 +63,7 @@ class SplitFamily final : public SchemeFamily<NamedCorrection> {
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const SplitRow& row : split_rows())
-      all.push_back({row.name, "error-corrected SGEMM in " + row.plan.narrow.name() + " on " + row.on + " (?on=)",
+      all.push_back({row.name, "error-corrected SGEMM in " + row.plan.narrow.name() + " on " + row.dot_unit + " (?on=)",
                      row.source, claims(), ""});
     return all;
   }
@@ -75,7 +74,7 @@ class SplitFamily final : public SchemeFamily<NamedCorrection> {
                                             const NamedCorrection& scheme, const Op& op) const override {
     const Format fp32 = format("fp32");
     if (!is_gemm_of(fp32, op)) return takes_gemm_of(fp32, name.plain());
-    Result<std::unique_ptr<Unit>> dot = registry.bind(scheme.on, correction_dot(scheme.plan));
+    Result<std::unique_ptr<Unit>> dot = registry.bind(scheme.dot_unit, correction_dot(scheme.plan));
     if (!dot) return dot.refusal();
     const std::string full = name.on((*dot)->name()).text();
     return named(make_corrected_sgemm(scheme.plan, std::move(*dot), op), full, claims());
@@ -91,7 +90,7 @@ Result<NamedCorrection> named_correction(std::string_view unit) {
   const UnitName parts(unit);
   const SplitRow* row = entry_named(split_rows(), parts.plain());
   if (!row) return unknown("not a unit of split: " + mmafuzz::in_quotes(unit));
-  return with_settings(correction_parameters(), parts.settings, NamedCorrection{row->plan, row->on});
+  return with_settings(correction_parameters(), parts.settings, NamedCorrection{row->plan, row->dot_unit});
 }
 
 }  // namespace mmafuzz::gemm

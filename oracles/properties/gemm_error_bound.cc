@@ -43,7 +43,7 @@ class GemmErrorBound final : public Property {
     gemm::OzakiGemm::Description d;
     return first_broken(cases, base, [&](const gemm::GemmCase& one, int element, uint64_t result) {
       if (element == 0) {
-        d = scheme.describe(shape_of(op), one.a.data(), one.b.data(), true);
+        d = scheme.describe(shape_of(op), one.a.data(), one.b.data(), gemm::OzakiGemm::PartialSums::computed);
         quick.load(one);
       }
       const gemm::ElementCuts cuts = gemm::element_cuts(d, size_t(element), size_t(op.n));

@@ -5,8 +5,8 @@
 namespace mmafuzz::prove {
 
 Result<bool> corrected_product_covers(const gemm::CorrectionPlan& plan) {
-  const bool inside = !plan.outside && plan.scale == 0 && plan.residual_product,
-             outside = plan.outside && plan.scale > 0;
+  const bool inside = !plan.adds_outside && plan.scale == 0 && plan.residual_product,
+             outside = plan.adds_outside && plan.scale > 0;
   if (!inside && !outside)
     return declined("formulas of error-corrected products add inside with scale=0, or outside with a greater scale");
   if (plan.narrow.fields().ignored_low_bits > 0)
@@ -62,7 +62,7 @@ CorrectedProduct corrected_product(const gemm::CorrectionPlan& plan, const DotMo
     for (size_t first = 0; first < k; first += length) from = one_dot(x, y, first, from);
     return from;
   };
-  if (!plan.outside)
+  if (!plan.adds_outside)
     return {
         chain(a.main, b.main, chain(a.residual, b.main, chain(a.main, b.residual, chain(a.residual, b.residual, c)))),
         {}};

@@ -21,7 +21,7 @@ SplitFactors split_factors(const gemm::CorrectionPlan& plan, const std::vector<E
 /// c + the sum of a[i] * b[i], as the method computes it in fp32.
 struct CorrectedProduct {
   Expression result;
-  Expression before_c;  ///< with plan.outside: result = before_c + c, rounded to nearest; else none
+  Expression before_c;  ///< with plan.adds_outside: result = before_c + c, rounded to nearest; else none
 };
 /// `dot` is the row that computes the dots.
 CorrectedProduct corrected_product(const gemm::CorrectionPlan& plan, const DotModel& dot, const SplitFactors& a,
