@@ -121,13 +121,13 @@ uint64_t integer_dot(const DotOperands& in, const Instruction& instruction) {
   constexpr int width = 32 / Count;
   int sum = static_cast<int>(in.c);
   for (int i = 0; i < in.k; i += Count) {
-    const auto together = [&](const uint64_t* v) {
-      uint32_t all = 0;
+    const auto packed = [&](const uint64_t* v) {
+      uint32_t word = 0;
       for (int j = 0; j < Count && i + j < in.k; ++j)
-        all |= static_cast<uint32_t>(v[i + j] & ((1u << width) - 1)) << (width * j);
-      return static_cast<int>(all);
+        word |= static_cast<uint32_t>(v[i + j] & low_mask(width)) << (width * j);
+      return static_cast<int>(word);
     };
-    sum = instruction(sum, together(in.a), together(in.b));
+    sum = instruction(sum, packed(in.a), packed(in.b));
   }
   return static_cast<uint32_t>(sum);
 }
@@ -382,25 +382,24 @@ class CpuFamily final : public Family {
   static Result<std::unique_ptr<Unit>> bind_fma(const CpuScalarInstruction& row, const Op& op,
                                                 std::vector<Claim>& claims) {
     const std::string_view name = row.name;
-    const bool single = name.ends_with("f32");
-    const char* format = single ? "fp32" : "fp64";
+    const bool is_fp32 = name.ends_with("f32");
+    const char* format = is_fp32 ? "fp32" : "fp64";
     if (!takes_dots_of(op, format, format, format))
       return declined(std::string(name) + " takes dots whose formats are all " + format);
     claims = {{ "equals_model", "ieee:fma" }};
     if (op.rounding == Rounding::nearest_even)
       claims.push_back(
-          {"equals_model", single ? "model:x86/fma.k1.f32.f32.f32.f32" : "model:x86/fma.k1.f64.f64.f64.f64"});
+          {"equals_model", is_fp32 ? "model:x86/fma.k1.f32.f32.f32.f32" : "model:x86/fma.k1.f64.f64.f64.f64"});
     return make_dot_unit(
         [run = row.run, mode = mxcsr_for(op)](const DotOperands& in) { return fma_chain(in, run, mode); });
   }
 
   static Result<std::unique_ptr<Unit>> bind_scalar(const CpuScalarInstruction& row, const Op& op) {
-    const std::string wanted = std::string("op ") + row.op;
-    const std::string asked = to_text(op);
-    if (!asked.starts_with(wanted) || (asked.size() > wanted.size() && asked[wanted.size()] != ' '))
-      return declined(std::string(row.name) + " takes '" + wanted + "'");
+    const std::string taken = std::string("op ") + row.op;
+    if (!(to_text(op) + " ").starts_with(taken + " "))
+      return declined(std::string(row.name) + " takes '" + taken + "'");
     if (row.truncates && op.rounding != Rounding::toward_zero)
-      return declined(std::string(row.name) + " takes '" + wanted + " round=toward_zero' alone");
+      return declined(std::string(row.name) + " takes '" + taken + " round=toward_zero' alone");
     const CpuFunction run = op.signals_inexact ? row.run : row.run_silently;
     return make_scalar_unit([run, mode = mxcsr_for(op)](const uint64_t* x) { return run(mode, x); });
   }
@@ -419,13 +418,13 @@ class CpuFamily final : public Family {
 
   static Result<std::unique_ptr<Unit>> bind_integers(const std::string& name, const Op& op,
                                                      std::vector<Claim>& claims) {
-    const bool bytes = name == byte_dots;
-    if (!takes_dots_of(op, bytes ? "u8" : "s16", bytes ? "s8" : "s16", "s32"))
-      return declined(name + " takes 'op dot " + (bytes ? "a=u8 b=s8" : "a=s16 b=s16") + " c=s32 d=s32'");
+    const bool of_bytes = name == byte_dots;
+    if (!takes_dots_of(op, of_bytes ? "u8" : "s16", of_bytes ? "s8" : "s16", "s32"))
+      return declined(name + " takes 'op dot " + (of_bytes ? "a=u8 b=s8" : "a=s16 b=s16") + " c=s32 d=s32'");
     // The instructions clamp after every 32 bits of operands, `integer` once at the end.
-    if (op.saturate && op.k > (bytes ? 4 : 2)) claims.clear();
-    return make_dot_unit([bytes, saturate = op.saturate](const DotOperands& in) {
-      return bytes ? byte_dot(in, saturate) : word_dot(in, saturate);
+    if (op.saturate && op.k > (of_bytes ? 4 : 2)) claims.clear();
+    return make_dot_unit([of_bytes, saturate = op.saturate](const DotOperands& in) {
+      return of_bytes ? byte_dot(in, saturate) : word_dot(in, saturate);
     });
   }
 #endif

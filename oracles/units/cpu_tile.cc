@@ -23,16 +23,17 @@ bool tiles_are_permitted() {
   return permitted;
 }
 
-/// A bit of edx, or else of eax, of CPUID's leaf 7. [SDM] vol. 2, CPUID: subleaf 0, edx has AMX-BF16 at 22, AMX-TILE at
-/// 24, AMX-INT8 at 25; subleaf 1, eax has AMX-FP16 at 21.
-bool has_bit(unsigned subleaf, bool of_edx, int bit) {
+// Where CPUID's leaf 7 says what the CPU has ([SDM] vol. 2, CPUID).
+enum class Leaf7 { edx_of_subleaf_0, eax_of_subleaf_1 };
+bool has_bit(Leaf7 place, int bit) {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid_count(7, subleaf, &eax, &ebx, &ecx, &edx) && ((of_edx ? edx : eax) >> bit & 1);
+  const bool in_edx = place == Leaf7::edx_of_subleaf_0;
+  return __get_cpuid_count(7, in_edx ? 0 : 1, &eax, &ebx, &ecx, &edx) && ((in_edx ? edx : eax) >> bit & 1);
 }
-bool has_tiles() { return has_bit(0, true, 24) && tiles_are_permitted(); }
-bool has_amx_bf16() { return has_bit(0, true, 22) && has_tiles(); }
-bool has_amx_int8() { return has_bit(0, true, 25) && has_tiles(); }
-bool has_amx_fp16() { return has_bit(1, false, 21) && has_tiles(); }
+bool has_tiles() { return has_bit(Leaf7::edx_of_subleaf_0, 24) && tiles_are_permitted(); }
+bool has_amx_bf16() { return has_bit(Leaf7::edx_of_subleaf_0, 22) && has_tiles(); }
+bool has_amx_int8() { return has_bit(Leaf7::edx_of_subleaf_0, 25) && has_tiles(); }
+bool has_amx_fp16() { return has_bit(Leaf7::eax_of_subleaf_1, 21) && has_tiles(); }
 
 /// What LDTILECFG reads ([SDM] vol. 1, 18.2): c is tile 0, one element; a tile 1, one row; b tile 2, one column.
 struct alignas(64) TileConfiguration {

@@ -64,15 +64,16 @@ struct EmulatedInstruction {
       POWER10(stem, nn, types)
 #define POWER10_INTEGER(stem, form, op, ...) \
   { "power10/" #stem #form, "integer", #stem #form, "power10_" #stem, "-DFORM=" #form __VA_ARGS__, "dot " op }
+constexpr bool reads_fpcr = true;
 constexpr EmulatedInstruction emulated_instructions[] = {
     {"arm/bfdot", "arm/bfdot.k2.f32.bf16.bf16.f32", "BFDOT with FPCR.EBF = 0", "arm_bfdot"},
     {"arm/bfmmla", "arm/bfmmla.k4.f32.bf16.bf16.f32", "BFMMLA with FPCR.EBF = 0", "arm_bfmmla"},
-    {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALB", "arm_bfmlal", "", nullptr, true},
-    {"arm/bfmlalt", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALT", "arm_bfmlal", "-DODD", nullptr, true},
+    {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALB", "arm_bfmlal", "", nullptr, reads_fpcr},
+    {"arm/bfmlalt", "arm/bfmlal.k1.f32.bf16.bf16.f32", "BFMLALT", "arm_bfmlal", "-DODD", nullptr, reads_fpcr},
     {"arm/bfmopa", "arm/bfmopa.k2.f32.bf16.bf16.f32", "SME's BFMOPA with FPCR.EBF = 0", "arm_bfmopa"},
-    {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", "SME's FMOPA of fp16", "arm_fmopa_f16", "", nullptr, true},
-    {"arm/fmopa_f32", "arm/fmopa.k1.f32.f32.f32.f32", "SME's FMOPA of fp32", "arm_fmopa_f32", "", nullptr, true},
-    {"arm/fmopa_f64", "arm/fmopa.k1.f64.f64.f64.f64", "SME's FMOPA of fp64", "arm_fmopa_f64", "", nullptr, true},
+    {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", "SME's FMOPA of fp16", "arm_fmopa_f16", "", nullptr, reads_fpcr},
+    {"arm/fmopa_f32", "arm/fmopa.k1.f32.f32.f32.f32", "SME's FMOPA of fp32", "arm_fmopa_f32", "", nullptr, reads_fpcr},
+    {"arm/fmopa_f64", "arm/fmopa.k1.f64.f64.f64.f64", "SME's FMOPA of fp64", "arm_fmopa_f64", "", nullptr, reads_fpcr},
     POWER10_FORMS(xvf16ger2, ".k2.f32.f16.f16.f32"),
     POWER10_FORMS(xvbf16ger2, ".k2.f32.bf16.bf16.f32"),
     POWER10_FORMS(xvf32ger, ".k1.f32.f32.f32.f32"),
@@ -92,7 +93,7 @@ constexpr EmulatedInstruction emulated_instructions[] = {
 struct FpcrWord {
   const char* name;
   uint32_t bits;
-  const char *overrides, *of_fp16;
+  const char *overrides, *overrides_of_fp16;
 };
 constexpr FpcrWord fpcr_words[] = {
     {"fz", 1u << 24, "subnormals=flushed_signed,tininess=before", "subnormals=flushed_of_fp32,tininess=before"},
@@ -109,11 +110,10 @@ struct Fpcr {
   std::string overrides;  ///< of the claimed row, "?name=value,..."; "" for no words
 };
 
-Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words) {
-  if (!one.honours_fpcr) return declined(std::string(one.name) + " does not read FPCR's control bits");
-  const Op op = one.op();
-  const DotModel& row = find_model_row(one.row)->model;
-  const bool of_fp16 = op.a.name() == "fp16";
+Result<Fpcr> parse_fpcr(const EmulatedInstruction& instruction, const std::string& words) {
+  if (!instruction.honours_fpcr) return declined(std::string(instruction.name) + " does not read FPCR's control bits");
+  const Op op = instruction.op();
+  const DotModel& row = find_model_row(instruction.row)->model;
   if (words.empty()) return invalid("fpcr= needs a word");
   Fpcr fpcr;
   for (const std::string& word : words_of(words, '+')) {
@@ -121,9 +121,9 @@ Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words
     if (!found)
       return invalid("fpcr= takes " + names_in_table(fpcr_words, ", ") + ", joined by +, not " +
                      mmafuzz::in_quotes(word));
-    const char* overrides = of_fp16 ? found->of_fp16 : found->overrides;
+    const char* overrides = op.a.name() == "fp16" ? found->overrides_of_fp16 : found->overrides;
     if (custom_name(*with_overrides(row, overrides), op) == custom_name(row, op))
-      return declined("fpcr=" + word + " changes nothing in " + one.name);
+      return declined("fpcr=" + word + " changes nothing in " + instruction.name);
     const std::string setting(overrides, std::strchr(overrides, '=') + 1);
     if (fpcr.overrides.find(setting) != std::string::npos)
       return invalid("fpcr=" + words + " says twice what " + setting + " is");
@@ -133,9 +133,9 @@ Result<Fpcr> parse_fpcr(const EmulatedInstruction& one, const std::string& words
   return fpcr;
 }
 
-const Machine& machine_of(const EmulatedInstruction& one) {
+const Machine& machine_of(const EmulatedInstruction& instruction) {
   for (const Machine& machine : machines)
-    if (std::string_view(one.name).starts_with(machine.maker)) return machine;
+    if (std::string_view(instruction.name).starts_with(machine.maker)) return machine;
   return machines[0];
 }
 
@@ -167,34 +167,34 @@ std::string contents(const fs::path& file) {
 
 /// The path of an instruction's program, which is built if it is not in the cache folder yet: its file name has a hash
 /// of its sources, compiler and flags.
-Result<std::string> program_of(const EmulatedInstruction& one) {
+Result<std::string> program_of(const EmulatedInstruction& instruction) {
   static std::mutex building;
   const std::lock_guard lock(building);
-  const Machine& machine = machine_of(one);
+  const Machine& machine = machine_of(instruction);
   const fs::path folder = source_folder();
   if (folder.empty()) return declined("the programs of emulated: (examples/emulated) are not installed");
-  const fs::path source = folder / (std::string(one.program) + ".c");
-  const std::string flags = std::string(machine.flags) + " " + one.flags;
-  std::set<fs::path> parts = {source};
+  const fs::path source = folder / (std::string(instruction.program) + ".c");
+  const std::string flags = std::string(machine.flags) + " " + instruction.flags;
+  std::set<fs::path> sources = {source};
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".h") parts.insert(entry.path());
+    if (entry.path().extension() == ".h") sources.insert(entry.path());
   uint64_t hash = fnv1a(machine.compiler + flags);
-  for (const fs::path& part : parts) hash = fnv1a(contents(part), hash);
+  for (const fs::path& file : sources) hash = fnv1a(contents(file), hash);
   std::ostringstream name;
-  name << one.program << "-" << std::hex << hash;
+  name << instruction.program << "-" << std::hex << hash;
   const fs::path program = cache_folder() / "emulated" / name.str();
-  std::error_code failed;
-  if (fs::exists(program, failed)) return program.string();
-  fs::create_directories(program.parent_path(), failed);
+  std::error_code ignored;
+  if (fs::exists(program, ignored)) return program.string();
+  fs::create_directories(program.parent_path(), ignored);
   const std::string unfinished = program.string() + "." + std::to_string(getpid()), log = unfinished + ".log";
   const std::string command = std::string(machine.compiler) + " -O2 -static " + flags + " " +
                               shell_word(source.string()) + " -o " + shell_word(unfinished) + " 2>" + shell_word(log);
   const bool built = std::system(command.c_str()) == 0;
-  if (built) fs::rename(unfinished, program, failed);
+  if (built) fs::rename(unfinished, program, ignored);
   std::ifstream messages(log);
   std::string first_line;
   std::getline(messages, first_line);
-  fs::remove(log, failed);
+  fs::remove(log, ignored);
   if (!built) return declined(std::string(machine.compiler) + " failed: " + first_line);
   return program.string();
 }
@@ -213,10 +213,10 @@ class EmulatedFamily final : public Family {
 
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
-    for (const EmulatedInstruction& one : emulated_instructions)
-      all.push_back({std::string("emulated:") + one.name,
-                     std::string(one.source) + " by QEMU's user emulation: " + to_text(one.op()), "",
-                     claims(one, one.op()), missing_for(machine_of(one))});
+    for (const EmulatedInstruction& instruction : emulated_instructions)
+      all.push_back({std::string("emulated:") + instruction.name,
+                     std::string(instruction.source) + " by QEMU's user emulation: " + to_text(instruction.op()), "",
+                     claims(instruction, instruction.op()), missing_for(machine_of(instruction))});
     return all;
   }
 
@@ -231,12 +231,12 @@ class EmulatedFamily final : public Family {
   /// Every instruction that takes the op: whatever a form negates or leaves out, each is compared with its own row.
   std::vector<std::string> searched_by_default(const Op& op) const override {
     std::vector<std::string> names;
-    for (const EmulatedInstruction& one : emulated_instructions) {
-      const Op own = one.op();
-      const bool takes = op.kind == own.kind && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
-                         op.saturate == own.saturate && !op.has_scales() && op.k % own.k == 0;
-      if (takes && missing_for(machine_of(one)).empty())
-        names.push_back(std::string("emulated:") + one.name + "?" + share_setting + "=" +
+    for (const EmulatedInstruction& instruction : emulated_instructions) {
+      const Op step = instruction.op();
+      const bool takes = op.kind == step.kind && op.a == step.a && op.b == step.b && op.c == step.c && op.d == step.d &&
+                         op.saturate == step.saturate && !op.has_scales() && op.k % step.k == 0;
+      if (takes && missing_for(machine_of(instruction)).empty())
+        names.push_back(std::string("emulated:") + instruction.name + "?" + share_setting + "=" +
                         std::to_string(default_share));
     }
     return names;
@@ -244,15 +244,15 @@ class EmulatedFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {
     const UnitName name(text);
-    const EmulatedInstruction* one = entry_named(emulated_instructions, name.path);
-    if (!one)
+    const EmulatedInstruction* instruction = entry_named(emulated_instructions, name.path);
+    if (!instruction)
       return unknown("unknown unit " + mmafuzz::in_quotes(text) + "; emulated: has " +
                      names_in_table(emulated_instructions, ", "));
     uint64_t share = 1;
     Fpcr fpcr;
     for (const auto& [setting, value] : name.each_setting()) {
       if (setting == "fpcr") {
-        const Result<Fpcr> parsed = parse_fpcr(*one, value);
+        const Result<Fpcr> parsed = parse_fpcr(*instruction, value);
         if (!parsed) return parsed.refusal();
         fpcr = *parsed;
         continue;
@@ -261,27 +261,28 @@ class EmulatedFamily final : public Family {
         return invalid("unit " + mmafuzz::in_quotes(text) + ": emulated: takes fpcr= and share=1 to " +
                        std::to_string(max_share) + ", not " + mmafuzz::in_quotes(setting + "=" + value));
     }
-    const Machine& machine = machine_of(*one);
+    const Machine& machine = machine_of(*instruction);
     if (const std::string missing = missing_for(machine); !missing.empty()) return declined(missing);
-    const Result<std::string> program = program_of(*one);
+    const Result<std::string> program = program_of(*instruction);
     if (!program) return program.refusal();
     std::vector<std::string> command = machine.emulator;
     command.push_back(*program);
     if (fpcr.bits) command.push_back(std::to_string(fpcr.bits));
-    Result<std::unique_ptr<Unit>> unit = bind_process(text, command, default_timeout, false, op);
+    Result<std::unique_ptr<Unit>> unit = bind_process(text, command, ProcessSettings{}, op);
     if (unit) {
       (*unit)->set_every_nth_batch(share);
-      (*unit)->describe(text, claims(*one, op, fpcr.overrides));
+      (*unit)->describe(text, claims(*instruction, op, fpcr.overrides));
     }
     return unit;
   }
 
  private:
-  static std::vector<Claim> claims(const EmulatedInstruction& one, const Op& op, const std::string& overrides = "") {
-    if (!one.integer_op) return {{"equals_model", std::string("model:") + one.row + overrides}};
+  static std::vector<Claim> claims(const EmulatedInstruction& instruction, const Op& op,
+                                   const std::string& overrides = "") {
+    if (!instruction.integer_op) return {{"equals_model", std::string("model:") + instruction.row + overrides}};
     // Each step of a chain clamps, `integer` clamps once at the end.
-    if (op.saturate && op.k > one.op().k) return {};
-    return {{"equals_model", one.row}};
+    if (op.saturate && op.k > instruction.op().k) return {};
+    return {{"equals_model", instruction.row}};
   }
 };
 

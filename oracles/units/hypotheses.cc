@@ -13,26 +13,28 @@ namespace {
 /// The order of the additions: c joins last, with the last product or first.
 enum class Order { left_to_right, right_to_left, from_c };
 
+/// To what each product, or each sum, is rounded: fp32, which holds the products of fp16, or the operands' format.
+enum class IntermediateFormat { fp32, of_operands };
+constexpr IntermediateFormat fp32 = IntermediateFormat::fp32, of_operands = IntermediateFormat::of_operands;
+
 struct Hypothesis {
   const char* name;
   const char* summary;
   const char* source;  ///< section and property of the paper
   Order order;
-  bool narrow_products;  ///< products are rounded to the operands' format; else to fp32, which holds those of fp16
-  bool narrow_sums;      ///< the same of every sum
+  IntermediateFormat products, sums;
 };
 
 constexpr Hypothesis hypotheses[] = {
     {"hypothesis:left-to-right", "((p0 + p1) + ...) + c in fp32", "4.3, properties 3 and 4; modes: 4.2",
-     Order::left_to_right, false, false},
-    {"hypothesis:right-to-left", "p0 + (p1 + (... + c)) in fp32", "4.3, property 3", Order::right_to_left, false,
-     false},
+     Order::left_to_right, fp32, fp32},
+    {"hypothesis:right-to-left", "p0 + (p1 + (... + c)) in fp32", "4.3, property 3", Order::right_to_left, fp32, fp32},
     {"hypothesis:from-c", "((c + p0) + p1) + ... in fp32", "6, the example of Fasi et al. that adds to c",
-     Order::from_c, false, false},
+     Order::from_c, fp32, fp32},
     {"hypothesis:narrow-products", "products in the operands' format, left-to-right", "4.1, listing 1",
-     Order::left_to_right, true, false},
+     Order::left_to_right, of_operands, fp32},
     {"hypothesis:narrow-sums", "products and sums in the operands' format, left-to-right", "4.1, property 1",
-     Order::left_to_right, true, true},
+     Order::left_to_right, of_operands, of_operands},
 };
 
 /// Every operation rounds once in the given mode; the last sum is converted to d's format to nearest even (4.2,
@@ -43,8 +45,8 @@ class OrderedSum {
       : operand_(op.a.fields()),
         c_(op.c.fields()),
         d_(op.d.fields()),
-        product_(h.narrow_products ? operand_ : fp32_fields),
-        sum_(h.narrow_sums ? operand_ : fp32_fields),
+        product_(h.products == of_operands ? operand_ : fp32_fields),
+        sum_(h.sums == of_operands ? operand_ : fp32_fields),
         order_(h.order) {
     rule_.rounding = rounding;
   }

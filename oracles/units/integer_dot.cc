@@ -109,9 +109,9 @@ class IntegerFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (!UnitName(name).settings.empty()) return invalid("unit " + name + " has no parameters");
-    const auto narrow = [](const Format& f) { return f.fields().integer && f.fields().width <= 16; };
-    const auto wide = [](const Format& f) { return f == format("s32"); };
-    if (op.kind != OpKind::dot || !narrow(op.a) || !narrow(op.b) || !wide(op.c) || !wide(op.d) || op.has_scales())
+    const auto is_narrow = [](const Format& f) { return f.fields().integer && f.fields().width <= 16; };
+    const Format s32 = format("s32");
+    if (op.kind != OpKind::dot || !is_narrow(op.a) || !is_narrow(op.b) || op.c != s32 || op.d != s32 || op.has_scales())
       return declined(name + " takes 'op dot' with integers of 4, 8 or 16 bits, c=s32 and d=s32");
     if (name == "integer")
       return named(std::make_unique<IntegerDotUnit>(op), name, {{"equals_model", "integer:bigint"}});

@@ -54,28 +54,28 @@ Result<Library> load(const std::string& path) {
 class PluginUnit final : public Unit {
  public:
   PluginUnit(const Library& library, const Op& op) : library_(library), op_(op) {
-    view_.kind = op.kind == OpKind::dot ? "dot" : op.kind == OpKind::convert ? "convert" : "scalar";
-    view_.operation = op_.kind == OpKind::scalar ? name_of(op_.scalar) : "";
-    view_.a = op_.a.name().c_str();
-    view_.b = op_.b.name().c_str();
-    view_.c = op_.c.name().c_str();
-    view_.d = op_.d.name().c_str();
-    view_.scale_a = op_.scale_a.name().c_str();
-    view_.scale_b = op_.scale_b.name().c_str();
-    view_.rounding = name_of(op_.rounding);
-    view_.k = op_.k;
-    view_.scale_block = op_.scale_block;
+    op_view_.kind = op.kind == OpKind::dot ? "dot" : op.kind == OpKind::convert ? "convert" : "scalar";
+    op_view_.operation = op_.kind == OpKind::scalar ? name_of(op_.scalar) : "";
+    op_view_.a = op_.a.name().c_str();
+    op_view_.b = op_.b.name().c_str();
+    op_view_.c = op_.c.name().c_str();
+    op_view_.d = op_.d.name().c_str();
+    op_view_.scale_a = op_.scale_a.name().c_str();
+    op_view_.scale_b = op_.scale_b.name().c_str();
+    op_view_.rounding = name_of(op_.rounding);
+    op_view_.k = op_.k;
+    op_view_.scale_block = op_.scale_block;
   }
 
   Result<bool> supported() const {
     char reason[256] = "";
-    if (library_.supports(&view_, reason, sizeof reason)) return true;
+    if (library_.supports(&op_view_, reason, sizeof reason)) return true;
     reason[sizeof reason - 1] = 0;
     return declined(std::string(library_.name()) + ": " + (reason[0] ? reason : "op not supported"));
   }
 
   std::vector<Claim> claims_of_library() const {
-    const char* equal = library_.equals ? library_.equals(&view_) : nullptr;
+    const char* equal = library_.equals ? library_.equals(&op_view_) : nullptr;
     return equal ? std::vector<Claim>{{"equals_model", equal}} : std::vector<Claim>{};
   }
 
@@ -87,16 +87,15 @@ class PluginUnit final : public Unit {
       for (size_t i = 0; i < batch.size(); ++i) column.unpack(i, values.data() + i * size_t(column.count()));
     }
     std::vector<uint64_t> results(batch.size());
-    mmafuzz_batch view{};
-    view.n = batch.size();
-    const auto at = [&](size_t i) { return i < columns.size() ? columns[i].data() : nullptr; };
-    view.a = at(0);
-    view.b = at(1);
-    view.c = at(2);
-    view.scale_a = at(3);
-    view.scale_b = at(4);
-    view.result = results.data();
-    if (const int code = library_.run(&view_, &view); code != 0)
+    const auto column = [&](size_t i) { return i < columns.size() ? columns[i].data() : nullptr; };
+    const mmafuzz_batch batch_view{.n = batch.size(),
+                                   .a = column(0),
+                                   .b = column(1),
+                                   .c = column(2),
+                                   .scale_a = column(3),
+                                   .scale_b = column(4),
+                                   .result = results.data()};
+    if (const int code = library_.run(&op_view_, &batch_view); code != 0)
       throw std::runtime_error(name() + " failed with code " + std::to_string(code));
     const uint64_t mask = op_.d.fields().container_mask();
     for (size_t i = 0; i < batch.size(); ++i) {
@@ -109,7 +108,7 @@ class PluginUnit final : public Unit {
  private:
   Library library_;
   Op op_;
-  mmafuzz_op view_{};
+  mmafuzz_op op_view_{};
 };
 
 class PluginFamily final : public Family {
@@ -137,21 +136,18 @@ class PluginFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind > OpKind::scalar) return declined("plugins evaluate dot, convert and scalar ops");
     UnitName parts(name);
-    bool isolated = true, fresh = false;
-    double timeout = default_timeout;
+    bool isolated = true;
+    ProcessSettings process;
     for (const auto& [setting, value] : parts.each_setting()) {
       if (setting == "isolated" && (value == "0" || value == "1")) {
         isolated = value == "1";
-      } else if (setting == fresh_setting && (value == "0" || value == "1")) {
-        fresh = value == "1";
-      } else if (setting == timeout_setting) {
-        const Result<double> seconds = parse_timeout(name, value);
-        if (!seconds) return seconds.refusal();
-        timeout = *seconds;
-      } else {
+        continue;
+      }
+      const Result<bool> is_taken = process.take(name, setting, value);
+      if (!is_taken) return is_taken.refusal();
+      if (!*is_taken)
         return invalid("unit " + mmafuzz::in_quotes(name) +
                        ": a plugin takes isolated=0 or 1, fresh=0 or 1, and timeout=SECONDS");
-      }
     }
     // A name is one word in records and witnesses, whatever the file is called.
     const Result<std::string> file = decode_command(parts.path);
@@ -160,8 +156,8 @@ class PluginFamily final : public Family {
       return invalid("unit " + mmafuzz::in_quotes(name) + ": " + mmafuzz::in_quotes(*file) +
                      " is a folder; a plugin is a shared library, as in plugin:./mine.so");
     parts.path = encode_command(*file);
-    if (isolated || fresh)
-      return bind_process(parts.text(), {own_command(), "serve", parts.plain() + "?isolated=0"}, timeout, fresh, op);
+    if (isolated || process.is_fresh)
+      return bind_process(parts.text(), {own_command(), "serve", parts.plain() + "?isolated=0"}, process, op);
     const Result<Library> library = load(*file);
     if (!library) return library.refusal();
     auto unit = std::make_unique<PluginUnit>(*library, op);

@@ -29,27 +29,21 @@ class ProcessFamilyBase : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {
     UnitName name(text);
-    double timeout = default_timeout;
-    bool fresh = false;
+    ProcessSettings process;
     for (const auto& [setting, value] : name.each_setting()) {
-      if (setting == fresh_setting && (value == "0" || value == "1")) {
-        fresh = value == "1";
-        continue;
-      }
-      if (setting != timeout_setting)
+      const Result<bool> is_taken = process.take(text, setting, value);
+      if (!is_taken) return is_taken.refusal();
+      if (!*is_taken)
         return invalid("unit " + mmafuzz::in_quotes(text) + " has no parameter " + mmafuzz::in_quotes(setting) +
                        ", only " + timeout_setting + " and " + fresh_setting +
                        "=0 or 1; a ? that belongs to the command is written %3f");
-      const Result<double> seconds = parse_timeout(text, value);
-      if (!seconds) return seconds.refusal();
-      timeout = *seconds;
     }
     const Result<std::string> decoded = decode_command(name.path);
     if (!decoded) return invalid("unit " + mmafuzz::in_quotes(text) + ": " + decoded.refusal().reason);
     name.path = encode_command(*decoded);
     const Result<std::vector<std::string>> command = command_of(*decoded);
     if (!command) return command.refusal();
-    return bind_process(name.text(), *command, timeout, fresh, op);
+    return bind_process(name.text(), *command, process, op);
   }
 
  protected:

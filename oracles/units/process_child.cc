@@ -10,8 +10,6 @@ namespace {
 
 constexpr size_t longest_process_line = size_t{1} << 20;
 
-std::string cases_text(uint64_t n) { return std::to_string(n) + (n == 1 ? " case" : " cases"); }
-
 /// The number that the word is; a negative one if it is no number or above `most`.
 int count_of(std::string_view word, int most) {
   int value = -1;
@@ -45,6 +43,16 @@ void ProcessChild::fail_after(const std::string& did, Deadline deadline) {
   if (std::chrono::steady_clock::now() >= deadline)
     throw ProcessFailure(did + how_ended(ChildProcess::Why::not_behaving), ProcessFailure::timed_out);
   throw ProcessFailure(did + how_ended(ChildProcess::Why::gone));
+}
+
+void ProcessChild::must_be_end(const std::string& line, size_t cases) {
+  if (line != "end")
+    fail("said " + mmafuzz::in_quotes(line) + " after " + counted(cases, "case") + ", where 'end' was expected");
+  must_be_silent();
+}
+
+void ProcessChild::must_be_silent() {
+  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
 }
 
 std::string ProcessChild::how_ended(ChildProcess::Why why) {
@@ -95,7 +103,7 @@ void ProcessChild::start() {
            std::to_string(process_protocol));
     if (words.size() < 4 || (words[2] != "text" && words[2] != "binary"))
       fail("said " + mmafuzz::in_quotes(said) + ": after the version come 'text' or 'binary', and a name");
-    binary_ = words[2] == "binary";
+    is_binary_ = words[2] == "binary";
   } catch (const ProcessFailure& e) {
     throw ProcessFailure(e.what(), ProcessFailure::not_started);
   }
@@ -114,7 +122,7 @@ Result<ProcessTakes> ProcessChild::take(const Op& op) {
   bool understood = !words.empty() && words[0] == "yes";
   for (size_t i = 1; i < words.size() && understood; ++i) {
     const bool has_value = i + 1 < words.size();
-    if (words[i] == "apart" && binary_ && !takes.apart) takes.apart = true;
+    if (words[i] == "apart" && is_binary_ && !takes.supports_apart) takes.supports_apart = true;
     else if (words[i] == "equals" && has_value && takes.equals.empty()) takes.equals = words[++i];
     else if (words[i] == "features" && has_value && takes.features == 0)
       understood = (takes.features = count_of(words[++i], max_process_features)) > 0;
@@ -125,14 +133,14 @@ Result<ProcessTakes> ProcessChild::take(const Op& op) {
          " to an op, where 'yes', 'yes equals UNIT', 'no REASON' or a 'yes' that ends in 'features' and a number from "
          "1 to " +
          std::to_string(max_process_features) + " was expected");
-  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
+  must_be_silent();
   op_ = line;
   return takes;
 }
 
 std::string ProcessChild::request_of(const char* word, const Batch& batch, size_t first, size_t count) const {
   std::string request = std::string(word) + " " + std::to_string(count);
-  if (binary_) {
+  if (is_binary_) {
     size_t bytes = 0;
     for (const Column& column : batch.inputs()) bytes += count * column.stride();
     request += " " + std::to_string(bytes);
@@ -174,10 +182,7 @@ void ProcessChild::observe(const Batch& batch, int features, const std::function
       hit(i, number);
     }
   }
-  const std::string end = next_line(until);
-  if (end != "end")
-    fail("said " + mmafuzz::in_quotes(end) + " after " + cases_text(batch.size()) + ", where 'end' was expected");
-  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
+  must_be_end(next_line(until), batch.size());
 }
 
 void ProcessChild::ask(const char* word, const Batch& batch, size_t first, size_t count, Outcomes& outcomes) {
@@ -187,7 +192,7 @@ void ProcessChild::ask(const char* word, const Batch& batch, size_t first, size_
   const std::string said = line_after(request_of(word, batch, first, count), until);
   const std::vector<std::string> words = words_of(said);
   if (!words.empty() && words[0] == "failed") {
-    if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
+    must_be_silent();
     throw ProcessFailure("says: " + said, ProcessFailure::reported);
   }
   uint64_t results = 0;
@@ -196,24 +201,22 @@ void ProcessChild::ask(const char* word, const Batch& batch, size_t first, size_
     understood = parse_number(words[1], results);
     for (size_t i = 2; i < words.size(); ++i) {
       if (words[i] == "flags" && op.has_flags()) with_flags = true;
-      else if (words[i] == "answered" && binary_) with_answered = true;
+      else if (words[i] == "answered" && is_binary_) with_answered = true;
       else understood = false;
     }
   }
   if (!understood)
     fail("said " + mmafuzz::in_quotes(said) + " where 'results " + std::to_string(count) + "' was expected");
-  if (results != count) fail("answered " + std::to_string(results) + " of " + cases_text(count));
+  if (results != count) fail("answered " + std::to_string(results) + " of " + counted(count, "case"));
   if (with_flags) outcomes.flags.resize(batch.size());
-  if (binary_) read_binary(op, first, count, with_flags, with_answered, outcomes, until);
+  if (is_binary_) read_binary(op, first, count, with_flags, with_answered, outcomes, until);
   else read_text(op, first, count, with_flags, outcomes, until);
   std::string end = next_line(until);
   if (end.starts_with("broke ") && !outcomes.failed.empty()) {
     if (outcomes.how_failed.empty()) outcomes.how_failed = end.substr(6);
     end = next_line(until);
   }
-  if (end != "end")
-    fail("said " + mmafuzz::in_quotes(end) + " after " + cases_text(count) + ", where 'end' was expected");
-  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::in_quotes(received_));
+  must_be_end(end, count);
 }
 
 void ProcessChild::read_text(const Op& op, size_t first, size_t count, bool with_flags, Outcomes& outcomes,
@@ -221,7 +224,7 @@ void ProcessChild::read_text(const Op& op, size_t first, size_t count, bool with
   const FieldShape result = op.result();
   for (size_t i = 0; i < count; ++i) {
     const std::string line = next_line(until);
-    if (line == "end") fail("answered " + std::to_string(i) + " of " + cases_text(count));
+    if (line == "end") fail("answered " + std::to_string(i) + " of " + counted(count, "case"));
     if (line == "-") {
       outcomes.answered.resize(outcomes.results.cases(), 1);
       outcomes.answered[first + i] = 0;
@@ -250,13 +253,13 @@ void ProcessChild::read_binary(const Op& op, size_t first, size_t count, bool wi
                                Outcomes& outcomes, Deadline until) {
   Column& results = outcomes.results;
   const size_t bytes = count * results.stride();
-  const size_t all = bytes + (with_flags ? count : 0) + (with_answered ? count : 0);
+  const size_t expected = bytes + (with_flags ? count : 0) + (with_answered ? count : 0);
   try {
     talk(
-        child_.socket(), "", received_, [&] { return received_.size() >= all; }, until);
+        child_.socket(), "", received_, [&] { return received_.size() >= expected; }, until);
   } catch (const std::runtime_error& e) {
-    fail_after(std::string(e.what()) + " after " + std::to_string(received_.size()) + " of " + std::to_string(all) +
-                   " bytes of results",
+    fail_after(std::string(e.what()) + " after " + std::to_string(received_.size()) + " of " +
+                   std::to_string(expected) + " bytes of results",
                until);
   }
   std::memcpy(results.data() + first * results.stride(), received_.data(), bytes);
@@ -276,7 +279,7 @@ void ProcessChild::read_binary(const Op& op, size_t first, size_t count, bool wi
       }
     }
   }
-  received_.erase(0, all);
+  received_.erase(0, expected);
   const Format result = op.result().format;
   if (op.kind != OpKind::quantize && result.storage_bytes() * 8 == result.fields().width) return;
   for (int e = 0; e < results.count(); ++e) {

@@ -28,9 +28,9 @@ enum class CaseEnd : uint8_t { unknown, answered, broke };
 
 /// What a process says of an op that it takes.
 struct ProcessTakes {
-  std::string equals;  ///< the unit that it claims to equal; "" for none
-  int features = 0;    ///< number of features of its own that it can tell of cases; 0: none
-  bool apart = false;  ///< it supports `apart`: a case that breaks it leaves the other cases their results
+  std::string equals;           ///< the unit that it claims to equal; "" for none
+  int features = 0;             ///< number of features of its own that it can tell of cases; 0: none
+  bool supports_apart = false;  ///< requests `apart`: a case that breaks it leaves the other cases their results
 };
 inline constexpr int max_process_features = 65536;
 
@@ -70,6 +70,10 @@ class ProcessChild {
   void read_text(const Op& op, size_t first, size_t count, bool with_flags, Outcomes& outcomes, Deadline deadline);
   void read_binary(const Op& op, size_t first, size_t count, bool with_flags, bool with_answered, Outcomes& outcomes,
                    Deadline deadline);
+  /// Fails unless `line`, which stands after the answers to `cases` cases, is the last line of an answer.
+  void must_be_end(const std::string& line, size_t cases);
+  /// Fails if more was received than was asked for.
+  void must_be_silent();
   /// Ends the process and throws ProcessFailure; `did` says what the process did wrong.
   [[noreturn]] void fail(const std::string& did);
   /// The same after a lost connection or, if the deadline has passed, as a late failure.
@@ -80,7 +84,7 @@ class ProcessChild {
   std::vector<std::string> command_;
   std::chrono::milliseconds patience_;
   ChildProcess child_;
-  bool binary_ = false;
+  bool is_binary_ = false;
   std::string op_;        ///< line of the op that the process was last told
   std::string received_;  ///< bytes that were received and not yet consumed
 };

@@ -4,14 +4,12 @@
 
 namespace mmafuzz {
 
-std::shared_ptr<ProcessPool> ProcessPool::of(const std::vector<std::string>& command,
-                                             std::chrono::milliseconds patience, bool fresh) {
-  if (fresh) return std::shared_ptr<ProcessPool>(new ProcessPool(command, patience));
+std::shared_ptr<ProcessPool> ProcessPool::shared(const std::vector<std::string>& command, Patience patience) {
   static std::mutex mutex;
   static std::map<std::pair<std::vector<std::string>, int64_t>, std::shared_ptr<ProcessPool>> pools;
   const std::lock_guard lock(mutex);
   std::shared_ptr<ProcessPool>& pool = pools[{command, patience.count()}];
-  if (!pool) pool.reset(new ProcessPool(command, patience));
+  if (!pool) pool = make(command, patience);
   return pool;
 }
 
@@ -76,7 +74,7 @@ void ProcessPool::note_failure(ProcessFailure::Kind kind) {
   not_started_in_a_row_ = kind == ProcessFailure::not_started ? not_started_in_a_row_ + 1 : 0;
 }
 
-std::string ProcessPool::given_up() {
+std::string ProcessPool::why_given_up() {
   constexpr uint64_t max_unanswered = 1000, max_died = 5, max_late = 64, max_not_started = 3;
   const std::lock_guard lock(mutex_);
   if (not_started_in_a_row_ >= max_not_started)

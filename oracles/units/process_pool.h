@@ -1,5 +1,6 @@
 // The processes of one command. Each thread that evaluates cases borrows one of them, so that threads run in parallel.
-// The pool counts failures; once a count reaches its limit, given_up() says so and the command is asked nothing more.
+// The pool counts failures; once a count reaches its limit, why_given_up() says so and the command is asked nothing
+// more.
 #pragma once
 
 #include <map>
@@ -12,10 +13,13 @@ namespace mmafuzz {
 
 class ProcessPool {
  public:
-  /// The pool of a command with that timeout (`patience`) for each exchange: one for all ops and callers or, if
-  /// `fresh`, a new one at each call.
-  static std::shared_ptr<ProcessPool> of(const std::vector<std::string>& command, std::chrono::milliseconds patience,
-                                         bool fresh);
+  using Patience = std::chrono::milliseconds;  ///< the timeout of each exchange
+  /// A new pool of a command.
+  static std::shared_ptr<ProcessPool> make(const std::vector<std::string>& command, Patience patience) {
+    return std::shared_ptr<ProcessPool>(new ProcessPool(command, patience));
+  }
+  /// The pool of a command with that patience: one for all ops and callers.
+  static std::shared_ptr<ProcessPool> shared(const std::vector<std::string>& command, Patience patience);
 
   /// What the process says of an op, or a refusal with its reason. It is asked once for each op line. If an exchange
   /// fails before any op was answered, every later op is refused with that failure.
@@ -37,17 +41,17 @@ class ProcessPool {
   /// Notes that features did not come. Returns true at the first call alone.
   bool lose_features();
   /// Why the command is to be asked nothing more; "" while it takes part.
-  std::string given_up();
+  std::string why_given_up();
 
   /// Counts a failed batch and returns the number of failed batches so far.
   uint64_t count_failed_batch();
 
  private:
-  ProcessPool(std::vector<std::string> command, std::chrono::milliseconds patience)
+  ProcessPool(std::vector<std::string> command, Patience patience)
       : command_(std::move(command)), patience_(patience) {}
 
   std::vector<std::string> command_;
-  std::chrono::milliseconds patience_;
+  Patience patience_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<ProcessChild>> idle_;
   std::map<std::string, Result<ProcessTakes>> taken_;  ///< by op line

@@ -38,7 +38,7 @@ class ProcessUnit final : public Unit {
   /// Features only guide a search: where the process fails to tell them, the search goes on without, and one message
   /// says so.
   void observe(const Batch& batch, const std::function<void(size_t, int)>& hit) const override {
-    if (batch.size() == 0 || !pool_->tells_features() || !pool_->given_up().empty()) return;
+    if (batch.size() == 0 || !pool_->tells_features() || !pool_->why_given_up().empty()) return;
     std::unique_ptr<ProcessChild> child = pool_->borrow();
     try {
       child->observe(batch, takes_.features, hit);
@@ -53,7 +53,7 @@ class ProcessUnit final : public Unit {
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     if (batch.size() == 0) return;
-    if (!pool_->given_up().empty()) {
+    if (!pool_->why_given_up().empty()) {
       outcomes.answered.assign(batch.size(), 0);
       return;
     }
@@ -63,7 +63,7 @@ class ProcessUnit final : public Unit {
       pool_->note_batch(batch.size());
     } catch (const ProcessFailure& e) {
       // A case that hangs makes an `apart` request late, too: only parts of the batch isolate it.
-      if (!takes_.apart || e.kind == ProcessFailure::timed_out || !run_apart(*child, batch, outcomes, e))
+      if (!takes_.supports_apart || e.kind == ProcessFailure::timed_out || !run_apart(*child, batch, outcomes, e))
         search(*child, batch, outcomes, e);
     }
     pool_->give_back(std::move(child));
@@ -89,9 +89,9 @@ class ProcessUnit final : public Unit {
     size_t asked = 0, broke = 0;
     try {
       while (asked < batch.size() && (asked == 0 || broke < asked)) {  // not if every case so far broke it
-        const size_t some = std::min(cases_apart, batch.size() - asked);
-        child.run_apart(batch, asked, some, outcomes);
-        for (const size_t end = asked + some; asked < end; ++asked) broke += outcomes.has_failed(asked);
+        const size_t count = std::min(cases_apart, batch.size() - asked);
+        child.run_apart(batch, asked, count, outcomes);
+        for (const size_t end = asked + count; asked < end; ++asked) broke += outcomes.has_failed(asked);
       }
     } catch (const ProcessFailure&) {
       return false;
@@ -102,7 +102,8 @@ class ProcessUnit final : public Unit {
     pool_->note_batch(asked - broke,
                       batch.size() > 1 && broke == asked && batch_failure.kind != ProcessFailure::reported);
     if (broke == 0) last_case_stands_for(outcomes, batch_failure);
-    tell(batch, outcomes, broke > 0, batch_failure.what(), broke > 0 ? "" : "; case by case it is answered");
+    if (broke > 0) tell_of_case(batch, outcomes);
+    else tell_of_batch(batch, batch_failure.what(), "; case by case it is answered");
     return true;
   }
 
@@ -120,7 +121,7 @@ class ProcessUnit final : public Unit {
     prepare(batch, outcomes);
     outcomes.answered.assign(batch.size(), 1);
     outcomes.failed.assign(batch.size(), 0);
-    const bool dying = pool_->is_dying();
+    const bool is_dying = pool_->is_dying();
     bool any_reported = false;                    // whether the process reported a failure itself
     size_t answered = 0, culprit = batch.size();  // the least index of a case that failed alone; the size: none yet
     int cost = 0;
@@ -131,14 +132,14 @@ class ProcessUnit final : public Unit {
         outcomes.failed[i] = culprit < batch.size() && same_case(batch, i, culprit);
       }
     };
-    const auto failed = [&](const Part& part, const ProcessFailure& failure) {
+    const auto note_failed = [&](const Part& part, const ProcessFailure& failure) {
       const bool is_reported = failure.kind == ProcessFailure::reported;
       cost += is_reported ? cost_of_reported_failure : cost_of_a_start;
       any_reported |= is_reported;
       pool_->note_failure(failure.kind);
       if (part.count > 1 &&
           (is_reported || culprit == batch.size() || part.count > batch.size() / smallest_part_divisor)) {
-        const size_t head = dying ? 1 : part.count / 2;  // where each case ends the process, one shows it
+        const size_t head = is_dying ? 1 : part.count / 2;  // where each case ends the process, one shows it
         parts.push_back({part.first + head, part.count - head});
         parts.push_back({part.first, head});
         return;
@@ -149,14 +150,14 @@ class ProcessUnit final : public Unit {
       if (culprit == batch.size()) outcomes.how_failed = failure.what();
       culprit = std::min(culprit, part.first);
     };
-    failed({0, batch.size()}, batch_failure);
+    note_failed({0, batch.size()}, batch_failure);
     while (!parts.empty()) {
       const Part part = parts.back();
       parts.pop_back();
-      const bool enough = culprit < batch.size() && cost >= (dying           ? max_cost_if_dying
+      const bool enough = culprit < batch.size() && cost >= (is_dying        ? max_cost_if_dying
                                                              : answered == 0 ? max_cost_before_an_answer
                                                                              : max_cost);
-      if (enough || !pool_->given_up().empty()) {
+      if (enough || !pool_->why_given_up().empty()) {
         leave_out(part);
         continue;
       }
@@ -164,40 +165,42 @@ class ProcessUnit final : public Unit {
         child.run(batch, part.first, part.count, outcomes);
         answered += part.count;
       } catch (const ProcessFailure& e) {
-        failed(part, e);
+        note_failed(part, e);
       }
     }
     const bool all_answered = answered == batch.size();
-    const bool slow = all_answered && batch_failure.kind == ProcessFailure::timed_out;
-    if (all_answered && !slow) last_case_stands_for(outcomes, batch_failure);
+    const bool is_slow = all_answered && batch_failure.kind == ProcessFailure::timed_out;
+    if (all_answered && !is_slow) last_case_stands_for(outcomes, batch_failure);
     pool_->note_batch(answered, batch.size() > 1 && culprit < batch.size() && !any_reported);
-    tell(batch, outcomes, false, batch_failure.what(),
-         slow           ? "; in parts it is in time: give it more with ?timeout=SECONDS"
-         : all_answered ? "; run again in parts it is answered"
-                        : "");
+    tell_of_batch(batch, batch_failure.what(),
+                  is_slow        ? "; in parts it is in time: give it more with ?timeout=SECONDS"
+                  : all_answered ? "; run again in parts it is answered"
+                                 : "");
   }
 
-  /// Prints a message about a failed batch. `by_itself`: the first failed case alone reproduces the failure and is
-  /// printed; otherwise the batch is kept as a file, and the message ends in `then`.
-  void tell(const Batch& batch, const Outcomes& outcomes, bool by_itself, const std::string& reason,
-            const char* then) const {
-    const std::string name_of_unit = name();
+  /// Prints a message about a failed batch whose first failed case alone reproduces the failure.
+  void tell_of_case(const Batch& batch, const Outcomes& outcomes) const {
+    tell([&] {
+      const auto first = std::find(outcomes.failed.begin(), outcomes.failed.end(), 1) - outcomes.failed.begin();
+      return ": " + outcomes.how_failed + " on " + case_line(batch, static_cast<size_t>(first));
+    });
+  }
+  /// Keeps a failed batch as a file, and prints a message that ends in `advice`.
+  void tell_of_batch(const Batch& batch, const std::string& reason, const char* advice) const {
+    tell([&] {
+      return " " + reason + "; the batch is " +
+             keep_batch("MMAFUZZ_PROCESS_FAILURES", "process-failed", name(), batch, "the process " + reason) + advice;
+    });
+  }
+  /// Counts a failed batch, and prints `what()` of the first ones.
+  template <class What>
+  void tell(const What& what) const {
     const uint64_t number = pool_->count_failed_batch();
-    if (number <= kept_batches && by_itself) {
-      const size_t first =
-          static_cast<size_t>(std::find(outcomes.failed.begin(), outcomes.failed.end(), 1) - outcomes.failed.begin());
-      std::fprintf(stderr, "mmafuzz: process failed: %s: %s on %s\n", name_of_unit.c_str(), outcomes.how_failed.c_str(),
-                   case_line(batch, first).c_str());
-    } else if (number <= kept_batches) {
-      const std::string kept =
-          keep_batch("MMAFUZZ_PROCESS_FAILURES", "process-failed", name_of_unit, batch, "the process " + reason);
-      std::fprintf(stderr, "mmafuzz: process failed: %s %s; the batch is %s%s\n", name_of_unit.c_str(), reason.c_str(),
-                   kept.c_str(), then);
-    }
+    if (number <= kept_batches) std::fprintf(stderr, "mmafuzz: process failed: %s%s\n", name().c_str(), what().c_str());
     if (number == kept_batches)
-      std::fprintf(stderr, "mmafuzz: further failures of %s are counted, not told\n", name_of_unit.c_str());
-    if (const std::string why = pool_->given_up(); !why.empty())
-      std::fprintf(stderr, "mmafuzz: %s takes no further part: %s\n", name_of_unit.c_str(), why.c_str());
+      std::fprintf(stderr, "mmafuzz: further failures of %s are counted, not told\n", name().c_str());
+    if (const std::string why = pool_->why_given_up(); !why.empty())
+      std::fprintf(stderr, "mmafuzz: %s takes no further part: %s\n", name().c_str(), why.c_str());
   }
 
   std::shared_ptr<ProcessPool> pool_;
@@ -206,17 +209,22 @@ class ProcessUnit final : public Unit {
 
 }  // namespace
 
-Result<double> parse_timeout(const std::string& unit, const std::string& value) {
-  double seconds = 0;
-  if (!parse_number(value, seconds) || !(seconds >= 0.01 && seconds <= 86400))
+Result<bool> ProcessSettings::take(const std::string& unit, const std::string& setting, const std::string& value) {
+  if (setting == fresh_setting && (value == "0" || value == "1")) {
+    is_fresh = value == "1";
+    return true;
+  }
+  if (setting != timeout_setting) return false;
+  if (!parse_number(value, timeout) || !(timeout >= 0.01 && timeout <= 86400))
     return invalid("unit " + mmafuzz::in_quotes(unit) + ": timeout takes seconds from 0.01 to 86400, not " +
                    mmafuzz::in_quotes(value));
-  return seconds;
+  return true;
 }
 
 Result<std::unique_ptr<Unit>> bind_process(const std::string& name, const std::vector<std::string>& command,
-                                           double timeout, bool fresh, const Op& op) {
-  const auto pool = ProcessPool::of(command, std::chrono::milliseconds(static_cast<int64_t>(1000 * timeout)), fresh);
+                                           const ProcessSettings& settings, const Op& op) {
+  const auto patience = std::chrono::milliseconds(static_cast<int64_t>(1000 * settings.timeout));
+  const auto pool = settings.is_fresh ? ProcessPool::make(command, patience) : ProcessPool::shared(command, patience);
   const Result<ProcessTakes> taken = pool->take(op);
   if (!taken) return declined(name + ": " + taken.refusal().reason);
   std::vector<Claim> claims = claims_of({"answers"});

@@ -60,10 +60,10 @@ class RecordedFamily final : public Family {
     CaseBlock block;
     RecordedUnit::Answers answers;
     std::string provenance;
-    bool one_source = true;
+    bool is_of_one_unit = true;
     while (reader.next(block, 4096)) {
       if (to_text(block.batch.op()) != to_text(op)) continue;
-      one_source = one_source && (answers.empty() || block.unit == provenance);
+      is_of_one_unit = is_of_one_unit && (answers.empty() || block.unit == provenance);
       provenance = block.unit;
       for (size_t i = 0; i < block.batch.size(); ++i) {
         if (!block.has_expected[i]) continue;
@@ -78,7 +78,7 @@ class RecordedFamily final : public Family {
     if (reader.error()) return invalid(reader.error()->to_string());
     if (answers.empty()) return declined(path + " has no results for '" + to_text(op) + "'");
     std::vector<Claim> claims;
-    if (!one_source) provenance.clear();  // results of several units claim no model
+    if (!is_of_one_unit) provenance.clear();  // results of several units claim no model
     if (const Result<std::string> model = model_of_provenance(provenance)) claims.push_back({"equals_model", *model});
     return named(std::make_unique<RecordedUnit>(std::move(answers)), name, std::move(claims));
   }

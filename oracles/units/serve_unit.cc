@@ -77,7 +77,7 @@ class Server {
     }
     if (words[0] == "op") return take(line);
     if ((words[0] == "batch" || words[0] == "apart") && unit_ && words.size() >= 3) {
-      if (!read(words[1], words[2])) return false;
+      if (!read_batch(words[1], words[2])) return false;
       if (words[0] == "apart") run_apart();
       else run();
       return true;
@@ -110,7 +110,7 @@ class Server {
     return true;
   }
 
-  bool read(const std::string& count, const std::string& size) {
+  bool read_batch(const std::string& count, const std::string& size) {
     size_t cases = 0, bytes = 0, expected = 0;
     std::from_chars(count.data(), count.data() + count.size(), cases);
     std::from_chars(size.data(), size.data() + size.size(), bytes);

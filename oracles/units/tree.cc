@@ -22,18 +22,18 @@ struct TreeStep {
 
 std::vector<TreeStep> steps_of(const SummationTree& tree) {
   std::vector<TreeStep> steps;
-  std::vector<std::pair<int, bool>> open = {{tree.root, false}};
-  while (!open.empty()) {
-    const auto [index, visited] = open.back();
-    open.pop_back();
+  std::vector<std::pair<int, bool>> pending = {{tree.root, false}};  // node, and whether its children are done
+  while (!pending.empty()) {
+    const auto [index, are_children_done] = pending.back();
+    pending.pop_back();
     const SummationTree::Node& node = tree.nodes[static_cast<size_t>(index)];
     if (node.leaf >= 0) {
-      steps.push_back({node.leaf, node.fused, 0});
-    } else if (visited) {
-      steps.push_back({-1, false, static_cast<int>(node.children.size())});
+      steps.push_back({.leaf = node.leaf, .fused = node.fused});
+    } else if (are_children_done) {
+      steps.push_back({.addends = static_cast<int>(node.children.size())});
     } else {
-      open.push_back({index, true});
-      for (size_t i = node.children.size(); i-- > 0;) open.push_back({node.children[i], false});
+      pending.push_back({index, true});
+      for (size_t i = node.children.size(); i-- > 0;) pending.push_back({node.children[i], false});
     }
   }
   return steps;
@@ -74,9 +74,9 @@ class TreeArithmetic {
 
  private:
   TreeValue leaf(const DotOperands& in, const TreeStep& step) const {
-    if (step.leaf == k_) return {convert_number(accumulator_, decode(c_, in.c), {}).encoding, -1};
-    if (step.fused) return {0, step.leaf};
-    return {rounded_product(in, step.leaf), -1};
+    if (step.leaf == k_) return {convert_number(accumulator_, decode(c_, in.c), {}).encoding};
+    if (step.fused) return {.product = step.leaf};
+    return {rounded_product(in, step.leaf)};
   }
   uint64_t rounded_product(const DotOperands& in, int i) const {
     return ieee_multiply(accumulator_, decode(a_, in.a[i]), decode(b_, in.b[i]), {}).encoding;
@@ -85,11 +85,11 @@ class TreeArithmetic {
     return decode(accumulator_, v.product >= 0 ? rounded_product(in, v.product) : v.encoding);
   }
   TreeValue add(const DotOperands& in, const TreeValue& x, const TreeValue& y) const {
-    const bool second = y.product >= 0;
-    const int product = second ? y.product : x.product;
-    if (product < 0) return {ieee_add(accumulator_, number(in, x), number(in, y), {}).encoding, -1};
-    const Number other = number(in, second ? x : y);
-    return {ieee_fma(accumulator_, decode(a_, in.a[product]), decode(b_, in.b[product]), other, {}).encoding, -1};
+    const bool fuses_y = y.product >= 0;
+    const int product = fuses_y ? y.product : x.product;
+    if (product < 0) return {ieee_add(accumulator_, number(in, x), number(in, y), {}).encoding};
+    const Number addend = number(in, fuses_y ? x : y);
+    return {ieee_fma(accumulator_, decode(a_, in.a[product]), decode(b_, in.b[product]), addend, {}).encoding};
   }
   /// The addends on the stack from index `first` on: their exact sum, rounded once.
   TreeValue add_all(const DotOperands& in, const std::vector<TreeValue>& stack, size_t first) const {
@@ -100,9 +100,9 @@ class TreeArithmetic {
                              : to_exact(number(in, stack[i]));
       sum.add(x.cls, x.negative, static_cast<uint64_t>(x.significand), x.exponent);
     }
-    if (sum.specials.any()) return {sum.specials.result(accumulator_, accumulator_.encode_nan()), -1};
+    if (sum.specials.any()) return {sum.specials.result(accumulator_, accumulator_.encode_nan())};
     const bool negative = zero_sum_sign(sum.all_negative, sum.all_positive, Rounding::nearest_even);
-    return {round_wide(accumulator_, sum.finite, product_accumulator_unit, negative, {}).encoding, -1};
+    return {round_wide(accumulator_, sum.finite, product_accumulator_unit, negative, {}).encoding};
   }
 
   FormatFields a_, b_, c_, d_, accumulator_;
