@@ -8,7 +8,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr uint64_t host_nan = 0x7fc00000;   // payload unpublished: the IEEE default quiet NaN
+constexpr uint64_t usual_nan = 0x7fc00000;  // CDNA1 and CDNA2, whose NaNs are unpublished: IEEE 754 prefers a quiet one
 constexpr uint64_t cdna3_nan = 0x7fffffff;  // [MS] 2026; 2025 gives 0x7fc00000 (D22)
 
 using Shapes = std::vector<const char*>;
@@ -26,13 +26,13 @@ class AmdRows : public RowList {
   /// CDNA1: c and `block` products are summed exactly and rounded RNE once.
   void exact(const Shapes& shapes, const std::string& type, int block) {
     for (const char* shape : shapes) {
-      ModelRow row = start_row("cdna1", "mfma", shape, "f32." + type + "." + type + ".f32");
+      ModelRow row = start_row("cdna1", "mfma", shape, types_of("f32", type, type));
       DotModel& m = row.model;
       m.kernel = Kernel::exact_sum;
       m.block = block;
       m.output_rounding = Rounding::nearest_even;
       m.zero_sign = ZeroSign::ieee;  // MMA-Sim 2.1.1: always +0 (N5, open)
-      m.nan = host_nan;
+      m.nan = usual_nan;
       row.claims = claims_of({"block_permutation", "monotone_in_addend", "monotone_in_c", "power_of_two_scaling",
                               "product_value", "product_value_and_exponent", "sign_symmetry", "split_k",
                               "swap_operands", "zero_padding"});
@@ -43,7 +43,7 @@ class AmdRows : public RowList {
   /// CDNA2: `block` (P) RNE products, a pairwise tree, then c; subnormals flushed.
   void tree(const char* instruction, const Shapes& shapes, const std::string& type, int block) {
     for (const char* shape : shapes) {
-      ModelRow row = start_row("cdna2", instruction, shape, "f32." + type + "." + type + ".f32");
+      ModelRow row = start_row("cdna2", instruction, shape, types_of("f32", type, type));
       DotModel& m = row.model;
       m.kernel = Kernel::ieee_tree;
       m.block = block;
@@ -51,7 +51,7 @@ class AmdRows : public RowList {
       m.subnormals = Subnormals::flushed;
       m.zero_operands = ZeroOperands::positive;  // [MS]: what is below the least normal number reads +0, -0 too (N6)
       m.product_overflow = ProductOverflow::infinity;
-      m.nan = host_nan;
+      m.nan = usual_nan;
       row.claims =
           claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
                      "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
@@ -59,8 +59,8 @@ class AmdRows : public RowList {
     }
   }
 
-  /// CDNA3: `block` products, then c; `odd_even` of FP8.
-  void two_stage(const Shapes& shapes, const std::string& types, int block, bool odd_even, const char* source) {
+  /// CDNA3: `block` products, then c.
+  void two_stage(const Shapes& shapes, const std::string& types, int block, const char* source) {
     for (const char* shape : shapes) {
       ModelRow row = start_row("cdna3", "mfma", shape, types);
       DotModel& m = row.model;
@@ -69,12 +69,12 @@ class AmdRows : public RowList {
       m.fraction_bits = 24;
       m.output_rounding = Rounding::nearest_even;
       m.product_overflow = ProductOverflow::infinity;
-      m.odd_even = odd_even;
+      m.odd_even = m.a.width == 8;
       m.nan = cdna3_nan;
       // Not sign_symmetry: floors treat the signs differently.
       row.claims =
           claims_of({"power_of_two_scaling", "product_value_and_exponent", "split_k", "swap_operands", "zero_padding"});
-      if (!odd_even) row.claims.push_back({"block_permutation", ""});
+      if (!m.odd_even) row.claims.push_back({"block_permutation", ""});
       add(std::move(row), source);
     }
   }
@@ -96,14 +96,12 @@ std::vector<ModelRow> amd_rows() {
 
   rows.chain("cdna3", {"16x16x4", "4x4x4_4b"}, "f64");
   rows.chain("cdna3", {"32x32x1_2b", "16x16x1_4b", "4x4x1_16b", "32x32x2", "16x16x4"}, "f32");
-  rows.two_stage({"16x16x8", "32x32x4"}, "f32.xf32.xf32.f32", 4, false, "[MS] TR-FDPA L=4, operands cut to 19 bits");
+  rows.two_stage({"16x16x8", "32x32x4"}, "f32.xf32.xf32.f32", 4, "[MS] TR-FDPA L=4, operands cut to 19 bits");
   for (const char* types : {"f32.f16.f16.f32", "f32.bf16.bf16.f32"})
-    rows.two_stage({"32x32x4_2b", "16x16x4_4b", "4x4x4_16b", "32x32x8", "16x16x16"}, types, 8, false,
-                   "[MS] TR-FDPA L=8");
+    rows.two_stage({"32x32x4_2b", "16x16x4_4b", "4x4x4_16b", "32x32x8", "16x16x16"}, types, 8, "[MS] TR-FDPA L=8");
   for (const char* a : {"e4m3fnuz", "e5m2fnuz"})
     for (const char* b : {"e4m3fnuz", "e5m2fnuz"})
-      rows.two_stage({"16x16x32", "32x32x16"}, std::string("f32.") + a + "." + b + ".f32", 16, true,
-                     "[MS] GTR-FDPA L=16");
+      rows.two_stage({"16x16x32", "32x32x16"}, types_of("f32", a, b), 16, "[MS] GTR-FDPA L=16");
   return rows.take();
 }
 

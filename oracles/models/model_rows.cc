@@ -33,9 +33,8 @@ std::string format_of_type(const std::string& type) {
 
 /// The number after the last 'k' or 'x' of a shape: m16n8k16, 32x32x8, 32x32x4_2b.
 int k_of_shape(const std::string& shape) {
-  const size_t at = shape.find_last_of("kx") + 1;
   int k = 0;
-  std::from_chars(shape.data() + at, shape.data() + shape.size(), k);
+  std::from_chars(shape.data() + shape.find_last_of("kx") + 1, shape.data() + shape.size(), k);
   if (k < 1 || k > max_instruction_k) throw std::logic_error("no k in shape " + shape);
   return k;
 }
@@ -102,6 +101,10 @@ std::string listed_name(std::string_view name) {
 
 }  // namespace
 
+std::string types_of(const std::string& d, const std::string& a, const std::string& b) {
+  return d + "." + a + "." + b + "." + d;
+}
+
 ModelRow start_row(std::string arch, std::string instruction, std::string shape, std::string types) {
   ModelRow row;
   row.arch = std::move(arch);
@@ -139,8 +142,8 @@ std::string custom_name(const DotModel& model, const Op& op) {
   std::string settings;
   for (const Parameter& p : parameters()) {
     const std::string_view name = p.name;
-    const bool always = name == "kernel" || name == "k" || name == "block" || name == "group";
-    if (!p.used_by(model.kernel) || (!always && p.get(model) == p.get(plain))) continue;
+    const bool is_always_named = name == "kernel" || name == "k" || name == "block" || name == "group";
+    if (!p.used_by(model.kernel) || (!is_always_named && p.get(model) == p.get(plain))) continue;
     settings += (settings.empty() ? "" : ",") + std::string(name) + "=" + parameter_text(p, model);
   }
   return std::string("model:") + custom_row + "?" + settings;
@@ -153,7 +156,7 @@ ModelRow start_ieee_row(const char* arch, const char* instruction, const char* s
   ModelRow row = start_row(arch, instruction, shape, types);
   row.model.output_rounding = Rounding::nearest_even;
   row.model.overflow = Overflow::by_rounding;
-  row.model.nan = nan.own ? nan.own : row.op.d.fields().encode_nan();
+  row.model.nan = nan.constant ? nan.constant : row.op.d.fields().encode_nan();
   row.model.nan_from = nan.from;
   row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
                           "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
@@ -163,7 +166,7 @@ ModelRow start_ieee_row(const char* arch, const char* instruction, const char* s
 void RowList::fma_chain(const char* arch, const char* instruction, const std::vector<const char*>& shapes,
                         const std::string& type, const char* source, const NanRule& nan) {
   for (const char* shape : shapes) {
-    ModelRow row = start_ieee_row(arch, instruction, shape, type + "." + type + "." + type + "." + type, nan);
+    ModelRow row = start_ieee_row(arch, instruction, shape, types_of(type, type, type), nan);
     row.model.kernel = Kernel::fma_chain;
     row.claims.push_back({"equals_model", "ieee:fma"});
     add(std::move(row), source);
@@ -210,27 +213,27 @@ bool is_provenance(std::string_view name) { return name.find('/') != name.npos &
 Result<std::string> model_of_provenance(std::string_view provenance) {
   const std::string text(provenance);
   const auto refuse = [&](const std::string& why) { return unknown("no model for '" + text + "': " + why); };
-  const size_t slash = provenance.find('/');
-  const size_t maker = provenance.starts_with("nvidia.") ? 7 : provenance.starts_with("amd.") ? 4 : 0;
+  const bool is_nvidia = provenance.starts_with("nvidia.");
+  const size_t dot = provenance.find('.'), slash = provenance.find('/');
   const char* const expected =
       "expected nvidia.<gpu>/<instruction>.<d>.<ab> or nvidia.<gpu>/<a model's instruction>, or amd.<gpu>/...";
-  if (maker == 0 || slash == provenance.npos) return refuse(expected);
-  const std::string gpu(provenance.substr(maker, slash - maker));
+  if ((!is_nvidia && !provenance.starts_with("amd.")) || slash == provenance.npos) return refuse(expected);
+  const std::string gpu(provenance.substr(dot + 1, slash - dot - 1));
   const char* arch = arch_of_gpu(gpu);
   if (!arch) return refuse("unknown GPU '" + gpu + "'");
   if (const ModelRow* named = find_model_row(std::string(arch) + std::string(provenance.substr(slash))))
     return "model:" + named->name();
   const std::vector<std::string> parts = split(provenance.substr(slash + 1), '.');
   if (parts.size() != 3) return refuse(expected);
-  const bool wmma = maker == 7 && parts[0] == "wmma";
-  const std::string instruction = wmma ? "mma" : parts[0];
-  const bool shortest = wmma && parts[2] == "tf32";  // wmma of tf32 is two steps with k = 4 (docs/gpu.md)
+  const bool is_wmma = is_nvidia && parts[0] == "wmma";
+  const std::string instruction = is_wmma ? "mma" : parts[0];
+  const bool takes_least_k = is_wmma && parts[2] == "tf32";  // wmma of tf32 is two steps with k = 4 (docs/gpu.md)
   const ModelRow* found = nullptr;
   for (const ModelRow& row : model_rows()) {
     if (row.arch != arch || row.instruction != instruction || row.op.has_scales()) continue;
     if (row.op.d.name() != parts[1] || row.op.c.name() != parts[1]) continue;
     if (row.op.a.name() != parts[2] || row.op.b.name() != parts[2]) continue;
-    if (!found || (shortest ? row.op.k < found->op.k : row.op.k > found->op.k)) found = &row;
+    if (!found || (takes_least_k ? row.op.k < found->op.k : row.op.k > found->op.k)) found = &row;
   }
   if (!found) return refuse("the " + std::string(arch) + " models have no such instruction");
   return "model:" + found->name();

@@ -52,14 +52,17 @@ std::string custom_name(const DotModel& model, const Op& op);
 /// A text that is the same for rows that compute the same function: op and parameters.
 std::string function_of(const ModelRow& row);
 
+/// The types of a row whose c has d's type: "f32.f16.f16.f32".
+std::string types_of(const std::string& d, const std::string& a, const std::string& b);
+
 /// Starts a row: formats and scale_block from the types and the instruction's name, k and block from the shape, all
 /// fraction bits of d, everything else at its default. Throws std::logic_error for a shape without a k.
 ModelRow start_row(std::string arch, std::string instruction, std::string shape, std::string types);
 
 /// Which NaN a row of IEEE operations returns.
 struct NanRule {
-  NanFrom from = NanFrom::constant;  ///< the operand whose NaN is returned, or DotModel::nan (arithmetic/dot_model.h)
-  uint64_t own = 0;                  ///< DotModel::nan; 0: the canonical NaN of d's format
+  NanFrom from = NanFrom::constant;  ///< DotModel::nan_from
+  uint64_t constant = 0;             ///< DotModel::nan; 0: the canonical NaN of d's format
 };
 
 /// Starts a row of IEEE operations to nearest even, with the claims that hold for every chain or tree of them.
@@ -89,8 +92,8 @@ std::optional<DotModel> row_of(const Unit& unit);
 /// Whether a name is a provenance, which says where results were recorded, and no unit's: it has a slash and no colon.
 bool is_provenance(std::string_view name);
 
-/// The unit `model:...` that claims to describe a provenance `nvidia.<gpu>/<instruction>.<d>.<ab>` (format names),
-/// `nvidia.<gpu>/` and the rest of a row's name, or `amd...`; or a refusal that says what is unknown about it.
+/// The name `model:...` of the row that describes a provenance: `nvidia.<gpu>/<instruction>.<d>.<ab>` (format names),
+/// `nvidia.<gpu>/` and the rest of a row's name, or `amd...`. Refuses with what is unknown about it.
 Result<std::string> model_of_provenance(std::string_view provenance);
 
 }  // namespace mmafuzz

@@ -15,8 +15,19 @@ struct Fused {
   int fraction_bits;
   int zero_exponent_f32;  ///< the alignment floor (e_zero in [MS]) where d is fp32
   int zero_exponent_f16;
-  bool e8m13 = false;  ///< fp32 results hold 13 fraction bits
+  bool gives_e8m13 = false;  ///< fp32 results hold 13 fraction bits
+
+  Fused with_block(int products) const {
+    Fused changed = *this;
+    changed.block = products;
+    return changed;
+  }
 };
+constexpr Fused volta_sum{.block = 4, .fraction_bits = 23, .zero_exponent_f32 = -131, .zero_exponent_f16 = -19};
+/// Turing's, Ampere's and Ada's.
+constexpr Fused ampere_sum{.block = 8, .fraction_bits = 24, .zero_exponent_f32 = -132, .zero_exponent_f16 = -20};
+/// Of Hopper and later.
+constexpr Fused hopper_sum{.block = 16, .fraction_bits = 25, .zero_exponent_f32 = -133, .zero_exponent_f16 = -21};
 
 constexpr uint64_t nan_f32 = 0x7fffffff, nan_f16 = 0x7fff;  // MMA-Sim and Valpey et al.'s hardware test (D15)
 
@@ -33,7 +44,7 @@ class NvidiaRows : public RowList {
     m.zero_exponent = to_f16 ? f.zero_exponent_f16 : f.zero_exponent_f32;
     m.output_rounding = to_f16 ? Rounding::nearest_even : Rounding::toward_zero;
     m.underflow_sign = UnderflowSign::positive;
-    if (f.e8m13 && !to_f16) m.output_fraction_bits = 13;
+    if (f.gives_e8m13 && !to_f16) m.output_fraction_bits = 13;
     m.nan = to_f16 ? nan_f16 : nan_f32;
     row.claims = claims_of({"block_permutation", "power_of_two_scaling", "product_value_and_exponent", "sign_symmetry",
                             "split_k", "swap_operands", "zero_padding"});
@@ -57,8 +68,8 @@ class NvidiaRows : public RowList {
     add(std::move(row), source);
   }
 
-  /// docs/semantics.md 8: m8n8k4 of fp16 where there is no tensor core for it.
-  void on_cores(const char* arch, const std::string& types) {
+  /// docs/semantics.md 8: m8n8k4 of fp16 where no tensor core has it.
+  void on_cuda_cores(const char* arch, const std::string& types) {
     const bool to_f16 = types.starts_with("f16");
     ModelRow row = start_ieee_row(arch, "mma", "m8n8k4", types, {NanFrom::constant, to_f16 ? nan_f16 : nan_f32});
     DotModel& m = row.model;
@@ -95,12 +106,12 @@ class NvidiaRows : public RowList {
 const std::vector<std::string> narrow8 = {"e4m3", "e5m2"};
 const std::vector<std::string> narrow8to4 = {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1"};
 
-/// All pairs of operand types, results and accumulators in d.
-std::vector<std::string> pairs(const std::vector<std::string>& types, const std::string& d,
-                               const std::string& suffix = "") {
+/// The types of a row for each pair of operand types, with results and accumulators in d.
+std::vector<std::string> all_pairs(const std::vector<std::string>& types, const std::string& d,
+                                   const std::string& suffix = "") {
   std::vector<std::string> all;
   for (const std::string& a : types)
-    for (const std::string& b : types) all.push_back(d + "." + a + "." + b + "." + d + suffix);
+    for (const std::string& b : types) all.push_back(types_of(d, a, b) + suffix);
   return all;
 }
 
@@ -114,73 +125,69 @@ constexpr const char* tf32_f32 = "f32.tf32.tf32.f32";
 void add_dense_mma(NvidiaRows& rows, const char* arch, const Fused& f, const char* source) {
   for (const char* shape : {"m16n8k8", "m16n8k16"})
     for (const char* types : {f16_f32, bf16_f32, f16_f16}) rows.fused(arch, "mma", shape, types, f, source);
-  Fused half = f;
-  half.block = f.block / 2;
-  for (const char* shape : {"m16n8k4", "m16n8k8"}) rows.fused(arch, "mma", shape, tf32_f32, half, source);
+  for (const char* shape : {"m16n8k4", "m16n8k8"})
+    rows.fused(arch, "mma", shape, tf32_f32, f.with_block(f.block / 2), source);
 }
 
 void add_volta_and_turing(NvidiaRows& rows) {
-  const Fused volta{4, 23, -131, -19};
   for (const char* types : {f16_f32, f16_mixed, f16_f16})
-    rows.fused("volta", "mma", "m8n8k4", types, volta, "[KM] V100 data: L=4, F=23, 0 of 5000 differ; [MS] e_zero");
-  const Fused turing8{8, 24, -132, -20};
+    rows.fused("volta", "mma", "m8n8k4", types, volta_sum, "[KM] V100 data: L=4, F=23, 0 of 5000 differ; [MS] e_zero");
   for (const char* types : {f16_f32, f16_f16})
-    rows.fused("turing", "mma", "m16n8k8", types, turing8, "[MS] L=8; [F] T4: one extra bit");
+    rows.fused("turing", "mma", "m16n8k8", types, ampere_sum, "[MS] L=8; [F] T4: one extra bit");
   for (const char* types : {f16_f32, f16_mixed, f16_f16})
-    rows.fused("turing", "mma", "m8n8k4", types, volta, "[MS] 2.1.1: Volta's (N3); sm_75 has HMMA.884 [ptxas]");
+    rows.fused("turing", "mma", "m8n8k4", types, volta_sum, "[MS] 2.1.1: Volta's (N3); sm_75 has HMMA.884 [ptxas]");
 }
 
 void add_ampere_and_ada(NvidiaRows& rows) {
-  const Fused dense{8, 24, -132, -20};
-  add_dense_mma(rows, "ampere", dense, "[KM] A100 and A2 data: L=8, F=24; tf32 L=4; [MS] e_zero");
+  add_dense_mma(rows, "ampere", ampere_sum, "[KM] A100 and A2 data: L=8, F=24; tf32 L=4; [MS] e_zero");
   rows.fp64("ampere", {"m8n8k4"}, "[MS] RNE FMA chain from c; [F] binary64 suite");
-  add_dense_mma(rows, "ada", dense, "[KM] Ada data: L=8, F=24; tf32 L=4; [MS] e_zero");
+  add_dense_mma(rows, "ada", ampere_sum, "[KM] Ada data: L=8, F=24; tf32 L=4; [MS] e_zero");
   rows.fp64("ada", {"m8n8k4"}, "by analogy with Ampere; PTX ISA lists it from sm_80 on");
-  const Fused fp8{16, 13, -132, -20, true};
+  const Fused fp8{
+      .block = 16, .fraction_bits = 13, .zero_exponent_f32 = -132, .zero_exponent_f16 = -20, .gives_e8m13 = true};
   for (const char* shape : {"m16n8k16", "m16n8k32"})
     for (const char* d : {"f32", "f16"})
-      for (const std::string& types : pairs(narrow8, d))
+      for (const std::string& types : all_pairs(narrow8, d))
         rows.fused("ada", "mma", shape, types, fp8, "[KM] Ada data: L=16, F=13, e8m13 toward zero; fp16 RNE");
 }
 
 void add_hopper(NvidiaRows& rows) {
-  const Fused dense{16, 25, -133, -21};
-  add_dense_mma(rows, "hopper", dense, "[KM] H100 and H200 data: L=16, F=25; tf32 L=8 [MS]; e_zero [MS]");
+  add_dense_mma(rows, "hopper", hopper_sum, "[KM] H100 and H200 data: L=16, F=25; tf32 L=8 [MS]; e_zero [MS]");
   rows.fp64("hopper", {"m8n8k4"}, "by analogy with Ampere; PTX ISA lists it from sm_80 on; NaNs: an H200");
   rows.fp64("hopper", {"m16n8k4", "m16n8k8", "m16n8k16"}, "[MS] RNE FMA chain from c; NaNs: an H200");
   for (const char* d : {"f32", "f16"})
-    for (const std::string& types : pairs(narrow8, d)) {
+    for (const std::string& types : all_pairs(narrow8, d)) {
       rows.emulated("hopper", "m16n8k32", types, "[KM] H100 and H200 fp8 to fp16 data; fp32: [ptxas]");
       rows.emulated("hopper", "m16n8k16", types, "[ptxas] two HMMA.1688 from zero, then FADD or HADD2 with c");
     }
-  const Fused wgmma16{16, 25, -133, -21}, wgmma8{8, 25, -133, -21}, wgmma32{32, 13, -133, -21, true};
-  rows.fused("hopper", "wgmma", "m64n8k8", tf32_f32, wgmma8, "[MS]");
+  const Fused fp8{
+      .block = 32, .fraction_bits = 13, .zero_exponent_f32 = -133, .zero_exponent_f16 = -21, .gives_e8m13 = true};
+  rows.fused("hopper", "wgmma", "m64n8k8", tf32_f32, hopper_sum.with_block(8), "[MS]");
   for (const char* types : {f16_f32, f16_f16, bf16_f32})
-    rows.fused("hopper", "wgmma", "m64n8k16", types, wgmma16, "[MS]");
+    rows.fused("hopper", "wgmma", "m64n8k16", types, hopper_sum, "[MS]");
   for (const char* d : {"f32", "f16"})
-    for (const std::string& types : pairs(narrow8, d))
-      rows.fused("hopper", "wgmma", "m64n8k32", types, wgmma32,
+    for (const std::string& types : all_pairs(narrow8, d))
+      rows.fused("hopper", "wgmma", "m64n8k32", types, fp8,
                  "[KM] H100 data with c = 0: L=32, F=13, e8m13 toward zero; fp16 [MS]");
 }
 
 void add_blackwell(NvidiaRows& rows) {
-  const Fused dense{16, 25, -133, -21};
-  add_dense_mma(rows, "blackwell", dense, "[KM] B200 data: L=16, F=25; tf32 L=8 [MS]; e_zero [MS]");
+  add_dense_mma(rows, "blackwell", hopper_sum, "[KM] B200 data: L=16, F=25; tf32 L=8 [MS]; e_zero [MS]");
   rows.fp64("blackwell", {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}, "by analogy with Hopper; PTX ISA");
   for (const char* d : {"f32", "f16"})
-    for (const std::string& types : pairs(narrow8, d)) {
+    for (const std::string& types : all_pairs(narrow8, d)) {
       rows.emulated("blackwell", "m16n8k32", types, "[KM] B200 fp8 data, fp32 and fp16");
       rows.emulated("blackwell", "m16n8k16", types, "[ptxas] as on Hopper");
     }
-  const Fused wide8{8, 25, -133, -21}, wide16{16, 25, -133, -21}, wide32{32, 25, -133, -21};
-  rows.fused("blackwell", "tcgen05.kind::tf32", "m128n8k8", tf32_f32, wide8, "[MS]");
+  const Fused narrow = hopper_sum.with_block(32);
+  rows.fused("blackwell", "tcgen05.kind::tf32", "m128n8k8", tf32_f32, hopper_sum.with_block(8), "[MS]");
   for (const char* types : {f16_f32, f16_f16, bf16_f32})
-    rows.fused("blackwell", "tcgen05.kind::f16", "m128n8k16", types, wide16, "[MS]");
+    rows.fused("blackwell", "tcgen05.kind::f16", "m128n8k16", types, hopper_sum, "[MS]");
   for (const char* d : {"f32", "f16"})
-    for (const std::string& types : pairs(narrow8to4, d))
-      rows.fused("blackwell", "tcgen05.kind::f8f6f4", "m128n8k32", types, wide32, "[MS]");
-  for (const std::string& types : pairs(narrow8to4, "f32", ".ue8m0"))
-    rows.fused("blackwell", "tcgen05.kind::mxf8f6f4.block32", "m128n8k32", types, wide32, "[MS] ST-FDPA");
+    for (const std::string& types : all_pairs(narrow8to4, d))
+      rows.fused("blackwell", "tcgen05.kind::f8f6f4", "m128n8k32", types, narrow, "[MS]");
+  for (const std::string& types : all_pairs(narrow8to4, "f32", ".ue8m0"))
+    rows.fused("blackwell", "tcgen05.kind::mxf8f6f4.block32", "m128n8k32", types, narrow, "[MS] ST-FDPA");
   rows.grouped("blackwell", "tcgen05.kind::mxf4.block32", "m128n8k64", "ue8m0", "[MS] 2.1.1 GST-FDPA; only there");
   rows.grouped("blackwell", "tcgen05.kind::mxf4nvf4.block32", "m128n8k64", "ue8m0", "[MS] GST-FDPA");
   rows.grouped("blackwell", "tcgen05.kind::mxf4nvf4.block16", "m128n8k64", "ue8m0", "[MS] GST-FDPA");
@@ -188,31 +195,31 @@ void add_blackwell(NvidiaRows& rows) {
 }
 
 void add_rtx_blackwell(NvidiaRows& rows) {
-  const Fused dense{16, 25, -133, -21};
-  add_dense_mma(rows, "rtx_blackwell", dense, "[MS]");
+  add_dense_mma(rows, "rtx_blackwell", hopper_sum, "[MS]");
   rows.fp64("rtx_blackwell", {"m8n8k4"}, "by analogy with Ampere; PTX ISA lists it from sm_80 on");
-  const Fused fp8{32, 25, -133, -21};
+  const Fused narrow = hopper_sum.with_block(32);
   for (const char* d : {"f32", "f16"}) {
-    for (const std::string& types : pairs(narrow8, d))
-      for (const char* shape : {"m16n8k16", "m16n8k32"}) rows.fused("rtx_blackwell", "mma", shape, types, fp8, "[MS]");
-    for (const std::string& types : pairs(narrow8to4, d))
-      rows.fused("rtx_blackwell", "mma.kind::f8f6f4", "m16n8k32", types, fp8, "[MS]");
+    for (const std::string& types : all_pairs(narrow8, d))
+      for (const char* shape : {"m16n8k16", "m16n8k32"})
+        rows.fused("rtx_blackwell", "mma", shape, types, narrow, "[MS]");
+    for (const std::string& types : all_pairs(narrow8to4, d))
+      rows.fused("rtx_blackwell", "mma.kind::f8f6f4", "m16n8k32", types, narrow, "[MS]");
   }
-  for (const std::string& types : pairs(narrow8to4, "f32", ".ue8m0"))
-    rows.fused("rtx_blackwell", "mma.kind::mxf8f6f4.block32", "m16n8k32", types, fp8, "[MS] ST-FDPA");
+  for (const std::string& types : all_pairs(narrow8to4, "f32", ".ue8m0"))
+    rows.fused("rtx_blackwell", "mma.kind::mxf8f6f4.block32", "m16n8k32", types, narrow, "[MS] ST-FDPA");
   rows.grouped("rtx_blackwell", "mma.kind::mxf4.block32", "m16n8k64", "ue8m0", "[MS] 2.1.1 GST-FDPA; only there");
   for (const char* scale : {"ue8m0", "ue4m3"})
     for (const char* instruction : {"mma.kind::mxf4nvf4.block32", "mma.kind::mxf4nvf4.block16"})
       rows.grouped("rtx_blackwell", instruction, "m16n8k64", scale, "[MS] GST-FDPA");
 }
 
-}  // namespace
-
 /// sm_80 and later run m8n8k4 of fp16 as FFMA and FADD; sm_75 has HMMA.884.
 void add_m8n8k4_without_tensor_core(NvidiaRows& rows) {
   for (const char* arch : {"ampere", "ada", "hopper", "blackwell", "rtx_blackwell"})
-    for (const char* types : {f16_f32, f16_mixed, f16_f16}) rows.on_cores(arch, types);
+    for (const char* types : {f16_f32, f16_mixed, f16_f16}) rows.on_cuda_cores(arch, types);
 }
+
+}  // namespace
 
 std::vector<ModelRow> nvidia_rows() {
   NvidiaRows rows;

@@ -5,6 +5,8 @@
 // modes: to nearest even, subnormal numbers kept. NaNs of operands are handed on (Arm: FPCR.DN = 0), except by Arm's
 // products of SME and of bf16 and FP8, which have one NaN, and RISC-V, which has one for all. docs/semantics.md 14 says
 // how the bits of Arm's FPCR change these rows.
+#include <bit>
+
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -27,13 +29,13 @@ class CpuRows : public RowList {
   /// Two products summed exactly and rounded, then added to c.
   void pairs(const char* arch, const char* instruction, const char* shape, const std::string& type, const char* source,
              NanFrom nan = NanFrom::constant, Form form = Form::s_plus_c) {
-    ModelRow row = start_ieee_row(arch, instruction, shape, "f32." + type + "." + type + ".f32");
+    ModelRow row = start_ieee_row(arch, instruction, shape, types_of("f32", type, type));
     DotModel& m = row.model;
     m.kernel = Kernel::sum_then_add;
     m.block = 2;
     m.zero_sign = ZeroSign::ieee;
     m.nan_from = nan;
-    in_form(row, form);
+    set_form(row, form);
     add(std::move(row), source);
   }
 
@@ -50,7 +52,7 @@ class CpuRows : public RowList {
 
   /// Two products rounded, their sum rounded, and c (FPMatMulAdd).
   void tree(const char* instruction, const std::string& type, const char* source) {
-    ModelRow row = start_ieee_row("arm", instruction, "k2", type + "." + type + "." + type + "." + type);
+    ModelRow row = start_ieee_row("arm", instruction, "k2", types_of(type, type, type));
     row.model.kernel = Kernel::ieee_tree;
     row.model.nan_from = NanFrom::signalling_c_a_b;
     add(std::move(row), source);
@@ -60,7 +62,7 @@ class CpuRows : public RowList {
   void fp8(const char* instruction, const char* shape, const std::string& type, const char* source) {
     for (const char* a : {"e4m3", "e5m2"})
       for (const char* b : {"e4m3", "e5m2"}) {
-        ModelRow row = start_ieee_row("arm", instruction, shape, type + "." + a + "." + b + "." + type);
+        ModelRow row = start_ieee_row("arm", instruction, shape, types_of(type, a, b));
         row.model.kernel = Kernel::exact_sum;
         row.model.zero_sign = ZeroSign::ieee;
         row.claims.push_back({"block_permutation", ""});
@@ -73,19 +75,17 @@ class CpuRows : public RowList {
     ModelRow row = start_ieee_row(arch, instruction, "k1", types);
     row.model.kernel = Kernel::fma_chain;
     row.model.nan_from = nan;
-    if (types[0] == types.substr(4)[0] && form == Form::s_plus_c) row.claims.push_back({"equals_model", "ieee:fma"});
-    in_form(row, form);
+    if (row.op.a.name() != "bf16" && form == Form::s_plus_c) row.claims.push_back({"equals_model", "ieee:fma"});
+    set_form(row, form);
     add(std::move(row), source);
   }
 
-  /// n products by RVBNA, whose guard bits are log2(n); then an IEEE addition of c, rounded to odd.
-  void bulk_normalized(const char* instruction, int n, int guard_bits, const std::string& a, const std::string& b) {
-    ModelRow row =
-        start_ieee_row("riscv", instruction, ("k" + std::to_string(n)).c_str(), "f32." + a + "." + b + ".f32");
+  /// k products by RVBNA, whose guard bits are log2(k); then an IEEE addition of c, rounded to odd.
+  void bulk_normalized(const char* shape, const std::string& a, const std::string& b) {
+    ModelRow row = start_ieee_row("riscv", "vtfmm", shape, types_of("f32", a, b));
     DotModel& m = row.model;
     m.kernel = Kernel::bulk_normalized;
-    m.block = n;
-    m.fraction_bits = m.d.fraction_bits + guard_bits;
+    m.fraction_bits = m.d.fraction_bits + std::countr_zero(static_cast<unsigned>(m.k));
     m.zero_exponent = -(m.a.bias + m.b.bias);  // the sum of the biased exponents is 0
     m.output_rounding = Rounding::odd;
     m.overflow = Overflow::infinity;
@@ -101,31 +101,34 @@ class CpuRows : public RowList {
       const char* name;
       Form of_pairs, of_fma;
     };
-    for (const Suffix& of :
-         {Suffix{"", Form::s_alone, Form::s_alone}, Suffix{"pp", Form::s_plus_c, Form::s_plus_c},
-          Suffix{"pn", Form::s_minus_c, Form::s_minus_c}, Suffix{"np", Form::c_minus_s, Form::negated_s_minus_c},
-          Suffix{"nn", Form::minus_s_minus_c, Form::negated_s_plus_c}}) {
-      const auto named = [&](const char* stem) { return stem + std::string(of.name); };
-      const auto source = [](const std::string& name) { return "Power ISA 3.1, " + name; };
-      for (const auto& [stem, type] : {std::pair{"xvf16ger2", "f16"}, std::pair{"xvbf16ger2", "bf16"}})
-        pairs("power10", named(stem).c_str(), "k2", type, source(named(stem)).c_str(), NanFrom::a_c_b, of.of_pairs);
-      for (const auto& [stem, types] :
-           {std::pair{"xvf32ger", "f32.f32.f32.f32"}, std::pair{"xvf64ger", "f64.f64.f64.f64"}})
-        fma("power10", named(stem).c_str(), types, source(named(stem)).c_str(), NanFrom::a_c_b, of.of_fma);
+    static constexpr Suffix suffixes[] = {{"", Form::s_alone, Form::s_alone},
+                                          {"pp", Form::s_plus_c, Form::s_plus_c},
+                                          {"pn", Form::s_minus_c, Form::s_minus_c},
+                                          {"np", Form::c_minus_s, Form::negated_s_minus_c},
+                                          {"nn", Form::minus_s_minus_c, Form::negated_s_plus_c}};
+    for (const Suffix& suffix : suffixes) {
+      for (const auto& [stem, type] : {std::pair{"xvf16ger2", "f16"}, std::pair{"xvbf16ger2", "bf16"}}) {
+        const std::string name = std::string(stem) + suffix.name;
+        pairs("power10", name.c_str(), "k2", type, ("Power ISA 3.1, " + name).c_str(), NanFrom::a_c_b, suffix.of_pairs);
+      }
+      for (const char* type : {"f32", "f64"}) {
+        const std::string name = std::string("xv") + type + "ger" + suffix.name;
+        fma("power10", name.c_str(), types_of(type, type, type), ("Power ISA 3.1, " + name).c_str(), NanFrom::a_c_b,
+            suffix.of_fma);
+      }
     }
   }
 
  private:
   /// Sets the form and drops the claims that it breaks: raising a negated c or product lowers the result, and where a
   /// step negates or drops c, a further step of zero products changes the result.
-  static void in_form(ModelRow& row, Form form) {
+  static void set_form(ModelRow& row, Form form) {
     row.model.form = form;
-    const bool negated = form != Form::s_plus_c && form != Form::s_alone,
-               c_rises = form == Form::c_minus_s || form == Form::negated_s_minus_c;
+    const bool negates = form != Form::s_plus_c && form != Form::s_alone,
+               keeps_c = form == Form::s_plus_c || form == Form::c_minus_s || form == Form::negated_s_minus_c;
     std::erase_if(row.claims, [&](const Claim& claim) {
-      return (claim.property == "monotone_in_c" && negated && !c_rises) ||
-             (claim.property == "monotone_in_addend" && negated) ||
-             (claim.property == "zero_padding" && form != Form::s_plus_c && !c_rises);
+      return (claim.property == "monotone_in_c" && negates && !keeps_c) ||
+             (claim.property == "monotone_in_addend" && negates) || (claim.property == "zero_padding" && !keeps_c);
     });
   }
 };
@@ -134,7 +137,7 @@ class CpuRows : public RowList {
 
 std::vector<ModelRow> other_cpu_rows() {
   CpuRows rows;
-  constexpr NanFrom arm = NanFrom::signalling_c_a_b;
+  constexpr NanFrom arm_nans = NanFrom::signalling_c_a_b;
   rows.to_odd("bfdot", "k2");
   rows.to_odd("bfmmla", "k4");
   rows.to_odd("bfmopa", "k2");
@@ -149,8 +152,8 @@ std::vector<ModelRow> other_cpu_rows() {
   rows.tree("fmmla", "f32", "Arm ARM, FPMatMulAdd");
   rows.tree("fmmla", "f64", "Arm ARM, FPMatMulAdd");
   for (const char* type : {"f16", "f32", "f64", "bf16"})
-    rows.fma("arm", "fmla", std::string(type) + "." + type + "." + type + "." + type, "Arm ARM, FPMulAdd", arm);
-  rows.fma("arm", "fmlal", "f32.f16.f16.f32", "Arm ARM, FPMulAddH", arm);
+    rows.fma("arm", "fmla", types_of(type, type, type), "Arm ARM, FPMulAdd", arm_nans);
+  rows.fma("arm", "fmlal", "f32.f16.f16.f32", "Arm ARM, FPMulAddH", arm_nans);
   const char* const fp8 = "Arm ARM, A1.5.5 and FP8DotAddFP, with FPMR.LSCALE = 0 and OSM = 0";
   rows.fp8("fdot", "k4", "f32", fp8);
   rows.fp8("fdot", "k2", "f16", fp8);
@@ -160,14 +163,14 @@ std::vector<ModelRow> other_cpu_rows() {
   rows.fp8("fmmla", "k4", "f16", fp8);
   rows.fp8("fmlall", "k1", "f32", fp8);
   rows.fp8("fmlal", "k1", "f16", fp8);
-  rows.fma("arm", "bfmlal", "f32.bf16.bf16.f32", "Arm ARM, BFMulAdd", arm);
+  rows.fma("arm", "bfmlal", "f32.bf16.bf16.f32", "Arm ARM, BFMulAdd", arm_nans);
   rows.fma("arm", "fmopa", "f32.f32.f32.f32", "Arm ARM, FPMulAdd (SME)");
   rows.fma("arm", "fmopa", "f64.f64.f64.f64", "Arm ARM, FPMulAdd (SME)");
   rows.power10();
   rows.fma("riscv", "vfwmaccbf16", "f32.bf16.bf16.f32", "RISC-V Unprivileged ISA, Zvfbfwma");
-  rows.bulk_normalized("vtfmm", 2, 1, "bf16", "bf16");
+  rows.bulk_normalized("k2", "bf16", "bf16");
   for (const char* a : {"e4m3", "e5m2"})
-    for (const char* b : {"e4m3", "e5m2"}) rows.bulk_normalized("vtfmm", 4, 2, a, b);
+    for (const char* b : {"e4m3", "e5m2"}) rows.bulk_normalized("k4", a, b);
   return rows.take();
 }
 

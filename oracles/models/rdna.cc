@@ -15,20 +15,21 @@ class RdnaRows : public RowList {
     m.block = 2;
     m.cut = Cut::opposed_complement;
     m.subnormals = Subnormals::flushed_of_fp32;
-    if (m.d.emin() == -126) m.zero_exponent = -1000;  // c = 0 has no exponent: this one is below all others
+    // c = 0 has no exponent: this one is below all others.
+    if (m.d.emin() == fp32_fields.emin()) m.zero_exponent = -1000;
     row.claims = claims_of({"block_permutation", "product_value_and_exponent", "split_k", "swap_operands"});
     add(std::move(row), "rocjitsu, gfx11_dot2.h; captured on a W7900");
   }
 
-  void rdna4(const char* instruction, const char* shape, const std::string& types, int block, int first_sum,
+  void rdna4(const char* instruction, const char* shape, const std::string& types,
              ProductOrder order = ProductOrder::ascending) {
     ModelRow row = started("rdna4", instruction, shape, types);
     DotModel& m = row.model;
-    m.block = block;
-    m.first_sum = first_sum;
+    m.block = std::min(4, m.k);
+    m.first_sum = 32 / m.a.width;  // two products, of FP8 four
     m.order = order;
     row.claims = claims_of({"product_value_and_exponent", "split_k", "swap_operands", "zero_padding"});
-    if (block == first_sum) row.claims.push_back({"block_permutation", ""});
+    if (m.block == m.first_sum) row.claims.push_back({"block_permutation", ""});
     if (m.a.width == 8) m.invalid_nan = m.nan;
     add(std::move(row), m.a.width == 8 ? "rocjitsu, gfx12_dot.h" : "rocjitsu, gfx12_dot.h; captured on an R9700");
   }
@@ -44,7 +45,8 @@ class RdnaRows : public RowList {
     m.output_rounding = Rounding::nearest_even;
     m.underflow_sign = UnderflowSign::positive;
     m.nan_of_c = NanOfC::quieted;
-    const bool is_bf16 = m.d.fraction_bits == 7;
+    const bool is_bf16 = m.d == bf16_fields;
+    // The NaNs: docs/semantics.md 13, point 6.
     m.nan = m.d.width == 32 ? 0xffc00a3d : is_bf16 ? 0xfffd : 0xfe3d;
     m.invalid_nan = m.d.width == 32 ? 0xffc00000 : is_bf16 ? 0xffc0 : 0xfe00;
     if (is_bf16) {
@@ -60,22 +62,18 @@ class RdnaRows : public RowList {
 std::vector<ModelRow> rdna_rows() {
   RdnaRows rows;
   const std::vector<const char*> of_fp32 = {"f32.f16.f16.f32", "f32.bf16.bf16.f32"};
-  const std::vector<const char*> packed = {"f16.f16.f16.f16", "bf16.bf16.bf16.bf16"};
-  for (const char* types : of_fp32) rows.rdna3("wmma", "16x16x16", types);
-  for (const char* types : packed) rows.rdna3("wmma", "16x16x16", types);
+  const std::vector<const char*> all = {of_fp32[0], of_fp32[1], "f16.f16.f16.f16", "bf16.bf16.bf16.bf16"};
+  for (const char* types : all) rows.rdna3("wmma", "16x16x16", types);
   for (const char* types : of_fp32) rows.rdna3("v_dot2", "1x1x2", types);
 
-  // Waves of 32 lanes, and of 64.
-  for (const auto& all : {of_fp32, packed})
-    for (const char* types : all) {
-      rows.rdna4("wmma", "16x16x16", types, 4, 2, ProductOrder::halves_in_turn);
-      rows.rdna4("wmma_w64", "16x16x16", types, 4, 2);
-    }
-  for (const char* types : of_fp32) rows.rdna4("v_dot2", "1x1x2", types, 2, 2);
-  for (const char* types : packed) rows.rdna4("v_dot2", "1x1x2", types, 2, 2);
+  for (const char* types : all) {
+    // Waves of 32 lanes, and of 64.
+    rows.rdna4("wmma", "16x16x16", types, ProductOrder::halves_in_turn);
+    rows.rdna4("wmma_w64", "16x16x16", types);
+  }
+  for (const char* types : all) rows.rdna4("v_dot2", "1x1x2", types);
   for (const char* a : {"e4m3", "e5m2"})
-    for (const char* b : {"e4m3", "e5m2"})
-      rows.rdna4("v_dot4", "1x1x4", std::string("f32.") + a + "." + b + ".f32", 4, 4);
+    for (const char* b : {"e4m3", "e5m2"}) rows.rdna4("v_dot4", "1x1x4", types_of("f32", a, b));
   return rows.take();
 }
 

@@ -16,12 +16,11 @@ constexpr uint64_t default_nan_f32 = 0xffc00000, default_nan_f64 = 0xfff80000000
 
 class X86Rows : public RowList {
  public:
-  /// `block` products by IEEE multiplications, their pairwise sum, then c. One product: multiply, then add.
-  void tree(const char* instruction, const char* shape, const std::string& type, int block, const char* source,
+  /// All products by IEEE multiplications, their pairwise sum, then c. One product: multiply, then add.
+  void tree(const char* instruction, const char* shape, const std::string& type, const char* source,
             const NanRule& nan = {}) {
-    ModelRow row = start_ieee_row("x86", instruction, shape, type + "." + type + "." + type + "." + type, nan);
+    ModelRow row = start_ieee_row("x86", instruction, shape, types_of(type, type, type), nan);
     row.model.kernel = Kernel::ieee_tree;
-    row.model.block = block;
     add(std::move(row), source);
   }
 
@@ -38,15 +37,15 @@ class X86Rows : public RowList {
 
   /// One element of a tile product of FP8: all products summed exactly and rounded, then c, in fp32 without its
   /// subnormal numbers. FP8's own are kept.
-  void fp8_tile(const char* instruction, const std::string& types, const char* source) {
-    ModelRow row = start_row("x86", instruction, "k64", "f32." + types + ".f32");
+  void fp8_tile(const char* instruction, const char* a, const char* b, const char* source) {
+    ModelRow row = start_row("x86", instruction, "k64", types_of("f32", a, b));
     row.model.nan = default_nan_f32;
     add_fp8(std::move(row), source);
   }
 
   /// ACE's outer products of FP8 under scales: four products summed exactly and rounded, then c.
-  void fp8_outer(const char* instruction, const std::string& types, const char* source) {
-    ModelRow row = start_row("x86", instruction, "k4", "f32." + types + ".f32.ue8m0");
+  void fp8_outer(const char* instruction, const char* a, const char* b, const char* source) {
+    ModelRow row = start_row("x86", instruction, "k4", types_of("f32", a, b) + ".ue8m0");
     row.model.operand_specials = OperandSpecials::numbers;
     row.model.nan = 0x7fc00000;
     add_fp8(std::move(row), source);
@@ -78,7 +77,7 @@ class X86Rows : public RowList {
   /// One element of a tile product: even and odd products in a chain each, the chains' sum, then c, all in fp32 without
   /// its subnormal numbers.
   void tile(const char* instruction, const std::string& type, const char* source) {
-    ModelRow row = start_row("x86", instruction, "k32", "f32." + type + "." + type + ".f32");
+    ModelRow row = start_row("x86", instruction, "k32", types_of("f32", type, type));
     DotModel& m = row.model;
     m.kernel = Kernel::fma_then_add;
     m.block = m.k / 2;
@@ -104,7 +103,6 @@ class X86Rows : public RowList {
     m.kernel = Kernel::sum_then_add;
     m.output_rounding = Rounding::nearest_even;
     m.overflow = Overflow::by_rounding;
-    m.zero_sign = ZeroSign::positive;
     m.subnormals = Subnormals::flushed_of_fp32;
     row.claims = claims_of(
         {"block_permutation", "monotone_in_addend", "monotone_in_c", "sign_symmetry", "split_k", "swap_operands"});
@@ -126,13 +124,16 @@ std::vector<ModelRow> x86_rows() {
   rows.tile("tcmmimfp16ps", "f16", "[SDM] TCMMIMFP16PS: imaginary parts of a by real ones of b, and the other way");
   rows.tf32_tile("[ISE] TMMULTF32PS: an FMA chain from +0 over k, then c; NaNs made quiet before low bits are cut");
   struct Fp8 {
-    const char *tile, *outer, *types;
+    const char *tile, *outer, *a, *b;
   };
-  for (const Fp8& of : {Fp8{"tdpbf8ps", "top4mxbf8ps", "e5m2.e5m2"}, Fp8{"tdpbhf8ps", "top4mxbhf8ps", "e5m2.e4m3"},
-                        Fp8{"tdphbf8ps", "top4mxhbf8ps", "e4m3.e5m2"}, Fp8{"tdphf8ps", "top4mxhf8ps", "e4m3.e4m3"}}) {
-    rows.fp8_tile(of.tile, of.types,
+  static constexpr Fp8 fp8[] = {{"tdpbf8ps", "top4mxbf8ps", "e5m2", "e5m2"},
+                                {"tdpbhf8ps", "top4mxbhf8ps", "e5m2", "e4m3"},
+                                {"tdphbf8ps", "top4mxhbf8ps", "e4m3", "e5m2"},
+                                {"tdphf8ps", "top4mxhf8ps", "e4m3", "e4m3"}};
+  for (const Fp8& op : fp8) {
+    rows.fp8_tile(op.tile, op.a, op.b,
                   "[ISE] TDPBF8PS and its relatives: products summed as integers, FTZ, DAZ of c; Bochs");
-    rows.fp8_outer(of.outer, of.types,
+    rows.fp8_outer(op.outer, op.a, op.b,
                    "[ACE] 14.1.6 op4mxf8_subtile: products summed as integers, FTZ, DAZ of c; Bochs");
   }
   rows.bf16_outer("[ACE] 14.3.5 op2bf16_subtile, DAZ and FTZ; Bochs");
@@ -144,9 +145,9 @@ std::vector<ModelRow> x86_rows() {
   rows.fma_chain("x86", "fma", {"k1"}, "f32", "[SDM] VFMADD213SS", {NanFrom::b_a_c, default_nan_f32});
   rows.fma_chain("x86", "fma", {"k1"}, "f64", "[SDM] VFMADD213SD", {NanFrom::b_a_c, default_nan_f64});
   rows.fma_chain("x86", "fma", {"k1"}, "f16", "[SDM] VFMADD231SH", {NanFrom::a_b_c, default_nan_f16});
-  rows.tree("mul_add", "k1", "f32", 1, "[SDM] MULSS and ADDSS", {NanFrom::c_a_b, default_nan_f32});
-  rows.tree("mul_add", "k1", "f64", 1, "[SDM] MULSD and ADDSD", {NanFrom::c_a_b, default_nan_f64});
-  rows.tree("dpps", "k4", "f32", 4, "[SDM] DPPS, then ADDSS with c: (p0 + p1) + (p2 + p3)");
+  rows.tree("mul_add", "k1", "f32", "[SDM] MULSS and ADDSS", {NanFrom::c_a_b, default_nan_f32});
+  rows.tree("mul_add", "k1", "f64", "[SDM] MULSD and ADDSD", {NanFrom::c_a_b, default_nan_f64});
+  rows.tree("dpps", "k4", "f32", "[SDM] DPPS, then ADDSS with c: (p0 + p1) + (p2 + p3)");
   return rows.take();
 }
 
