@@ -366,7 +366,7 @@ class Identifier {
     for (const Parameter* p : space_.parameters_of(row_->kernel))
       for (const int64_t value : space_.values(*p)) {
         const int64_t own = p->get(*row_);
-        if (value == own || p->hexadecimal || (p->words.empty() && std::abs(value - own) > 1)) continue;
+        if (value == own || p->is_nan || (p->words.empty() && std::abs(value - own) > 1)) continue;
         all.push_back({{p, value}});
       }
     std::erase_if(all, [&](const Change& change) { return !changed(*row_, change); });
@@ -443,7 +443,7 @@ class Identifier {
   /// fit above the row's the least and the greatest, likewise below.
   bool is_worth_more(const std::vector<Alternative>& others, size_t o) const {
     const Parameter* p = others[o].parameter;
-    if (!p || !p->words.empty() || p->hexadecimal) return true;
+    if (!p || !p->words.empty() || p->is_nan) return true;
     const int64_t own = p->get(*row_), value = others[o].value;
     bool next = true, last = true;
     for (const Alternative& other : others) {
@@ -744,7 +744,7 @@ class Identifier {
         ++finding.refuted;
         const Refuted refuted{std::string(p->name) + "=" + value_text(*p, value), *against,
                               result_of(*other, *against)};
-        if (!p->words.empty() || p->hexadecimal) finding.neighbours.push_back(refuted);
+        if (!p->words.empty() || p->is_nan) finding.neighbours.push_back(refuted);
         else keep_nearest(finding, refuted, value);
       }
       for (auto& [reason, values] : open)

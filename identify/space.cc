@@ -36,7 +36,7 @@ size_t index_of(const Parameter& p) { return static_cast<size_t>(&p - parameters
 DotModel transplanted(const DotModel& from, DotModel to) {
   const int k = to.k;
   for (const Parameter& p : parameters())
-    if (p.used_by(from.kernel) && !p.hexadecimal) p.set(to, p.get(from));
+    if (p.used_by(from.kernel) && !p.is_nan) p.set(to, p.get(from));
   if (to.output_fraction_bits > to.d.fraction_bits || from.output_fraction_bits == from.d.fraction_bits)
     to.output_fraction_bits = to.d.fraction_bits;
   if (to.scale_block && to.k % to.scale_block && to.scale_block % to.k) to.k = k;
@@ -68,7 +68,7 @@ HypothesisSpace::HypothesisSpace(const Op& op) : op_(op) {
     std::vector<int64_t>& values = values_.emplace_back();
     int64_t least = p.least, greatest = p.greatest;
     if (!p.words.empty()) greatest = static_cast<int64_t>(p.words.size()) - 1;
-    if (p.hexadecimal) least = greatest = static_cast<int64_t>(plain.nan);
+    if (p.is_nan) least = greatest = static_cast<int64_t>(plain.nan);
     if (is_called(p, "output_fraction_bits")) greatest = op.d.fields().fraction_bits;
     if (is_called(p, "zero_exponent")) {
       // A floor below every term has no effect; one above every term by more than the adder's bits loses all.
@@ -91,7 +91,7 @@ void HypothesisSpace::add_nan(uint64_t encoding) {
   const int64_t value = static_cast<int64_t>(encoding);
   for (const Parameter& p : parameters()) {
     std::vector<int64_t>& values = values_[index_of(p)];
-    if (p.hexadecimal && std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    if (p.is_nan && std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
 }
 
@@ -185,7 +185,7 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
     const int now = least[static_cast<size_t>(p.get(m))], then = least[static_cast<size_t>(value)];
     if (now == then && (m.c == m.d || m.d.emin() == m.c.emin())) return "the formats' least exponents are the same";
   }
-  if (is_of_nans(p) && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
+  if (only_selects_nans(p) && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
   // A sum has an a and a c, a product an a and a b.
   const bool has_fmas = traits.carried == KernelTraits::Carried::each_product || steps(m) > 1;
   const auto ranks = [](NanFrom rule) {
@@ -235,7 +235,7 @@ std::string values_as_ranges(const Parameter& p, std::vector<int64_t> values) {
   std::string text;
   for (size_t i = 0; i < values.size();) {
     size_t end = i;
-    while (p.words.empty() && !p.hexadecimal && end + 1 < values.size() && values[end + 1] == values[end] + 1) ++end;
+    while (p.words.empty() && !p.is_nan && end + 1 < values.size() && values[end + 1] == values[end] + 1) ++end;
     text += (text.empty() ? "" : ", ") + value_text(p, values[i]);
     if (end > i) text += (end == i + 1 ? ", " : "..") + value_text(p, values[end]);
     i = end + 1;

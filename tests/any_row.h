@@ -73,7 +73,7 @@ inline std::optional<AnyRow> any_row(uint64_t seed, uint64_t number) {
     if (!p.used_by(m.kernel) || std::string_view(p.name) == "kernel" || !rng.one_in(share)) continue;
     DotModel changed = m;
     const int64_t greatest = p.words.empty() ? p.greatest : static_cast<int64_t>(p.words.size()) - 1;
-    if (p.hexadecimal) p.set(changed, static_cast<int64_t>(rng.next() & op.d.fields().container_mask()));
+    if (p.is_nan) p.set(changed, static_cast<int64_t>(rng.next() & op.d.fields().container_mask()));
     else p.set(changed, rng.between(static_cast<int>(p.least), static_cast<int>(greatest)));
     if (contradiction_in(changed).empty()) m = changed;
   }

@@ -69,7 +69,7 @@ Shown show(Kernel kernel, const Parameter& p, int64_t x, int64_t y) {
     const int64_t base = p.words.empty() ? p.get(r.row.model) : 0;
     p.set(with_x, base + x);
     p.set(with_y, base + y);
-    if (p.words.empty() && !p.hexadecimal && (base + x < p.least || base + y > p.greatest)) continue;
+    if (p.words.empty() && !p.is_nan && (base + x < p.least || base + y > p.greatest)) continue;
     if (!contradiction_in(with_x).empty() || !contradiction_in(with_y).empty()) continue;
     together = true;
     DotCase one(r.row.op);

@@ -11,8 +11,9 @@
 namespace mmafuzz {
 namespace {
 
-#define MMAFUZZ_MEMBER(member)                                      \
-  [](const DotModel& m) { return static_cast<int64_t>(m.member); }, \
+/// The name of a parameter, and how to read and write it.
+#define MMAFUZZ_MEMBER(member) \
+#member, [](const DotModel& m) { return static_cast<int64_t>(m.member); }, \
       [](DotModel& m, int64_t value) { m.member = static_cast<decltype(m.member)>(value); }
 
 using Words = std::vector<std::string>;
@@ -22,7 +23,7 @@ struct KernelText {
   const char *name, *settings, *does;
 
   bool reads(std::string_view parameter) const {
-    const std::vector<std::string> all = words_of(settings, ' ');
+    const Words all = words_of(settings);
     return std::find(all.begin(), all.end(), parameter) != all.end();
   }
 };
@@ -38,61 +39,65 @@ Words kernel_words() {
   return words;
 }
 
+using Get = decltype(Parameter::get);
+using Set = decltype(Parameter::set);
+
+Parameter of_words(const char* name, Get get, Set set, const char* meaning, Words words) {
+  return {.name = name, .meaning = meaning, .words = std::move(words), .get = get, .set = set};
+}
+Parameter of_numbers(const char* name, Get get, Set set, const char* meaning, int64_t least, int64_t greatest) {
+  return {.name = name, .meaning = meaning, .least = least, .greatest = greatest, .get = get, .set = set};
+}
+Parameter of_nans(const char* name, Get get, Set set, const char* meaning) {
+  return {.name = name, .meaning = meaning, .is_nan = true, .get = get, .set = set};
+}
+
 // clang-format off
 std::vector<Parameter> make_parameters() {
   std::vector<Parameter> all = {
-      {"kernel", "the arithmetic", kernel_words(), 0, 0, false, MMAFUZZ_MEMBER(kernel)},
-      {"k", "products per instruction", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(k)},
-      {"block", "products per fused step", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(block)},
-      {"order", "which products go together, or first", Words{"ascending", "descending", "swapped_pairs", "interleaved", "halves_in_turn"}, 0, 0, false,
-       MMAFUZZ_MEMBER(order)},
-      {"group", "products per scaled group", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(group)},
-      {"fraction_bits", "bits kept below the greatest exponent", {}, 0, 45, false, MMAFUZZ_MEMBER(fraction_bits)},
-      {"zero_rule", "exponent that zero terms read", Words{"constant", "clamp", "operand"}, 0, 0, false, MMAFUZZ_MEMBER(zero_rule)},
-      {"zero_exponent", "the alignment floor", {}, -1000, 1000, false, MMAFUZZ_MEMBER(zero_exponent)},
-      {"zero_group", "which group counts as zero", Words{"all_products_zero", "sum_zero"}, 0, 0, false, MMAFUZZ_MEMBER(zero_group)},
-      {"product", "exponent of a product", Words{"unnormalized", "normalized"}, 0, 0, false, MMAFUZZ_MEMBER(product)},
-      {"c_exponent", "format that bounds c's exponent", Words{"d_format", "c_format", "fp32"}, 0, 0, false, MMAFUZZ_MEMBER(c_exponent)},
-      {"integer_bits", "integer bits of the adder, 0: enough", {}, 0, 16, false, MMAFUZZ_MEMBER(integer_bits)},
-      {"output_fraction_bits", "fraction bits of the result", {}, 0, 52, false, MMAFUZZ_MEMBER(output_fraction_bits)},
-      {"output_rounding", "rounding of the result",
-       Words{"nearest_even", "toward_zero", "up", "down", "nearest_away", "odd"}, 0, 0, false, MMAFUZZ_MEMBER(output_rounding)},
-      {"overflow", "a result beyond the greatest number", Words{"by_rounding", "infinity", "saturate"}, 0, 0, false, MMAFUZZ_MEMBER(overflow)},
-      {"output_via", "rounding in one or two steps", Words{"direct", "fp32_truncated", "fp32_nearest"}, 0, 0, false, MMAFUZZ_MEMBER(output_via)},
-      {"underflow_sign", "sign of a nonzero sum that rounds to zero", Words{"kept", "positive"}, 0, 0, false, MMAFUZZ_MEMBER(underflow_sign)},
-      {"zero_sign", "sign of an exactly zero sum", Words{"positive", "any_negative", "ieee"}, 0, 0, false,
-       MMAFUZZ_MEMBER(zero_sign)},
-      {"nan", "encoding of every NaN result that is no operand's", {}, 0, 0, true, MMAFUZZ_MEMBER(nan)},
-      {"nan_from", "which operand's NaN an operation gives, made quiet, or nan",
-       Words{"constant", "a_b_c", "a_c_b", "b_a_c", "b_c_a", "c_a_b", "c_b_a", "signalling_c_a_b", "signalling_c_as_bs"}, 0, 0, false, MMAFUZZ_MEMBER(nan_from)},
-      {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope)},
-      {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits)},
-      {"subnormals", "subnormal operands and results", Words{"kept", "flushed", "flushed_signed", "flushed_of_fp32", "flushed_of_fp16"}, 0, 0, false,
-       MMAFUZZ_MEMBER(subnormals)},
-      {"flushed", "which subnormal numbers become zeros", Words{"both", "operands", "results"}, 0, 0, false, MMAFUZZ_MEMBER(flushed)},
-      {"tininess", "when a result counts as subnormal: as it is rounded or before", Words{"after", "before"}, 0, 0, false, MMAFUZZ_MEMBER(tininess)},
-      {"zero_operands", "sign that a zero operand reads", Words{"kept", "positive"}, 0, 0, false,
-       MMAFUZZ_MEMBER(zero_operands)},
-      {"chain_start", "what the first product of a chain joins", Words{"positive_zero", "first_product"}, 0, 0, false,
-       MMAFUZZ_MEMBER(chain_start)},
-      {"chain_join", "how chains or rounded blocks join c", Words{"in_turn", "summed_first"}, 0, 0, false, MMAFUZZ_MEMBER(chain_join)},
-      {"product_overflow", "a product of 2^128 or more", Words{"none", "infinity", "positive_infinity"}, 0, 0, false, MMAFUZZ_MEMBER(product_overflow)},
-      {"overflow_rank", "such an infinity beside one of the operands", Words{"equal", "below_operands"}, 0, 0, false, MMAFUZZ_MEMBER(overflow_rank)},
-      {"odd_even", "even and odd products are aligned separately", {}, 0, 1, false, MMAFUZZ_MEMBER(odd_even)},
-      {"second_stage", "floors of the second stage", Words{"floor31", "floor32_then_31"}, 0, 0, false, MMAFUZZ_MEMBER(second_stage)},
-      {"c_special", "an infinite or NaN c on CDNA3 fp8", Words{"propagates", "reads_minus_one"}, 0, 0, false, MMAFUZZ_MEMBER(c_special)},
-      {"first_sum", "products that are cut and added among themselves first", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(first_sum)},
-      {"c_guard_bits", "bits kept below c's exponent beyond fraction_bits", {}, 0, 8, false, MMAFUZZ_MEMBER(c_guard_bits)},
-      {"cut", "how a term is cut", Words{"opposed_complement", "floor"}, 0, 0, false, MMAFUZZ_MEMBER(cut)},
-      {"lost_c", "a negative c that leaves no bit", Words{"dropped", "floored"}, 0, 0, false, MMAFUZZ_MEMBER(lost_c)},
-      {"invalid_nan", "encoding of what invalid operations give", {}, 0, 0, true, MMAFUZZ_MEMBER(invalid_nan)},
-      {"nan_of_c", "the result where only c is a NaN", Words{"replaced", "quieted"}, 0, 0, false, MMAFUZZ_MEMBER(nan_of_c)},
-      {"operand_specials", "infinities and NaNs of a and b", Words{"kept", "numbers"}, 0, 0, false, MMAFUZZ_MEMBER(operand_specials)},
-      {"form", "what a step makes of its products' sum s and of c",
-       Words{"s_plus_c", "s_minus_c", "c_minus_s", "minus_s_minus_c", "negated_s_minus_c", "negated_s_plus_c", "s_alone"}, 0, 0, false,
-       MMAFUZZ_MEMBER(form)},
+      of_words(MMAFUZZ_MEMBER(kernel), "the arithmetic", kernel_words()),
+      of_numbers(MMAFUZZ_MEMBER(k), "products per instruction", 1, max_instruction_k),
+      of_numbers(MMAFUZZ_MEMBER(block), "products per fused step", 1, max_instruction_k),
+      of_words(MMAFUZZ_MEMBER(order), "which products go together, or first", {"ascending", "descending", "swapped_pairs", "interleaved", "halves_in_turn"}),
+      of_numbers(MMAFUZZ_MEMBER(group), "products per scaled group", 1, max_instruction_k),
+      of_numbers(MMAFUZZ_MEMBER(fraction_bits), "bits kept below the greatest exponent", 0, 45),
+      of_words(MMAFUZZ_MEMBER(zero_rule), "exponent that zero terms read", {"constant", "clamp", "operand"}),
+      of_numbers(MMAFUZZ_MEMBER(zero_exponent), "the alignment floor", -1000, 1000),
+      of_words(MMAFUZZ_MEMBER(zero_group), "which group counts as zero", {"all_products_zero", "sum_zero"}),
+      of_words(MMAFUZZ_MEMBER(product), "exponent of a product", {"unnormalized", "normalized"}),
+      of_words(MMAFUZZ_MEMBER(c_exponent), "format that bounds c's exponent", {"d_format", "c_format", "fp32"}),
+      of_numbers(MMAFUZZ_MEMBER(integer_bits), "integer bits of the adder, 0: enough", 0, 16),
+      of_numbers(MMAFUZZ_MEMBER(output_fraction_bits), "fraction bits of the result", 0, 52),
+      of_words(MMAFUZZ_MEMBER(output_rounding), "rounding of the result", {"nearest_even", "toward_zero", "up", "down", "nearest_away", "odd"}),
+      of_words(MMAFUZZ_MEMBER(overflow), "a result beyond the greatest number", {"by_rounding", "infinity", "saturate"}),
+      of_words(MMAFUZZ_MEMBER(output_via), "rounding in one or two steps", {"direct", "fp32_truncated", "fp32_nearest"}),
+      of_words(MMAFUZZ_MEMBER(underflow_sign), "sign of a nonzero sum that rounds to zero", {"kept", "positive"}),
+      of_words(MMAFUZZ_MEMBER(zero_sign), "sign of an exactly zero sum", {"positive", "any_negative", "ieee"}),
+      of_nans(MMAFUZZ_MEMBER(nan), "encoding of every NaN result that is no operand's"),
+      of_words(MMAFUZZ_MEMBER(nan_from), "which operand's NaN an operation gives, made quiet, or nan", {"constant", "a_b_c", "a_c_b", "b_a_c", "b_c_a", "c_a_b", "c_b_a", "signalling_c_a_b", "signalling_c_as_bs"}),
+      of_words(MMAFUZZ_MEMBER(special_scope), "where infinities and NaNs are looked for", {"block", "whole_k"}),
+      of_words(MMAFUZZ_MEMBER(low_bits), "low bits of a tf32 operand", {"ignored", "nan_payload", "rounded"}),
+      of_words(MMAFUZZ_MEMBER(subnormals), "subnormal operands and results", {"kept", "flushed", "flushed_signed", "flushed_of_fp32", "flushed_of_fp16"}),
+      of_words(MMAFUZZ_MEMBER(flushed), "which subnormal numbers become zeros", {"both", "operands", "results"}),
+      of_words(MMAFUZZ_MEMBER(tininess), "when a result counts as subnormal: as it is rounded or before", {"after", "before"}),
+      of_words(MMAFUZZ_MEMBER(zero_operands), "sign that a zero operand reads", {"kept", "positive"}),
+      of_words(MMAFUZZ_MEMBER(chain_start), "what the first product of a chain joins", {"positive_zero", "first_product"}),
+      of_words(MMAFUZZ_MEMBER(chain_join), "how chains or rounded blocks join c", {"in_turn", "summed_first"}),
+      of_words(MMAFUZZ_MEMBER(product_overflow), "a product of 2^128 or more", {"none", "infinity", "positive_infinity"}),
+      of_words(MMAFUZZ_MEMBER(overflow_rank), "such an infinity beside one of the operands", {"equal", "below_operands"}),
+      of_numbers(MMAFUZZ_MEMBER(odd_even), "even and odd products are aligned separately", 0, 1),
+      of_words(MMAFUZZ_MEMBER(second_stage), "floors of the second stage", {"floor31", "floor32_then_31"}),
+      of_words(MMAFUZZ_MEMBER(c_special), "an infinite or NaN c on CDNA3 fp8", {"propagates", "reads_minus_one"}),
+      of_numbers(MMAFUZZ_MEMBER(first_sum), "products that are cut and added among themselves first", 1, max_instruction_k),
+      of_numbers(MMAFUZZ_MEMBER(c_guard_bits), "bits kept below c's exponent beyond fraction_bits", 0, 8),
+      of_words(MMAFUZZ_MEMBER(cut), "how a term is cut", {"opposed_complement", "floor"}),
+      of_words(MMAFUZZ_MEMBER(lost_c), "a negative c that leaves no bit", {"dropped", "floored"}),
+      of_nans(MMAFUZZ_MEMBER(invalid_nan), "encoding of what invalid operations give"),
+      of_words(MMAFUZZ_MEMBER(nan_of_c), "the result where only c is a NaN", {"replaced", "quieted"}),
+      of_words(MMAFUZZ_MEMBER(operand_specials), "infinities and NaNs of a and b", {"kept", "numbers"}),
+      of_words(MMAFUZZ_MEMBER(form), "what a step makes of its products' sum s and of c", {"s_plus_c", "s_minus_c", "c_minus_s", "minus_s_minus_c", "negated_s_minus_c", "negated_s_plus_c", "s_alone"}),
   };
-  for (Parameter& p : all)
+  for (Parameter& p : all)  // kernel, k, output_rounding and nan stand in no line: every kernel reads them
     for (size_t i = 0; i < std::size(kernel_texts); ++i)
       if (kernel_texts[i].reads(p.name)) p.kernels.push_back(static_cast<Kernel>(i));
   return all;
@@ -101,9 +106,10 @@ std::vector<Parameter> make_parameters() {
 
 #undef MMAFUZZ_MEMBER
 
-std::string allowed(const Parameter& p) {
+/// The values that a parameter takes, for a refusal.
+std::string allowed_values(const Parameter& p) {
   if (!p.words.empty()) return values_text(p);
-  return p.hexadecimal ? "a hexadecimal encoding" : std::to_string(p.least) + " to " + std::to_string(p.greatest);
+  return p.is_nan ? "a hexadecimal encoding" : std::to_string(p.least) + " to " + std::to_string(p.greatest);
 }
 
 bool parse_value(const Parameter& p, std::string_view text, int64_t& value) {
@@ -112,7 +118,7 @@ bool parse_value(const Parameter& p, std::string_view text, int64_t& value) {
     value = word - p.words.begin();
     return word != p.words.end();
   }
-  if (p.hexadecimal) {  // a negative NaN of fp64 has all 64 bits
+  if (p.is_nan) {  // a negative NaN of fp64 has all 64 bits
     uint64_t bits = 0;
     const bool is_number = parse_number(text, bits, 16);
     value = static_cast<int64_t>(bits);
@@ -128,9 +134,9 @@ const std::vector<Parameter>& parameters() {
   return all;
 }
 
-bool is_of_nans(const Parameter& p) {
+bool only_selects_nans(const Parameter& p) {
   const std::string_view name = p.name;
-  return p.hexadecimal || name == "nan_of_c" || name == "nan_from";
+  return p.is_nan || name == "nan_of_c" || name == "nan_from";
 }
 
 const Parameter* find_parameter(std::string_view name) { return entry_named(parameters(), name); }
@@ -138,7 +144,7 @@ const Parameter* find_parameter(std::string_view name) { return entry_named(para
 std::string parameter_text(const Parameter& p, const DotModel& model) {
   const int64_t value = p.get(model);
   if (!p.words.empty()) return p.words[static_cast<size_t>(value)];
-  if (!p.hexadecimal) return std::to_string(value);
+  if (!p.is_nan) return std::to_string(value);
   char digits[17];
   const auto end = std::to_chars(digits, digits + 16, static_cast<uint64_t>(value), 16).ptr;
   return std::string(digits, end);
@@ -147,10 +153,10 @@ std::string parameter_text(const Parameter& p, const DotModel& model) {
 bool same_arithmetic(const DotModel& x, const DotModel& y) {
   if (x.kernel != y.kernel) return false;
   // With equal steps, how many an instruction takes does not matter.
-  const bool by_steps = products_per_call(x) == products_per_call(y);
+  const bool ignores_k = products_per_call(x) == products_per_call(y);
   return std::all_of(parameters().begin(), parameters().end(), [&](const Parameter& p) {
-    const bool ignored = std::string_view(p.name) == "k" && by_steps;
-    return ignored || !p.used_by(x.kernel) || p.get(x) == p.get(y);
+    const bool is_ignored = ignores_k && std::string_view(p.name) == "k";
+    return is_ignored || !p.used_by(x.kernel) || p.get(x) == p.get(y);
   });
 }
 
@@ -161,8 +167,7 @@ std::string what_kernel_does(std::string_view name) {
 }
 
 std::string values_text(const Parameter& p) {
-  if (p.words.empty())
-    return p.hexadecimal ? "hexadecimal" : std::to_string(p.least) + ".." + std::to_string(p.greatest);
+  if (p.words.empty()) return p.is_nan ? "hexadecimal" : std::to_string(p.least) + ".." + std::to_string(p.greatest);
   return joined(p.words, " | ");
 }
 
@@ -189,11 +194,11 @@ std::string contradiction_in(const DotModel& model) {
   const auto is_scale = [](const FormatFields& f) { return !f.has_sign() && !f.has_infinity(); };
   if (model.scale_block && (!is_scale(model.scale_a) || !is_scale(model.scale_b)))
     return "a row's scales are of formats without a sign and without infinities";
-  if (model.output_via != OutputVia::direct && model.d.fraction_bits >= 23)
+  if (model.output_via != OutputVia::direct && model.d.fraction_bits >= fp32_fields.fraction_bits)
     return "output_via=" + parameter_text(*find_parameter("output_via"), model) + " needs a result narrower than fp32";
   if (kernel.widens_to_fp16() && model.k % 4 != 0) return "kernel=emulated_fp8 needs a k that is a multiple of 4";
-  if (kernel.sums_groups() && !model.scale_block) return "kernel=grouped_sum needs an operation with scales";
   if (kernel.sums_groups()) {
+    if (!model.scale_block) return "kernel=grouped_sum needs an operation with scales";
     if (model.scale_block % model.group != 0)
       return "the products of a group share a scale: group divides " + std::to_string(model.scale_block) + " here";
     // A group's sum is an integer in units of the least product; both times its scales and aligned it must fit.
@@ -219,7 +224,8 @@ std::string contradiction_in(const DotModel& model) {
     return "operand_specials=numbers is known of operands of up to 8 bits";
   // Whether fp16 holds every number of the format.
   const auto is_in_fp16 = [](const FormatFields& f) {
-    return f.emax() <= 15 && f.subnormal_bit() >= -24 && f.fraction_bits <= 10;
+    return f.emax() <= fp16_fields.emax() && f.subnormal_bit() >= fp16_fields.subnormal_bit() &&
+           f.fraction_bits <= fp16_fields.fraction_bits;
   };
   if (kernel.widens_to_fp16() &&
       (model.a.width != 8 || model.b.width != 8 || !is_in_fp16(model.a) || !is_in_fp16(model.b)))
@@ -227,10 +233,12 @@ std::string contradiction_in(const DotModel& model) {
   const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
   if (!narrow_products && (!kernel.steps_are_operations() || kernel.widens_to_fp32()))
     return "this kernel sums products of at most 22 bits; these operands are wider";
-  if (sums_exactly && std::max(model.c.exponent_bits, model.d.exponent_bits) > 8)
+  const bool exceeds_fp32_exponents =
+      std::max(model.c.exponent_bits, model.d.exponent_bits) > fp32_fields.exponent_bits;
+  if (sums_exactly && exceeds_fp32_exponents)
     return "kernel=exact_sum has no room for a c or a d beyond fp32's exponents";
-  if (kernel.widens_to_fp32() && (std::max(model.c.exponent_bits, model.d.exponent_bits) > 8 ||
-                                  std::max(model.c.fraction_bits, model.d.fraction_bits) > 23))
+  if (kernel.widens_to_fp32() &&
+      (exceeds_fp32_exponents || std::max(model.c.fraction_bits, model.d.fraction_bits) > fp32_fields.fraction_bits))
     return "kernel=fma_then_add sums in fp32, which a wider c or d does not fit";
   if (kernel.c == KernelTraits::Joining::second_stage && model.c_special == CSpecial::reads_minus_one &&
       model.a.width > 8)
@@ -261,8 +269,8 @@ std::string contradiction_in(const DotModel& model) {
     if (std::none_of(std::begin(all), std::end(all), [](const FormatFields* f) { return *f == fp16_fields; }))
       return "subnormals=flushed_of_fp16 needs an fp16 operand or result";
   }
-  const bool flushes_some = model.flushed != FlushedNumbers::both || model.tininess == Tininess::before;
-  if (flushes_some && model.subnormals == Subnormals::flushed)
+  const bool flushes_as_arm = model.flushed != FlushedNumbers::both || model.tininess == Tininess::before;
+  if (flushes_as_arm && model.subnormals == Subnormals::flushed)
     return "flushed=operands, flushed=results and tininess=before are known where flushed numbers keep their signs";
   if (model.nan_from != NanFrom::constant) {
     for (const FormatFields* f : {&model.a, &model.b, &model.c, &model.d})
@@ -322,14 +330,14 @@ std::string contradiction_in(const DotModel& model) {
 }
 
 Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
-  const Kernel own = model.kernel;
+  const Kernel kernel_of_row = model.kernel;
   std::vector<const Parameter*> named;
   for (const auto& [name, text] : settings_of(overrides)) {
     const Parameter* p = find_parameter(name);
     if (!p) return invalid("unknown parameter '" + name + "'; known: " + names_in_table(parameters(), " "));
     int64_t value = 0;
     if (!parse_value(*p, text, value))
-      return invalid("parameter " + name + " takes " + allowed(*p) + ", not '" + text + "'");
+      return invalid("parameter " + name + " takes " + allowed_values(*p) + ", not '" + text + "'");
     p->set(model, value);
     named.push_back(p);
   }
@@ -337,7 +345,7 @@ Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
     if (!p->used_by(model.kernel))
       return invalid(std::string("parameter ") + p->name + " has no effect on kernel " +
                      parameter_text(*find_parameter("kernel"), model));
-  if (model.kernel != own) {  // values that were for the row's own kernel alone mean nothing for another
+  if (model.kernel != kernel_of_row) {  // values that were for the row's kernel alone mean nothing for another
     DotModel plain;
     plain.output_fraction_bits = model.d.fraction_bits;
     for (const Parameter& p : parameters())

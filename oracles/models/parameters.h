@@ -13,9 +13,9 @@ namespace mmafuzz {
 struct Parameter {
   const char* name;
   const char* meaning;
-  std::vector<std::string> words;   ///< allowed words, whose indices are the values; empty: a number
-  int64_t least = 0, greatest = 0;  ///< of a decimal number
-  bool hexadecimal = false;         ///< a hexadecimal encoding
+  std::vector<std::string> words{};  ///< allowed words, whose indices are the values; empty: a number
+  int64_t least = 0, greatest = 0;   ///< of a number
+  bool is_nan = false;               ///< the encoding of a NaN in d's format, which is written in hexadecimal
   int64_t (*get)(const DotModel&);
   void (*set)(DotModel&, int64_t);
   std::vector<Kernel> kernels{};  ///< kernels that use it; empty: all
@@ -27,7 +27,7 @@ struct Parameter {
 const std::vector<Parameter>& parameters();
 
 /// Whether a parameter says only which NaN a result is: under nan=any it has no effect.
-bool is_of_nans(const Parameter& p);
+bool only_selects_nans(const Parameter& p);
 
 /// nullptr if there is none of that name.
 const Parameter* find_parameter(std::string_view name);

@@ -70,7 +70,7 @@ std::map<std::string, Expectation> expected_facts(const Registry& registry, cons
       for (const Replacement& r : all) {
         if (r.name == "kernel") continue;
         const Parameter* p = find_parameter(r.name);
-        const bool any_nan = p && is_of_nans(*p) && op.nan == NanPolicy::any;
+        const bool any_nan = p && only_selects_nans(*p) && op.nan == NanPolicy::any;
         const bool never = rows && (any_nan || never_shows(r.name, *x.model(), *y.model()));
         const bool must = rows && !never && !(r.name == "k" && differ_in_zero_signs_alone(*x.model(), *y.model()));
         const bool hidden = never && r.name != "k";  // k is then only a name

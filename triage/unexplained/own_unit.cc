@@ -26,7 +26,7 @@ constexpr int64_t few_values = 16;  ///< limit of the width of a range of which 
 /// one and two away, half, double, a quarter and four times the value.
 std::vector<std::string> other_values(const Parameter& p, const DotModel& model) {
   std::vector<std::string> values;
-  if (p.hexadecimal) return values;
+  if (p.is_nan) return values;
   for (const std::string& word : p.words)
     if (word != parameter_text(p, model)) values.push_back(word);
   if (!p.words.empty()) return values;
