@@ -30,19 +30,18 @@ class TwinUnit final : public Unit {
 
 /// Whether the op is a dot of the row's formats, of any k, or a refusal that says what the row takes.
 Result<bool> fits(const ModelRow& row, const Op& op) {
-  const Op& own = row.op;
-  const bool same = op.kind == OpKind::dot && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
-                    op.scale_block == own.scale_block &&
-                    (!op.has_scales() || (op.scale_a == own.scale_a && op.scale_b == own.scale_b));
-  if (!same) return declined(row.name() + " takes '" + to_text(own) + "' (any k)");
+  const bool same = op.kind == OpKind::dot && op.a == row.op.a && op.b == row.op.b && op.c == row.op.c &&
+                    op.d == row.op.d && op.scale_block == row.op.scale_block &&
+                    (!op.has_scales() || (op.scale_a == row.op.scale_a && op.scale_b == row.op.scale_b));
+  if (!same) return declined(row.name() + " takes '" + to_text(row.op) + "' (any k)");
   return true;
 }
 
 /// Whether `custom` can have the op's formats.
-Result<bool> takes_custom(const Op& op) {
+Result<bool> fits_custom(const Op& op) {
   const auto is_integer = [](const Format* f) { return f->fields().integer; };
-  const Format* const read[] = {&op.a, &op.b, &op.c, &op.scale_a, &op.scale_b};
-  if (op.kind != OpKind::dot || std::any_of(std::begin(read), std::end(read), is_integer))
+  const Format* const inputs[] = {&op.a, &op.b, &op.c, &op.scale_a, &op.scale_b};
+  if (op.kind != OpKind::dot || std::any_of(std::begin(inputs), std::end(inputs), is_integer))
     return declined("a row takes dots of floating-point formats");
   if (const std::string why = why_no_results_in(op.d.fields()); !why.empty())
     return declined(why + ", not " + op.d.name());
@@ -51,19 +50,20 @@ Result<bool> takes_custom(const Op& op) {
 
 class RowFamily final : public Family {
  public:
-  explicit RowFamily(bool twin) : prefix_(twin ? "twin:" : "model:"), twin_(twin) {}
+  /// `role`: model or twin.
+  explicit RowFamily(Role role) : prefix_(role == Role::twin ? "twin:" : "model:"), role_(role) {}
 
   bool owns(std::string_view name) const override {
     return name.starts_with(prefix_) &&
            (name.substr(prefix_.size()) == custom_row || find_model_row(name.substr(prefix_.size())) != nullptr);
   }
 
-  Role role(const std::string&) const override { return twin_ ? Role::twin : Role::model; }
+  Role role(const std::string&) const override { return role_; }
 
   /// For each instruction the row with the greatest k; of rows that compute the same the first.
   std::vector<std::string> searched_by_default(const Op& op) const override {
     std::vector<std::string> names;
-    if (twin_) return names;
+    if (role_ == Role::twin) return names;
     std::map<std::string, const ModelRow*> widest;
     for (const ModelRow& row : model_rows()) {
       if (!fits(row, op) || row.model.form != Form::s_plus_c) continue;  // others do not compute s + c
@@ -85,14 +85,11 @@ class RowFamily final : public Family {
     std::vector<UnitInfo> all;
     for (const ModelRow& row : model_rows()) {
       UnitInfo info{prefix_ + row.name(), to_text(row.op), row.source, row.claims, ""};
-      if (twin_) info.claims = {{"equals_model", "model:" + row.name()}};
+      if (role_ == Role::twin) info.claims = {{"equals_model", "model:" + row.name()}};
       all.push_back(std::move(info));
     }
-    all.push_back({prefix_ + custom_row + "?<parameters>",
-                   "a row of your own: any parameters, any dot whose d has a sign and infinities",
-                   "",
-                   {},
-                   ""});
+    const char* const summary = "a row of your own: any parameters, any dot whose d has a sign and infinities";
+    all.push_back({prefix_ + custom_row + "?<parameters>", summary, "", {}, ""});
     return all;
   }
 
@@ -107,7 +104,7 @@ class RowFamily final : public Family {
 
   FamilyParameters parameters() const override {
     FamilyParameters all{"model:, twin:", {}};
-    if (twin_) return all;  // listed with those of model:
+    if (role_ == Role::twin) return all;  // listed with those of model:
     for (const Parameter& p : mmafuzz::parameters()) all.parameters.push_back({p.name, p.meaning, values_text(p)});
     return all;
   }
@@ -116,13 +113,13 @@ class RowFamily final : public Family {
     if (op.kind == OpKind::gemm) return bind_gemm(name, op);
     const UnitName parts(name);
     const ModelRow* row = find_model_row(parts.path);  // nullptr: custom_row
-    const Result<bool> fit = row ? fits(*row, op) : takes_custom(op);
+    const Result<bool> fit = row ? fits(*row, op) : fits_custom(op);
     if (!fit) return fit.refusal();
     Result<DotModel> model = with_overrides(row ? row->model : custom_model(op), parts.settings);
     if (!model) return invalid("unit " + name + ": " + model.refusal().reason);
     std::unique_ptr<Unit> unit;
     std::vector<Claim> claims;
-    if (twin_) {
+    if (role_ == Role::twin) {
       unit = std::make_unique<TwinUnit>(*model);
       claims = {{"equals_model", parts.under("model").text()}};
     } else {
@@ -150,12 +147,12 @@ class RowFamily final : public Family {
   }
 
   std::string prefix_;
-  bool twin_;
+  Role role_;
 };
 
 }  // namespace
 
-std::unique_ptr<Family> make_model_family() { return std::make_unique<RowFamily>(false); }
-std::unique_ptr<Family> make_twin_family() { return std::make_unique<RowFamily>(true); }
+std::unique_ptr<Family> make_model_family() { return std::make_unique<RowFamily>(Role::model); }
+std::unique_ptr<Family> make_twin_family() { return std::make_unique<RowFamily>(Role::twin); }
 
 }  // namespace mmafuzz

@@ -19,6 +19,7 @@ namespace {
 using Terms = std::vector<Term>;
 
 constexpr int no_exponent = INT_MIN;  ///< of a term that takes no part in the search for the greatest exponent
+const Term one{.kind = Kind::finite, .magnitude = 1, .exponent = 0};
 
 // ---- Reading operands -----------------------------------------------------------------------------------------------
 
@@ -36,11 +37,16 @@ void flush_input(const DotModel& model, Term& t, const FormatFields& stored) {
   t.negative = negative;
 }
 
+/// Whether zeros in a, b and an instruction's c lose their sign.
+bool reads_zeros_positive(const DotModel& model) {
+  return model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
+}
+
 /// An operand stored in one format that enters the adder as another: FP8 becomes fp16 on the emulated path (section 4).
 Term read_operand(const DotModel& model, const FormatFields& stored, const FormatFields& used, uint64_t encoding) {
-  Term t = decode(stored, encoding, model.low_bits, model.operand_specials == OperandSpecials::numbers);
-  const bool loses_sign = model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
-  if (t.is_zero() && loses_sign) t.negative = false;
+  const bool has_specials = model.operand_specials == OperandSpecials::kept;
+  Term t = decode(stored, encoding, model.low_bits, has_specials ? AllOnes::special : AllOnes::number);
+  if (t.is_zero() && reads_zeros_positive(model)) t.negative = false;
   flush_input(model, t, used);
   set_exponent(t, least_exponent(used));
   return t;
@@ -56,7 +62,7 @@ Term read_scale(const FormatFields& f, uint64_t encoding) {
 struct Accumulator {
   uint64_t encoding;
   const FormatFields* format;
-  bool all_ones_is_number = false;  ///< see decode()
+  AllOnes all_ones = AllOnes::special;
 };
 
 int least_c_exponent(const DotModel& model, const Accumulator& c) {
@@ -65,11 +71,11 @@ int least_c_exponent(const DotModel& model, const Accumulator& c) {
     case CExponent::c_format: return least_exponent(*c.format);
     case CExponent::fp32: break;
   }
-  return -126;
+  return fp32_fields.emin();
 }
 
 Term read_accumulator(const DotModel& model, const Accumulator& c) {
-  Term t = decode(*c.format, c.encoding, model.low_bits, c.all_ones_is_number);
+  Term t = decode(*c.format, c.encoding, model.low_bits, c.all_ones);
   flush_input(model, t, *c.format);
   set_exponent(t, least_c_exponent(model, c));
   return t;
@@ -99,33 +105,33 @@ std::vector<std::span<const Term>> blocks_of(std::span<const Term> terms, int si
 
 /// The indices of an instruction's products, in the order in which its adders take them.
 std::vector<int> order_of_products(const DotModel& model) {
-  std::vector<int> numbers;
+  std::vector<int> indices;
   switch (model.order) {
     case ProductOrder::ascending:
-      for (int i = 0; i < model.k; ++i) numbers.push_back(i);
+      for (int i = 0; i < model.k; ++i) indices.push_back(i);
       break;
     case ProductOrder::descending:
-      for (int i = model.k - 1; i >= 0; --i) numbers.push_back(i);
+      for (int i = model.k - 1; i >= 0; --i) indices.push_back(i);
       break;
     case ProductOrder::swapped_pairs:
       for (int i = 0; i < model.k; i += 2) {
-        if (i + 1 < model.k) numbers.push_back(i + 1);
-        numbers.push_back(i);
+        if (i + 1 < model.k) indices.push_back(i + 1);
+        indices.push_back(i);
       }
       break;
     case ProductOrder::halves_in_turn:  // rocjitsu, mma_exec.h: of a wave's 32 lanes each half holds 8 of 16 products
       for (int i = 0; i < model.k / 2; i += model.block)
         for (int half = 0; half < 2; ++half)
-          for (int j = 0; j < model.block; ++j) numbers.push_back(half * (model.k / 2) + i + j);
+          for (int j = 0; j < model.block; ++j) indices.push_back(half * (model.k / 2) + i + j);
       break;
     case ProductOrder::interleaved: {
       const int blocks = model.k / model.block;
       for (int j = 0; j < blocks; ++j)
-        for (int i = j; i < model.k; i += blocks) numbers.push_back(i);
+        for (int i = j; i < model.k; i += blocks) indices.push_back(i);
       break;
     }
   }
-  return numbers;
+  return indices;
 }
 
 /// The operands of the instruction whose products begin at index `first`; beyond the dot's k, +0 and scales of 1.
@@ -133,14 +139,13 @@ Instruction read_instruction(const DotModel& model, const DotOperands& operands,
   const bool emulated = model.kernel == Kernel::emulated_fp8;
   const FormatFields& used_a = emulated ? fp16_fields : model.a;
   const FormatFields& used_b = emulated ? fp16_fields : model.b;
-  const Term one{Kind::finite, false, 1, 0, 0};
   const int scale_count = model.scale_block ? (operands.k + model.scale_block - 1) / model.scale_block : 0;
   Instruction instruction;
-  for (const int number : order_of_products(model)) {
-    const int i = first + number;
-    const bool given = i < operands.k;
-    instruction.products.push_back(multiply(read_operand(model, model.a, used_a, given ? operands.a[i] : 0),
-                                            read_operand(model, model.b, used_b, given ? operands.b[i] : 0)));
+  for (const int index : order_of_products(model)) {
+    const int i = first + index;
+    const bool is_padding = i >= operands.k;
+    instruction.products.push_back(multiply(read_operand(model, model.a, used_a, is_padding ? 0 : operands.a[i]),
+                                            read_operand(model, model.b, used_b, is_padding ? 0 : operands.b[i])));
     if (model.scale_block == 0) continue;
     const int s = i / model.scale_block;
     instruction.scales.push_back(s < scale_count ? multiply(read_scale(model.scale_a, operands.scale_a[s]),
@@ -158,11 +163,12 @@ bool is_zero_encoding(const FormatFields& f, uint64_t encoding) {
 
 /// Whether results in d may be flushed. Arm ARM, FPRoundBase: FIZ flushes no result, FZ16 those of 16 bits.
 bool may_flush_results(const DotModel& model) {
-  const bool is_of_16_bits_alone = model.subnormals == Subnormals::flushed_of_fp16;
-  return model.flushed != FlushedNumbers::operands && (!is_of_16_bits_alone || model.d == fp16_fields);
+  const bool flushes_fp16_alone = model.subnormals == Subnormals::flushed_of_fp16;
+  return model.flushed != FlushedNumbers::operands && (!flushes_fp16_alone || model.d == fp16_fields);
 }
 
-/// A flushed result is judged after rounding and keeps its sign (section 6), unless underflow_sign=positive.
+/// Makes a subnormal result a zero where the row flushes it. It is judged after rounding and keeps its sign (section
+/// 6), unless underflow_sign=positive.
 uint64_t flush_result(const DotModel& model, uint64_t encoding) {
   if (!may_flush_results(model)) return encoding;
   const Term t = decode(model.d, encoding, LowBits::ignored);
@@ -259,8 +265,7 @@ bool any_special(std::span<const Term> terms) {
 
 /// Turns products that overflow into infinities where the unit does so (D19). Where those rank below the operands' own
 /// specials and there are such, returns the result that the operands alone decide (D20, D20b).
-std::optional<uint64_t> overflow_products(const DotModel& model, Terms& products, const Term& c, bool replace,
-                                          auto overflows) {
+std::optional<uint64_t> overflow_products(const DotModel& model, Terms& products, const Term& c, auto overflows) {
   Terms replaced = products;
   bool any = false;
   for (Term& p : replaced) {
@@ -269,10 +274,9 @@ std::optional<uint64_t> overflow_products(const DotModel& model, Terms& products
     p.kind = Kind::infinity;
     if (model.product_overflow == ProductOverflow::positive_infinity) p.negative = false;
   }
-  if (any && model.overflow_rank == OverflowRank::below_operands) {
+  if (any && model.overflow_rank == OverflowRank::below_operands)
     if (const auto special = special_result(model, products, c)) return special;
-  }
-  if (replace) products = replaced;
+  if (model.product_overflow != ProductOverflow::none) products = replaced;
   return std::nullopt;
 }
 
@@ -309,7 +313,7 @@ uint64_t round_fused_sum(const DotModel& model, Dyadic sum, bool zero_negative) 
   if (sum.units == 0) return model.d.encode_zero(zero_negative);
   const bool negative = sum.units < 0;
   if (model.output_via == OutputVia::fp32_truncated) {  // D8; range is judged only by the second rounding
-    sum = truncate_at(sum, std::max(leading_exponent(sum), fp32_fields.emin()) - fp32_fields.fraction_bits);
+    sum = truncated_at(sum, std::max(leading_exponent(sum), fp32_fields.emin()) - fp32_fields.fraction_bits);
   }
   const uint64_t result = sum.units == 0 ? model.d.encode_zero(negative) : round_output(model, sum);
   if (is_zero_encoding(model.d, result)) {
@@ -323,7 +327,7 @@ uint64_t truncated_sum(const DotModel& model, const Terms& terms, bool zero_nega
   int greatest = model.zero_rule == ZeroRule::clamp ? model.zero_exponent : no_exponent;
   for (const Term& t : terms) greatest = std::max(greatest, t.exponent);
   Dyadic sum{0, greatest - model.fraction_bits};
-  for (const Term& t : terms) sum.units += truncate_at(value_of(t), sum.weight).units;
+  for (const Term& t : terms) sum.units += truncated_at(value_of(t), sum.weight).units;
   return round_fused_sum(model, wrap(model, sum, greatest), zero_negative);
 }
 
@@ -372,7 +376,6 @@ Term group_term(const DotModel& model, std::span<const Term> products, const Ter
 }
 
 uint64_t grouped_sum(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
-  const Term one{Kind::finite, false, 1, 0, 0};
   const Terms scaled = instruction.all_scaled();
   Term c = read_accumulator(model, accumulator);
   if (const auto special = special_result(model, scaled, c)) return *special;
@@ -395,7 +398,7 @@ uint64_t grouped_sum(const DotModel& model, const Instruction& instruction, cons
 std::optional<uint64_t> ranked_special(const DotModel& model, std::span<const Term> products, const Term& c) {
   bool factor_nan = false, invalid = false, infinity[2] = {false, false};
   for (const Term& p : products) {
-    (p.invalid ? invalid : factor_nan) |= p.kind == Kind::nan;
+    (p.is_invalid ? invalid : factor_nan) |= p.kind == Kind::nan;
     if (p.kind == Kind::infinity) infinity[p.negative] = true;
   }
   if (factor_nan) return model.nan;
@@ -412,7 +415,8 @@ std::optional<uint64_t> ranked_special(const DotModel& model, std::span<const Te
 
 /// A sum rounded to f once. Underflow is gradual or, where the row flushes, a sum that is tiny after rounding with an
 /// unbounded exponent is zero; a zero is +0 unless underflow_sign=kept; overflow as the row says.
-uint64_t packed(const DotModel& model, const FormatFields& f, int fraction_bits, const Dyadic& total, Rounding mode) {
+uint64_t round_floored_sum(const DotModel& model, const FormatFields& f, int fraction_bits, const Dyadic& total,
+                           Rounding mode) {
   if (total.units == 0) return 0;
   const bool flushes = model.subnormals == Subnormals::flushed_of_fp32 && f.emin() == fp32_fields.emin();
   const bool keeps_sign = model.underflow_sign == UnderflowSign::kept;
@@ -423,7 +427,7 @@ uint64_t packed(const DotModel& model, const FormatFields& f, int fraction_bits,
 }
 
 uint64_t floored_sum(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
-  const int below = model.fraction_bits;
+  const int below = model.fraction_bits;  // bits between a term's exponent and its grid
   const int grid_of_zero = model.zero_rule == ZeroRule::constant ? model.zero_exponent - below : no_exponent;
   // A grid is the exponent of the last bit that is kept; products that are zero have none.
   const auto grid_of = [&](std::span<const Term> group) {
@@ -442,8 +446,8 @@ uint64_t floored_sum(const DotModel& model, const Instruction& instruction, cons
     }
     int grid = model.zero_rule == ZeroRule::clamp ? model.zero_exponent - below : no_exponent;
     for (const auto group : groups) {
-      const int own = grid_of(group);
-      grid = std::max(grid, own == no_exponent ? grid_of_zero : own);
+      const int group_grid = grid_of(group);
+      grid = std::max(grid, group_grid == no_exponent ? grid_of_zero : group_grid);
     }
     if (!c.is_zero()) grid = std::max(grid, c.exponent - model.c_guard_bits - below);
     if (c.is_zero()) grid = std::max(grid, grid_of_zero);
@@ -451,26 +455,27 @@ uint64_t floored_sum(const DotModel& model, const Instruction& instruction, cons
     Dyadic total{0, grid};
     if (model.cut == Cut::opposed_complement) {
       for (const Term& t : products) {
-        const cpp_int magnitude = abs(truncate_at(value_of(t), grid).units);
+        const cpp_int magnitude = abs(truncated_at(value_of(t), grid).units);
         total.units += t.negative != c.negative ? cpp_int(-magnitude - 1) : magnitude;
       }
-      total.units += abs(truncate_at(value_of(c), grid).units);
+      total.units += abs(truncated_at(value_of(c), grid).units);
       if (c.negative) total.units = -total.units;
     } else {
-      const bool vanishes = truncate_at(value_of(c), grid).units == 0;
+      const bool vanishes = truncated_at(value_of(c), grid).units == 0;
       const bool counts = !vanishes || model.lost_c == LostC::floored || grid <= model.d.emin();
-      if (counts) total.units += floor_at(value_of(c), grid).units;
+      if (counts) total.units += floored_at(value_of(c), grid).units;
       for (const auto group : groups) {
-        const int own = grid_of(group);
-        if (own == no_exponent) continue;
-        Dyadic sum{0, model.first_sum == 1 ? grid : own};
-        for (const Term& p : group) sum.units += floor_at(value_of(p), sum.weight).units;
-        total.units += floor_at(sum, grid).units;
+        const int group_grid = grid_of(group);
+        if (group_grid == no_exponent) continue;
+        Dyadic sum{0, model.first_sum == 1 ? grid : group_grid};
+        for (const Term& p : group) sum.units += floored_at(value_of(p), sum.weight).units;
+        total.units += floored_at(sum, grid).units;
       }
     }
     uint64_t result;
     if (model.output_via == OutputVia::fp32_nearest) {
-      const uint64_t fp32 = packed(model, fp32_fields, fp32_fields.fraction_bits, total, Rounding::nearest_even);
+      const uint64_t fp32 =
+          round_floored_sum(model, fp32_fields, fp32_fields.fraction_bits, total, Rounding::nearest_even);
       const Term t = decode(fp32_fields, fp32, LowBits::ignored);
       result =
           t.kind == Kind::infinity ? model.d.encode_infinity(t.negative)
@@ -478,7 +483,7 @@ uint64_t floored_sum(const DotModel& model, const Instruction& instruction, cons
               ? model.d.encode_zero(t.negative)
               : round_to(model.d, model.d.fraction_bits, value_of(t), model.output_rounding, model.overflow).encoding;
     } else {
-      result = packed(model, model.d, model.output_fraction_bits, total, model.output_rounding);
+      result = round_floored_sum(model, model.d, model.output_fraction_bits, total, model.output_rounding);
     }
     stored = {result, &model.d};
   }
@@ -511,15 +516,14 @@ using SomeNan = std::optional<NanBits>;
 
 /// The rounded result of an operation with that exact value; a, b and c are its operands' NaNs, where there are any.
 uint64_t operation(const DotModel& model, const Term& exact, const SomeNan& a, const SomeNan& b, const SomeNan& c) {
-  if (exact.kind == Kind::nan) return nan_of_operands(model, a, b, c, exact.invalid);
+  if (exact.kind == Kind::nan) return nan_of_operands(model, a, b, c, exact.is_invalid);
   return flush_result(model, ieee_round(model, exact, model.output_rounding).encoding);
 }
 
 uint64_t tree_step(const DotModel& model, std::span<const Term> block, const Term& c) {
   Terms level(block.begin(), block.end());
-  const auto overflows = [&](const Term& p) { return ieee_round(model, p, model.output_rounding).overflow; };
-  const bool replace = model.product_overflow != ProductOverflow::none;
-  if (const auto decided = overflow_products(model, level, c, replace, overflows)) return *decided;
+  const auto overflows = [&](const Term& p) { return ieee_round(model, p, model.output_rounding).overflows; };
+  if (const auto decided = overflow_products(model, level, c, overflows)) return *decided;
   for (Term& p : level) p = read_result(model, operation(model, p, p.factor[0], p.factor[1], {}));
   while (level.size() > 1) {
     Terms next;
@@ -545,26 +549,27 @@ uint64_t fma_then_add(const DotModel& model, const Instruction& instruction, con
   DotModel fp32 = model;
   fp32.d = fp32_fields;
   fp32.nan = 0x7fffffff;  // "NaN payloads are not preserved" (PTX ISA); every NaN is replaced below
-  const bool hands_on = model.nan_from != NanFrom::constant;
-  if (hands_on) fp32.nan = model.nan;
-  // a, b and c of an FMA; of an addition the first source is a, the second b.
-  const auto operation = [&](const Term& exact, const SomeNan& x, const SomeNan& y, const SomeNan& z) {
-    if (hands_on && exact.kind == Kind::nan)
-      return decode(fp32_fields, nan_of_operands(fp32, x, y, z, exact.invalid), LowBits::ignored);
+  const bool hands_nans_on = model.nan_from != NanFrom::constant;
+  if (hands_nans_on) fp32.nan = model.nan;
+  // operation() in fp32. a, b and c are the NaNs of an FMA; of an addition a is that of the first source, b of the
+  // second.
+  const auto fp32_operation = [&](const Term& exact, const SomeNan& a, const SomeNan& b, const SomeNan& c) {
+    if (hands_nans_on && exact.kind == Kind::nan)
+      return decode(fp32_fields, nan_of_operands(fp32, a, b, c, exact.is_invalid), LowBits::ignored);
     const uint64_t rounded = ieee_round(fp32, exact, model.output_rounding).encoding;
     return decode(fp32_fields, flush_result(fp32, rounded), LowBits::ignored);
   };
   const auto sum_of = [&](const Term& x, const Term& y) {
-    return operation(exact_add(x, y, model.output_rounding), x.nan, y.nan, {});
+    return fp32_operation(exact_add(x, y, model.output_rounding), x.nan, y.nan, {});
   };
   Terms chains;
   for (const auto block : blocks_of(products, model.block)) {
     Term chain;  // RZ, which is +0
     for (const Term& product : block) {
-      const bool multiplication = &product == &block[0] && model.chain_start == ChainStart::first_product;
-      Term exact = multiplication ? product : exact_add(product, chain, model.output_rounding);
-      exact.invalid = product.invalid;
-      chain = operation(exact, product.factor[0], product.factor[1], multiplication ? SomeNan{} : chain.nan);
+      const bool is_multiplication = &product == &block[0] && model.chain_start == ChainStart::first_product;
+      Term exact = is_multiplication ? product : exact_add(product, chain, model.output_rounding);
+      exact.is_invalid = product.is_invalid;
+      chain = fp32_operation(exact, product.factor[0], product.factor[1], is_multiplication ? SomeNan{} : chain.nan);
     }
     chains.push_back(chain);
   }
@@ -575,7 +580,7 @@ uint64_t fma_then_add(const DotModel& model, const Instruction& instruction, con
     chains = {sum};
   }
   for (const Term& chain : chains) c = sum_of(c, chain);
-  if (hands_on && c.nan) return quiet(fp32_fields, *c.nan);
+  if (hands_nans_on && c.nan) return quiet(fp32_fields, *c.nan);
   DotModel last = model;  // the conversion does not flush
   last.subnormals = Subnormals::kept;
   return ieee_round(last, c, model.output_rounding).encoding;
@@ -613,7 +618,7 @@ uint64_t fma_chain(const DotModel& model, const Instruction& instruction, const 
     }
     const Signs signs = signs_of(model.form);
     Term sum = exact_add(with_sign(c, signs.c), with_sign(product, signs.sum), model.output_rounding);
-    sum.invalid = product.invalid;
+    sum.is_invalid = product.is_invalid;
     result = operation(model, sum, product.factor[0], product.factor[1], c.nan);
     if (signs.result < 0 && decode(model.d, result, LowBits::ignored).kind != Kind::nan)
       result ^= model.d.in_container(model.d.sign_bit());
@@ -648,8 +653,8 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
     none.negative = products[0].negative;
     if (const auto special = special_result(model, products, none)) {
       if (decode(model.d, *special, LowBits::ignored).kind != Kind::nan) return *special;
-      if (model.nan_from ==
-          NanFrom::signalling_c_as_bs) {  // Arm ARM, FPDot: FPProcessNaNs4 of op1_a, op1_b, op2_a, op2_b
+      // Arm ARM, FPDot: FPProcessNaNs4 of op1_a, op1_b, op2_a, op2_b.
+      if (model.nan_from == NanFrom::signalling_c_as_bs) {
         for (const bool only_signalling : {true, false})
           for (const size_t operand : {0, 1})
             for (const Term& p : products)
@@ -665,7 +670,7 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
         const SomeNan of_sum = t.nan;
         t = exact_add(t, p, model.output_rounding);
         if (t.kind != Kind::nan) continue;
-        result = nan_of_operands(model, p.factor[0], p.factor[1], of_sum, p.invalid);
+        result = nan_of_operands(model, p.factor[0], p.factor[1], of_sum, p.is_invalid);
         t = decode(model.d, result, LowBits::ignored);
       }
       return result;
@@ -673,7 +678,7 @@ uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, con
     Dyadic exact;
     for (const Term& p : products) exact = exact + value_of(p);
     return exact.units == 0 ? model.d.encode_zero(zero_sum_is_negative(model, products, none))
-                            : finished(model, {Kind::finite, exact.units < 0, abs(exact.units), exact.weight, 0});
+                            : finished(model, term_of(exact));
   };
   const auto plus = [&](const Term& x, uint64_t sum, int sign = 1) {
     const Term y = with_sign(read_result(model, sum), sign), total = exact_add(x, y, model.output_rounding);
@@ -711,7 +716,7 @@ uint64_t bulk_normalized(const DotModel& model, const Instruction& instruction, 
       cpp_int accumulated = 0;
       for (const Term& p : products) {
         if (p.is_zero()) continue;
-        const Dyadic exact = value_of(p), kept = truncate_at(exact, last_bit);
+        const Dyadic exact = value_of(p), kept = truncated_at(exact, last_bit);
         cpp_int magnitude = abs(kept.units);
         const bool jam = (exact + Dyadic{cpp_int(-kept.units), kept.weight}).units != 0;
         if (jam && magnitude % 2 == 0) ++magnitude;
@@ -741,9 +746,8 @@ ProductSum sum_products(const DotModel& model, std::span<const Term> products, s
   }
   if (sum.exponent == no_exponent) return sum;
   sum.value.weight = sum.exponent - model.fraction_bits;
-  for (size_t i = first; i < products.size(); i += stride) {
-    sum.value.units += truncate_at(value_of(products[i]), sum.value.weight).units;
-  }
+  for (size_t i = first; i < products.size(); i += stride)
+    sum.value.units += truncated_at(value_of(products[i]), sum.value.weight).units;
   return sum;
 }
 
@@ -753,7 +757,7 @@ ProductSum sum_even_and_odd(const DotModel& model, std::span<const Term> product
   ProductSum sum{{}, std::max(even.exponent, odd.exponent)};
   if (sum.exponent == no_exponent) return sum;
   const int weight = sum.exponent - model.fraction_bits;
-  sum.value = floor_at(even.value, weight) + floor_at(odd.value, weight);
+  sum.value = floored_at(even.value, weight) + floored_at(odd.value, weight);
   return sum;
 }
 
@@ -765,23 +769,22 @@ Dyadic join_c(const DotModel& model, const ProductSum& products, Term c) {
   // The paper words it for 24 bits of products and c: 25, 31 and 32 are 1, 7 and 8 more.
   const int f = model.fraction_bits, greatest = std::max(products.exponent, c.exponent);
   const bool too_small = model.odd_even && c.exponent < greatest - (f + 1);
-  const Dyadic c_part = too_small ? Dyadic{} : floor_at(value_of(c), greatest - f);
-  if (model.second_stage == SecondStage::floor31) return floor_at(products.value, greatest - (f + 7)) + c_part;
-  Dyadic sum = floor_at(products.value, greatest - (f + 8)) + c_part;
+  const Dyadic c_part = too_small ? Dyadic{} : floored_at(value_of(c), greatest - f);
+  if (model.second_stage == SecondStage::floor31) return floored_at(products.value, greatest - (f + 7)) + c_part;
+  Dyadic sum = floored_at(products.value, greatest - (f + 8)) + c_part;
   if (sum.units == 0) return sum;
   const int exponent_of_encoding = std::max(leading_exponent(sum), model.d.emin());
-  return floor_at(sum, exponent_of_encoding - (f + 7));
+  return floored_at(sum, exponent_of_encoding - (f + 7));
 }
 
 uint64_t two_stage_step(const DotModel& model, std::span<const Term> block, Term c) {
   Terms products(block.begin(), block.end());
   const auto overflows = [](const Term& p) { return leading_exponent(p) >= 128; };
   if (model.product_overflow != ProductOverflow::none)
-    if (const auto decided = overflow_products(model, products, c, true, overflows)) return *decided;
+    if (const auto decided = overflow_products(model, products, c, overflows)) return *decided;
   const bool c_may_be_dropped = model.c_special == CSpecial::reads_minus_one && c.special() && !any_special(products);
-  if (!c_may_be_dropped) {
+  if (!c_may_be_dropped)
     if (const auto special = special_result(model, products, c)) return *special;
-  }
   const ProductSum sum = model.odd_even ? sum_even_and_odd(model, products) : sum_products(model, products, 0, 1);
   if (c_may_be_dropped) {  // D31
     if (-1 >= std::max(sum.exponent, -1) - (model.fraction_bits + 1)) return *special_result(model, products, c);
@@ -803,11 +806,10 @@ std::optional<uint64_t> screen_whole_k(const DotModel& model, std::span<const Te
 /// Runs `step` for each block in index order; the result of a block is the c of the next.
 uint64_t chain_blocks(const DotModel& model, std::span<const Term> products, Accumulator c, auto step) {
   const bool screen_once = model.special_scope == SpecialScope::whole_k;
-  if (screen_once) {
+  if (screen_once)
     if (const auto special = screen_whole_k(model, products, c)) return *special;
-  }
   for (const auto block : blocks_of(products, model.block))
-    c = {step(model, block, read_accumulator(model, c)), &model.d, screen_once};
+    c = {step(model, block, read_accumulator(model, c)), &model.d, screen_once ? AllOnes::number : AllOnes::special};
   return c.encoding;
 }
 
@@ -817,9 +819,8 @@ uint64_t emulated_fp8(const DotModel& model, const Instruction& instruction, con
   Accumulator sum{model.d.encode_zero(false), &model.d};
   for (size_t pair = 0; pair < 2; ++pair) {
     Terms half;
-    for (size_t i = 0; i < products.size(); ++i) {
+    for (size_t i = 0; i < products.size(); ++i)
       if (i % 4 / 2 == pair) half.push_back(products[i]);
-    }
     sum.encoding = chain_blocks(model, half, sum, fused_step);
   }
   const Rounding mode = Rounding::nearest_even;
@@ -829,8 +830,8 @@ uint64_t emulated_fp8(const DotModel& model, const Instruction& instruction, con
 
 /// MMA-Sim 2.1.1 reads -0 as +0 in a, b and the instruction's c; a block's result of -0 stays -0 for the next block.
 Accumulator initial_c(const DotModel& model, Accumulator c) {
-  const bool loses_sign = model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
-  if (loses_sign && decode(*c.format, c.encoding, model.low_bits).is_zero()) c.encoding = c.format->encode_zero(false);
+  if (reads_zeros_positive(model) && decode(*c.format, c.encoding, model.low_bits).is_zero())
+    c.encoding = c.format->encode_zero(false);
   return c;
 }
 

@@ -36,7 +36,7 @@ struct Term {
   cpp_int magnitude = 0;
   int weight = 0;
   int exponent = exponent_of_zero;
-  bool invalid = false;                   ///< a NaN that an operation made of operands that are none
+  bool is_invalid = false;                ///< a NaN that an operation made of operands that are none
   std::optional<NanBits> nan = {};        ///< the bits of an operand that is a NaN
   std::optional<NanBits> factor[2] = {};  ///< of a product: `nan` of its factors of a and b
 
@@ -46,6 +46,13 @@ struct Term {
 
 inline int leading_exponent(const Dyadic& v) { return v.weight + static_cast<int>(msb(abs(v.units))); }
 inline int leading_exponent(const Term& t) { return t.weight + static_cast<int>(msb(t.magnitude)); }
+/// A term of that value, which nothing is aligned by.
+inline Term term_of(const Dyadic& v) {
+  return {.kind = v.units == 0 ? Kind::zero : Kind::finite,
+          .negative = v.units < 0,
+          .magnitude = abs(v.units),
+          .weight = v.weight};
+}
 inline Dyadic value_of(const Term& t) { return {t.negative ? cpp_int(-t.magnitude) : t.magnitude, t.weight}; }
 
 inline Dyadic operator+(const Dyadic& x, const Dyadic& y) {
@@ -53,16 +60,16 @@ inline Dyadic operator+(const Dyadic& x, const Dyadic& y) {
   return {(x.units << (x.weight - weight)) + (y.units << (y.weight - weight)), weight};
 }
 
-/// v as a multiple of 2^weight, the bits below dropped from its magnitude.
-inline Dyadic truncate_at(const Dyadic& v, int weight) {
+/// v as a multiple of 2^weight, toward zero.
+inline Dyadic truncated_at(const Dyadic& v, int weight) {
   if (v.weight >= weight) return {v.units << (v.weight - weight), weight};
   const cpp_int magnitude = abs(v.units) >> (weight - v.weight);
   return {v.units < 0 ? cpp_int(-magnitude) : magnitude, weight};
 }
 
 /// v as a multiple of 2^weight, toward minus infinity.
-inline Dyadic floor_at(const Dyadic& v, int weight) {
-  Dyadic result = truncate_at(v, weight);
+inline Dyadic floored_at(const Dyadic& v, int weight) {
+  Dyadic result = truncated_at(v, weight);
   if (v.units < 0 && v.weight < weight && (result.units << (weight - v.weight)) != v.units) result.units -= 1;
   return result;
 }
@@ -92,14 +99,18 @@ inline bool is_nan(const FormatFields& f, bool sign, uint64_t exponent, uint64_t
   return false;
 }
 
-/// The value of an encoding. all_ones_is_number: MATLAB's chained accumulator, whose infinity is 2^(emax+1) (D12).
-inline Term decode(const FormatFields& f, uint64_t encoding, LowBits low_bits, bool all_ones_is_number = false) {
+/// What stands for an exponent of all ones: infinities and NaNs, or numbers as of other exponents (D12: MATLAB's
+/// chained accumulator, whose infinity is 2^(emax+1); OperandSpecials::numbers).
+enum class AllOnes { special, number };
+
+/// The value of an encoding.
+inline Term decode(const FormatFields& f, uint64_t encoding, LowBits low_bits, AllOnes all_ones = AllOnes::special) {
   const uint64_t bits = significant_bits(f, encoding, low_bits);
   const uint64_t fraction = bits & low_mask(f.fraction_bits);
   const uint64_t exponent = (bits >> f.fraction_bits) & low_mask(f.exponent_bits);
   Term t;
   t.negative = f.sign == SignField::present && ((bits >> (f.fraction_bits + f.exponent_bits)) & 1);
-  if (!all_ones_is_number) {
+  if (all_ones == AllOnes::special) {
     if (is_nan(f, t.negative, exponent, fraction)) {
       t.kind = Kind::nan;
       const uint64_t stored = encoding >> f.ignored_low_bits & low_mask(f.fraction_bits);
@@ -143,7 +154,7 @@ inline Term multiply(const Term& x, const Term& y) {
   p.factor[1] = y.nan;
   if (x.kind == Kind::nan || y.kind == Kind::nan || (x.special() && y.is_zero()) || (y.special() && x.is_zero())) {
     p.kind = Kind::nan;
-    p.invalid = x.kind != Kind::nan && y.kind != Kind::nan;
+    p.is_invalid = x.kind != Kind::nan && y.kind != Kind::nan;
   } else if (x.special() || y.special()) {
     p.kind = Kind::infinity;
   } else if (!x.is_zero() && !y.is_zero()) {
@@ -168,12 +179,12 @@ inline Term exact_add(const Term& x, const Term& y, Rounding mode) {
     sum.negative = x.is_zero() && y.is_zero() && x.negative == y.negative ? x.negative : mode == Rounding::down;
     return sum;
   }
-  return {Kind::finite, total.units < 0, abs(total.units), total.weight, 0};
+  return term_of(total);
 }
 
 struct Rounded {
   uint64_t encoding;
-  bool overflow;  ///< beyond the greatest number after rounding with unbounded exponent
+  bool overflows;  ///< beyond the greatest number after rounding with unbounded exponent
 };
 
 /// magnitude / 2^shift, rounded to an integer.
