@@ -8,12 +8,17 @@
 namespace mmafuzz {
 namespace {
 
-/// The encoding of significand * 2^exponent, moved up by `moved` encodings; kept finite and nonnegative.
+/// The encoding of a magnitude, significand * 2^exponent, moved up by `moved` encodings; kept finite and nonnegative.
 uint64_t encoding_near(const FormatFields& f, uint64_t significand, int exponent, int moved) {
   const RoundingRule rule = {.rounding = Rounding::toward_zero, .overflow = Overflow::saturate};
   const uint64_t code = round_once(f, false, significand, exponent, rule).encoding >> f.ignored_low_bits;
-  const int64_t there = static_cast<int64_t>(code) + moved;
-  return f.in_container(static_cast<uint64_t>(std::clamp<int64_t>(there, 0, int64_t(f.greatest_magnitude()))));
+  const int64_t moved_code = static_cast<int64_t>(code) + moved;
+  return f.in_container(static_cast<uint64_t>(std::clamp<int64_t>(moved_code, 0, int64_t(f.greatest_magnitude()))));
+}
+
+/// The scale of the whole tensor for case `index`; 1 where the op has none.
+Number tensor_scale_of(const Op& op, const Batch& batch, size_t index) {
+  return op.has_tensor_scale() ? decode(op.scale_b.fields(), batch.inputs()[1].get(index)) : one_as_number();
 }
 
 /// Magnitude number `boundary` / 2 of a format, or for odd numbers the middle above it.
@@ -61,12 +66,12 @@ uint64_t BlockSteps::at(uint64_t n, int moved, const Number& tensor) const {
   if (scale_.fraction_bits == 0) {
     const ScaleStep& step = steps_[n % steps_.size()];
     const int leading = first_exponent_ + static_cast<int>(n / steps_.size());
-    return encoding_near(from_, step.significand, leading - 63, moved);
+    return encoding_near(from_, step.significand, leading - 63, moved);  // bit 63 is the leading one of a step
   }
   Number scale;
   if (scale_.width <= 16) {
     scale = boundary_of(scale_, n);
-  } else {
+  } else {  // 1.5 * 2^(first_exponent_ + n), in units of the greatest element's last bit
     scale.significand = 3;
     scale.exponent = first_exponent_ + static_cast<int>(n) - 1 - greatest_.exponent;
   }
@@ -78,29 +83,29 @@ void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int m
   const FormatFields &from = op.a.fields(), &element = op.d.fields();
   Column& source = batch.inputs()[0];
   const uint64_t boundaries = boundaries_of(element);
-  Op plain = op;
-  plain.k = 1;
-  plain.via = Format();
-  Batch one(plain);
-  one.resize(1);
-  one.inputs()[0].set(0, 0, amax);
-  if (op.has_tensor_scale()) one.inputs()[1].set(0, 0, batch.inputs()[1].get(index));
-  const Number scale = decode(op.scale_a.fields(), QuantizedBlock(plain).scale(one, 0));
-  Number tensor = one_as_number();
-  if (op.has_tensor_scale()) tensor = decode(op.scale_b.fields(), batch.inputs()[1].get(index));
+  // The scale follows from amax alone: a block of one element has the same one.
+  Op of_one = op;
+  of_one.k = 1;
+  of_one.via = Format();
+  Batch block(of_one);
+  block.resize(1);
+  block.inputs()[0].set(0, 0, amax);
+  if (op.has_tensor_scale()) block.inputs()[1].set(0, 0, batch.inputs()[1].get(index));
+  const Number scale = decode(op.scale_a.fields(), QuantizedBlock(of_one).scale(block, 0));
+  const Number tensor = tensor_scale_of(op, batch, index);
   if (scale.cls != NumberClass::finite || tensor.cls != NumberClass::finite) return;
   for (int lane = 0, n = 0; lane < op.k; ++lane) {
     if (lane == kept) continue;
-    const Number at = boundary_of(element, (first + static_cast<uint64_t>(n)) % boundaries);
+    const Number boundary = boundary_of(element, (first + static_cast<uint64_t>(n)) % boundaries);
     const bool negative = (n++ & 1) != 0;
     // Where the product is longer than a word, its lower bits are lost, which moves the result by at most one encoding.
-    const Exact product = exact_product(exact_product(to_exact(at), to_exact(scale)), to_exact(tensor));
+    const Exact product = exact_product(exact_product(to_exact(boundary), to_exact(scale)), to_exact(tensor));
     uint64_t encoding = 0;
     if (product.cls == NumberClass::finite) {
       const RoundingRule rule = {.overflow = Overflow::saturate};
       const uint64_t code = round_exact(from, product, rule).encoding >> from.ignored_low_bits;
-      const int64_t there = static_cast<int64_t>(code) + moved;
-      encoding = from.in_container(static_cast<uint64_t>(std::max<int64_t>(there, 0)));
+      const int64_t moved_code = static_cast<int64_t>(code) + moved;
+      encoding = from.in_container(static_cast<uint64_t>(std::max<int64_t>(moved_code, 0)));
     }
     // amax stays the greatest magnitude.
     encoding = std::min(encoding, amax);
@@ -111,7 +116,7 @@ void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int m
 void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields& from = op.a.fields();
   Column& source = batch.inputs()[0];
-  Number tensor_scale = one_as_number();
+  const auto draw_sign = [&] { return (rng.next() & 1) ? travelling_sign(from) : 0; };
   if (op.has_tensor_scale()) {
     const FormatFields& f = op.scale_b.fields();
     const uint64_t fraction = draw_fraction(f, rng);
@@ -119,29 +124,35 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
     uint64_t tensor = rng.one_in(3) ? encode_near(f, false, 0, 0) : encode_near(f, false, exponent, fraction);
     if (rng.one_in(64)) tensor = draw_special(f, rng);
     batch.inputs()[1].set(index, 0, tensor);
-    if (const Number t = decode(f, tensor); t.cls == NumberClass::finite) tensor_scale = t;
   }
   for (int lane = 0; lane < op.k; ++lane) source.set(index, lane, from.encode_zero(rng.one_in(16)));
   if (rng.one_in(64)) return;  // zeros of both signs
-  static thread_local std::pair<Op, BlockSteps> known{op, BlockSteps(op)};
-  if (!(known.first == op)) known = {op, BlockSteps(op)};
-  const BlockSteps& steps = known.second;
+  // Cases of one op follow each other, and its steps are the same for all of them.
+  static thread_local std::pair<Op, BlockSteps> last{op, BlockSteps(op)};
+  if (!(last.first == op)) last = {op, BlockSteps(op)};
+  const BlockSteps& steps = last.second;
   uint64_t amax;
   switch (rng.below(8)) {
     case 0: amax = rng.next() & from.container_mask(); break;
-    case 1:
-      amax = encode_near(from, false, rng.between(from.emin() - from.fraction_bits, from.emax()),
-                         draw_fraction(from, rng));
+    case 1: {
+      const uint64_t fraction = draw_fraction(from, rng);
+      amax = encode_near(from, false, rng.between(from.emin() - from.fraction_bits, from.emax()), fraction);
       break;
-    case 2: amax = encode_near(from, false, rng.between(-4, 4), rng.next() & from.fraction_mask()); break;
+    }
+    case 2: {
+      const uint64_t fraction = rng.next() & from.fraction_mask();
+      amax = encode_near(from, false, rng.between(-4, 4), fraction);
+      break;
+    }
     default: {
-      const uint64_t any = rng.next() % steps.count();
+      const uint64_t step = rng.next() % steps.count();
       const int moved = rng.between(-1, 1);
-      amax = steps.at(any, moved, tensor_scale);
+      const Number tensor = tensor_scale_of(op, batch, index);
+      amax = steps.at(step, moved, tensor.cls == NumberClass::finite ? tensor : detail::one_as_number());
     }
   }
   amax &= ~travelling_sign(from);
-  const int at = rng.between(0, op.k - 1);
+  const int lane_of_amax = rng.between(0, op.k - 1);
   if (!is_special(from, amax)) {
     switch (rng.below(5)) {
       case 0: break;  // one live element
@@ -149,32 +160,29 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
       case 2: {
         const uint64_t first = rng.next() % boundaries_of(op.d.fields());
         const int moved = rng.between(-1, 1);
-        set_boundaries(op, amax, at, first, moved, batch, index);
+        set_boundaries(op, amax, lane_of_amax, first, moved, batch, index);
         break;
       }
-      case 3: {  // all of about the size of amax, none greater
+      case 3:  // all of about the size of amax, none greater
         for (int lane = 0; lane < op.k; ++lane) {
           const uint64_t below = rng.next() & from.in_container(from.fraction_mask());
-          const uint64_t sign = (rng.next() & 1) ? travelling_sign(from) : 0;
-          source.set(index, lane, (amax > below ? amax - below : 0) | sign);
+          source.set(index, lane, (amax > below ? amax - below : 0) | draw_sign());
         }
         break;
-      }
       default: {  // far below the one outlier
         const int top = leading_exponent(from, amax);
         for (int lane = 0; lane < op.k; ++lane) {
           const int exponent = top - rng.between(1, 24);
           const uint64_t fraction = draw_fraction(from, rng);
-          const bool negative = rng.next() & 1;
-          source.set(
-              index, lane,
-              std::min(encode_near(from, false, exponent, fraction), amax) | (negative ? travelling_sign(from) : 0));
+          source.set(index, lane, std::min(encode_near(from, false, exponent, fraction), amax) | draw_sign());
         }
       }
     }
   }
-  source.set(index, at, amax | ((rng.next() & 1) ? travelling_sign(from) : 0));
-  if (rng.one_in(24)) source.set(index, rng.between(0, op.k - 1), draw_special(from, rng));
+  source.set(index, lane_of_amax, amax | draw_sign());
+  if (!rng.one_in(24)) return;
+  const uint64_t special = draw_special(from, rng);
+  source.set(index, rng.between(0, op.k - 1), special);
 }
 
 void draw_codes(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
