@@ -30,20 +30,21 @@ int draw_center(const FormatFields& f, CounterRng& rng) {
   }
 }
 
-/// One case of a batch. Its matrices are counted by `side`: 0 is a, 1 is b, 2 is c.
+/// The sides of a product: its matrices, by column of the batch. A line is a row of a or a column of b.
+constexpr size_t side_a = 0, side_b = 1, side_c = 2;
+
+/// One case of a batch.
 class ProductCase {
  protected:
   ProductCase(const Op& op, CounterRng& rng, Batch& batch, size_t index)
       : op_(op), rng_(rng), batch_(batch), index_(index) {}
 
-  int draw(int n) { return rng_.between(0, n - 1); }
-  const FormatFields& format(size_t side) const {
-    return side == 0 ? op_.a.fields() : side == 1 ? op_.b.fields() : op_.c.fields();
-  }
-  /// Number of rows of a, of columns of b.
-  int lines(size_t side) const { return side == 0 ? op_.m : op_.n; }
-  /// Position of element `l` along k of a row of a or a column of b.
-  int place(size_t side, int line, int l) const { return side == 0 ? line * op_.k + l : l * op_.n + line; }
+  /// Uniform from 0 to n - 1.
+  int below(int n) { return rng_.between(0, n - 1); }
+  const FormatFields& format(size_t side) const { return op_.input_format(side).fields(); }
+  int lines(size_t side) const { return side == side_a ? op_.m : op_.n; }
+  /// The element at position `l` along k of a line.
+  int element_at(size_t side, int line, int l) const { return side == side_a ? line * op_.k + l : l * op_.n + line; }
   int count(size_t side) const { return batch_.inputs()[side].count(); }
   uint64_t get(size_t side, int element) const { return batch_.inputs()[side].get(index_, element); }
   void set(size_t side, int element, uint64_t value) {
@@ -51,8 +52,11 @@ class ProductCase {
   }
   /// The products at position `to` along k become those at position `from`, negated.
   void oppose(int from, int to) {
-    for (int i = 0; i < op_.m; ++i) set(0, place(0, i, to), get(0, place(0, i, from)) ^ travelling_sign(format(0)));
-    for (int j = 0; j < op_.n; ++j) set(1, place(1, j, to), get(1, place(1, j, from)));
+    for (const size_t side : {side_a, side_b}) {
+      const uint64_t turned = side == side_a ? travelling_sign(format(side)) : 0;
+      for (int line = 0; line < lines(side); ++line)
+        set(side, element_at(side, line, to), get(side, element_at(side, line, from)) ^ turned);
+    }
   }
 
   const Op& op_;
@@ -65,58 +69,63 @@ class GemmDraw : ProductCase {
  public:
   GemmDraw(const Op& op, CounterRng& rng, Batch& batch, size_t index) : ProductCase(op, rng, batch, index) {}
 
-  void whole() {
-    for (size_t side : {size_t{0}, size_t{1}}) {
+  void draw_all() {
+    for (const size_t side : {side_a, side_b}) {
       const FormatFields& f = format(side);
       const int spread = draw_spread(f, rng_), center = draw_center(f, rng_);
-      // A wide spread is mostly in one line (a row of a or a column of b): the others show that lines do not disturb
-      // each other, and cost less.
-      const int wide = spread > 30 && !rng_.one_in(8) ? draw(lines(side)) : -1;
+      // A wide spread is mostly in one line. The others are narrow: they show that lines do not disturb each other, and
+      // cost less.
+      constexpr int wide = 30, narrow = 4;
+      const int wide_line = spread > wide && !rng_.one_in(8) ? below(lines(side)) : -1;
       const bool ones = rng_.one_in(4), one_sign = rng_.one_in(3), sparse = rng_.one_in(4);
       for (int e = 0; e < count(side); ++e) {
         const bool zero = sparse ? !rng_.one_in(3) : rng_.one_in(32);
-        const int own = wide < 0 || (side == 0 ? e / op_.k : e % op_.n) == wide ? spread : 4;
-        const int exponent = center - (own ? rng_.between(0, own) : 0);
+        const int line = side == side_a ? e / op_.k : e % op_.n;
+        const int line_spread = wide_line < 0 || line == wide_line ? spread : narrow;
+        const int exponent = center - (line_spread ? rng_.between(0, line_spread) : 0);
         const uint64_t fraction = ones ? f.fraction_mask() : draw_fraction(f, rng_);
         set(side, e,
             zero ? f.encode_zero(rng_.one_in(4)) : encode_near(f, !one_sign && rng_.one_in(2), exponent, fraction));
       }
     }
-    for (int e = 0; e < count(2); ++e) draw_c(e);
+    for (int e = 0; e < count(side_c); ++e) draw_c(e);
     if (rng_.one_in(4)) cancel();
     if (rng_.one_in(8))
-      for (int n = rng_.between(1, 3); n > 0; --n) special();
+      for (int n = rng_.between(1, 3); n > 0; --n) set_special();
   }
 
   void one_move() {
     switch (rng_.below(12)) {
-      case 0: return special();
+      case 0: return set_special();
       case 1: return cancel();
-      case 2: return draw_c(draw(count(2)));
-      case 3: return line([&](const FormatFields& f, uint64_t x) { return with_exponent(f, x, draw_center(f, rng_)); });
+      case 2: return draw_c(below(count(side_c)));
+      case 3:
+        return change_line(
+            [&](const FormatFields& f, uint64_t x) { return with_exponent(f, x, draw_center(f, rng_)); });
       case 4:
-        return line([&](const FormatFields& f, uint64_t x) {
+        return change_line([&](const FormatFields& f, uint64_t x) {
           return is_special(f, x) ? x : x | f.in_container(f.fraction_mask());
         });
-      case 5: return line([&](const FormatFields& f, uint64_t) { return f.encode_zero(rng_.one_in(2)); });
-      case 6: return line([&](const FormatFields& f, uint64_t x) { return x ^ travelling_sign(f); });
+      case 5: return change_line([&](const FormatFields& f, uint64_t) { return f.encode_zero(rng_.one_in(2)); });
+      case 6: return change_line([&](const FormatFields& f, uint64_t x) { return x ^ travelling_sign(f); });
       case 7:
-        return element([&](const FormatFields& f, uint64_t x) {
+        return change_element([&](const FormatFields& f, uint64_t x) {
           return with_exponent(f, x, leading_exponent(f, x) + rng_.between(-14, 14));
         });
       case 8:
-        return element([&](const FormatFields& f, uint64_t x) {
+        return change_element([&](const FormatFields& f, uint64_t x) {
           return (x & ~f.in_container(f.fraction_mask())) | f.in_container(draw_fraction(f, rng_));
         });
-      case 9: return element([&](const FormatFields& f, uint64_t) { return subnormal(f); });
-      case 10: return element([&](const FormatFields& f, uint64_t) { return f.encode_zero(rng_.one_in(2)); });
+      case 9: return change_element([&](const FormatFields& f, uint64_t) { return draw_subnormal(f); });
+      case 10: return change_element([&](const FormatFields& f, uint64_t) { return f.encode_zero(rng_.one_in(2)); });
       default:
-        return element([&](const FormatFields& f, uint64_t x) { return x ^ uint64_t { 1 } << rng_.below(f.width); });
+        return change_element(
+            [&](const FormatFields& f, uint64_t x) { return x ^ uint64_t { 1 } << rng_.below(f.width); });
     }
   }
 
  private:
-  uint64_t subnormal(const FormatFields& f) {
+  uint64_t draw_subnormal(const FormatFields& f) {
     const uint64_t fraction = draw_fraction(f, rng_);
     const int exponent = f.emin() - rng_.between(0, f.fraction_bits);
     const bool negative = rng_.one_in(2);
@@ -126,61 +135,62 @@ class GemmDraw : ProductCase {
   /// Draws element `e` of c: zero, or with an exponent from three above a product's to two precisions below it.
   void draw_c(int e) {
     const FormatFields& f = op_.c.fields();
-    if (rng_.one_in(3)) return set(2, e, f.encode_zero(rng_.one_in(3)));
-    const int i = e / op_.n, j = e % op_.n, l = draw(op_.k);
-    const int near =
-        leading_exponent(format(0), get(0, place(0, i, l))) + leading_exponent(format(1), get(1, place(1, j, l)));
+    if (rng_.one_in(3)) return set(side_c, e, f.encode_zero(rng_.one_in(3)));
+    const int row = e / op_.n, column = e % op_.n, l = below(op_.k);
+    const int of_product = leading_exponent(format(side_a), get(side_a, element_at(side_a, row, l))) +
+                           leading_exponent(format(side_b), get(side_b, element_at(side_b, column, l)));
     const uint64_t fraction = draw_fraction(f, rng_);
-    const int exponent = near - rng_.between(-3, 2 * f.precision());
+    const int exponent = of_product - rng_.between(-3, 2 * f.precision());
     const bool negative = rng_.one_in(2);
-    set(2, e, encode_near(f, negative, exponent, fraction));
+    set(side_c, e, encode_near(f, negative, exponent, fraction));
   }
 
-  void special() {
+  void set_special() {
     const size_t side = rng_.below(3);
     const uint64_t value = draw_special(format(side), rng_);
-    set(side, draw(count(side)), value);
+    set(side, below(count(side)), value);
   }
 
   /// The products at two positions along k cancel in every element of the result; half of the time one low bit of a
   /// random element of a or b is flipped then.
   void cancel() {
     if (op_.k < 2) return;
-    const int from = rng_.between(0, op_.k - 1), to = (from + rng_.between(1, op_.k - 1)) % op_.k;
+    const int from = below(op_.k), to = (from + 1 + below(op_.k - 1)) % op_.k;
     oppose(from, to);
-    if (rng_.one_in(2)) element([&](const FormatFields& f, uint64_t x) { return x ^ f.in_container(1); });
+    if (rng_.one_in(2)) change_element([&](const FormatFields& f, uint64_t x) { return x ^ f.in_container(1); });
   }
 
   template <class Change>
-  void element(const Change& change) {
+  void change_element(const Change& change) {
     const size_t side = rng_.below(2);
-    const int e = draw(count(side));
+    const int e = below(count(side));
     set(side, e, change(format(side), get(side, e)));
   }
 
-  /// Changes each element of a row of a or of a column of b.
+  /// Changes each element of a line.
   template <class Change>
-  void line(const Change& change) {
+  void change_line(const Change& change) {
     const size_t side = rng_.below(2);
-    const int at = draw(lines(side));
+    const int line = below(lines(side));
     for (int l = 0; l < op_.k; ++l) {
-      const int e = place(side, at, l);
+      const int e = element_at(side, line, l);
       set(side, e, change(format(side), get(side, e)));
     }
   }
 };
 
-/// Moves that depend on how a scheme cuts the matrices into slices of digits (docs/ozaki.md). A line is a row of a or a
-/// column of b. The moves: a line's last bit just beyond the slices, a number at the edge of a slice or in what is left
-/// below the last one, full digits, cancellation between slices, lines copied and permuted, one special number among
-/// plain ones.
+/// Moves that depend on how a scheme cuts the matrices into slices of digits (docs/ozaki.md): a line's last bit just
+/// beyond the slices, a number at the edge of a slice or in what is left below the last one, full digits, cancellation
+/// between slices, lines copied and permuted, one special number among plain ones. A move changes one line, which is
+/// drawn for it.
 class SliceMoves : ProductCase {
  public:
   SliceMoves(const Op& op, const Slicing& slicing, CounterRng& rng, Batch& batch, size_t index)
       : ProductCase(op, rng, batch, index), slicing_(slicing) {}
 
-  void any() {
-    choose_line();
+  void one_move() {
+    side_ = rng_.below(2);
+    line_ = below(lines(side_));
     switch (rng_.below(18)) {
       case 0: return scale_line();
       case 1:
@@ -204,24 +214,19 @@ class SliceMoves : ProductCase {
   }
 
  private:
-  /// Chooses the line that the move changes: a row of a (side 0) or a column of b (side 1).
-  void choose_line() {
-    side_ = rng_.below(2);
-    line_ = draw(lines(side_));
-  }
   using ProductCase::format, ProductCase::get, ProductCase::set;
   const FormatFields& format() const { return format(side_); }
-  int width() const { return side_ == 0 ? slicing_.widths.a : slicing_.widths.b; }
+  int width() const { return side_ == side_a ? slicing_.widths.a : slicing_.widths.b; }
   int slices() const { return usual_slices(slicing_, width(), format().precision()); }
-  uint64_t get(int l) const { return get(side_, place(side_, line_, l)); }
-  void set(int l, uint64_t value) { set(side_, place(side_, line_, l), value); }
-  bool counts(int l) const { return decode(format(), get(l)).cls == NumberClass::finite; }
+  uint64_t get(int l) const { return get(side_, element_at(side_, line_, l)); }
+  void set(int l, uint64_t value) { set(side_, element_at(side_, line_, l), value); }
+  bool is_finite_nonzero(int l) const { return decode(format(), get(l)).cls == NumberClass::finite; }
 
   /// Position of a greatest number of the line; -1 if all are zeros or special.
   int greatest() const {
     int best = -1, exponent = 0;
     for (int l = 0; l < op_.k; ++l) {
-      if (!counts(l)) continue;
+      if (!is_finite_nonzero(l)) continue;
       const int e = leading_exponent(format(), get(l));
       if (best >= 0 && e <= exponent) continue;
       best = l;
@@ -233,22 +238,23 @@ class SliceMoves : ProductCase {
   int top() {
     int at = greatest();
     if (at < 0) {
-      at = draw(op_.k);
+      at = below(op_.k);
       const int exponent = rng_.between(-8, 8);
       set(at, draw_near(format(), exponent, rng_));
     }
     return leading_exponent(format(), get(at)) + 1;
   }
   /// A random position along k, mostly not that of greatest(), so that a change there leaves top() as it is.
-  int other_place() {
-    const int at = draw(op_.k);
+  int not_the_greatest() {
+    const int at = below(op_.k);
     return at == greatest() ? (at + 1) % op_.k : at;
   }
 
   void scale_line() {
+    // Far, over most of fp64's range, or by up to two slices.
     const int shift = rng_.one_in(4) ? rng_.between(-1000, 1000) : rng_.between(-2 * width(), 2 * width());
     for (int l = 0; l < op_.k; ++l)
-      if (counts(l)) set(l, with_exponent(format(), get(l), leading_exponent(format(), get(l)) + shift));
+      if (is_finite_nonzero(l)) set(l, with_exponent(format(), get(l), leading_exponent(format(), get(l)) + shift));
   }
   /// Puts a number's leading bit, or its last one, next to the edge of a slice.
   void to_boundary() {
@@ -257,7 +263,7 @@ class SliceMoves : ProductCase {
     const int bits = rng_.one_in(2) ? 1 : rng_.between(1, format().precision());
     const bool negative = rng_.one_in(2);
     const bool by_last = rng_.one_in(2);
-    put_bits(other_place(), negative, by_last ? near + bits - 1 : near, bits);
+    put_bits(not_the_greatest(), negative, by_last ? near + bits - 1 : near, bits);
   }
   /// Writes a number of `bits` bits, the first and the last of them ones, whose leading bit weighs 2^exponent.
   void put_bits(int l, bool negative, int exponent, int bits) {
@@ -273,11 +279,11 @@ class SliceMoves : ProductCase {
     const int last = end - (rng_.one_in(4) ? rng_.between(2, width() + 1) : rng_.between(-1, 1));
     const int bits = rng_.one_in(2) ? 1 : rng_.between(1, format().precision());
     const bool negative = rng_.one_in(2);
-    put_bits(other_place(), negative, last + bits - 1, bits);
+    put_bits(not_the_greatest(), negative, last + bits - 1, bits);
   }
   /// A number becomes what another number, or itself, has below the last slice.
   void to_residue() {
-    const int end = top() - slices() * width(), from = draw(op_.k), to = other_place();
+    const int end = top() - slices() * width(), from = below(op_.k), to = not_the_greatest();
     const Number x = decode(format(), get(from));
     if (x.cls != NumberClass::finite) return;
     const int cut = end - x.exponent;
@@ -307,71 +313,73 @@ class SliceMoves : ProductCase {
   /// slices before it sum to zero.
   void cancel_slices() {
     if (op_.k < 2) return;
-    const int from = draw(op_.k), to = (from + 1 + draw(op_.k - 1)) % op_.k;
+    const int from = below(op_.k), to = (from + 1 + below(op_.k - 1)) % op_.k;
     if (rng_.one_in(2)) {
       oppose(from, to);
     } else {
       const int half = op_.k / 2;
       for (int l = 0; l < half; ++l) oppose(l, half + l);
       if (op_.k % 2)
-        for (int i = 0; i < op_.m; ++i) set(0, place(0, i, op_.k - 1), format(0).encode_zero(false));
+        for (int row = 0; row < op_.m; ++row)
+          set(side_a, element_at(side_a, row, op_.k - 1), format(side_a).encode_zero(false));
     }
     if (rng_.one_in(4)) return;
     const Number x = decode(format(), get(to));
     if (x.cls != NumberClass::finite) return;
     const int high = top(), slice = rng_.between(1, slices() + 1);
-    const int bit = high - slice * width() + draw(width()) - x.exponent;
+    const int bit = high - slice * width() + below(width()) - x.exponent;
     if (bit >= 0 && bit < format().fraction_bits) set(to, get(to) ^ format().in_container(uint64_t{1} << bit));
   }
   /// Another line becomes a copy of this one, its negative, or the two are exchanged.
   void copy_line() {
-    const int all = lines(side_);
-    if (all < 2) return turn_greatest();
-    const int other = (line_ + 1 + draw(all - 1)) % all;
-    const bool negate = rng_.one_in(3), trade = rng_.one_in(2);
+    const int count = lines(side_);
+    if (count < 2) return turn_greatest();
+    const int other_line = (line_ + 1 + below(count - 1)) % count;
+    const uint64_t turned = rng_.one_in(3) ? travelling_sign(format()) : 0;
+    const bool exchange = rng_.one_in(2);
     for (int l = 0; l < op_.k; ++l) {
-      const uint64_t own = get(l);
-      if (trade) set(l, get(side_, place(side_, other, l)));
-      set(side_, place(side_, other, l), negate ? own ^ travelling_sign(format()) : own);
+      const uint64_t value = get(l);
+      const int other = element_at(side_, other_line, l);
+      if (exchange) set(l, get(side_, other));
+      set(side_, other, value ^ turned);
     }
   }
   /// A line of the other matrix becomes this one, or its negative: their product is as great as the lines' norms allow.
   void match_line() {
     if (!(op_.a == op_.b)) return copy_line();
-    const size_t beside = 1 - side_;
-    const int other = draw(lines(beside));
+    const size_t other_side = 1 - side_;
+    const int other_line = below(lines(other_side));
     const uint64_t turned = rng_.one_in(3) ? travelling_sign(format()) : 0;
-    for (int l = 0; l < op_.k; ++l) set(beside, place(beside, other, l), get(l) ^ turned);
+    for (int l = 0; l < op_.k; ++l) set(other_side, element_at(other_side, other_line, l), get(l) ^ turned);
   }
   /// Exchanges two positions along k in every element, often of different blocks where there are any.
   void permute_products() {
     if (op_.k < 2) return;
-    const int from = draw(op_.k), block = std::max(1, slicing_.block);
-    const int to = op_.k > block && rng_.one_in(2) ? (from + block) % op_.k : (from + 1 + draw(op_.k - 1)) % op_.k;
-    for (const size_t side : {size_t{0}, size_t{1}}) {
+    const int from = below(op_.k), block = std::max(1, slicing_.block);
+    const int to = op_.k > block && rng_.one_in(2) ? (from + block) % op_.k : (from + 1 + below(op_.k - 1)) % op_.k;
+    for (const size_t side : {side_a, side_b})
       for (int line = 0; line < lines(side); ++line) {
-        const int x = place(side, line, from), y = place(side, line, to);
-        const uint64_t held = get(side, x);
+        const int x = element_at(side, line, from), y = element_at(side, line, to);
+        const uint64_t at_x = get(side, x);
         set(side, x, get(side, y));
-        set(side, y, held);
+        set(side, y, at_x);
       }
-    }
   }
   /// One special number; all others are finite, but for one of c at times.
   void one_special() {
-    for (size_t side = 0; side < 3; ++side)
+    for (const size_t side : {side_a, side_b, side_c})
       for (int e = 0; e < count(side); ++e)
         if (is_special(format(side), get(side, e))) set(side, e, format(side).encode_zero(false));
     const uint64_t value = draw_special(format(), rng_);
-    set(draw(op_.k), value);
+    set(below(op_.k), value);
     if (!rng_.one_in(4)) return;
-    const uint64_t addend = draw_special(format(2), rng_);
-    set(2, draw(count(2)), addend);
+    const uint64_t addend = draw_special(format(side_c), rng_);
+    set(side_c, below(count(side_c)), addend);
   }
   /// One block along k of the line becomes zeros, or all blocks but one: as padding and skipped work look.
   void clear_blocks() {
     const int block = std::clamp(slicing_.block, 1, std::max(op_.k / 2, 1)),
-              first = draw((op_.k + block - 1) / block) * block;
+              first = below((op_.k + block - 1) / block) * block;
     const bool others = rng_.one_in(3), negative = rng_.one_in(4);
     for (int l = 0; l < op_.k; ++l)
       if ((l >= first && l < first + block) != others) set(l, format().encode_zero(negative));
@@ -381,19 +389,20 @@ class SliceMoves : ProductCase {
   void fill_digits() {
     const int high = top(), first = rng_.between(1, slices());
     const bool all_slices = rng_.one_in(2), both = rng_.one_in(2), negative = rng_.one_in(2);
-    const int changed = rng_.one_in(2) ? draw(op_.k) : -1;
-    const size_t own_side = side_;
-    const int own_line = line_;
-    for (const size_t side : {size_t{0}, size_t{1}}) {
-      if (side != own_side && !both) continue;
+    const int not_full = rng_.one_in(2) ? below(op_.k) : -1;  // the digit there lacks its last bit
+    const size_t drawn_side = side_;
+    const int drawn_line = line_;
+    for (const size_t side : {side_a, side_b}) {
+      if (side != drawn_side && !both) continue;
       side_ = side;
-      line_ = side == own_side ? own_line : draw(lines(side));
+      line_ = side == drawn_side ? drawn_line : below(lines(side));
       const int exponent = high - 1 - (first - 1) * width(), p = format().precision();
-      const uint64_t all = low_mask(p - 1), one = all & ~low_mask(p - std::min(width(), p));
+      const int behind_digit = p - std::min(width(), p);
       for (int l = 0; l < op_.k; ++l) {
-        uint64_t fraction = all_slices ? all : one;
-        if (l == changed) fraction &= ~(uint64_t{1} << (p - std::min(width(), p)));
-        set(l, encode_near(format(), negative && side == own_side, exponent, fraction));
+        uint64_t fraction = low_mask(p - 1);
+        if (!all_slices) fraction &= ~low_mask(behind_digit);
+        if (l == not_full) fraction &= ~(uint64_t{1} << behind_digit);
+        set(l, encode_near(format(), negative && side == drawn_side, exponent, fraction));
       }
     }
   }
@@ -408,10 +417,10 @@ class SliceMoves : ProductCase {
   }
   /// Flips the last or another bit of a digit.
   void step_digit() {
-    const int l = draw(op_.k);
+    const int l = below(op_.k);
     const Number x = decode(format(), get(l));
     if (x.cls != NumberClass::finite) return;
-    const int high = top(), within = rng_.one_in(2) ? 0 : draw(width());
+    const int high = top(), within = rng_.one_in(2) ? 0 : below(width());
     const int bit = high - rng_.between(1, slices()) * width() + within - x.exponent;
     if (bit >= 0 && bit < format().fraction_bits) set(l, get(l) ^ format().in_container(uint64_t{1} << bit));
   }
@@ -419,7 +428,7 @@ class SliceMoves : ProductCase {
   void align_line() {
     const int high = top(), apart = rng_.one_in(2) ? 0 : width();
     for (int l = 0; l < op_.k; ++l)
-      if (counts(l)) set(l, with_exponent(format(), get(l), high - 1 - apart * (l % (slices() + 1))));
+      if (is_finite_nonzero(l)) set(l, with_exponent(format(), get(l), high - 1 - apart * (l % (slices() + 1))));
   }
 
   const Slicing& slicing_;
@@ -429,16 +438,18 @@ class SliceMoves : ProductCase {
 
 }  // namespace
 
-void draw_gemm(const Op& op, CounterRng& rng, Batch& batch, size_t index) { GemmDraw(op, rng, batch, index).whole(); }
+void draw_gemm(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
+  GemmDraw(op, rng, batch, index).draw_all();
+}
 
 void move_gemm(const Op& op, const Slicing& slicing, Batch& batch, size_t index, CounterRng& rng) {
-  if (rng.one_in(2)) return SliceMoves(op, slicing, rng, batch, index).any();
+  if (rng.one_in(2)) return SliceMoves(op, slicing, rng, batch, index).one_move();
   GemmDraw(op, rng, batch, index).one_move();
 }
 
 void cross_products(const Op& op, Batch& batch, size_t index, const Batch& other, size_t other_index, CounterRng& rng) {
   const bool along_k = op.k > 1 && rng.one_in(4);
-  const uint64_t places = rng.next();
+  const uint64_t positions = rng.next();
   const uint64_t rows = rng.next();
   const uint64_t columns = rng.next();
   const uint64_t addends = rng.next();
@@ -447,11 +458,11 @@ void cross_products(const Op& op, Batch& batch, size_t index, const Batch& other
     batch.inputs()[side].set(index, e, other.inputs()[side].get(other_index, e));
   };
   for (int e = 0; e < op.m * op.k; ++e)
-    if (along_k ? is_set(places, e % op.k) : is_set(rows, e / op.k)) copy(0, e);
+    if (along_k ? is_set(positions, e % op.k) : is_set(rows, e / op.k)) copy(side_a, e);
   for (int e = 0; e < op.k * op.n; ++e)
-    if (along_k ? is_set(places, e / op.n) : is_set(columns, e % op.n)) copy(1, e);
+    if (along_k ? is_set(positions, e / op.n) : is_set(columns, e % op.n)) copy(side_b, e);
   for (int e = 0; e < op.m * op.n; ++e)
-    if (is_set(addends, e)) copy(2, e);
+    if (is_set(addends, e)) copy(side_c, e);
 }
 
 }  // namespace mmafuzz
