@@ -10,6 +10,7 @@
 
 #include "search/draw_block.h"
 #include "search/integer_dot.h"
+#include "search/orthogonal_array.h"
 #include "search/walk_case.h"
 
 namespace mmafuzz {

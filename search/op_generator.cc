@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "arithmetic/corner_encodings.h"
+#include "search/orthogonal_array.h"
 
 namespace mmafuzz {
 namespace {
@@ -14,13 +15,13 @@ constexpr int suite_biases[] = {0, 7, 15, greatest_bias};
 constexpr int switched_bias = 7;
 
 /// Kinds of op that take turns: first each from the suite, then each at random, then a known op.
-enum Turn : uint64_t { converts, scalars, dots, scaled_dots, gemms, own_turns };
+enum Turn : uint64_t { converts, scalars, dots, scaled_dots, gemms, turn_count };
 
 /// The source of the values of an op's features: each call decides the next feature, which has values 0..n-1.
 using Choices = std::function<uint32_t(uint32_t n)>;
 
-/// A row of an orthogonal array of strength two over a prime p: column c of row (i, j) is i + c*j mod p. In its p*p
-/// rows any two columns take every pair of values (Rao 1947; Bush 1952); reduced modulo n <= p they still do.
+/// A row of an orthogonal array over a prime p: column c of row (i, j) is i + c*j mod p. In its p*p rows any two
+/// columns take every pair of digits; reduced modulo n <= p they still do.
 Choices array_row(uint64_t prime, uint64_t row) {
   return [prime, i = row / prime, j = row % prime, column = uint64_t{0}](uint32_t n) mutable {
     return static_cast<uint32_t>((i + column++ * j) % prime % n);
@@ -32,8 +33,8 @@ const T& choose(const Choices& choices, const T (&values)[N]) {
   return values[choices(static_cast<uint32_t>(N))];
 }
 
-constexpr Rounding directed[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down,
-                                 Rounding::nearest_away};
+constexpr Rounding modes[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down,
+                              Rounding::nearest_away};
 constexpr int lengths[] = {1, 2, 3, 4, 7, 8, 16, 17, 32, 33};
 constexpr int scale_blocks[] = {1, 2, 3, 16, 32};
 struct Extents {
@@ -41,21 +42,15 @@ struct Extents {
 };
 constexpr Extents shapes[] = {{1, 1, 1}, {1, 1, 3}, {2, 3, 4}, {3, 1, 7}, {1, 2, 17}, {2, 2, 2}};
 /// The attributes of stochastic rounding, of which the suite takes a few combinations.
-struct Draws {
+struct Stochastic {
   uint64_t seed;
   int bits;
   Threshold threshold;
 };
-constexpr Draws draws[] = {{1, 24, Threshold::floor},
-                           {2, 1, Threshold::ceiling},
-                           {3, 8, Threshold::nearest},
-                           {4, max_random_bits, Threshold::floor}};
-
-bool is_prime(uint64_t n) {
-  for (uint64_t d = 2; d * d <= n; ++d)
-    if (n % d == 0) return false;
-  return n >= 2;
-}
+constexpr Stochastic stochastic[] = {{1, 24, Threshold::floor},
+                                     {2, 1, Threshold::ceiling},
+                                     {3, 8, Threshold::nearest},
+                                     {4, max_random_bits, Threshold::floor}};
 
 std::string with_bias(const FormatForms& forms, int bias) {
   return forms.takes_bias ? forms.name + ":" + std::to_string(bias) : forms.name;
@@ -67,13 +62,15 @@ std::vector<Format> suite_formats() {
     if (!forms.takes_bias) all.push_back(format(forms.name));
     for (const int bias : suite_biases)
       if (forms.takes_bias) all.push_back(format(with_bias(forms, bias)));
-    for (const std::string& one : forms.switches) all.push_back(format(with_bias(forms, switched_bias) + "?" + one));
+    for (const std::string& setting : forms.switches)
+      all.push_back(format(with_bias(forms, switched_bias) + "?" + setting));
   }
   return all;
 }
 
 /// A third each: one of the widest formats, whose products need the most bits; any format without switches; any format.
 Format weighted_format(CounterRng& rng) {
+  // fp64 stands twice, because most of these ops are of floating-point numbers.
   static const std::vector<Format> wide = {format("fp64"), format("fp64"), format("fp32"), format("s32"),
                                            format("u64")};
   const uint32_t third = rng.below(3);
@@ -104,15 +101,15 @@ Op make_op(Turn turn, const Choices& choices, CounterRng& rng, NextFormat next_f
       op.kind = OpKind::convert;
       op.a = next_format();
       op.d = next_format();
-      const uint32_t rounding = choices(std::size(directed) + std::size(draws));
-      if (rounding < std::size(directed)) {
-        op.rounding = directed[rounding];
+      const uint32_t rounding = choices(std::size(modes) + std::size(stochastic));
+      if (rounding < std::size(modes)) {
+        op.rounding = modes[rounding];
       } else {
-        const Draws& d = draws[rounding - std::size(directed)];
+        const Stochastic& attributes = stochastic[rounding - std::size(modes)];
         op.rounding = Rounding::stochastic;
-        op.seed = d.seed;
-        op.random_bits = d.bits;
-        op.threshold = d.threshold;
+        op.seed = attributes.seed;
+        op.random_bits = attributes.bits;
+        op.threshold = attributes.threshold;
       }
       op.tininess = choices(2) ? Tininess::before : Tininess::after;
       break;
@@ -123,7 +120,7 @@ Op make_op(Turn turn, const Choices& choices, CounterRng& rng, NextFormat next_f
       op.a = next_format();
       op.d = op.a;
       if (!can_compare(op.scalar, op.a.fields())) op.scalar = ScalarOperation::fma;
-      op.rounding = choose(choices, directed);
+      op.rounding = choose(choices, modes);
       op.tininess = choices(2) ? Tininess::before : Tininess::after;
       break;
     case gemms: {
@@ -136,7 +133,7 @@ Op make_op(Turn turn, const Choices& choices, CounterRng& rng, NextFormat next_f
       op.b = next_format();
       op.c = next_format();
       op.d = next_format();
-      op.rounding = choose(choices, directed);
+      op.rounding = choose(choices, modes);
       const uint32_t alpha = choices(scalar_factors);
       const uint32_t beta = choices(scalar_factors);
       op.alpha = scalar_factor(op.d.fields(), alpha, rng);
@@ -150,7 +147,7 @@ Op make_op(Turn turn, const Choices& choices, CounterRng& rng, NextFormat next_f
       op.b = next_format();
       op.c = next_format();
       op.d = next_format();
-      op.rounding = choose(choices, directed);
+      op.rounding = choose(choices, modes);
       if (turn == scaled_dots) {
         op.scale_a = next_format();
         op.scale_b = next_format();
@@ -159,6 +156,7 @@ Op make_op(Turn turn, const Choices& choices, CounterRng& rng, NextFormat next_f
       break;
   }
   op.nan = choices(2) ? NanPolicy::any : NanPolicy::exact;
+  // One of three values: few units honour these attributes.
   op.flush_to_zero = choices(3) == 2;
   op.saturate = choices(3) == 2;
   op.signals_inexact = choices(3) != 2 || !op.rounds_to_integer();
@@ -170,7 +168,7 @@ Op varied(Op op, CounterRng& rng) {
   switch (rng.below(10)) {
     case 0: op.flush_to_zero = true; break;
     case 1: op.saturate = true; break;
-    case 2: op.rounding = directed[rng.below(std::size(directed))]; break;
+    case 2: op.rounding = modes[rng.below(std::size(modes))]; break;
     case 3: op.k *= 2; break;
     case 4: op.k += 1; break;
     default: break;
@@ -183,7 +181,7 @@ Op varied(Op op, CounterRng& rng) {
 Op reread(const Op& op) {
   const std::string text = to_text(op);
   size_t column = 0;
-  Result<Op> parsed = parse_op(std::string_view(text).substr(3), column);
+  Result<Op> parsed = parse_op(std::string_view(text).substr(3), column);  // without "op "
   if (!parsed) throw std::logic_error("the op generator made '" + text + "': " + parsed.refusal().reason);
   return *parsed;
 }
@@ -197,9 +195,9 @@ Format random_format(CounterRng& rng) {
     const int bias = rng.between(0, greatest_bias);
     std::string name = with_bias(forms, bias);
     char separator = '?';
-    for (const std::string& one : forms.switches) {
+    for (const std::string& setting : forms.switches) {
       if (!rng.one_in(4)) continue;
-      name += separator + one;
+      name += separator + setting;
       separator = ',';
     }
     if (Result<Format> made = parse_format(name)) return *made;  // two values of one switch are refused
@@ -207,12 +205,12 @@ Format random_format(CounterRng& rng) {
 }
 
 OpGenerator::OpGenerator(uint64_t seed, std::vector<Op> known)
-    : seed_(seed), known_(std::move(known)), formats_(suite_formats()) {
-  prime_ = formats_.size();
-  while (!is_prime(prime_)) ++prime_;
-}
+    : seed_(seed),
+      known_(std::move(known)),
+      formats_(suite_formats()),
+      prime_(static_cast<uint64_t>(prime_from(static_cast<int>(formats_.size())))) {}
 
-uint64_t OpGenerator::turns() const { return 2 * own_turns + (known_.empty() ? 0 : 1); }
+uint64_t OpGenerator::turns() const { return 2 * turn_count + (known_.empty() ? 0 : 1); }
 
 uint64_t OpGenerator::suite_size() const { return prime_ * prime_ * turns(); }
 
@@ -220,15 +218,16 @@ Op OpGenerator::operator()(uint64_t n) const {
   CounterRng rng(seed_, n);
   const uint64_t rows = prime_ * prime_;
   const uint64_t turn = n % turns(), round = n / turns();
-  if (turn >= 2 * own_turns) return reread(varied(known_[(round * 7919 + seed_) % known_.size()], rng));
-  const auto kind = static_cast<Turn>(turn % own_turns);
-  if (turn < own_turns && round < rows) {
+  // 7919 is a prime: in general it shares no factor with the number of known ops, so that each has its turn.
+  if (turn >= 2 * turn_count) return reread(varied(known_[(round * 7919 + seed_) % known_.size()], rng));
+  const auto kind = static_cast<Turn>(turn % turn_count);
+  if (turn < turn_count && round < rows) {
     // A step that shares no factor with p*p visits every row once, neighbours far apart.
     const uint64_t step = rows * 5 / 8 / prime_ * prime_ + 1;
     const Choices choices = array_row(prime_, (round * step + seed_) % rows);
     return reread(make_op(kind, choices, rng, [&] {
-      const uint32_t at = choices(static_cast<uint32_t>(prime_));
-      return at < formats_.size() ? formats_[at] : random_format(rng);
+      const uint32_t number = choices(static_cast<uint32_t>(prime_));
+      return number < formats_.size() ? formats_[number] : random_format(rng);
     }));
   }
   const Choices choices = [&](uint32_t n) { return rng.below(n); };

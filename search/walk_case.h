@@ -134,15 +134,4 @@ class WalkCase {
   size_t index_;
 };
 
-/// The least prime number that is at least n: the base of an orthogonal array.
-inline int prime_from(int n) {
-  const auto is_prime = [](int x) {
-    for (int d = 2; d * d <= x; ++d)
-      if (x % d == 0) return false;
-    return x > 1;
-  };
-  while (!is_prime(n)) ++n;
-  return n;
-}
-
 }  // namespace mmafuzz
