@@ -12,14 +12,14 @@ inline constexpr int max_aligned_bits = 60;  ///< width of a sum that a generato
 
 /// A finite value in units of 2^last, truncated toward zero. It is 0 where its magnitude is 2^52 units or more: the
 /// generator then makes a case with another sum. A thousand terms below 2^52 and a chosen sum fit int64_t.
-inline int64_t aligned_term(const Exact& p, int last) {
-  const int left = p.exponent - last;
-  const auto magnitude = static_cast<unsigned __int128>(p.significand);
-  // From 2^60 units on: a shift could lose the highest bits. (Any limit from 2^52 on would do.)
-  if (left > 0 && (left >= max_aligned_bits || magnitude >> (max_aligned_bits - left))) return 0;
-  const unsigned __int128 kept = left >= 0 ? magnitude << left : left > -128 ? magnitude >> -left : 0;
+inline int64_t aligned_term(const Exact& value, int last) {
+  const int up = value.exponent - last;
+  const auto magnitude = static_cast<unsigned __int128>(value.significand);
+  // From 2^60 units on, so that the shift loses no high bits. (Any limit from 2^52 on would do.)
+  if (up > 0 && (up >= max_aligned_bits || magnitude >> (max_aligned_bits - up))) return 0;
+  const unsigned __int128 kept = up >= 0 ? magnitude << up : up > -128 ? magnitude >> -up : 0;
   if (kept >> 52) return 0;
-  return p.negative ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);
+  return value.negative ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);
 }
 
 /// The inverse: the encoding of `units` times 2^last, truncated toward zero to the format and saturated at its greatest

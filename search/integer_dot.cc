@@ -10,7 +10,7 @@ namespace {
 uint64_t greatest_integer(const FormatFields& f) { return low_mask(f.width - (f.has_sign() ? 1 : 0)); }
 uint64_t least_integer(const FormatFields& f) { return f.has_sign() ? uint64_t{1} << (f.width - 1) : 0; }
 
-/// value + by, modulo the width.
+/// value + step, modulo the width.
 uint64_t stepped(const FormatFields& f, uint64_t value, int step) {
   return (value + static_cast<uint64_t>(int64_t{step})) & f.container_mask();
 }
@@ -20,8 +20,7 @@ __int128 integer_value(const FormatFields& f, uint64_t encoding) {
   return n.negative ? -static_cast<__int128>(n.significand) : static_cast<__int128>(n.significand);
 }
 
-}  // namespace
-
+/// Draws an end of the format, one within 2 of it, of zero, or of plus or minus a power of two, or any integer.
 uint64_t draw_integer_corner(const FormatFields& f, CounterRng& rng) {
   switch (rng.below(8)) {
     case 0: return greatest_integer(f);
@@ -41,6 +40,8 @@ uint64_t draw_integer_corner(const FormatFields& f, CounterRng& rng) {
   }
 }
 
+}  // namespace
+
 std::vector<uint64_t> integer_corners(const FormatFields& f) {
   std::vector<uint64_t> all = {least_integer(f),
                                stepped(f, least_integer(f), 1),
@@ -53,11 +54,6 @@ std::vector<uint64_t> integer_corners(const FormatFields& f) {
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
-}
-
-void IntegerDot::set_lane(int lane, uint64_t a, uint64_t b) {
-  batch_.inputs()[0].set(index_, lane, a);
-  batch_.inputs()[1].set(index_, lane, b);
 }
 
 void IntegerDot::draw_lanes() {
@@ -95,22 +91,23 @@ void IntegerDot::draw_lanes() {
   }
 }
 
-__int128 IntegerDot::products(int lanes) const {
+__int128 IntegerDot::sum_of_products(int lanes) const {
   __int128 sum = 0;
   for (int lane = 0; lane < lanes; ++lane) sum += integer_value(fa_, a(lane)) * integer_value(fb_, b(lane));
   return sum;
 }
 
 void IntegerDot::aim_c(int lanes, __int128 target) {
-  batch_.inputs()[2].set(index_, 0, static_cast<uint64_t>(target - products(lanes)) & fc_.container_mask());
+  set_c(static_cast<uint64_t>(target - sum_of_products(lanes)) & fc_.container_mask());
 }
 
 uint64_t IntegerDot::sum() const {
-  return static_cast<uint64_t>(integer_value(fc_, batch_.c().get(index_)) + products(op_.k)) & fc_.container_mask();
+  return static_cast<uint64_t>(integer_value(fc_, batch_.c().get(index_)) + sum_of_products(op_.k)) &
+         fc_.container_mask();
 }
 
 /// Chooses c so that the adder is at an end of d, or of an accumulator of any width, after some products or all.
-void IntegerDot::draw_end_for_c() {
+void IntegerDot::aim_c_at_end() {
   const int lanes = rng_.one_in(2) ? op_.k : any_lane();
   const int width = op_.d.fields().integer ? op_.d.fields().width : 32;
   const int bits = rng_.one_in(2) ? width - 1 : rng_.between(4, width);
@@ -123,15 +120,15 @@ void IntegerDot::draw_c() {
   if (!fc_.integer) {
     const int exponent = rng_.between(-4, fa_.width + fb_.width);
     const uint64_t near = draw_near(fc_, exponent, rng_);
-    return batch_.inputs()[2].set(index_, 0, rng_.one_in(12) ? draw_special(fc_, rng_) : near);
+    return set_c(rng_.one_in(12) ? draw_special(fc_, rng_) : near);
   }
   switch (rng_.below(8)) {
     case 0:
-    case 1: return batch_.inputs()[2].set(index_, 0, 0);
-    case 2: return batch_.inputs()[2].set(index_, 0, draw_integer_corner(fc_, rng_));
-    case 3: return batch_.inputs()[2].set(index_, 0, rng_.next() & fc_.container_mask());
+    case 1: return set_c(0);
+    case 2: return set_c(draw_integer_corner(fc_, rng_));
+    case 3: return set_c(rng_.next() & fc_.container_mask());
     case 4: return aim_c(op_.k, rng_.between(-2, 2));
-    default: return draw_end_for_c();
+    default: return aim_c_at_end();
   }
 }
 
@@ -142,9 +139,9 @@ void IntegerDot::draw() {
 
 void IntegerDot::move_element() {
   const int lane = any_lane();
-  const bool of_a = rng_.one_in(2);
-  Column& column = batch_.inputs()[of_a ? 0 : 1];
-  const FormatFields& f = of_a ? fa_ : fb_;
+  const bool in_a = rng_.one_in(2);
+  Column& column = batch_.inputs()[in_a ? 0 : 1];
+  const FormatFields& f = in_a ? fa_ : fb_;
   uint64_t v = column.get(index_, lane);
   switch (rng_.below(6)) {
     case 0:
@@ -161,7 +158,7 @@ void IntegerDot::move() {
   const int lane = any_lane();
   switch (rng_.below(10)) {
     case 0: return draw_c();
-    case 1: return fc_.integer ? draw_end_for_c() : draw_c();
+    case 1: return fc_.integer ? aim_c_at_end() : draw_c();
     case 2: return set_lane((lane + 1) % op_.k, a(lane), b(lane));
     case 3: {
       const int other = any_lane();

@@ -11,9 +11,6 @@ inline bool is_integer_dot(const Op& op) {
   return op.kind == OpKind::dot && op.a.fields().integer && op.b.fields().integer;
 }
 
-/// Draws an end of the format, one within 2 of it, of zero, or of plus or minus a power of two, or any integer.
-uint64_t draw_integer_corner(const FormatFields& f, CounterRng& rng);
-
 /// The ends of the format, their neighbours, -1, 0, 1 and half the range, each once and in ascending order of
 /// encodings: for walks.
 std::vector<uint64_t> integer_corners(const FormatFields& f);
@@ -28,10 +25,12 @@ class IntegerDot {
   /// Changes a few operands of the case.
   void move();
 
-  void set_lane(int lane, uint64_t a, uint64_t b);
+  void set_lane(int lane, uint64_t a, uint64_t b) {
+    batch_.inputs()[0].set(index_, lane, a);
+    batch_.inputs()[1].set(index_, lane, b);
+  }
   void draw_lanes();
-  /// Sets c to `target` less the first `lanes` products, modulo c's width: adding in order of lanes reaches `target`
-  /// there.
+  /// Sets c so that it and the first `lanes` products sum to `target`, modulo c's width.
   void aim_c(int lanes, __int128 target);
   /// The sum of c and all products, modulo c's width: an encoding.
   uint64_t sum() const;
@@ -39,10 +38,11 @@ class IntegerDot {
  private:
   uint64_t a(int lane) const { return batch_.a().get(index_, lane); }
   uint64_t b(int lane) const { return batch_.b().get(index_, lane); }
-  __int128 products(int lanes) const;  ///< the sum of the first `lanes` products
+  void set_c(uint64_t encoding) { batch_.inputs()[2].set(index_, 0, encoding); }
+  __int128 sum_of_products(int lanes) const;  ///< of the first `lanes` products
   int any_lane() { return rng_.between(0, op_.k - 1); }
   void draw_c();
-  void draw_end_for_c();
+  void aim_c_at_end();
   void move_element();
 
   const Op& op_;

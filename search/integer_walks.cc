@@ -23,12 +23,12 @@ void DatapathWalks::add_integer_parts() {
         });
   }
   // An adder of two, three or four neighbouring products may be narrower than that of the whole sum.
-  const auto of_a = std::make_shared<std::vector<uint64_t>>(integer_corners(fa));
-  const auto of_b = std::make_shared<std::vector<uint64_t>>(integer_corners(fb));
-  const uint64_t products = of_a->size() * of_b->size(), tuples = products * products;
+  const auto corners_a = std::make_shared<std::vector<uint64_t>>(integer_corners(fa));
+  const auto corners_b = std::make_shared<std::vector<uint64_t>>(integer_corners(fb));
+  const uint64_t products = corners_a->size() * corners_b->size(), tuples = products * products;
   const uint64_t distances = std::min<uint64_t>(k - 1, 3);
   add("corners of two", {tuples * distances * k, tuples},
-      [op, of_a, of_b, products, tuples, distances](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+      [op, corners_a, corners_b, products, tuples, distances](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
         IntegerDot dot(op, batch, index, rng);
         const bool others_zero = rng.one_in(2);
         dot.draw();
@@ -37,22 +37,27 @@ void DatapathWalks::add_integer_parts() {
         const uint64_t tuple = n % tuples, place = n / tuples;
         const int lane = static_cast<int>(place / distances);
         const int other = (lane + 1 + static_cast<int>(place % distances)) % op.k;
-        const auto set = [&](int at, uint64_t product) {
-          dot.set_lane(at, (*of_a)[product % of_a->size()], (*of_b)[product / of_a->size()]);
+        const auto set = [&](int to, uint64_t product) {
+          dot.set_lane(to, (*corners_a)[product % corners_a->size()], (*corners_b)[product / corners_a->size()]);
         };
         set(lane, tuple % products);
         set(other, tuple / products);
       });
   if (!op_.c.fields().integer) return;
-  const uint64_t bits = static_cast<uint64_t>(op_.c.fields().width) + 1, beside = 5;
-  add("integer sums", bits * 2 * beside * (k + 1), [op, bits](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
-    IntegerDot dot(op, batch, index, rng);
-    dot.draw_lanes();
-    const int by = static_cast<int>(n % 5) - 2;
-    const bool negative = n / 5 % 2;
-    const __int128 power = static_cast<__int128>(1) << (n / 10 % bits);
-    dot.aim_c(static_cast<int>(n / 10 / bits), (negative ? -power : power) + by);
-  });
+  // Each power of two of both signs, and the four numbers next to it, as the sum of c and each number of first
+  // products.
+  const uint64_t powers = static_cast<uint64_t>(op_.c.fields().width) + 1;
+  constexpr uint64_t steps = 5, signs = 2;
+  add("integer sums", powers * signs * steps * (k + 1),
+      [op, powers](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+        IntegerDot dot(op, batch, index, rng);
+        dot.draw_lanes();
+        const int step = static_cast<int>(n % steps) - 2;
+        const bool negative = n / steps % signs;
+        n /= steps * signs;
+        const __int128 power = static_cast<__int128>(1) << (n % powers);
+        dot.aim_c(static_cast<int>(n / powers), (negative ? -power : power) + step);
+      });
 }
 
 }  // namespace mmafuzz
