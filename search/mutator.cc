@@ -18,7 +18,8 @@ struct AddendExponents {
 };
 
 /// The moves of a dot of floating-point numbers. Addends are counted from 0: the k products, then c at position k.
-/// `known` may hold the exponents of the case, so that they are not computed again; nullptr: it does not.
+/// `known` may hold the exponents that the case has before the move, which are then read throughout it; nullptr: they
+/// are computed when they are read.
 class DotMoves {
  public:
   DotMoves(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng,
@@ -45,7 +46,7 @@ class DotMoves {
     return all;
   }
 
-  void any() {
+  void one_move() {
     switch (rng_.below(28)) {
       case 0:
       case 1:
@@ -62,15 +63,15 @@ class DotMoves {
       case 12:
         return to_exponent(rng_.one_in(2) ? fd_.emax() + rng_.between(-6, 3)
                                           : fd_.emin() + rng_.between(-fd_.fraction_bits - 3, 3));
-      case 13: return special();
-      case 14: return low_bits();
-      case 15: return op_.has_scales() ? scales() : step_ulp();
+      case 13: return set_special();
+      case 14: return set_low_bits();
+      case 15: return op_.has_scales() ? change_scale() : step_ulp();
       case 16: return copy_addend();
       case 17: return swap_or_negate();
       case 18: return clear();
       case 19: return fill_block();
       case 20: return rotate();
-      case 21: return random_bits();
+      case 21: return change_bits();
       case 22: return shift_one();
       case 23: return left_out_ == DotMove::solve_sum ? step_ulp() : solve_sum();
       case 24: return left_out_ == DotMove::ramp ? step_ulp() : ramp();
@@ -83,6 +84,7 @@ class DotMoves {
  private:
   int any_product() { return rng_.between(0, op_.k - 1); }
   int any_addend() { return rng_.between(0, op_.k); }
+  int block_size() const { return std::max(1, std::min(hints_.block, op_.k)); }
   uint64_t a(int i) const { return a_.get(index_, i); }
   uint64_t b(int i) const { return b_.get(index_, i); }
   uint64_t c() const { return c_.get(index_); }
@@ -105,23 +107,20 @@ class DotMoves {
     if (field == 0) return fraction ? f.emin() : no_exponent;
     return field == f.top_exponent_field() && is_special(f, encoding) ? no_exponent : field - f.bias;
   }
-  bool is_zero(int i) const { return exponent_or_none(i) == no_exponent; }
+  bool is_dead(int i) const { return exponent_or_none(i) == no_exponent; }
   /// The same, but 0 for zeros, infinities and NaNs.
-  int exponent(int i) const {
-    const int e = exponent_or_none(i);
-    return e == no_exponent ? 0 : e;
-  }
+  int exponent(int i) const { return is_dead(i) ? 0 : exponent_or_none(i); }
   /// Gives an addend an exponent of about e; zeros, infinities and NaNs become numbers with patterned fractions.
   void set_exponent(int i, int e) {
     if (i == op_.k) {
-      set_c(is_zero(i) ? draw_near(fc_, e, rng_) : with_exponent(fc_, c(), e));
+      set_c(is_dead(i) ? draw_near(fc_, e, rng_) : with_exponent(fc_, c(), e));
       return;
     }
     // The factors share the exponent where their formats hold it, nearly in halves or as it was.
     const int slack = rng_.between(-2, 2);
     int ea = rng_.one_in(2) ? leading_exponent(fa_, a(i)) : e / 2 + slack;
     ea = FactorShare(fa_, fb_, e, true).nearest(ea);
-    if (is_zero(i)) {
+    if (is_dead(i)) {
       set_a(i, draw_near(fa_, ea, rng_));
       set_b(i, draw_near(fb_, e - ea, rng_));
     } else {
@@ -224,7 +223,7 @@ class DotMoves {
   /// One product becomes half an ulp of the result, estimated from the greatest addend; a tiny one may join it.
   void tie_output() {
     const int top = greatest();
-    if (is_zero(top)) return;
+    if (is_dead(top)) return;
     const int e = exponent(top) + rng_.between(-1, 4);
     const int half = std::max(e, fd_.emin()) - fd_.fraction_bits - 1;
     const bool negative = rng_.next() & 1;
@@ -255,27 +254,28 @@ class DotMoves {
   void to_exponent(int e) {
     if (op_.has_scales() && rng_.one_in(2)) return scales_to_exponent(e);
     const int top = greatest();
-    if (is_zero(top)) return set_exponent(any_addend(), e);
+    if (is_dead(top)) return set_exponent(any_addend(), e);
     const int shift = e - exponent(top);
-    const int block = std::max(1, std::min(hints_.block, op_.k));
+    const int block = block_size();
     switch (rng_.below(4)) {
       case 0: return set_exponent(any_addend(), e);
       case 1: {
         const int first = rng_.between(0, (op_.k + block - 1) / block - 1) * block;
         for (int i = first; i < std::min(first + block, op_.k); ++i)
-          if (!is_zero(i)) set_exponent(i, exponent(i) + shift);
+          if (!is_dead(i)) set_exponent(i, exponent(i) + shift);
         return;
       }
       default:
         for (int i = 0; i <= op_.k; ++i)
-          if (!is_zero(i)) set_exponent(i, exponent(i) + shift);
+          if (!is_dead(i)) set_exponent(i, exponent(i) + shift);
         if (rng_.one_in(4)) set_c(fc_.encode_zero(rng_.next() & 1));
     }
   }
-  void special() {
+  void set_special() {
     change_operand([&](const FormatFields& f, uint64_t) { return draw_special(f, rng_); });
   }
-  void low_bits() {
+  /// Sets bits that the format ignores, at times those of an infinity.
+  void set_low_bits() {
     const auto noisy = [&](const FormatFields& f, uint64_t v) {
       const uint64_t mask = low_mask(f.ignored_low_bits);
       const uint64_t low = rng_.below(4) == 0 ? 0
@@ -290,35 +290,37 @@ class DotMoves {
     if (rng_.one_in(2)) set_a(i, noisy(fa_, a(i)));
     else set_b(i, noisy(fb_, b(i)));
   }
-  void scales() {
+  void change_scale() {
     const size_t column = rng_.one_in(2) ? 3 : 4;
     const FormatFields& f = column == 3 ? op_.scale_a.fields() : op_.scale_b.fields();
     const int i = rng_.between(0, op_.scales() - 1);
-    uint64_t s = batch_.inputs()[column].get(index_, i);
+    uint64_t scale = batch_.inputs()[column].get(index_, i);
     switch (rng_.below(8)) {
-      case 0: s = 0; break;
-      case 1: s = uint64_t(f.bias) << f.fraction_bits; break;
-      case 2: s = f.greatest_magnitude(); break;
-      case 3: s = f.encode_nan(); break;
-      case 4: s = rng_.next(); break;
-      default:
-        s += static_cast<uint64_t>(static_cast<int64_t>(rng_.between(-2, 2))) << (rng_.one_in(2) ? f.fraction_bits : 0);
+      case 0: scale = 0; break;
+      case 1: scale = uint64_t(f.bias) << f.fraction_bits; break;
+      case 2: scale = f.greatest_magnitude(); break;
+      case 3: scale = f.encode_nan(); break;
+      case 4: scale = rng_.next(); break;
+      default: {
+        const auto steps = static_cast<uint64_t>(int64_t{rng_.between(-2, 2)});
+        scale += steps << (rng_.one_in(2) ? f.fraction_bits : 0);
         break;
+      }
     }
-    batch_.inputs()[column].set(index_, i, s & f.container_mask());
+    batch_.inputs()[column].set(index_, i, scale & f.container_mask());
   }
   /// The product of both sides' scales becomes about 2^e, alone or together with the greatest product's elements; in
   /// all blocks of scales or in one.
   void scales_to_exponent(int e) {
-    const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
+    const FormatFields &fa = op_.scale_a.fields(), &fb = op_.scale_b.fields();
     const int top = greatest();
     if (rng_.one_in(2) && top < op_.k) e -= exponent(top);
     const int only = rng_.one_in(4) ? rng_.between(0, op_.scales() - 1) : -1;
     for (int i = 0; i < op_.scales(); ++i) {
       if (only >= 0 && i != only) continue;
-      const int first = std::clamp(e / 2 + rng_.between(-3, 3), fs.least_bit(), fs.emax());
-      batch_.inputs()[3].set(index_, i, with_exponent(fs, batch_.inputs()[3].get(index_, i), first));
-      batch_.inputs()[4].set(index_, i, with_exponent(ft, batch_.inputs()[4].get(index_, i), e - first));
+      const int ea = std::clamp(e / 2 + rng_.between(-3, 3), fa.least_bit(), fa.emax());
+      batch_.inputs()[3].set(index_, i, with_exponent(fa, batch_.scale_a().get(index_, i), ea));
+      batch_.inputs()[4].set(index_, i, with_exponent(fb, batch_.scale_b().get(index_, i), e - ea));
     }
     if (rng_.one_in(2)) set_c(fc_.encode_zero(rng_.next() & 1));
   }
@@ -352,19 +354,19 @@ class DotMoves {
   }
   /// Zeroes a product, c, or all products but two.
   void clear() {
-    const int keep = any_product(), other = any_product();
+    const int first = any_product(), second = any_product();
     switch (rng_.below(4)) {
       case 0: return set_c(fc_.encode_zero(rng_.one_in(3)));
-      case 1: return clear_products([&](int i) { return i != keep && i != other; });
+      case 1: return clear_products([&](int i) { return i != first && i != second; });
       default:
-        set_a(keep, fa_.encode_zero(rng_.one_in(4)));
-        if (rng_.one_in(2)) set_b(keep, fb_.encode_zero(false));
+        set_a(first, fa_.encode_zero(rng_.one_in(4)));
+        if (rng_.one_in(2)) set_b(first, fb_.encode_zero(false));
     }
   }
   /// Products of one sign at the greatest exponent, for the longest carries; all ones or with patterned fractions.
   void fill_block() {
     const int top = greatest();
-    const int e = is_zero(top) ? rng_.between(-4, 4) : exponent(top);
+    const int e = is_dead(top) ? rng_.between(-4, 4) : exponent(top);
     const bool negative = rng_.next() & 1, ones = rng_.one_in(2);
     const int count = rng_.one_in(2) ? op_.k : rng_.between(2, std::max(2, op_.k));
     for (int i = 0; i < std::min(count, op_.k); ++i) {
@@ -375,16 +377,16 @@ class DotMoves {
     if (rng_.one_in(2)) set_c(encode_near(fc_, negative, e + rng_.between(0, 2), fc_.fraction_mask()));
   }
   void rotate() {
-    const int block = std::max(1, std::min(hints_.block, op_.k));
+    const int block = block_size();
     const int shift = rng_.one_in(2) ? block : 1 + any_product();
     for (Column* column : {&a_, &b_}) {
       std::vector<uint64_t> values(static_cast<size_t>(op_.k));
       column->unpack(index_, values.data());
       std::rotate(values.begin(), values.begin() + shift % op_.k, values.end());
-      for (int i = 0; i < op_.k; ++i) column->set(index_, i, values[static_cast<size_t>(i)]);
+      column->pack(index_, values.data());
     }
   }
-  void random_bits() {
+  void change_bits() {
     change_operand([&](const FormatFields& f, uint64_t v) {
       return (rng_.one_in(2) ? v ^ (uint64_t{1} << rng_.below(f.width)) : rng_.next()) & f.container_mask();
     });
@@ -402,7 +404,7 @@ class DotMoves {
 
   /// c takes the sum of the first block, as an aligning adder makes it, to a power of two or one unit beside it.
   void solve_sum() {
-    const int block = std::max(1, std::min(hints_.block, op_.k)), f = hints_.fraction_bits;
+    const int block = block_size(), f = hints_.fraction_bits;
     int top = no_exponent;
     for (int i = 0; i < block; ++i) top = std::max(top, exponent_or_none(i));
     if (top == no_exponent) return step_ulp();
@@ -429,7 +431,7 @@ class DotMoves {
       return (v & ~mask) | (f.in_container(rng_.next() & f.fraction_mask()) & mask);
     };
     for (int i = 0; i < op_.k; ++i) {
-      if (is_zero(i)) continue;
+      if (is_dead(i)) continue;
       set_a(i, redrawn(fa_, a(i)));
       set_b(i, redrawn(fb_, b(i)));
       tame(i);
@@ -440,7 +442,7 @@ class DotMoves {
     const bool all = rng_.one_in(2), a_large = rng_.one_in(2);
     const int one = any_product();
     for (int i = 0; i < op_.k; ++i) {
-      if ((!all && i != one) || is_zero(i)) continue;
+      if ((!all && i != one) || is_dead(i)) continue;
       const int e = exponent(i);
       const FactorShare share(fa_, fb_, e);
       if (share.least > share.most) continue;
@@ -450,7 +452,7 @@ class DotMoves {
     }
   }
 
-  const AddendExponents* known_;
+  const AddendExponents* const known_;
   const DotMove left_out_;
   const Op& op_;
   const CornerHints& hints_;
@@ -461,8 +463,10 @@ class DotMoves {
   const FormatFields &fa_, &fb_, &fc_, &fd_;
 };
 
-/// One move on a case of an op other than a dot of floating-point numbers: matrix products of such numbers and dots of
-/// integers have moves of their own, in the others one element changes.
+bool has_dot_moves(const Op& op) { return op.kind == OpKind::dot && !op.a.fields().integer; }
+
+/// One move on a case of an op without DotMoves: matrix products of floating-point numbers and dots of integers have
+/// moves of their own, in the others one element changes.
 void move_elements(const Op& op, const CornerHints& hints, const std::vector<FormatFields>& formats, Batch& batch,
                    size_t index, CounterRng& rng) {
   if (op.kind == OpKind::gemm && !op.a.fields().integer)
@@ -473,8 +477,8 @@ void move_elements(const Op& op, const CornerHints& hints, const std::vector<For
   Column& values = batch.inputs()[column];
   const int element = rng.between(0, values.count() - 1);
   uint64_t v = values.get(index, element);
-  constexpr uint32_t integer_steps[] = {0, 2, 6, 7};
-  switch (f.integer ? integer_steps[rng.below(4)] : rng.below(9)) {
+  constexpr uint32_t kinds_for_integers[] = {0, 2, 6, 7};
+  switch (f.integer ? kinds_for_integers[rng.below(4)] : rng.below(9)) {
     case 0:
     case 1: v += f.in_container(1); break;
     case 2:
@@ -507,28 +511,27 @@ std::vector<FormatFields> input_formats(const Op& op) {
 }
 
 void Mutator::move(Batch& batch, size_t index, CounterRng& rng) const {
-  if (op_.kind == OpKind::dot && !op_.a.fields().integer)
-    DotMoves(op_, hints_, batch, index, rng, nullptr, left_out_).any();
+  if (has_dot_moves(op_)) DotMoves(op_, hints_, batch, index, rng, nullptr, left_out_).one_move();
   else move_elements(op_, hints_, formats_, batch, index, rng);
 }
 
 void Mutator::neighbours(Batch& batch, uint64_t selector) const {
-  const bool dot = op_.kind == OpKind::dot && !op_.a.fields().integer;
-  CounterRng none(0, 0);
-  const AddendExponents known = dot ? DotMoves(op_, hints_, batch, 0, none).exponents() : AddendExponents{};
+  CounterRng unused(0, 0);
+  AddendExponents known;
+  if (has_dot_moves(op_)) known = DotMoves(op_, hints_, batch, 0, unused).exponents();
   for (size_t i = 1; i < batch.size(); ++i) {
     copy_case(batch, 0, batch, i);
     CounterRng rng(selector, i);
-    if (dot) DotMoves(op_, hints_, batch, i, rng, &known).any();
+    if (has_dot_moves(op_)) DotMoves(op_, hints_, batch, i, rng, &known).one_move();
     else move_elements(op_, hints_, formats_, batch, i, rng);
   }
 }
 
 void Mutator::neighbour(Batch& batch, size_t index, uint64_t selector, size_t number) const {
   CounterRng rng(selector, number);
-  if (op_.kind != OpKind::dot || op_.a.fields().integer) return move_elements(op_, hints_, formats_, batch, index, rng);
+  if (!has_dot_moves(op_)) return move_elements(op_, hints_, formats_, batch, index, rng);
   const AddendExponents known = DotMoves(op_, hints_, batch, index, rng).exponents();
-  DotMoves(op_, hints_, batch, index, rng, &known).any();
+  DotMoves(op_, hints_, batch, index, rng, &known).one_move();  // with `known`, as in neighbours()
 }
 
 void Mutator::mutate(Batch& batch, size_t index, CounterRng& rng) const {
@@ -539,14 +542,14 @@ void Mutator::mutate(Batch& batch, size_t index, CounterRng& rng) const {
 void Mutator::cross(Batch& batch, size_t index, const Batch& other, size_t other_index, CounterRng& rng) const {
   if (op_.kind == OpKind::gemm) return cross_products(op_, batch, index, other, other_index, rng);
   // Factor pairs stay together: a and b take the same positions.
-  const bool pairs = op_.kind == OpKind::dot;
-  uint64_t mask = rng.next();
-  if (rng.one_in(2)) mask |= rng.next();
+  const bool has_pairs = op_.kind == OpKind::dot;
+  uint64_t pairs = rng.next();
+  if (rng.one_in(2)) pairs |= rng.next();
   for (size_t column = 0; column < batch.inputs().size(); ++column) {
-    Column& into = batch.inputs()[column];
-    const uint64_t take = pairs && column < 2 ? mask : rng.next();
-    for (int i = 0; i < into.count(); ++i)
-      if (take >> (i & 63) & 1) into.set(index, i, other.inputs()[column].get(other_index, i));
+    Column& values = batch.inputs()[column];
+    const uint64_t taken = has_pairs && column < 2 ? pairs : rng.next();
+    for (int i = 0; i < values.count(); ++i)
+      if (taken >> (i & 63) & 1) values.set(index, i, other.inputs()[column].get(other_index, i));
   }
 }
 

@@ -23,10 +23,10 @@ void Relatives::turn_signs(Batch& batch, size_t index, CounterRng& rng) const {
   const size_t column = rng.below(static_cast<uint32_t>(formats_.size()));
   const FormatFields& f = formats_[column];
   Column& values = batch.inputs()[column];
-  const int one = rng.between(0, values.count() - 1);
+  const int chosen = rng.between(0, values.count() - 1);
   const bool all = rng.one_in(4);
   for (int i = 0; i < values.count(); ++i) {
-    if (!all && i != one) continue;
+    if (!all && i != chosen) continue;
     const uint64_t value = values.get(index, i);
     values.set(index, i, f.integer ? (0 - value) & f.container_mask() : value ^ travelling_sign(f));
   }
@@ -46,9 +46,9 @@ void Relatives::swap_lanes(Batch& batch, size_t index, CounterRng& rng) const {
   const int y = rng.between(0, k - 1);
   for (size_t column = 0; column < 2; ++column) {
     Column& values = batch.inputs()[column];
-    const uint64_t held = values.get(index, x);
+    const uint64_t at_x = values.get(index, x);
     values.set(index, x, values.get(index, y));
-    values.set(index, y, held);
+    values.set(index, y, at_x);
   }
 }
 

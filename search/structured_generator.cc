@@ -21,19 +21,19 @@ class DotDraw {
     Column& a = batch.inputs()[0];
     Column& b = batch.inputs()[1];
     const int low = a_.emin() + b_.emin() - a_.fraction_bits - b_.fraction_bits, high = a_.emax() + b_.emax();
+    const FormatFields& d = op_.d.fields();
     int reference;  // leading exponent of the largest products
     switch (rng_.below(6)) {
       case 0: reference = rng_.between(low, high); break;
-      case 1: reference = std::clamp(op_.d.fields().emax() - rng_.between(-1, 6), low, high); break;  // overflow edge
-      case 2:
-        reference = std::clamp(op_.d.fields().emin() - rng_.between(-8, 30), low, high);
-        break;  // underflow, floor
+      case 1: reference = std::clamp(d.emax() - rng_.between(-1, 6), low, high); break;   // overflow edge
+      case 2: reference = std::clamp(d.emin() - rng_.between(-8, 30), low, high); break;  // underflow, floor
       default: reference = std::clamp(rng_.between(-4, 4), low, high); break;
     }
     const int spread = draw_spread();
     const bool sparse = rng_.one_in(3), one_sign = rng_.one_in(6), patterned = rng_.one_in(2);
     const bool allow_specials = rng_.one_in(12);
-    const bool many = allow_specials && rng_.one_in(3);  // infinities and NaNs, so that each occurs
+    const bool many_specials = allow_specials && rng_.one_in(3);  // infinities and NaNs, so that each occurs
+    const uint32_t special_share = many_specials ? 2 : 8;
     for (int i = 0; i < op_.k; ++i) {
       if (sparse && !rng_.one_in(3)) {
         a.set(index, i, a_.encode_zero(rng_.one_in(8)));
@@ -58,10 +58,10 @@ class DotDraw {
       const uint64_t fraction = patterned ? draw_fraction(b_, rng_) : rng_.next() & b_.fraction_mask();
       const bool negative_b = !one_sign && (rng_.next() & 1);
       b.set(index, i, container_noise(b_, encode_near(b_, negative_b, target - ea, fraction)));
-      if (allow_specials && rng_.one_in(many ? 2 : 8))
-        a.set(index, i, container_noise(a_, many ? draw_not_finite(a_) : draw_special(a_, rng_)));
-      if (allow_specials && rng_.one_in(many ? 2 : 8))
-        b.set(index, i, container_noise(b_, many ? draw_not_finite(b_) : draw_special(b_, rng_)));
+      if (allow_specials && rng_.one_in(special_share))
+        a.set(index, i, container_noise(a_, many_specials ? draw_not_finite(a_) : draw_special(a_, rng_)));
+      if (allow_specials && rng_.one_in(special_share))
+        b.set(index, i, container_noise(b_, many_specials ? draw_not_finite(b_) : draw_special(b_, rng_)));
     }
     batch.inputs()[2].set(index, 0, draw_c(batch, index, reference));
     if (op_.has_scales()) draw_scales(batch, index);
@@ -119,7 +119,7 @@ class DotDraw {
       case 10: return rng_.next() & c_.container_mask();  // often far from the products
       default: {
         static constexpr int shifts[] = {0, 1, 2, 11, 12, 13, 14, 22, 23, 24, 25, 26, 27, 32};
-        const int shift = shifts[rng_.below(sizeof shifts / sizeof *shifts)];
+        const int shift = shifts[rng_.below(std::size(shifts))];
         const uint64_t fraction = draw_fraction(c_, rng_);
         const bool above = rng_.next() & 1;
         const bool negative = rng_.next() & 1;
@@ -132,8 +132,8 @@ class DotDraw {
     const bool extreme = rng_.one_in(6);
     // The scales of one side are far from one and those of the other compensate, so that every exponent of a scale
     // occurs; or both together bring products to an end of d's range, which narrow formats reach by their scales alone.
-    const FormatFields& fs = op_.scale_a.fields();
-    const int far = rng_.one_in(3) ? rng_.between(fs.emin(), fs.emax()) : 0;
+    const FormatFields& of_a = op_.scale_a.fields();
+    const int far = rng_.one_in(3) ? rng_.between(of_a.emin(), of_a.emax()) : 0;
     int together = 0;
     switch (rng_.below(4)) {
       case 0: together = op_.d.fields().emin() - rng_.between(-8, 30); break;
@@ -197,9 +197,9 @@ void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
       negated.negative = !negated.negative;
       x[2] = round_exact(f, negated, {}).encoding ^ f.in_container(rng.below(3));
     } else {
-      const int at = product.significand ? product.exponent + bit_length128(product.significand) - 1 : first;
+      const int leading = product.significand ? product.exponent + bit_length128(product.significand) - 1 : first;
       const uint64_t fraction = draw_fraction(f, rng);
-      const int exponent = at + rng.between(-2 * p - 3, p + 3);
+      const int exponent = leading + rng.between(-2 * p - 3, p + 3);
       const bool negative = rng.next() & 1;
       x[2] = encode_near(f, negative, exponent, fraction);
     }
@@ -239,10 +239,10 @@ uint64_t draw_near_integer(const FormatFields& from, const FormatFields& to, Cou
     e.cls = NumberClass::finite;
     e.significand = uint128{1} << (to.width - rng.between(0, 1));
   }
-  const int halves = rng.between(-2, 3);
-  if (halves > 0 && bit_length128(e.significand) + 2 < 128) {
+  const int quarters = rng.between(-2, 3);
+  if (quarters > 0 && bit_length128(e.significand) + 2 < 128) {
     e.cls = NumberClass::finite;
-    e.significand = (e.significand << 2) + static_cast<uint128>(halves);
+    e.significand = (e.significand << 2) + static_cast<uint128>(quarters);
     e.exponent -= 2;
   }
   const uint64_t x = round_exact(from, e, {}).encoding;
