@@ -1,5 +1,8 @@
+#include <span>
+
 #include "search/feedback.h"
 
+/// evaluate_dot, compiled so that it calls __sanitizer_cov_trace_pc in each basic block (search/instrumented_dot.cc).
 extern "C" uint64_t mmafuzz_instrumented_dot(const void* model, const void* operands);
 
 namespace {
@@ -38,13 +41,12 @@ class CodeFeedback final : public Feedback {
   CodeFeedback(const Op& op, const DotModel& model) : op_(op), model_(model) {}
   int features() const override { return static_cast<int>(8 * map_size); }
   void observe(const Batch& batch, FeatureCounts& counts) const override {
-    DotCase one(op_);
+    DotCase dot(op_);
     for (size_t i = 0; i < batch.size(); ++i) {
       counts.start_case(i);
       edges.previous = 0;
-      mmafuzz_instrumented_dot(&model_, &one.load(batch, i));
-      for (uint32_t i_edge = 0; i_edge < edges.touched_count; ++i_edge) {
-        const uint32_t edge = edges.touched[i_edge];
+      mmafuzz_instrumented_dot(&model_, &dot.load(batch, i));
+      for (const uint32_t edge : std::span(edges.touched, edges.touched_count)) {
         counts.hit(static_cast<int>(8 * edge) + counter_class(edges.taken[edge]));
         edges.taken[edge] = 0;
       }

@@ -21,16 +21,23 @@ int bit_of(Role role) { return role == Role::exact ? 1 : role == Role::ieee ? 2 
 /// Whether a reference is so slow that it gets only a sample of the cases.
 bool is_slow(const Unit& unit) { return unit.role() == Role::twin || unit.role() == Role::referee; }
 
+/// Every n-th case of a batch, the first among them.
+Batch every_nth(const Batch& batch, size_t n) {
+  Batch part(batch.op());
+  for (size_t i = 0; i < batch.size(); i += n) part.append(batch, i);
+  return part;
+}
+
 /// The outcomes of some cases of a batch.
 Outcomes outcomes_of(const Outcomes& all, const std::vector<size_t>& chosen) {
   Outcomes part;
   part.results = all.results;
   part.results.resize(chosen.size());
   const size_t stride = all.results.stride();
-  for (size_t at = 0; at < chosen.size(); ++at) {
-    std::memcpy(part.results.data() + at * stride, all.results.data() + chosen[at] * stride, stride);
-    if (!all.flags.empty()) part.flags.push_back(all.flags[chosen[at]]);
-    if (!all.answered.empty()) part.answered.push_back(all.answered[chosen[at]]);
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    std::memcpy(part.results.data() + i * stride, all.results.data() + chosen[i] * stride, stride);
+    if (!all.flags.empty()) part.flags.push_back(all.flags[chosen[i]]);
+    if (!all.answered.empty()) part.answered.push_back(all.answered[chosen[i]]);
   }
   return part;
 }
@@ -47,22 +54,16 @@ void Findings::add(Divergence d, uint64_t count) {
   finding.count += count;
 }
 
-void Findings::add(const Findings& more, const std::function<void(const Finding&)>& fresh) {
+void Findings::add(const Findings& more, const std::function<void(const Finding&)>& new_bucket) {
   cases += more.cases;
   compared += more.compared;
   for (const auto& [pair, count] : more.differing) differing[pair] += count;
   mmafuzz::add(answers, more.answers);
   for (const auto& [key, finding] : more.buckets) {
-    const auto [at, is_new] = buckets.try_emplace(key, finding);
-    if (is_new) fresh(finding);
-    else at->second.count += finding.count;
+    const auto [bucket, is_new] = buckets.try_emplace(key, finding);
+    if (is_new) new_bucket(finding);
+    else bucket->second.count += finding.count;
   }
-}
-
-Batch every_nth(const Batch& batch, size_t n) {
-  Batch part(batch.op());
-  for (size_t i = 0; i < batch.size(); i += n) part.append(batch, i);
-  return part;
 }
 
 Comparison::Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry,
@@ -180,13 +181,13 @@ Findings Comparison::examine(const Batch& batch, uint64_t first) const {
     run(sample, sampled, round);
     check_contracts(batch, outcomes, sample, sampled, findings);
   }
-  const Batch related = refereed ? Batch() : every_nth(batch, property_share);
+  const Batch for_properties = refereed ? Batch() : every_nth(batch, property_share);
   for (size_t i = 0; i < units_.size(); ++i) {
     Outcomes base;
-    if (!refereed && !properties_[i].empty()) units_[i]->run(related, base);
+    if (!refereed && !properties_[i].empty()) units_[i]->run(for_properties, base);
     for (const BoundProperty& property : properties_[i]) {
       const bool all = refereed || property.is_free();
-      findings.compared += property.check(all ? batch : related, all ? outcomes[i] : base, report);
+      findings.compared += property.check(all ? batch : for_properties, all ? outcomes[i] : base, report);
     }
   }
   for (size_t i = 0; i < units_.size(); ++i)
@@ -221,7 +222,8 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
   for (size_t i = 0; i < units_.size(); ++i)
     for (const BoundProperty& property : properties_[i])
       if (property.is_free()) compared += property.check(batch, outcomes[i], report);
-  // Reports what is due of a pair: number first * n + second of two of n units, n * n + i of contract i.
+  // Reports what is due of a pair: number first * n + second of two of n units, n * n + i of contract i. Differences
+  // for which told_already(index) is true are reported of another pair.
   const auto tell = [&](const char* property, Severity severity, const Batch& cases, SpecialOperands& operands,
                         size_t pair, const std::string& first_name, const Outcomes& first,
                         const std::string& second_name, const Outcomes& second,
@@ -229,13 +231,13 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
     const DifferenceTally tally = tally_differences(cases, operands, first, second, told_already);
     compared += tally.compared;
     for (int cls = 0; cls < value_class_count; ++cls) {
-      const uint64_t told = tally.count[cls] ? seen.add(pair, static_cast<ValueClass>(cls), tally.count[cls]) : 0;
-      if (told == 0) continue;
+      const uint64_t due = tally.count[cls] ? seen.add(pair, static_cast<ValueClass>(cls), tally.count[cls]) : 0;
+      if (due == 0) continue;
       const size_t i = tally.first[cls];
       const int e = tally.element[cls];
       report(make_divergence(property, severity, cases, i, static_cast<ValueClass>(cls), first_name,
                              first.results.get(i, e), second_name, second.results.get(i, e), e),
-             told);
+             due);
     }
   };
   const size_t n = units_.size();
@@ -247,13 +249,13 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
     if (contract.slow && round * batch.size() >= refereed_cases) {
       // One case of some batches, picked by a hash, so that over all contracts about one case in slow_share is checked.
       if ((round + i) % (slow_share * contracts_.size() / batch.size() + 1) != 0) continue;
-      const Batch one = batch.part(static_cast<size_t>(round * 2654435761u % batch.size()));
-      Outcomes given;
-      units_[contract.unit]->run(one, given);
-      contract.reference->run(one, computed);
+      const Batch sample = batch.part(static_cast<size_t>(round * 2654435761u % batch.size()));
+      Outcomes sampled;
+      units_[contract.unit]->run(sample, sampled);
+      contract.reference->run(sample, computed);
       seen.answers[second].add(computed);
-      SpecialOperands operands(one);
-      tell("equals_model", Severity::contract, one, operands, n * n + i, first, given, second, computed);
+      SpecialOperands operands(sample);
+      tell("equals_model", Severity::contract, sample, operands, n * n + i, first, sampled, second, computed);
     } else {
       if (!contract.among_units) {
         contract.reference->run(batch, computed);
@@ -264,19 +266,20 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
            expected);
     }
   }
-  const auto compare_with_others = [&](size_t unit, std::optional<size_t> told) {
+  const auto compare_with_others = [&](size_t unit, std::optional<size_t> left_out = {}) {
     for (size_t j = 0; j < n; ++j) {
       const size_t first = std::min(unit, j), second = std::max(unit, j);
-      if (j == unit || j == told || is_checked_only_by_contract(first) || is_checked_only_by_contract(second)) continue;
+      if (j == unit || j == left_out) continue;
+      if (is_checked_only_by_contract(first) || is_checked_only_by_contract(second)) continue;
       tell("equal", Severity::semantic, batch, special, first * n + second, units_[first]->name(), outcomes[first],
            units_[second]->name(), outcomes[second], reported_by_its_model(outcomes, first, second));
     }
   };
   const auto row = rows_.find(focus);
   if (row == rows_.end()) {
-    compare_with_others(focus, {});
+    compare_with_others(focus);
   } else {  // the row's own differences are reported from the same batch
-    compare_with_others(row->second, {});
+    compare_with_others(row->second);
     if (!is_checked_only_by_contract(focus)) compare_with_others(focus, row->second);
   }
   return compared;
@@ -287,7 +290,7 @@ void Comparison::examine_properties(const Batch& batch, const Outcomes& base, si
   const auto takes_turns = [&](const BoundProperty& property) {
     return turn && op_.kind == OpKind::gemm && property.property().costs_a_run();
   };
-  uint64_t turns = 0, place = 0;
+  uint64_t turns = 0, number = 0;  // of properties that take turns: how many there are, and this one's
   for (const BoundProperty& property : properties_[unit]) turns += takes_turns(property);
   for (const BoundProperty& property : properties_[unit]) {
     bool broken = false;
@@ -300,12 +303,12 @@ void Comparison::examine_properties(const Batch& batch, const Outcomes& base, si
       Batch part(op_);
       std::vector<size_t> chosen;
       for (size_t i = 0; i < batch.size(); ++i) {
-        if ((i + *turn) % turns != place) continue;
+        if ((i + *turn) % turns != number) continue;
         part.append(batch, i);
         chosen.push_back(i);
       }
       compared = property.check(part, outcomes_of(base, chosen), tell);
-      ++place;
+      ++number;
     } else {
       compared = property.check(batch, base, tell);
     }
@@ -315,16 +318,16 @@ void Comparison::examine_properties(const Batch& batch, const Outcomes& base, si
 
 int Comparison::disagreement_bin(const std::vector<Outcomes>& outcomes, size_t focus, size_t index) const {
   const FormatFields& d = op_.d.fields();
-  const uint64_t own = outcomes[focus].results.get(index);
-  int agrees = 0;
+  const uint64_t of_focus = outcomes[focus].results.get(index);
+  int agreeing = 0;  // a sum of bit_of()
   uint64_t gap = 0;
   for (size_t j = 0; j < units_.size(); ++j) {
     if (j == focus || !outcomes[j].has_answer(index)) continue;
-    const uint64_t other = outcomes[j].results.get(index);
-    if (other == own) agrees |= bit_of(units_[j]->role());
-    else gap = std::max(gap, ulp_gap(d, own, other));
+    const uint64_t result = outcomes[j].results.get(index);
+    if (result == of_focus) agreeing |= bit_of(units_[j]->role());
+    else gap = std::max(gap, ulp_gap(d, of_focus, result));
   }
-  return bins::Disagree::at(agrees, ulp_class(gap));
+  return bins::Disagree::at(agreeing, ulp_class(gap));
 }
 
 void Comparison::confirm(const Divergence& d) const {

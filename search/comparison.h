@@ -29,8 +29,8 @@ struct Findings {
   AnswerCounts answers;                                               ///< of the units, and of what they claim to equal
 
   void add(Divergence d, uint64_t count);
-  /// Adds what was found in other cases. `fresh` is called with each finding whose bucket is new here.
-  void add(const Findings& more, const std::function<void(const Finding&)>& fresh);
+  /// Adds what was found in other cases. Calls new_bucket(finding) for each finding whose bucket is new here.
+  void add(const Findings& more, const std::function<void(const Finding&)>& new_bucket);
 };
 
 /// What a search loop has counted: answers, and the divergences of pairs of units by value class, of which it decides
@@ -146,8 +146,5 @@ class Comparison {
   std::unique_ptr<Unit> referee_;
   std::vector<std::vector<BoundProperty>> properties_;  ///< of each unit
 };
-
-/// Every n-th case of a batch, the first among them.
-Batch every_nth(const Batch& batch, size_t n);
 
 }  // namespace mmafuzz

@@ -174,7 +174,7 @@ Rounded round_scalar_case(const Op& op, const Batch& batch, size_t index) {
     case ScalarOperation::fma: return ieee_fma(f, x[0], x[1], x[2], rule);
     case ScalarOperation::rem: return ieee_remainder(f, x[0], x[1], rule);
     case ScalarOperation::round_to_integral: return round_to_integral(f, x[0], rule, op.signals_inexact);
-    default: break;
+    default: break;  // rcp: 1 / x
   }
   return ieee_divide(f, decode(f, uint64_t(f.bias) << f.fraction_bits), x[0], rule);
 }

@@ -34,7 +34,7 @@ class Coverage {
   /// `model` is the focus unit's row, which is copied: of a dot, otherwise nullptr. `slicing` says how the focus unit
   /// cuts the matrices of a product; nullptr: as the reference does.
   Coverage(const Op& op, const DotModel* model, const Slicing* slicing = nullptr)
-      : op_(op), has_model_(model != nullptr), model_(model ? *model : DotModel{}), one_(op) {
+      : op_(op), has_model_(model != nullptr), model_(model ? *model : DotModel{}), dot_(op) {
     if (GemmCoverage::observes(op)) gemm_.emplace(op, slicing ? *slicing : reference_slicing(op.k));
   }
 
@@ -49,7 +49,7 @@ class Coverage {
   template <class Sink>
   void observe(const Batch& batch, size_t index, Sink& sink) {
     if (op_.kind == OpKind::dot) {
-      const DotOperands& in = one_.load(batch, index);
+      const DotOperands& in = dot_.load(batch, index);
       BinTrace<Sink> trace(model_, in, sink);
       trace.finish(evaluate_dot(model_, in, trace));
     } else if (gemm_) {
@@ -65,7 +65,7 @@ class Coverage {
   Op op_;
   bool has_model_;
   DotModel model_;
-  DotCase one_;
+  DotCase dot_;
   std::optional<GemmCoverage> gemm_;
 };
 

@@ -17,15 +17,12 @@ class FeatureCounts {
   /// Feedback::observe calls this before the hits of case `index` of the chunk.
   void start_case(size_t index) { index_ = static_cast<uint32_t>(index); }
   void hit(int feature) {
-    uint32_t& n = count_[static_cast<size_t>(feature)];
-    if (n == 0) {
-      first_[static_cast<size_t>(feature)] = index_;
-      reached_.push_back(feature);
-    }
-    ++n;
+    if (count_[static_cast<size_t>(feature)]++ > 0) return;
+    first_[static_cast<size_t>(feature)] = index_;
+    reached_.push_back(feature);
   }
   /// For traces (arithmetic/bins.h), when a kernel broke the invariant `what`. Ends the process.
-  [[noreturn]] void impossible(const char* what);
+  [[noreturn]] static void impossible(const char* what);
 
   const std::vector<int>& reached() const { return reached_; }  ///< in order of their first case
   uint32_t count(int feature) const { return count_[static_cast<size_t>(feature)]; }

@@ -26,9 +26,9 @@ std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
   // A unit's own features belong to its focus; those of a unit that is no focus belong to the first one.
   for (const std::unique_ptr<Unit>& unit : comparison.units()) {
     if (unit->features() == 0) continue;
-    auto own = std::find_if(focuses.begin(), focuses.end(), [&](const auto& f) { return f.unit == unit->name(); });
-    if (own == focuses.end()) own = focuses.begin();
-    own->feedback = make_feedback_with_unit(std::move(own->feedback), *unit);
+    auto focus = std::find_if(focuses.begin(), focuses.end(), [&](const auto& f) { return f.unit == unit->name(); });
+    if (focus == focuses.end()) focus = focuses.begin();
+    focus->feedback = make_feedback_with_unit(std::move(focus->feedback), *unit);
   }
   return focuses;
 }

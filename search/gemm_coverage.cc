@@ -16,7 +16,7 @@ int slices_class(int slices) {
 
 /// Classes of a line's span in bits: zeros, one slice, below S-1, S-1, S, S+1, up to one slice more than S, up to 64
 /// bits more, beyond; S being the bits that the slices hold.
-int span_class(const bool filled, int span, int width, int held) {
+int span_class(bool filled, int span, int width, int held) {
   if (!filled) return 0;
   if (span >= held - 1 && span <= held + 1) return 4 + span - held;
   if (span < held) return span <= width ? 1 : 2;
@@ -33,23 +33,26 @@ int slack_class(uint64_t magnitude, int bits) {
   return left <= 4 ? 4 : left <= 8 ? 5 : 6;
 }
 
-int depth_class(int depth) {
+/// 0, 1, 2-4, 5-8, 9-26, 27-52, 53+: bits that cancel.
+int cancel_class(int depth) {
   if (depth <= 1) return std::max(depth, 0);
   return depth <= 4 ? 2 : depth <= 8 ? 3 : depth <= 26 ? 4 : depth <= 52 ? 5 : 6;
 }
 
+/// 0, 1-2, 3-9, 10-53, 54-200, 201+: exponents between lines.
 int spread_class(int spread) {
   return spread == 0 ? 0 : spread <= 2 ? 1 : spread <= 9 ? 2 : spread <= 53 ? 3 : spread <= 200 ? 4 : 5;
 }
 
+/// The least t for which |x| is below 2^t.
 int top_of(const Number& x) { return x.exponent + static_cast<int>(std::bit_width(x.significand)); }
 
-bool counts(const Number& x) { return x.cls == NumberClass::finite && x.significand != 0; }
+bool is_finite_nonzero(const Number& x) { return x.cls == NumberClass::finite && x.significand != 0; }
 
 /// The signed digit of slice p, counted from 1.
 int digit_of(const Number& x, int top, int width, int p) {
   const int shift = x.exponent - (top - p * width);
-  if (!counts(x) || shift >= width || shift <= -64) return 0;
+  if (!is_finite_nonzero(x) || shift >= width || shift <= -64) return 0;
   const uint64_t bits = shift >= 0 ? x.significand << shift : x.significand >> -shift;
   const int digit = static_cast<int>(bits & low_mask(width));
   return x.negative ? -digit : digit;
@@ -74,20 +77,20 @@ GemmCoverage::GemmCoverage(const Op& op, const Slicing& slicing)
     : op_(op), slicing_(slicing), rows_(size_t(op.m)), columns_(size_t(op.n)), c_(size_t(op.m) * size_t(op.n)) {
   for (std::vector<Line>* lines : {&rows_, &columns_})
     for (Line& line : *lines) {
-      line.number.resize(size_t(op.k));
-      for (std::vector<int>& digits : line.digit) digits.resize(size_t(op.k));
+      line.numbers.resize(size_t(op.k));
+      for (std::vector<int>& of_slice : line.digits) of_slice.resize(size_t(op.k));
     }
 }
 
 void GemmCoverage::read(const Batch& batch, size_t index) {
   const size_t k = size_t(op_.k), n = size_t(op_.n);
-  codes_.resize(std::max({rows_.size(), columns_.size()}) * k + c_.size());
+  codes_.resize(std::max(rows_.size(), columns_.size()) * k + c_.size());
   batch.a().unpack(index, codes_.data());
   for (size_t i = 0; i < rows_.size(); ++i)
-    for (size_t l = 0; l < k; ++l) rows_[i].number[l] = decode(op_.a.fields(), codes_[i * k + l]);
+    for (size_t l = 0; l < k; ++l) rows_[i].numbers[l] = decode(op_.a.fields(), codes_[i * k + l]);
   batch.b().unpack(index, codes_.data());
   for (size_t j = 0; j < n; ++j)
-    for (size_t l = 0; l < k; ++l) columns_[j].number[l] = decode(op_.b.fields(), codes_[l * n + j]);
+    for (size_t l = 0; l < k; ++l) columns_[j].numbers[l] = decode(op_.b.fields(), codes_[l * n + j]);
   batch.c().unpack(index, codes_.data());
   for (size_t e = 0; e < c_.size(); ++e) c_[e] = decode(op_.c.fields(), codes_[e]);
 }
@@ -104,9 +107,9 @@ void GemmCoverage::describe(int side, Line& line) const {
   line.kind = 0;
   line.needed = line.left = 0;
   line.cut = line.negative = false;
-  for (const Number& x : line.number) {
+  for (const Number& x : line.numbers) {
     line.kind = std::max(line.kind, bins::value_kind(x));
-    if (!counts(x)) continue;
+    if (!is_finite_nonzero(x)) continue;
     const int top = top_of(x), least = x.exponent + std::countr_zero(x.significand);
     if (!line.filled || top > line.top) line.negative = x.negative;
     line.top = line.filled ? std::max(line.top, top) : top;
@@ -114,14 +117,14 @@ void GemmCoverage::describe(int side, Line& line) const {
     line.filled = true;
   }
   for (int p : {1, 2})
-    for (size_t l = 0; l < line.number.size(); ++l)
-      line.digit[p - 1][l] = line.filled ? digit_of(line.number[l], line.top, width, p) : 0;
+    for (size_t l = 0; l < line.numbers.size(); ++l)
+      line.digits[p - 1][l] = line.filled ? digit_of(line.numbers[l], line.top, width, p) : 0;
   if (!line.filled) return;
   line.needed = (line.top - line.least + width - 1) / width;
   line.cut = slicing_.slices > 0 && line.needed > slicing_.slices;
   const int end = line.top - slices_of(side) * width;
-  for (const Number& x : line.number)
-    if (counts(x)) line.left = std::max(line.left, bins::lost_class(x.significand, x.exponent, end));
+  for (const Number& x : line.numbers)
+    if (is_finite_nonzero(x)) line.left = std::max(line.left, bins::lost_class(x.significand, x.exponent, end));
 }
 
 void GemmCoverage::note_line(int side, const Line& line) {
@@ -157,14 +160,14 @@ void GemmCoverage::note_scale() {
 void GemmCoverage::note_element(const Line& row, const Line& column, const Number& c) {
   hit(bins::GemmSlices::at(slices_class(row.needed), slices_class(column.needed), row.cut + 2 * column.cut));
   hit(bins::GemmSpecial::at(row.kind, column.kind, bins::value_kind(c)));
-  const size_t k = row.number.size(), block = size_t(std::max(slicing_.block, 1));
+  const size_t k = row.numbers.size(), block = size_t(std::max(slicing_.block, 1));
   int first_sign = 0;
   for (int pair = 0; pair < 4; ++pair) {
-    const std::vector<int>&x = row.digit[pair / 2], &y = column.digit[pair % 2];
+    const std::vector<int>&x = row.digits[pair / 2], &y = column.digits[pair % 2];
     int64_t all = 0, greatest = 0;
-    for (size_t from = 0; from < k; from += block) {
+    for (size_t begin = 0; begin < k; begin += block) {
       int64_t sum = 0;
-      for (size_t l = from; l < std::min(k, from + block); ++l) sum += int64_t{x[l]} * y[l];
+      for (size_t l = begin; l < std::min(k, begin + block); ++l) sum += int64_t{x[l]} * y[l];
       all += sum;
       if (std::abs(sum) > std::abs(greatest)) greatest = sum;
     }
@@ -178,10 +181,11 @@ void GemmCoverage::note_element(const Line& row, const Line& column, const Numbe
     note_sum(row, column, c, first_sign);
 }
 
-/// The sum of an element in 128 bits, in units of 2^(row's top + column's top - 108); `sticky`: more lies below.
+/// Computes the sum of an element in 128 bits, in units of 2^(row's top + column's top - 108): 20 bits are free above,
+/// for carries and a c that is greater. `sticky`: more lies below.
 void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c, int first_sign) {
   const int top = row.top + column.top, unit = top - 108;
-  const size_t block = size_t(std::max(slicing_.block, 1)), k = row.number.size();
+  const size_t block = size_t(std::max(slicing_.block, 1)), k = row.numbers.size();
   __int128 sum = 0;
   bool sticky = false;
   int greatest = INT32_MIN;
@@ -197,8 +201,8 @@ void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c
     sum += negative ? -static_cast<__int128>(kept) : static_cast<__int128>(kept);
   };
   for (size_t l = 0; l < k; ++l) {
-    const Number &x = row.number[l], &y = column.number[l];
-    if (!counts(x) || !counts(y)) continue;
+    const Number &x = row.numbers[l], &y = column.numbers[l];
+    if (!is_finite_nonzero(x) || !is_finite_nonzero(y)) continue;
     const uint128 product = uint128{x.significand} * y.significand;
     const int exponent = x.exponent + y.exponent, leading = exponent + bit_length128(product) - 1;
     if (leading > greatest) {
@@ -215,7 +219,7 @@ void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c
                                                                                                                 : 2));
   const int products_sign = sum < 0 ? -1 : sum > 0 ? 1 : 0;
   int of_c = 0;
-  if (counts(c)) {
+  if (is_finite_nonzero(c)) {
     if (top_of(c) > top + 16) {
       of_c = 3;
     } else {
@@ -226,7 +230,7 @@ void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c
   }
   const auto magnitude = static_cast<uint128>(sum < 0 ? -sum : sum);
   const int leading = unit + bit_length128(magnitude) - 1;
-  hit(bins::GemmCancel::at(magnitude == 0 ? 7 : depth_class(greatest - leading),
+  hit(bins::GemmCancel::at(magnitude == 0 ? 7 : cancel_class(greatest - leading),
                            first_sign == 0                 ? 0
                            : (first_sign < 0) == (sum < 0) ? 1
                                                            : 2,

@@ -31,17 +31,18 @@ class GemmCoverage {
     int needed = 0;          ///< slices that hold all bits from top to least
     bool cut = false;        ///< it needs more slices than the slicing takes
     int left = 0;            ///< bins::lost_class of what is below the slices: the greatest of its numbers'
-    std::vector<Number> number;
-    std::vector<int> digit[2];  ///< by slice, of the first two: the digit of each number
+    std::vector<Number> numbers;
+    std::vector<int> digits[2];  ///< by slice, of the first two: the digit of each number
   };
   void read(const Batch& batch, size_t index);
-  /// Bits of a slice, and how many slices there are, of a row of a (side 0) or of a column of b (side 1).
+  /// Bits of a slice, and how many slices there are, of a row (side 0: a) or a column (side 1: b).
   int width_of(int side) const;
   int slices_of(int side) const;
   void describe(int side, Line& line) const;
   void note_line(int side, const Line& line);
   void note_scale();
   void note_element(const Line& row, const Line& column, const Number& c);
+  /// `first_sign`: sign of the sum of the first slices' products, -1, 0 or 1.
   void note_sum(const Line& row, const Line& column, const Number& c, int first_sign);
   void hit(int bin) { bins_.push_back(bin); }
 

@@ -27,10 +27,10 @@ GuidedSearch::GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t se
   }
 }
 
-/// The position in the corpus of a kept case: of `rarest_of` features drawn, the one with the fewest hits decides.
+/// The position in the corpus of a kept case: of some features drawn, the one with the fewest hits decides.
 size_t GuidedSearch::pick(const Known& known, CounterRng& rng) const {
   int best = known.reached[rng.below(static_cast<uint32_t>(known.reached.size()))];
-  for (int i = 1; i < rarest_of; ++i) {
+  for (int i = 1; i < drawn_features; ++i) {
     const int other = known.reached[rng.below(static_cast<uint32_t>(known.reached.size()))];
     if (known.hits[static_cast<size_t>(other)] < known.hits[static_cast<size_t>(best)]) best = other;
   }
@@ -105,13 +105,13 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
   const DatapathWalks& walks = *walks_[focus];
   Batch plain(op_);
   // Focus units of the same hints share one walk; each takes its part of the walk in every round.
-  const uint64_t sharers = sharers_of(focus),
-                 turn = static_cast<uint64_t>(
-                     std::count(walks_.begin(), walks_.begin() + static_cast<ptrdiff_t>(focus), walks_[focus]));
+  const auto earlier_sharers =
+      static_cast<uint64_t>(std::count(walks_.begin(), walks_.begin() + static_cast<ptrdiff_t>(focus), walks_[focus]));
   const uint64_t length = chunk ? first / chunk : count;  // cases of a chunk; the last chunk may be shorter
-  const uint64_t round =
+  const uint64_t mixed_cases =
       mixed_rounds(settings_.earlier) + mixed_rounds(chunk / focuses_.size()) * focuses_.size() * length;
-  const uint64_t walk_case = round * sharers / (focuses_.size() * walk_share) + turn * length / walk_share;
+  const uint64_t walk_case =
+      mixed_cases * sharers_of(focus) / (focuses_.size() * walk_share) + earlier_sharers * length / walk_share;
   for (size_t i = 0; i < count; ++i) {
     CounterRng rng = draws_of(first + i);
     const Origin from = origin(chunk, i, rng);
@@ -138,26 +138,26 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
 GuidedSearch::Observation GuidedSearch::observe(uint64_t chunk, uint64_t first, const Batch& batch) const {
   if (first < warm_up || round_of(chunk) == Round::quiet) return {};
   const size_t focus = static_cast<size_t>(chunk % focuses_.size());
-  Batch some(op_);
+  Batch traced(op_);
   uint64_t mutants = 0, others = 0;
   for (size_t i = 0; i < batch.size(); ++i) {
     CounterRng rng = draws_of(first + i);
     const Origin from = origin(chunk, i, rng);
     if (from == Origin::walk) continue;
-    const bool due = from < Origin::kept_moved ? others++ % settings_.look_share_of_others == 0
-                                               : mutants++ % settings_.look_share == 0;
-    if (due) some.append(batch, i);
+    const bool due = from < Origin::kept_moved ? others++ % settings_.trace_share_of_others == 0
+                                               : mutants++ % settings_.trace_share_of_mutants == 0;
+    if (due) traced.append(batch, i);
   }
-  return look(focus, some);
+  return look(focus, traced);
 }
 
 GuidedSearch::Observation GuidedSearch::look(size_t focus, const Batch& batch) const {
   Observation seen;
   seen.focus = focus;
   seen.cases = Batch(op_);
-  const Known& known = known_[seen.focus];
-  FeatureCounts counts(focuses_[seen.focus].feedback->features());
-  focuses_[seen.focus].feedback->observe(batch, counts);
+  const Known& known = known_[focus];
+  FeatureCounts counts(focuses_[focus].feedback->features());
+  focuses_[focus].feedback->observe(batch, counts);
   size_t last = SIZE_MAX;  // a case that reaches several new features is kept once
   for (const int feature : counts.reached()) {
     seen.reached.push_back({feature, counts.count(feature)});

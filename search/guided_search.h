@@ -39,7 +39,7 @@ class GuidedSearch {
     uint32_t kept_from = 5;  ///< of kinds 0 to 15, drawn by cases of no walk, those from this one on mutate kept cases
     /// One case in this many is traced: of mutants of kept cases, and of other cases. A trace costs more than most
     /// units, and a mutant of a kept case reaches something new ten times as often.
-    uint32_t look_share = 4, look_share_of_others = 16;
+    uint32_t trace_share_of_mutants = 4, trace_share_of_others = 16;
     DotMove left_out = DotMove::none;  ///< the mutator's move that is left out
   };
   GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed, const Settings& settings);
@@ -84,7 +84,7 @@ class GuidedSearch {
   static constexpr uint64_t warm_up = 1024;     ///< cases
   static constexpr size_t representatives = 4;  ///< cases kept for a feature, at most
   static constexpr uint64_t walk_share = 2;     ///< one case in this many is the next one of a walk
-  static constexpr int rarest_of = 4;           ///< number of features drawn; the least reached of them is taken
+  static constexpr int drawn_features = 4;      ///< for each kept case; the least reached of them decides
   /// One round in this many is quiet, and one holds sequences.
   static constexpr uint64_t rounds_of_kinds = 16;
   static constexpr size_t sequence_length = 16;  ///< cases

@@ -10,13 +10,13 @@
 namespace mmafuzz {
 namespace {
 
-/// Calls f(focus, how many cases of the focus unit's walk of states are among the first `cases` cases of a search).
-template <class F>
-void for_each_walk(const Comparison& comparison, const GuidedSearch& search, uint64_t cases, const F& f) {
+/// Calls visit(focus, how many cases of the focus unit's walk of states are among the first `cases` cases of a search).
+template <class Visit>
+void for_each_walk(const Comparison& comparison, const GuidedSearch& search, uint64_t cases, const Visit& visit) {
   if (comparison.op().kind != OpKind::dot || comparison.op().a.fields().integer) return;
   for (size_t focus = 0; focus < search.focus_count(); ++focus) {
     if (!search.focus_model(focus)) continue;
-    f(focus, search.focus_walks(focus).states_among(search.walked(focus, cases, chunk_cases)));
+    visit(focus, search.focus_walks(focus).states_among(search.walked(focus, cases, chunk_cases)));
   }
 }
 
@@ -50,21 +50,21 @@ StatePairs walked_states(const Op& op, const DotModel& model, const std::vector<
 std::vector<StatesOfUnit> states_of_search(const Comparison& comparison, uint64_t seed, uint64_t cases,
                                            unsigned threads) {
   const GuidedSearch search(comparison.op(), focuses_of(comparison), seed);
-  std::vector<size_t> rows;
-  for_each_walk(comparison, search, cases, [&](size_t focus, uint64_t) { rows.push_back(focus); });
+  std::vector<size_t> focuses;
+  for_each_walk(comparison, search, cases, [&](size_t focus, uint64_t) { focuses.push_back(focus); });
   const std::vector<MadeWalk> walks = made_walks(comparison, search, cases);
-  std::vector<std::optional<StatePairs>> states(rows.size());
-  in_parallel(threads, rows.size(), [&](size_t i) {
-    states[i].emplace(walked_states(comparison.op(), *search.focus_model(rows[i]), walks));
+  std::vector<std::optional<StatePairs>> states(focuses.size());
+  in_parallel(threads, focuses.size(), [&](size_t i) {
+    states[i].emplace(walked_states(comparison.op(), *search.focus_model(focuses[i]), walks));
   });
   std::vector<StatesOfUnit> all;
-  for (size_t i = 0; i < rows.size(); ++i) all.push_back({search.focus_unit(rows[i]), std::move(*states[i])});
+  for (size_t i = 0; i < focuses.size(); ++i) all.push_back({search.focus_unit(focuses[i]), std::move(*states[i])});
   return all;
 }
 
 std::vector<WalkOfStates> walks_of_states(const Comparison& comparison, uint64_t cases) {
   std::vector<WalkOfStates> all;
-  const GuidedSearch search(comparison.op(), focuses_of(comparison), 1);
+  const GuidedSearch search(comparison.op(), focuses_of(comparison), 1);  // the lengths depend on no seed
   uint64_t seen = 0;
   for (const MadeWalk& walk : made_walks(comparison, search, cases)) seen += walk.cases;
   for_each_walk(comparison, search, cases, [&](size_t focus, uint64_t made) {

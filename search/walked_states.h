@@ -13,7 +13,7 @@ namespace mmafuzz {
 
 class DatapathWalks;
 
-/// The first `cases` cases of the walk of states in `walks`; all where the walk has fewer.
+/// The first `cases` cases of the walk of states among `walks`; all where the walk has fewer.
 struct MadeWalk {
   const DatapathWalks* walks;
   uint64_t cases;

@@ -74,7 +74,7 @@ const Guided guided_strategies[] = {
     {"unguided", no_feedback},
     {"code", code_feedback},
     {"fewer kept cases", functional_feedback, {.kept_from = 12}},
-    {"tracing every case", functional_feedback, {.look_share = 1, .look_share_of_others = 1}},
+    {"tracing every case", functional_feedback, {.trace_share_of_mutants = 1, .trace_share_of_others = 1}},
     {"without sweeps", functional_feedback, {.walks = false}},
     {"without plain cases", functional_feedback, {.plain = false}},
     {"without sequences", functional_feedback, {.sequences = false}},
