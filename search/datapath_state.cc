@@ -51,31 +51,31 @@ const std::vector<const char*>& DatapathState::levels_of(Kind kind) {
 }
 
 DatapathState::DatapathState(const Op& op, const DotModel& model)
-    : op_(op), model_(model), one_(op), aligns_(traits_of(model).aligns()) {
+    : op_(op), model_(model), dot_(op), aligns_(traits_of(model).aligns()) {
   const CornerHints hints = corner_hints(&model);
   kept_ = hints.fraction_bits;
   block_ = hints.block > 1 ? std::min(hints.block, op.k) : op.k;
   limits_ = make_limits(op, model, kept_, block_);
   for (int lane = 0; lane <= op.k; ++lane) {
-    of_lane_.push_back(factors_.size());
+    lane_begin_.push_back(factors_.size());
     add(Kind::a, lane);
     if (lane < op.k) add(Kind::b, lane);
     for (const Kind kind : {Kind::place, Kind::sign}) add(kind, lane);
     if (aligns_) add(Kind::cut, lane);
   }
-  of_scales_ = factors_.size();
+  scales_begin_ = factors_.size();
   for (int block = 0; op.has_scales() && block < op.scales(); ++block) {
     add(Kind::scale_a, block);
     add(Kind::scale_b, block);
   }
-  of_sum_ = factors_.size();
-  of_kind_.fill(unused);
+  sum_begin_ = factors_.size();
+  factor_of_kind_.fill(no_factor);
   for (const Kind kind : {Kind::greatest, Kind::size, Kind::lost, Kind::rest, Kind::last, Kind::result}) {
     if (kind < Kind::rest && !aligns_) continue;
-    of_kind_[static_cast<size_t>(kind)] = factors_.size();
+    factor_of_kind_[static_cast<size_t>(kind)] = factors_.size();
     add(kind, 0);
   }
-  now_.resize(factors_.size() + 1);
+  levels_now_.resize(factors_.size() + 1);
 }
 
 void DatapathState::add(Kind kind, int lane) {
@@ -99,32 +99,32 @@ class DatapathState::Trace {
   void operator()(const Step& step) {
     if (step.kind == Step::Kind::ieee_multiply) return;
     for (const Kind kind : {Kind::size, Kind::lost, Kind::rest, Kind::last}) set(kind, 0);
-    if (step.kind == Step::Kind::ieee_add || step.kind == Step::Kind::ieee_fma) operation(step);
-    else if (step.kind != Step::Kind::special) sum(step);
+    if (step.kind == Step::Kind::ieee_add || step.kind == Step::Kind::ieee_fma) note_operation(step);
+    else if (step.kind != Step::Kind::special) note_sum(step);
   }
 
  private:
   void set(Kind kind, int level) { state_.set(kind, level); }
   static int leading(const Addend& t) { return t.exponent + bit_length(t.significand) - 1; }
 
-  void sum(const Step& step) {
+  void note_sum(const Step& step) {
     const bool aligned = step.kind != Step::Kind::exact_sum;
-    int greatest = none, lost = 0;
+    int greatest = no_exponent, lost = 0;
     for (int i = 0; i < step.count; ++i) {
       const Addend& t = step.addend[i];
       if (t.significand == 0) continue;
       greatest = std::max(greatest, aligned ? t.scale_exponent : leading(t));
       if (aligned && t.lost) lost = std::max(lost, t.kept == 0 ? 2 : 1);
     }
-    if (greatest == none) return;
+    if (greatest == no_exponent) return;
     set(Kind::lost, lost);
-    if (!aligned || !step.aligned) return of_result(step, greatest);
+    if (!aligned || !step.aligned) return note_result(step, greatest);
     const uint64_t magnitude = step.sum < 0 ? 0 - static_cast<uint64_t>(step.sum) : static_cast<uint64_t>(step.sum);
-    size(magnitude == 0, bit_length(magnitude) - 1 + step.unit_exponent - greatest);
-    rounding(step, bins::remainder_class(magnitude, step.rounded.quantum - step.unit_exponent));
+    note_size(magnitude == 0, bit_length(magnitude) - 1 + step.unit_exponent - greatest);
+    note_rounding(step, bins::remainder_class(magnitude, step.rounded.quantum - step.unit_exponent));
   }
 
-  void operation(const Step& step) {
+  void note_operation(const Step& step) {
     const bool fma = step.kind == Step::Kind::ieee_fma;
     for (int i = 0; i < step.count; ++i)
       if (step.addend[i].cls == NumberClass::nan || step.addend[i].cls == NumberClass::infinity) return;
@@ -132,22 +132,24 @@ class DatapathState::Trace {
     const bool first_zero = x.significand == 0 || (fma && factor.significand == 0),
                second_zero = added.significand == 0;
     if (first_zero && second_zero) return;
-    const int first = first_zero ? none : leading(x) + (fma ? leading(factor) : 0),
-              second = second_zero ? none : leading(added);
-    of_result(step, std::max(first, second));
+    const int first = first_zero ? no_exponent : leading(x) + (fma ? leading(factor) : 0),
+              second = second_zero ? no_exponent : leading(added);
+    note_result(step, std::max(first, second));
   }
 
-  void size(bool zero, int above) {
+  /// `above`: bits from the greatest exponent up to the sum's leading one.
+  void note_size(bool zero, int above) {
     set(Kind::size, zero ? 1 : above >= 0 ? 11 + std::min(above, 5) : 2 + bins::depth_class(-above, state_.kept_));
   }
-  void of_result(const Step& step, int greatest) {
+  /// Reads the sum of a step off its result.
+  void note_result(const Step& step, int greatest) {
     const FormatFields f = step_format(model_);
     const Number d = decode(f, step.result);
     if (d.cls == NumberClass::infinity || d.cls == NumberClass::nan) return;
-    size(d.cls == NumberClass::zero, d.exponent + bit_length(d.significand) - 1 - greatest);
-    rounding(step, bins::remainder_class(step.rounded.guard, step.rounded.sticky));
+    note_size(d.cls == NumberClass::zero, d.exponent + bit_length(d.significand) - 1 - greatest);
+    note_rounding(step, bins::remainder_class(step.rounded.guard, step.rounded.sticky));
   }
-  void rounding(const Step& step, int remainder) {
+  void note_rounding(const Step& step, int remainder) {
     set(Kind::rest, 1 + remainder);
     set(Kind::last, step.rounded.last);
   }
@@ -157,76 +159,79 @@ class DatapathState::Trace {
 };
 
 void DatapathState::set(Kind kind, int level) {
-  const size_t at = of_kind_[static_cast<size_t>(kind)];
-  if (at != unused) now_[at] = static_cast<uint8_t>(level);
+  const size_t at = factor_of_kind_[static_cast<size_t>(kind)];
+  if (at != no_factor) levels_now_[at] = static_cast<uint8_t>(level);
 }
 
 /// Writes by position: the factors of a lane are a, b, place, sign, cut, those of c are a, place, sign, cut.
 const std::vector<uint8_t>& DatapathState::look(const Batch& batch, size_t index) {
-  const DotOperands& in = one_.load(batch, index);
-  std::fill(now_.begin(), now_.end(), uint8_t{0});
-  for (size_t block = 0; of_scales_ + 2 * block < of_sum_; ++block) {
-    uint8_t* of = now_.data() + of_scales_ + 2 * block;
-    of[0] = static_cast<uint8_t>(bins::scale_kind(model_.scale_a, in.scale_a[block]));
-    of[1] = static_cast<uint8_t>(bins::scale_kind(model_.scale_b, in.scale_b[block]));
+  const DotOperands& in = dot_.load(batch, index);
+  std::fill(levels_now_.begin(), levels_now_.end(), uint8_t{0});
+  for (size_t block = 0; scales_begin_ + 2 * block < sum_begin_; ++block) {
+    uint8_t* levels = levels_now_.data() + scales_begin_ + 2 * block;
+    levels[0] = static_cast<uint8_t>(bins::scale_kind(model_.scale_a, in.scale_a[block]));
+    levels[1] = static_cast<uint8_t>(bins::scale_kind(model_.scale_b, in.scale_b[block]));
   }
   for (int first = 0; first < op_.k; first += block_) {
     const int end = std::min(first + block_, op_.k);
-    int greatest = none, at_greatest = 0;
-    bool c_greatest = false;
+    int greatest = no_exponent, at_greatest = 0;  // at_greatest: products with the greatest exponent
+    const auto note_exponent = [&](int exponent) {
+      if (exponent <= greatest) return;
+      greatest = exponent;
+      at_greatest = 0;
+    };
     Term term[max_instruction_k + 1], c;
     for (int lane = first; lane < end; ++lane) {
       Term& t = term[lane - first];
       const Number x = decode(read_as(model_, model_.a), in.a[lane]), y = decode(read_as(model_, model_.b), in.b[lane]);
-      uint8_t* of = now_.data() + of_lane_[static_cast<size_t>(lane)];
-      of[0] = static_cast<uint8_t>(bins::value_kind(x));
-      of[1] = static_cast<uint8_t>(bins::value_kind(y));
-      of[3] = x.negative != y.negative;
+      uint8_t* levels = levels_now_.data() + lane_begin_[static_cast<size_t>(lane)];
+      levels[0] = static_cast<uint8_t>(bins::value_kind(x));
+      levels[1] = static_cast<uint8_t>(bins::value_kind(y));
+      levels[3] = x.negative != y.negative;
       t = product(x, y, in, lane);
-      if (t.exponent > greatest) greatest = t.exponent, at_greatest = 0;
+      note_exponent(t.exponent);
       at_greatest += t.exponent == greatest;
     }
     if (first == 0) {
       const Number x = decode(model_.c, in.c);
-      uint8_t* of = now_.data() + of_lane_.back();
-      of[0] = static_cast<uint8_t>(bins::value_kind(x));
-      of[2] = x.negative;
+      uint8_t* levels = levels_now_.data() + lane_begin_.back();
+      levels[0] = static_cast<uint8_t>(bins::value_kind(x));
+      levels[2] = x.negative;
       c = x.cls == NumberClass::finite ? Term{x.significand, x.exponent, x.scale_exponent} : Term{};
-      if (c.exponent > greatest) greatest = c.exponent, at_greatest = 0;
-      c_greatest = c.significand && c.exponent == greatest;
-      put(of + 1, c, greatest);
-      set(Kind::greatest, c_greatest ? (at_greatest ? 3 : 1) : greatest == none ? 0 : at_greatest > 1 ? 4 : 2);
+      note_exponent(c.exponent);
+      const bool c_has_it = c.significand && c.exponent == greatest;
+      put_place_and_cut(levels + 1, c, greatest);
+      set(Kind::greatest, c_has_it ? (at_greatest ? 3 : 1) : greatest == no_exponent ? 0 : at_greatest > 1 ? 4 : 2);
     }
     for (int lane = first; lane < end; ++lane)
-      put(now_.data() + of_lane_[static_cast<size_t>(lane)] + 2, term[lane - first], greatest);
+      put_place_and_cut(levels_now_.data() + lane_begin_[static_cast<size_t>(lane)] + 2, term[lane - first], greatest);
   }
   Trace trace(*this);
   const uint64_t d = evaluate_dot(model_, in, trace);
   set(Kind::result,
       bins::result_value(model_.d, model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits,
                          d));
-  return now_;
+  return levels_now_;
 }
 
-/// Writes the levels of an addend's `place` to of[0] and of its `cut` to of[2]; between them is its `sign`.
-void DatapathState::put(uint8_t* of, const Term& t, int greatest) const {
+/// Writes the levels of an addend's `place` to levels[0] and of its `cut` to levels[2]; between them is its `sign`.
+void DatapathState::put_place_and_cut(uint8_t* levels, const Term& t, int greatest) const {
   if (!t.significand) return;
-  of[0] = static_cast<uint8_t>(1 + bins::shift_class(greatest - t.exponent, kept_));
-  if (aligns_) of[2] = static_cast<uint8_t>(bins::lost_class(t.significand, t.last, greatest - kept_));
+  levels[0] = static_cast<uint8_t>(1 + bins::shift_class(greatest - t.exponent, kept_));
+  if (aligns_) levels[2] = static_cast<uint8_t>(bins::lost_class(t.significand, t.last, greatest - kept_));
 }
 
 DatapathState::Term DatapathState::product(const Number& x, const Number& y, const DotOperands& in, int lane) const {
   if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) return {};
   Term t{static_cast<uint128>(x.significand) * y.significand, x.exponent + y.exponent,
          x.scale_exponent + y.scale_exponent};
-  for (const bool second : {false, true}) {
-    if (!model_.scale_block) break;
-    const Number s =
-        decode(second ? model_.scale_b : model_.scale_a, (second ? in.scale_b : in.scale_a)[lane / model_.scale_block]);
-    if (s.cls != NumberClass::finite) return {};
-    t.significand *= s.significand;
-    t.last += s.exponent;
-    t.exponent += s.scale_exponent;
+  if (!model_.scale_block) return t;
+  const int block = lane / model_.scale_block;
+  for (const Number& scale : {decode(model_.scale_a, in.scale_a[block]), decode(model_.scale_b, in.scale_b[block])}) {
+    if (scale.cls != NumberClass::finite) return {};
+    t.significand *= scale.significand;
+    t.last += scale.exponent;
+    t.exponent += scale.scale_exponent;
   }
   return t;
 }

@@ -57,32 +57,32 @@ class DatapathState {
   bool possible(const Factor& first, int level, const Factor& second, int other) const;
 
  private:
-  static constexpr int none = INT32_MIN / 2;  ///< exponent of an addend that takes no part in alignment
-  static constexpr size_t unused = SIZE_MAX;
+  static constexpr int no_exponent = INT32_MIN / 2;  ///< exponent of an addend that takes no part in alignment
+  static constexpr size_t no_factor = SIZE_MAX;
   class Trace;
   class Limits;
   static std::shared_ptr<const Limits> make_limits(const Op& op, const DotModel& model, int kept, int block);
   struct Term {
     uint128 significand = 0;
-    int last = 0, exponent = none;  ///< weight of the last bit; sum of the exponents that alignment reads
+    int last = 0, exponent = no_exponent;  ///< weight of the last bit; sum of the exponents that alignment reads
   };
   Term product(const Number& x, const Number& y, const DotOperands& in, int lane) const;
-  void put(uint8_t* of, const Term& t, int greatest) const;
+  void put_place_and_cut(uint8_t* levels, const Term& t, int greatest) const;
   void add(Kind kind, int lane);
   void set(Kind kind, int level);
 
   Op op_;
   const DotModel& model_;
   std::shared_ptr<const Limits> limits_;  ///< search/possible_states.cc
-  DotCase one_;
+  DotCase dot_;
   std::vector<Factor> factors_;
-  std::vector<size_t> of_lane_;          ///< by lane: number of its first factor; c's behind them
-  size_t of_sum_ = 0, of_scales_ = 0;    ///< numbers of the first of these factors
-  std::array<size_t, kinds> of_kind_{};  ///< by kind from `greatest` on: number of the factor, or `unused`
+  std::vector<size_t> lane_begin_;              ///< by lane: number of its first factor; c's behind them
+  size_t sum_begin_ = 0, scales_begin_ = 0;     ///< numbers of the first of these factors
+  std::array<size_t, kinds> factor_of_kind_{};  ///< by kind from `greatest` on: number of the factor, or no_factor
   bool aligns_;
   int levels_ = 0;
-  int kept_, block_;          ///< F, and how many products are aligned together
-  std::vector<uint8_t> now_;  ///< what look() returns
+  int kept_, block_;                 ///< F, and how many products are aligned together
+  std::vector<uint8_t> levels_now_;  ///< what look() returns
 };
 
 }  // namespace mmafuzz

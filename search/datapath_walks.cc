@@ -28,7 +28,7 @@ uint64_t special(const FormatFields& f, int kind) {
 /// from the bottom.
 using Patterns = std::shared_ptr<const std::vector<uint64_t>>;
 Patterns patterns_of(int bits) {
-  const uint64_t all = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  const uint64_t all = low_mask(bits);
   std::vector<uint64_t> patterns = {0, all};
   for (int i = 0; i < bits; ++i) {
     const uint64_t one = uint64_t{1} << i;
@@ -114,12 +114,13 @@ std::shared_ptr<const WeighedPairs> weighed_pairs(const std::string& name, uint3
 /// block; c passes through the others as it is. False as WalkCase::solve_c.
 bool make_sum(WalkCase& s, int64_t target, int live) {
   const int top = s.middle_exponent(s.kept_bits / 2);
-  const double wanted = std::ldexp(static_cast<double>(target), -s.kept_bits);  // in units of 2^top
+  const double wanted = std::fabs(std::ldexp(static_cast<double>(target), -s.kept_bits));  // in units of 2^top
   s.zero_lanes();
   const int first = s.any_block();
   const int lanes = std::min(s.block, s.k - first);
-  live = std::clamp(std::max(live, static_cast<int>(std::fabs(wanted) / 3.5) + 1), 1, lanes);
-  const bool large = std::fabs(wanted) / live >= 1;
+  constexpr double great_product = 3.5;  // a product is below 4 of these units
+  live = std::clamp(std::max(live, static_cast<int>(wanted / great_product) + 1), 1, lanes);
+  const bool large = wanted / live >= 1;
   const int turn = s.any_lane();
   for (int i = 0; i < live; ++i) {
     const int lane = first + (i + turn) % lanes;
@@ -128,8 +129,8 @@ bool make_sum(WalkCase& s, int64_t target, int live) {
       s.draw_product(lane, i == 0 ? top : top - below);
       continue;
     }
-    // Each product is near an equal part of the sum: x is between 1 and 2, and y the quotient.
-    const double part = std::fabs(wanted) / live;
+    // Each product is near an equal part of the sum: x and y, its quotient, are from 1 to below 2.
+    const double part = wanted / live;
     const double least = std::max(1.0, part / 1.99), most = std::min(1.99, part);
     const double x = least + (most - least) * static_cast<double>(s.rng.below(1 << 20)) / (1 << 20);
     const auto fraction = [](const FormatFields& f, double v) {
@@ -182,11 +183,9 @@ void make_cancellation(WalkCase& s, uint64_t n) {
   s.zero_lanes();
   const int i = s.any_lane();
   const int j = (i + 1 + s.rng.between(0, std::max(0, s.k - 2))) % s.k;
-  // Anywhere: also where a product alone would overflow.
-  const bool anywhere = s.coin();
+  const bool anywhere = s.coin();  // also where a product alone would overflow
   const int ea = anywhere ? s.rng.between(s.fa.emin(), s.fa.emax()) : s.middle_exponent();
   const int eb = anywhere ? s.rng.between(s.fb.emin(), s.fb.emax() - 1) : 0;
-  const uint64_t one = uint64_t{1} << s.fa.fraction_bits;
   const uint64_t x = s.fraction_of(s.fa);
   const auto set = [&](int lane, bool negative, uint64_t a, uint64_t b) {  // significands below two
     s.set_a(lane, encode_near(s.fa, negative, ea, a & s.fa.fraction_mask()));
@@ -206,14 +205,14 @@ void make_cancellation(WalkCase& s, uint64_t n) {
       set(i, negative, x, y);
       set(j, negative, x, z);
       s.set_a(last, encode_near(s.fa, !negative, ea, x));
-      const uint64_t fb_one = uint64_t{1} << s.fb.fraction_bits;  // (1+y) + (1+z) = 2 * (1 + (y+z)/2)
-      s.set_b(last, encode_near(s.fb, false, eb + 1, ((y + z) >> 1) & (fb_one - 1)));
+      // (1+y) + (1+z) = 2 * (1 + (y+z)/2)
+      s.set_b(last, encode_near(s.fb, false, eb + 1, ((y + z) >> 1) & s.fb.fraction_mask()));
       break;
     }
     case 2: {  // the same product, exactly or with one factor one unit off
       const uint64_t y = s.fraction_of(s.fb);
       set(i, negative, x, y);
-      set(j, !negative, s.coin() ? x : (x + 1) & (one - 1), y);
+      set(j, !negative, s.coin() ? x : x + 1, y);
       break;
     }
     default: {  // minus a lane's product in c, exactly or off by one
@@ -302,10 +301,10 @@ DatapathWalks::DatapathWalks(const Op& op, const CornerHints& hints, uint64_t se
 
 uint64_t DatapathWalks::searched(uint64_t n) const {
   if (n >= length_) return n;
-  const uint64_t others = length_ - states_.length, both = 2 * std::min(states_.length, others);
-  const bool of_states = n < both ? n % 2 == 0 : states_.length > others;
-  const uint64_t at = of_states ? states_among(n) : n - states_among(n);
-  return of_states ? states_.first + at : at < states_.first ? at : at + states_.length;
+  const uint64_t others = length_ - states_.length, alternating = 2 * std::min(states_.length, others);
+  const bool is_state = n < alternating ? n % 2 == 0 : states_.length > others;
+  const uint64_t number = is_state ? states_among(n) : n - states_among(n);
+  return is_state ? states_.first + number : number < states_.first ? number : number + states_.length;
 }
 
 uint64_t DatapathWalks::states_among(uint64_t n) const {
@@ -334,32 +333,35 @@ void DatapathWalks::add_conversion_parts() {
   if (from.width <= 16)
     add("every input", uint64_t{1} << from.width,
         [](Batch& batch, size_t index, CounterRng&, uint64_t n) { batch.inputs()[0].set(index, 0, n); });
-  // Every number of the target format and every middle between two, met exactly and missed by one unit of the source.
-  // Of targets wider than 16 bits: every exponent with patterned fractions.
+  // Every number of the target format and every middle between two, met exactly and missed by one unit of the source to
+  // either side. Of targets wider than 16 bits: every exponent with patterned fractions.
   const bool all = to.width - to.ignored_low_bits <= 16;
   const Patterns patterns = patterns_of(all ? 0 : to.fraction_bits);
   const uint64_t codes = all ? uint64_t{1} << (to.width - to.ignored_low_bits)
                              : (static_cast<uint64_t>(to.top_exponent_field()) + 1) * 2 * patterns->size();
-  add("roundings", codes * 6, [from, to, all, patterns, codes](Batch& batch, size_t index, CounterRng&, uint64_t n) {
-    const uint64_t number = scrambled(n / 6, codes);
-    const uint64_t code =
-        all ? number : number / patterns->size() << to.fraction_bits | (*patterns)[number % patterns->size()];
-    const Number at = decode(to, to.in_container(code));
-    if (at.cls == NumberClass::nan || at.cls == NumberClass::infinity) {
-      const uint64_t source = at.cls == NumberClass::nan ? from.encode_nan() : from.encode_infinity(at.negative);
-      return batch.inputs()[0].set(index, 0, source & from.container_mask());
-    }
-    Exact value = to_exact(at);
-    if (n % 2) {  // the middle above the number; above zero, half the least number
-      if (value.cls == NumberClass::zero) value.exponent = to.emin() - to.fraction_bits;
-      value.cls = NumberClass::finite;
-      value.significand = 2 * value.significand + 1;
-      value.exponent -= 1;
-    }
-    const uint64_t beside[] = {0, from.in_container(1), ~from.in_container(1) + 1};
-    const uint64_t source = round_exact(from, value, {}).encoding + beside[n / 2 % 3];
-    batch.inputs()[0].set(index, 0, source & from.container_mask());
-  });
+  constexpr uint64_t cases = 2 * 3;  // of each code
+  add("roundings", codes * cases,
+      [from, to, all, patterns, codes](Batch& batch, size_t index, CounterRng&, uint64_t n) {
+        const uint64_t number = scrambled(n / cases, codes);
+        const uint64_t code =
+            all ? number : number / patterns->size() << to.fraction_bits | (*patterns)[number % patterns->size()];
+        const Number target = decode(to, to.in_container(code));
+        if (target.cls == NumberClass::nan || target.cls == NumberClass::infinity) {
+          const uint64_t source =
+              target.cls == NumberClass::nan ? from.encode_nan() : from.encode_infinity(target.negative);
+          return batch.inputs()[0].set(index, 0, source & from.container_mask());
+        }
+        Exact value = to_exact(target);
+        if (n % 2) {  // the middle above the number; above zero, half the least number
+          if (value.cls == NumberClass::zero) value.exponent = to.emin() - to.fraction_bits;
+          value.cls = NumberClass::finite;
+          value.significand = 2 * value.significand + 1;
+          value.exponent -= 1;
+        }
+        const uint64_t steps[] = {0, from.in_container(1), ~from.in_container(1) + 1};
+        const uint64_t source = round_exact(from, value, {}).encoding + steps[n / 2 % 3];
+        batch.inputs()[0].set(index, 0, source & from.container_mask());
+      });
 }
 
 void DatapathWalks::add_block_parts() {
@@ -369,28 +371,30 @@ void DatapathWalks::add_block_parts() {
     for (int lane = 0; lane < op.k; ++lane) batch.inputs()[0].set(index, lane, op.a.fields().encode_zero(false));
     if (op.has_tensor_scale()) batch.inputs()[1].set(index, 0, encode_near(op.scale_b.fields(), false, 0, 0));
   };
-  const uint64_t walk = steps->count() * 3;
-  add("scale steps", {walk * lanes, walk},
-      [op = op_, steps, clear, walk, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+  // Each step, and the encodings next to it, as amax.
+  const uint64_t pass = steps->count() * 3;
+  add("scale steps", {pass * lanes, pass},
+      [op = op_, steps, clear, pass, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
         clear(batch, index);
-        const uint64_t step = scrambled(n % walk, walk);
-        const auto lane = static_cast<int>((n / walk + step) % lanes);
+        const uint64_t step = scrambled(n % pass, pass);
+        const auto lane = static_cast<int>((n / pass + step) % lanes);
         const uint64_t sign = (rng.next() & 1) ? travelling_sign(op.a.fields()) : 0;
         batch.inputs()[0].set(index, lane, steps->at(step / 3, static_cast<int>(step % 3) - 1) | sign);
       });
   if (lanes == 1) return;
-  const uint64_t boundaries = boundaries_of(op_.d.fields()), each = (boundaries + lanes - 2) / (lanes - 1) * 3;
-  constexpr uint64_t sizes = 32;
-  add("element roundings", {each * sizes, each},
-      [op = op_, clear, each, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+  // Each boundary of an element, and the encodings next to it, beside amax of many exponents.
+  const uint64_t boundaries = boundaries_of(op_.d.fields()), cases_of_amax = (boundaries + lanes - 2) / (lanes - 1) * 3;
+  constexpr uint64_t exponents = 32;
+  add("element roundings", {cases_of_amax * exponents, cases_of_amax},
+      [op = op_, clear, cases_of_amax, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
         clear(batch, index);
         const FormatFields& from = op.a.fields();
-        const int kept = rng.between(0, op.k - 1);
-        const int exponent = n / each == 0 ? 0 : rng.between(from.emin(), from.emax());
+        const int lane = rng.between(0, op.k - 1);
+        const int exponent = n / cases_of_amax == 0 ? 0 : rng.between(from.emin(), from.emax());
         const uint64_t fraction = rng.next() & from.fraction_mask();
-        const uint64_t amax = encode_near(from, false, exponent, n / each % 2 ? fraction : 0);
-        batch.inputs()[0].set(index, kept, amax);
-        set_boundaries(op, amax, kept, n % each / 3 * (lanes - 1), static_cast<int>(n % 3) - 1, batch, index);
+        const uint64_t amax = encode_near(from, false, exponent, n / cases_of_amax % 2 ? fraction : 0);
+        batch.inputs()[0].set(index, lane, amax);
+        set_boundaries(op, amax, lane, n % cases_of_amax / 3 * (lanes - 1), static_cast<int>(n % 3) - 1, batch, index);
       });
 }
 
@@ -402,10 +406,11 @@ void DatapathWalks::add_scalar_parts() {
     return f.in_container((field << f.fraction_bits) | fraction | (negative ? f.sign_bit() : 0));
   };
   const uint64_t fields = static_cast<uint64_t>(f.top_exponent_field()) + 1;
+  const uint64_t exponent_cases = arity == 1 ? fields * 64 : fields * fields;  // of one operand, 64 draws of each
   if (f.exponent_bits <= 8)
-    add("exponents", arity == 1 ? fields * 64 : fields * fields,
-        [f, arity, operand, fields](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
-          n = scrambled(n, arity == 1 ? fields * 64 : fields * fields);
+    add("exponents", exponent_cases,
+        [f, arity, operand, fields, exponent_cases](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+          n = scrambled(n, exponent_cases);
           const uint64_t wanted[3] = {n % fields, n / fields % fields, rng.next() % fields};
           for (int i = 0; i < arity; ++i) {
             const uint64_t fraction = rng.next() & f.fraction_mask();
@@ -414,14 +419,15 @@ void DatapathWalks::add_scalar_parts() {
         });
   const bool all = f.fraction_bits <= 10;
   const Patterns patterns = patterns_of(f.fraction_bits);
-  const uint64_t each = all ? uint64_t{1} << f.fraction_bits : patterns->size();
-  add("fractions", arity == 1 ? each * 16 : each * each,
-      [f, arity, operand, patterns, all, each](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
-        n = scrambled(n, arity == 1 ? each * 16 : each * each);
-        const auto middle = static_cast<uint64_t>(f.bias);
+  const uint64_t fractions = all ? uint64_t{1} << f.fraction_bits : patterns->size();
+  const uint64_t fraction_cases = arity == 1 ? fractions * 16 : fractions * fractions;
+  add("fractions", fraction_cases,
+      [f, arity, operand, patterns, all, fractions, fraction_cases](Batch& batch, size_t index, CounterRng& rng,
+                                                                    uint64_t n) {
+        n = scrambled(n, fraction_cases);
         for (int i = 0; i < arity; ++i) {
-          const uint64_t number = i == 0 ? n % each : i == 1 ? n / each % each : rng.next() % each;
-          const uint64_t field = middle + rng.below(4) - 1;
+          const uint64_t number = i == 0 ? n % fractions : i == 1 ? n / fractions % fractions : rng.next() % fractions;
+          const uint64_t field = static_cast<uint64_t>(f.bias) + rng.below(4) - 1;
           batch.inputs()[0].set(index, i, operand(rng, field, all ? number : (*patterns)[number]));
         }
       });
@@ -432,10 +438,11 @@ void DatapathWalks::add_dot_parts() {
   const int k = op_.k, kept = hints_.fraction_bits, block = hints_.block > 0 ? std::min(hints_.block, k) : k;
   const auto lanes = static_cast<uint64_t>(k);
   const std::string formats = op_.a.name() + " " + op_.b.name();
-  const Patterns in_a = patterns_of(fa.fraction_bits), in_b = patterns_of(fb.fraction_bits),
-                 in_c = patterns_of(fc.fraction_bits);
+  const Patterns patterns_a = patterns_of(fa.fraction_bits), patterns_b = patterns_of(fb.fraction_bits),
+                 patterns_c = patterns_of(fc.fraction_bits);
 
-  // Exponents that rise or fall from lane to lane: a search for the greatest one changes its mind in every lane.
+  // Exponents that rise or fall from lane to lane: a search for the greatest one changes its mind in every lane. 2
+  // directions, 3 steps, 4 kinds of c, 32 draws of each.
   add_dot("ramps", 2 * 3 * 4 * 32, [](WalkCase& s, uint64_t n) {
     const int step = 1 + static_cast<int>(n / 2 % 3);
     const bool up = n % 2;
@@ -451,7 +458,7 @@ void DatapathWalks::add_dot_parts() {
   });
 
   // Each bit of the sum alone, all ones below it, and their neighbours: carries, normalization, overflow of the
-  // register.
+  // register. 2 signs, 4 sums beside each, 4 numbers of products, 8 draws.
   const int sum_bits =
       std::min(kept + 3 + static_cast<int>(std::bit_width(static_cast<unsigned>(block))), max_aligned_bits);
   add_dot("sums", static_cast<uint64_t>(sum_bits) * 2 * 4 * 4 * 8, [sum_bits](WalkCase& s, uint64_t n) {
@@ -477,12 +484,13 @@ void DatapathWalks::add_dot_parts() {
     });
   }
 
-  // Every exponent of the result at every kind of rounding: c far above, a lane at half a unit of it or near that.
+  // Every exponent of the result at every kind of rounding: c far above, a lane at half a unit of it or near that. 2
+  // signs, 2 kinds of fractions, with or without a smaller product; 4 draws of each.
   const int out_exponents = std::min(fd.emax() - fd.emin() + 2, 512);
-  add_dot("roundings", static_cast<uint64_t>(out_exponents) * 2 * 8 * 2, [out_exponents](WalkCase& s, uint64_t n) {
+  add_dot("roundings", static_cast<uint64_t>(out_exponents) * 2 * 2 * 2 * 4, [out_exponents](WalkCase& s, uint64_t n) {
     const int exponents = s.fd.emax() - s.fd.emin() + 2;
-    const int at = take_digit(n, out_exponents);
-    const int e = s.fd.emin() - 1 + (exponents <= out_exponents ? at : at * exponents / out_exponents);
+    const int number = take_digit(n, out_exponents);
+    const int e = s.fd.emin() - 1 + (exponents <= out_exponents ? number : number * exponents / out_exponents);
     s.zero_lanes();
     const bool negative = n % 2;
     const uint64_t ones = n / 2 % 2 ? s.fc.fraction_mask() : s.fraction_of(s.fc);
@@ -503,8 +511,9 @@ void DatapathWalks::add_dot_parts() {
   // block.
   const bool is_scaled = op_.has_scales();
   const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
-  const int of_elements = fa.least_bit() + fb.least_bit();
-  const int least = is_scaled ? std::max(hints_.floor - kept - 4, of_elements + fs.emin() + ft.emin()) : of_elements;
+  const int least_of_elements = fa.least_bit() + fb.least_bit();
+  const int least =
+      is_scaled ? std::max(hints_.floor - kept - 4, least_of_elements + fs.emin() + ft.emin()) : least_of_elements;
   const int small = hints_.floor + 2 - least;
   if (small > 1 && k > 1)
     add_dot("small sums", static_cast<uint64_t>(small) * static_cast<uint64_t>(small),
@@ -535,7 +544,7 @@ void DatapathWalks::add_dot_parts() {
     if (s.rng.one_in(4)) s.set_c(s.rng.next() & s.fc.container_mask());
   });
 
-  // Factors that are equal, in two lanes, with every sign.
+  // Factors that are equal, in two lanes, with every sign: four bits.
   add_dot("squares", lanes * lanes * 16, [](WalkCase& s, uint64_t n) {
     fill_evenly(s, 4);
     const int i = take_digit(n, s.k);
@@ -641,35 +650,38 @@ void DatapathWalks::add_dot_parts() {
 
   // c bit by bit at each of its exponents, with products that overlap it, with ones that do not, and alone.
   const int fields = std::min(fc.top_exponent_field() + 1, 256);
-  add_dot("bits of c", static_cast<uint64_t>(fields) * in_c->size() * 2, [in_c, fields](WalkCase& s, uint64_t n) {
-    const uint64_t pattern = (*in_c)[take_digit(n, in_c->size())];
-    const bool negative = take_digit(n, 2);
-    const auto at = static_cast<int>(n);
-    const int all = s.fc.top_exponent_field() + 1;
-    const int field = all <= fields || at < fields / 4 ? at
-                      : at >= fields - fields / 4      ? all - (fields - at)
-                                                       : at * (all / fields);
-    const int e = field - s.fc.bias;
-    fill_evenly(s, 3);
-    if (s.coin()) {
-      s.zero_lanes();
-      if (e >= s.least_exponent() && e <= s.greatest_exponent() && s.coin()) {
-        const int lane = s.any_lane();
-        const int below = s.rng.between(-3, s.kept_bits);
-        s.draw_product(lane, e - below);
-      }
-    }
-    s.set_c(s.fc.in_container(uint64_t(field) << s.fc.fraction_bits | pattern | (negative ? s.fc.sign_bit() : 0)));
-  });
+  add_dot(
+      "bits of c", static_cast<uint64_t>(fields) * patterns_c->size() * 2,
+      [patterns_c, fields](WalkCase& s, uint64_t n) {
+        const uint64_t pattern = (*patterns_c)[take_digit(n, patterns_c->size())];
+        const bool negative = take_digit(n, 2);
+        const auto number = static_cast<int>(n);
+        const int all = s.fc.top_exponent_field() + 1;
+        // Of many fields a quarter at each end one after the other, and some between.
+        const int field = all <= fields || number < fields / 4 ? number
+                          : number >= fields - fields / 4      ? all - (fields - number)
+                                                               : number * (all / fields);
+        const int e = field - s.fc.bias;
+        fill_evenly(s, 3);
+        if (s.coin()) {
+          s.zero_lanes();
+          if (e >= s.least_exponent() && e <= s.greatest_exponent() && s.coin()) {
+            const int lane = s.any_lane();
+            const int below = s.rng.between(-3, s.kept_bits);
+            s.draw_product(lane, e - below);
+          }
+        }
+        s.set_c(s.fc.in_container(uint64_t(field) << s.fc.fraction_bits | pattern | (negative ? s.fc.sign_bit() : 0)));
+      });
 
   // Subnormals and NaNs bit by bit, in each factor of each lane.
-  const uint64_t each = std::max(in_a->size(), in_b->size());
-  add_dot("bits of operands", each * 4 * slots, [in_a, in_b, slots](WalkCase& s, uint64_t n) {
+  const uint64_t each = std::max(patterns_a->size(), patterns_b->size());
+  add_dot("bits of operands", each * 4 * slots, [patterns_a, patterns_b, slots](WalkCase& s, uint64_t n) {
     fill_evenly(s, 3);
     const uint64_t slot = take_digit(n, slots);
     const auto lane = static_cast<int>(slot / 2);
     const FormatFields& f = slot % 2 ? s.fb : s.fa;
-    const std::vector<uint64_t>& patterns = slot % 2 ? *in_b : *in_a;
+    const std::vector<uint64_t>& patterns = slot % 2 ? *patterns_b : *patterns_a;
     const uint64_t top = n % 2 ? static_cast<uint64_t>(f.top_exponent_field()) << f.fraction_bits : 0;
     const uint64_t code = top | patterns[n / 4 % patterns.size()] | (n / 2 % 2 ? f.sign_bit() : 0);
     if (slot % 2) s.set_b(lane, f.in_container(code));
@@ -697,21 +709,23 @@ void DatapathWalks::add_dot_parts() {
     });
   } else {
     const bool all = fa.fraction_bits + fb.fraction_bits <= 20;
-    const uint64_t count = all ? uint64_t{1} << (fa.fraction_bits + fb.fraction_bits) : in_a->size() * in_b->size();
+    const uint64_t count =
+        all ? uint64_t{1} << (fa.fraction_bits + fb.fraction_bits) : patterns_a->size() * patterns_b->size();
     // Case n holds k of the pairs; their lanes change from pass to pass, and a pass is count / k cases.
     const uint64_t pass = (count + lanes - 1) / lanes;
-    add_dot("fraction pairs", {pass * lanes, pass}, [in_a, in_b, all, count, lanes, pass](WalkCase& s, uint64_t n) {
-      const uint64_t rotation = n / pass;
-      const int e = s.middle_exponent();
-      for (uint64_t i = 0; i < lanes; ++i) {
-        const uint64_t pair = scrambled((n % pass * lanes + i) % count, count);
-        const uint64_t x = all ? pair & s.fa.fraction_mask() : (*in_a)[pair % in_a->size()];
-        const uint64_t y = all ? pair >> s.fa.fraction_bits : (*in_b)[pair / in_a->size()];
-        const bool negative = s.coin();
-        s.set_product(static_cast<int>((i + rotation) % lanes), negative, e, x, y);
-      }
-      s.zero_c();
-    });
+    add_dot("fraction pairs", {pass * lanes, pass},
+            [patterns_a, patterns_b, all, count, lanes, pass](WalkCase& s, uint64_t n) {
+              const uint64_t rotation = n / pass;
+              const int e = s.middle_exponent();
+              for (uint64_t i = 0; i < lanes; ++i) {
+                const uint64_t pair = scrambled((n % pass * lanes + i) % count, count);
+                const uint64_t x = all ? pair & s.fa.fraction_mask() : (*patterns_a)[pair % patterns_a->size()];
+                const uint64_t y = all ? pair >> s.fa.fraction_bits : (*patterns_b)[pair / patterns_a->size()];
+                const bool negative = s.coin();
+                s.set_product(static_cast<int>((i + rotation) % lanes), negative, e, x, y);
+              }
+              s.zero_c();
+            });
   }
 
   // The scales of both sides, in every combination, on every block.
@@ -724,9 +738,9 @@ void DatapathWalks::add_dot_parts() {
             [pairs, scales](WalkCase& s, uint64_t n) {
               fill_evenly(s, 2);
               s.zero_c();
-              place_group(pairs->groups, scales, n, [&](int at, uint32_t i) {
-                s.set_scale(3, at, pairs->pairs[i].first);
-                s.set_scale(4, at, pairs->pairs[i].second);
+              place_group(pairs->groups, scales, n, [&](int block, uint32_t i) {
+                s.set_scale(3, block, pairs->pairs[i].first);
+                s.set_scale(4, block, pairs->pairs[i].second);
               });
             });
   }

@@ -19,7 +19,7 @@ namespace mmafuzz {
 
 class DatapathWalks {
  public:
-  using Make = std::function<void(Batch&, size_t, CounterRng&, uint64_t)>;
+  using Make = std::function<void(Batch&, size_t index, CounterRng&, uint64_t n)>;
   /// One walk: a part of the datapath, and the number of cases that leave nothing of it out.
   struct Part {
     std::string name;  ///< as in docs/search.md
@@ -56,7 +56,7 @@ class DatapathWalks {
     Length(uint64_t all, uint64_t pass) : all(all), pass(pass) {}
     Length(uint64_t all) : Length(all, all) {}
   };
-  using MakeDot = std::function<void(class WalkCase&, uint64_t)>;
+  using MakeDot = std::function<void(class WalkCase&, uint64_t n)>;
   /// Adds a part, unless it is too long.
   void add(const char* name, Length length, Make make);
   void add_dot(const char* name, Length length, MakeDot make);

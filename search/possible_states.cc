@@ -1,7 +1,8 @@
 // Levels of a datapath that are impossible, alone or in pairs. Each rule is a proof from the formats' ranges or from
 // the meaning of a level. Words of this file: the *shift* of an addend is how many exponents it lies below the greatest
 // of its block; an addend *leads* where no other one of its block has a greater exponent; it is *dead* where it takes
-// no part in alignment, being zero, infinite or NaN. In a pair f and g are the factors, x and y their levels.
+// no part in alignment, being zero, infinite or NaN. In a pair f and g are the factors, x and y their levels. Levels
+// are numbers from 0 in the order of their names (texts() in search/datapath_state.cc): of `result`, 8 is an infinity.
 #include <algorithm>
 #include <cmath>
 
@@ -29,8 +30,8 @@ std::vector<uint64_t> significands(const FormatFields& f, bool normal) {
   }
   for (int i = 0; i <= f.fraction_bits; ++i)
     for (const uint64_t x : {(uint64_t{1} << i) - 1, uint64_t{1} << i, (uint64_t{1} << i) + 1})
-      for (const uint64_t with : {x, x | (end >> 1), end - x})
-        if (with >= first && with < end) all.push_back(with);
+      for (const uint64_t pattern : {x, x | (end >> 1), end - x})
+        if (pattern >= first && pattern < end) all.push_back(pattern);
   return all;
 }
 
@@ -49,24 +50,24 @@ class DatapathState::Limits {
     model_.a = read_as(model, model.a);
     model_.b = read_as(model, model.b);
     const FormatFields &fa = model_.a, &fb = model_.b, &fc = model_.c;
-    of_c_ = {fc.emin(), fc.emax()};
-    of_factors_ = {fa.emin() + fb.emin(), fa.emax() + fb.emax()};
-    of_product_ = of_factors_;
+    c_exponents_ = {fc.emin(), fc.emax()};
+    factor_exponents_ = {fa.emin() + fb.emin(), fa.emax() + fb.emax()};
+    product_exponents_ = factor_exponents_;
     if (model.scale_block) {
-      of_product_.least += model.scale_a.emin() + model.scale_b.emin();
-      of_product_.most += model.scale_a.emax() + model.scale_b.emax();
+      product_exponents_.least += model.scale_a.emin() + model.scale_b.emin();
+      product_exponents_.most += model.scale_a.emax() + model.scale_b.emax();
     }
     // From a shift of F + 9 on, all of an addend lies below half a unit: the last entry stands for all greater shifts.
     using Classes = std::vector<uint8_t>;  // by shift: bit n says that level n of `cut` occurs
     constexpr uint8_t all_classes = 0x3f;
     // Adds the levels of `cut` of a significand with `own_bits` fraction bits to those of each shift.
-    const auto add_classes = [&](Classes& at, uint128 significand, int own_bits) {
-      for (int shift = 0; shift < static_cast<int>(at.size()); ++shift)
-        if (at[size_t(shift)] != all_classes)
-          at[size_t(shift)] |= static_cast<uint8_t>(1u << bins::lost_class(significand, -own_bits, shift - kept_));
+    const auto add_classes = [&](Classes& classes, uint128 significand, int own_bits) {
+      for (int shift = 0; shift < static_cast<int>(classes.size()); ++shift)
+        if (classes[size_t(shift)] != all_classes)
+          classes[size_t(shift)] |= static_cast<uint8_t>(1u << bins::lost_class(significand, -own_bits, shift - kept_));
     };
     // Notes the possible cuts of each level of `place`, and the shifts of each cut, up to `max_shift`.
-    const auto cut_at = [&](uint8_t(&cuts)[13], Range(&at)[6], const Classes& classes, int max_shift) {
+    const auto note_cuts = [&](uint8_t(&cuts)[13], Range(&cut_shifts)[6], const Classes& classes, int max_shift) {
       const int last = static_cast<int>(classes.size()) - 1;
       for (int place = 1; place < 13; ++place) {
         const Range range = shifts(place);
@@ -74,39 +75,40 @@ class DatapathState::Limits {
           cuts[place] |= classes[size_t(shift)];
           for (int cut = 0; cut < 6; ++cut)
             if (classes[size_t(shift)] >> cut & 1)
-              at[cut] = {std::min(at[cut].least, shift), std::max(at[cut].most, shift == last ? max_shift : shift)};
+              cut_shifts[cut] = {std::min(cut_shifts[cut].least, shift),
+                                 std::max(cut_shifts[cut].most, shift == last ? max_shift : shift)};
         }
       }
     };
     const Classes none(size_t(kept_ + 10));
     // The fraction bits of scales change which bits of a product are cut off.
-    std::vector<uint64_t> of_scales = {1};
+    std::vector<uint64_t> scale_products = {1};
     int scale_bits = 0;
     if (model.scale_block && model.scale_a.fraction_bits + model.scale_b.fraction_bits > 0) {
       scale_bits = model.scale_a.fraction_bits + model.scale_b.fraction_bits;
-      of_scales.clear();
+      scale_products.clear();
       for (const bool first : {false, true})
         for (const bool second : {false, true})
           for (const uint64_t x : significands(model.scale_a, first))
-            for (const uint64_t y : significands(model.scale_b, second)) of_scales.push_back(x * y);
+            for (const uint64_t y : significands(model.scale_b, second)) scale_products.push_back(x * y);
     }
     for (const bool normal_a : {false, true})
       for (const bool normal_b : {false, true}) {
         Classes classes = none;
         for (const uint64_t x : significands(fa, normal_a))
           for (const uint64_t y : significands(fb, normal_b))
-            for (const uint64_t scale : of_scales)
+            for (const uint64_t scale : scale_products)
               add_classes(classes, static_cast<uint128>(x) * y * scale,
                           fa.fraction_bits + fb.fraction_bits + scale_bits);
         for (const int later : {0, 1})
           if (later * block_ < op.k)
-            cut_at(cuts_[later][normal_a][normal_b], cut_shifts_[later], classes,
-                   std::max(0, highest_above(later * block_, -1)));
+            note_cuts(cuts_[later][normal_a][normal_b], cut_shifts_[later], classes,
+                      std::max(0, highest_above(later * block_, -1)));
       }
     for (const bool normal : {false, true}) {
       Classes classes = none;
       for (const uint64_t x : significands(fc, normal)) add_classes(classes, x, fc.fraction_bits);
-      cut_at(cuts_of_c_[normal], cut_shifts_[2], classes, std::max(0, highest_above(op.k, -1)));
+      note_cuts(cuts_of_c_[normal], cut_shifts_[2], classes, std::max(0, highest_above(op.k, -1)));
     }
   }
 
@@ -136,9 +138,8 @@ class DatapathState::Limits {
       }
       case Kind::greatest: return x != 4 || block_ > 1;
       case Kind::lost: return x == 0 || traits_of(model_).aligns();
-      case Kind::rest: {
+      case Kind::rest:
         return traits_of(model_).aligns() || x < 2 || x == 3 || x == 5 || x == 7;  // all that guard and sticky say
-      }
       case Kind::result:
         if (x == 8) return model_.d.has_infinity();
         if (x == 9) return model_.d.has_nan();
@@ -177,13 +178,13 @@ class DatapathState::Limits {
   int end_of_block(int lane) const { return std::min((lane / block_ + 1) * block_, op_.k); }
 
   /// The exponents of a lane's product with its scales, or of c (lane k).
-  const Range& exponents(int lane) const { return lane == op_.k ? of_c_ : of_product_; }
+  const Range& exponents(int lane) const { return lane == op_.k ? c_exponents_ : product_exponents_; }
 
   /// The maximum shift of `lane` below `other`, an addend of the same block.
   int spread(int lane, int other) const {
     const bool shares_scales =
         lane < op_.k && other < op_.k && model_.scale_block && lane / model_.scale_block == other / model_.scale_block;
-    if (shares_scales) return of_factors_.most - of_factors_.least;
+    if (shares_scales) return factor_exponents_.most - factor_exponents_.least;
     return exponents(other).most - exponents(lane).least;
   }
 
@@ -191,7 +192,7 @@ class DatapathState::Limits {
   /// none.
   int highest_above(int lane, int besides) const {
     const int first = lane == op_.k ? 0 : lane / block_ * block_;
-    const int farthest = of_product_.most - exponents(lane).least, end = end_of_block(first);
+    const int farthest = product_exponents_.most - exponents(lane).least, end = end_of_block(first);
     int most = -1;
     for (int other = first; other < end && most < farthest; ++other)
       if (other != lane && other != besides) most = std::max(most, spread(lane, other));
@@ -206,8 +207,8 @@ class DatapathState::Limits {
   }
 
   unsigned all_cuts(int lane, int place) const {
-    const auto& of = cuts_[lane >= block_];
-    return of[0][0][place] | of[0][1][place] | of[1][0][place] | of[1][1][place];
+    const auto& cuts = cuts_[lane >= block_];
+    return cuts[0][0][place] | cuts[0][1][place] | cuts[1][0][place] | cuts[1][1][place];
   }
 
   /// Whether a level implies that an addend is dead.
@@ -522,7 +523,8 @@ class DatapathState::Limits {
   const Op op_;
   DotModel model_;  ///< the row, with a and b as the unit reads them
   const int kept_, block_;
-  Range of_factors_, of_product_, of_c_;  ///< exponents: of a product of normal numbers, of it with its scales, of c
+  Range factor_exponents_, product_exponents_,
+      c_exponents_;  ///< exponents: of a product of normal numbers, of it with its scales, of c
   /// Possible levels of `cut`, bit n for level n. cuts_: of a product, [0 in the first block, 1 in a later one][a is
   /// normal, not subnormal][the same of b][level of `place`]. cuts_of_c_: of c, [c is normal][level of `place`].
   uint8_t cuts_[2][2][2][13] = {}, cuts_of_c_[2][13] = {};

@@ -58,13 +58,13 @@ class StateCase {
               end = whole ? s_.k : std::min(first + s_.block, s_.k);
     wanted_.resize(static_cast<size_t>(s_.k) + 1);
     // Of many lanes at least one would nearly always be special: in half of the cases at most two are.
-    const int may_be_special = specials && s_.coin() ? below(3) : s_.k, from = s_.any_lane();
+    const int may_be_special = specials && s_.coin() ? below(3) : s_.k, shift = s_.any_lane();
     for (int lane = 0; lane < s_.k; ++lane) {
       const auto d = static_cast<size_t>(digit(lane));
       Wanted& w = wanted_[static_cast<size_t>(lane)];
       if (d < states.size()) w = states[d];
       // Digits beyond the states stand for normal numbers, as most operands are.
-      if (d >= states.size() || (is_special(w) && (lane + from) % s_.k >= may_be_special))
+      if (d >= states.size() || (is_special(w) && (lane + shift) % s_.k >= may_be_special))
         w = {normal, normal, static_cast<int8_t>(1 + below(places))};
     }
     wanted_.back() = c_state(digit(s_.k), specials);
@@ -75,10 +75,10 @@ class StateCase {
       Wanted& w = wanted_[static_cast<size_t>(lane)];
       if (whole ? (lane + turn) % s_.k < live : lane >= first && lane < end && (lane + turn) % (end - first) < live)
         continue;
-      if (is_live(w)) s_.coin() ? w.a = zero : w.b = zero;
+      if (is_live(w)) (s_.coin() ? w.a : w.b) = zero;
       w.place = 0;
     }
-    scales(digit, specials, solved);
+    if (op_.has_scales() && !solved) draw_scales(digit, specials);
     negative_ = s_.coin();
     all_alike_ = (alone || (solved && size >= big)) && !s_.rng.one_in(4);
     if (solved && size >= big) make_big(size - big + 2, first, end);
@@ -161,6 +161,7 @@ class StateCase {
     if (has_c) wanted_.back().place = 1;
   }
 
+  /// The greatest exponent of a lane's block, or of c's.
   int top_of(int lane) const { return top_ - lower_[static_cast<size_t>(lane)]; }
 
   /// Chooses the greatest exponent. Subnormal factors, or a subnormal c, have a fixed one, which decides at times.
@@ -260,24 +261,24 @@ class StateCase {
       s_.set_b(lane, with_low_bits(s_.fb, s_.b(lane), bits_b, 1));
     }
     if (dropped <= 0 || dropped > bits_a + bits_b + 2) return;
-    const auto of = [&](int bits, bool subnormal_number, uint64_t low) {  // with its leading bit
-      return (low & low_mask(bits)) | (subnormal_number ? 0 : uint64_t{1} << bits);
+    const auto significand = [](int bits, bool is_subnormal, uint64_t fraction) {
+      return (fraction & low_mask(bits)) | (is_subnormal ? 0 : uint64_t{1} << bits);
     };
     for (int tries = 0; tries < 64; ++tries) {
       uint64_t p = s_.rng.next(), q = s_.rng.next();
       if (level == 0 || level == 3) {  // the product ends with this many zeros
-        const int zeros = level == 0 ? dropped : dropped - 1, of_p = std::min(bits_a, below(zeros + 1));
-        p = (p | 1) << of_p;
-        q = (q | 1) << std::min(bits_b, zeros - of_p);
+        const int zeros = level == 0 ? dropped : dropped - 1, zeros_of_p = std::min(bits_a, below(zeros + 1));
+        p = (p | 1) << zeros_of_p;
+        q = (q | 1) << std::min(bits_b, zeros - zeros_of_p);
       } else if (level == 1 || level == 5) {  // the product is 1 or -1 modulo 2^dropped
-        p = of(bits_a, x.subnormal, p | 1);
-        uint64_t inverse = p;
+        p = significand(bits_a, x.subnormal, p | 1);
+        uint64_t inverse = p;  // modulo 2^64: right in 3 bits, each step of Newton's doubles them
         for (int i = 0; i < 5; ++i) inverse *= 2 - p * inverse;
         q = (level == 1 ? inverse : 0 - inverse) & low_mask(std::min(dropped, 63));
         if (dropped < bits_b) q |= s_.rng.next() << dropped;
       }
-      p = of(bits_a, x.subnormal, p);
-      q = of(bits_b, y.subnormal, q);
+      p = significand(bits_a, x.subnormal, p);
+      q = significand(bits_b, y.subnormal, q);
       if (p == 0 || q == 0 || bins::lost_class(static_cast<uint128>(p) * q, 0, dropped) != level) continue;
       s_.set_a(lane, with_low_bits(s_.fa, s_.a(lane), bits_a, p));
       s_.set_b(lane, with_low_bits(s_.fb, s_.b(lane), bits_b, q));
@@ -372,22 +373,21 @@ class StateCase {
   }
 
   template <class Digit>
-  void scales(Digit digit, bool specials, bool solved) {
-    if (!op_.has_scales() || solved) return;
+  void draw_scales(Digit digit, bool specials) {
     const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
-    const auto code = [&](const FormatFields& f, int kind) -> uint64_t {
+    const auto scale_of_kind = [&](const FormatFields& f, int kind) -> uint64_t {  // of bins::scale_kind
       const uint64_t one = uint64_t(f.bias) << f.fraction_bits, greatest = f.greatest_magnitude();
       switch (kind) {
         case 0: return 0;
         case 1: return one;
         case 2: return greatest;
         case 3: return specials && f.has_nan() ? f.encode_nan() : one;
-        case 4:
-          return one - 1 - s_.rng.below(static_cast<uint32_t>(s_.coin() ? std::min<uint64_t>(one - 1, 8) : one - 1));
-        default:
-          return one + 1 +
-                 s_.rng.below(
-                     static_cast<uint32_t>(s_.coin() ? std::min<uint64_t>(greatest - one - 1, 8) : greatest - one - 1));
+        default: {  // below or above one, half of the time near it
+          const uint64_t codes = kind == 4 ? one - 1 : greatest - one - 1;
+          const uint64_t distance =
+              1 + s_.rng.below(static_cast<uint32_t>(s_.coin() ? std::min<uint64_t>(codes, 8) : codes));
+          return kind == 4 ? one - distance : one + distance;
+        }
       }
     };
     const auto exponent = [](const FormatFields& f, uint64_t encoding) {
@@ -400,8 +400,8 @@ class StateCase {
     int total = 0;
     for (int i = 0; i < op_.scales(); ++i) {
       const int block = (reference + i) % op_.scales();
-      const uint64_t first = code(fs, digit(s_.k + 2 + 2 * block) % 6);
-      uint64_t second = code(ft, digit(s_.k + 3 + 2 * block) % 6);
+      const uint64_t first = scale_of_kind(fs, digit(s_.k + 2 + 2 * block) % 6);
+      uint64_t second = scale_of_kind(ft, digit(s_.k + 3 + 2 * block) % 6);
       // So that lanes of different blocks of scales have about the same exponent.
       if (i > 0 && alike)
         second = encode_near(ft, false, std::clamp(total - exponent(fs, first), ft.emin(), ft.emax()), 0);

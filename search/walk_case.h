@@ -75,8 +75,8 @@ class WalkCase {
     set_c(encode_near(fc, negative, e, fraction));
   }
 
-  /// A random exponent at which sums of this op's products and c stay within all formats, with at least `below`
-  /// exponents of normal numbers below it where the formats allow that.
+  /// A random exponent at which sums of this op's products and c stay within all formats (sums have 8 exponents above
+  /// it), with at least `below` exponents of normal numbers below it where the formats allow that.
   int middle_exponent(int below = 0) {
     const int low = std::max({least_exponent() + below, fc.emin() + below, fd.emin() + below});
     const int high = std::min({greatest_exponent(), fc.emax() - 8, fd.emax() - 8});
@@ -95,14 +95,15 @@ class WalkCase {
   /// Draws both sides' scale number `i`, so that elements can bring a product to exponent `e`. Returns the sum of the
   /// scales' exponents.
   int draw_scales(const Op& op, int i, int e) {
-    const FormatFields &fs = op.scale_a.fields(), &ft = op.scale_b.fields();
-    const int of_elements = rng.between(fa.least_bit() + fb.least_bit(), fa.emax() + fb.emax());
-    const int part = std::clamp(e - of_elements, fs.emin() + ft.emin(), fs.emax() + ft.emax());
-    const int first = FactorShare(fs, ft, part).any(rng);
-    set_scale(3, i, encode_near(fs, false, first, 0));
-    set_scale(4, i, encode_near(ft, false, part - first, 0));
-    return part;
+    const FormatFields &first = op.scale_a.fields(), &second = op.scale_b.fields();
+    const int elements = rng.between(fa.least_bit() + fb.least_bit(), fa.emax() + fb.emax());
+    const int scales = std::clamp(e - elements, first.emin() + second.emin(), first.emax() + second.emax());
+    const int scale_a = FactorShare(first, second, scales).any(rng);
+    set_scale(3, i, encode_near(first, false, scale_a, 0));
+    set_scale(4, i, encode_near(second, false, scales - scale_a, 0));
+    return scales;
   }
+  /// Scale number `i` of a side: column 3 of the batch is scale_a, column 4 scale_b.
   uint64_t scale(size_t column, int i) const { return batch_.inputs()[column].get(index_, i); }
   void set_scale(size_t column, int i, uint64_t encoding) { batch_.inputs()[column].set(index_, i, encoding); }
 
@@ -124,9 +125,10 @@ class WalkCase {
   bool solve_c(int64_t target, int first, int lanes, int top) {
     const int64_t rest = target - aligned_sum(first, first + lanes, top);
     set_c(encode_units(fc, rest, top - kept_bits));
-    const auto bits = static_cast<uint64_t>(rest < 0 ? -rest : rest);
-    const int width = static_cast<int>(std::bit_width(bits));
-    return width <= kept_bits + 1 && width - std::countr_zero(bits | (uint64_t{1} << 63)) <= fc.fraction_bits + 1;
+    const auto magnitude = static_cast<uint64_t>(rest < 0 ? -rest : rest);
+    const int width = static_cast<int>(std::bit_width(magnitude)),
+              zeros_at_end = std::countr_zero(magnitude | (uint64_t{1} << 63));
+    return width <= kept_bits + 1 && width - zeros_at_end <= fc.fraction_bits + 1;
   }
 
  private:
