@@ -38,7 +38,7 @@ std::optional<Op> small_op(std::string_view line) {
   return *op;
 }
 
-std::string line_of(const Op& op) { return to_text(op).substr(3); }
+std::string line_of(const Op& op) { return to_text(op).substr(3); }  // without "op "
 
 std::vector<uint8_t> encode(const Op& op, const Batch& cases, size_t index) {
   const std::string line = line_of(op) + "\n";
@@ -66,7 +66,7 @@ class AnyOpTarget final : public Target {
   explicit AnyOpTarget(const TargetOptions& options)
       : options_(options),
         index_(registry()),
-        any_(
+        any_op_(
             registry(), [this](const Op& op) { return index_.accepting(op); }, properties_of(target_named("any_op"))),
         generator_(1, ops_of_models()) {
     if (!options.ops.empty() || !options.units.empty())
@@ -79,13 +79,13 @@ class AnyOpTarget final : public Target {
     const std::optional<Batch> cases = decode_bytes(data, size, cases_of_op);
     if (!cases) return;
     cover(cases->op());
-    look(*cases);
+    examine(*cases);
   }
 
   size_t replay_cases(const std::string& path) override {
     size_t cases = 0;
     visit_cases(path, 64, [&](const CaseBlock& block) {
-      look(block.batch);
+      examine(block.batch);
       cases += block.batch.size();
     });
     return cases;
@@ -108,10 +108,10 @@ class AnyOpTarget final : public Target {
   /// Replaces the input by a random case, of the same op or of another one.
   size_t mutate(uint8_t* data, size_t size, size_t max_size, uint64_t seed) override {
     CounterRng rng(seed, 0);
-    std::optional<Batch> old = decode_bytes(data, size, 1);
+    const std::optional<Batch> old = decode_bytes(data, size, 1);
     const bool same_op = old && rng.one_in(2);
-    const uint64_t number = rng.next();
-    const Op op = same_op ? old->op() : generator_(number >> 16);
+    const uint64_t number = rng.next() >> 16;  // the generator multiplies it
+    const Op op = same_op ? old->op() : generator_(number);
     Batch fresh;
     StructuredGenerator(op, rng.next()).fill(0, 1, fresh);
     const std::vector<uint8_t> bytes = encode(op, fresh, 0);
@@ -131,8 +131,8 @@ class AnyOpTarget final : public Target {
         report_bin(static_cast<int>(fnv1a(words[i] + " " + words[j]) % static_cast<uint64_t>(bins::count)), 0);
   }
 
-  void look(const Batch& cases) {
-    for (auto& [key, finding] : any_.examine(cases).buckets) report(finding.first, finding.count);
+  void examine(const Batch& cases) {
+    for (const auto& [key, finding] : any_op_.examine(cases).buckets) report(finding.first, finding.count);
   }
 
   void report(const Divergence& divergence, uint64_t count) {
@@ -149,7 +149,7 @@ class AnyOpTarget final : public Target {
 
   TargetOptions options_;
   UnitIndex index_;
-  AnyOp any_;
+  AnyOp any_op_;
   OpGenerator generator_;
   std::unique_ptr<DivergenceLog> log_;
   std::set<std::string> printed_;

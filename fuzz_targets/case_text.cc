@@ -31,7 +31,7 @@ class CaseText final : public Target {
 
   void run(const uint8_t* data, size_t size) override {
     counts_.cases += read(std::string_view(reinterpret_cast<const char*>(data), size));
-    if (++counts_.inputs % 1024 == 0 && status_.due()) status_.write(counts_);
+    if (++counts_.inputs % 1024 == 0 && status_.is_due()) status_.write(counts_);
   }
   void finish() override { status_.write(counts_); }
 

@@ -10,6 +10,7 @@
 #include "oracles/properties/properties.h"
 #include "plan/registry.h"
 #include "plan/request.h"
+#include "search/feedback.h"
 #include "search/focuses.h"
 #include "search/structured_generator.h"
 
@@ -31,9 +32,9 @@ Field::Field(const Op& op, const std::vector<std::string>& units, const Registry
              const Comparison::Properties& properties)
     : comparison(op, units, registry, properties), cases(cases_of_input(op) * neighbour_factor()), batch(op) {
   WalksOfUnits walks(op, 1);
-  for (const EngineFocus& of : engine_focuses(comparison))
-    focuses.push_back({of.unit, Coverage(op, of.model, of.slicing), Mutator(op, corner_hints(of.model, of.slicing)),
-                       walks.of(corner_hints(of.model))});
+  for (const auto& [unit, model, slicing] : engine_focuses(comparison))
+    focuses.push_back(
+        {unit, Coverage(op, model, slicing), Mutator(op, corner_hints(model, slicing)), walks.of(corner_hints(model))});
   reached = ReachedBins(focuses.size());
 }
 
@@ -80,33 +81,30 @@ void NumberTarget::look(Field& field, size_t focus) {
       report_bin(bin, slot_of(focus));
       if (reached.add(focus, bin)) target.newest_bin_ = bin_name(bin);
     }
-    void impossible(const char* what) {
-      std::fprintf(stderr, "mmafuzz: a kernel broke an invariant of its own arithmetic: %s\n", what);
-      std::abort();
-    }
+    void impossible(const char* what) { FeatureCounts::impossible(what); }
   } sink{*this, field.reached, focus};
-  Field::Focus& f = field.focuses[focus];
+  Field::Focus& traced = field.focuses[focus];
   const bool compares_units = row_.compares_units();
   if (compares_units) field.comparison.run(field.batch, field.outcomes, field.round);
-  if (f.coverage.observes()) {
+  if (traced.coverage.observes()) {
     const size_t share = field.comparison.op().kind == OpKind::gemm ? 1 : coverage_share;
     for (size_t i = 0; i < field.batch.size(); i += share) {
-      f.coverage.observe(field.batch, i, sink);
+      traced.coverage.observe(field.batch, i, sink);
       if (compares_units && field.comparison.units().size() > 1)
-        sink.hit(field.comparison.disagreement_bin(field.outcomes, f.unit, i));
+        sink.hit(field.comparison.disagreement_bin(field.outcomes, traced.unit, i));
     }
   }
   if (compares_units) compare(field, focus);
   else relate(field, focus);
   ++inputs_;
   cases_ += field.batch.size();
-  if (inputs_ % 16 == 0 && status_.due()) write_status();
+  if (inputs_ % 16 == 0 && status_.is_due()) write_status();
 }
 
 /// Compares every unit of the op on the same cases, and checks the focus unit's properties.
 void NumberTarget::compare(Field& field, size_t focus) {
   const size_t unit = field.focuses[focus].unit;
-  field.comparison.examine_focus(field.batch, field.outcomes, unit, field.rounds++, field.seen,
+  field.comparison.examine_focus(field.batch, field.outcomes, unit, field.compared_batches++, field.seen,
                                  [&](Divergence d, uint64_t count) {
                                    field.comparison.confirm(d);
                                    report(std::move(d), count);
@@ -132,7 +130,8 @@ void NumberTarget::relate(Field& field, size_t focus) {
   field.comparison.examine_properties(
       field.batch, base, unit, field.turn, [&](Divergence d, uint64_t count) { report(std::move(d), count); },
       [&](const Property& property, size_t compared, bool broken) {
-        report_bin(bins::Property::at(number_of(property), broken ? 2 : compared ? 1 : 0), slot_of(focus));
+        const int outcome = broken ? 2 : compared ? 1 : 0;  // broken, holds, left out
+        report_bin(bins::Property::at(number_of(property), outcome), slot_of(focus));
       });
 }
 
@@ -173,9 +172,8 @@ size_t NumberTarget::mutate(uint8_t* data, size_t size, size_t max_size, uint64_
     copy_case(fresh, 0, batch, 0);
   } else {
     decode_operands(data, size, batch, 0);
-    if (rng.one_in(2)) {  // start from a neighbour, which was possibly the reason why the engine kept the input
+    if (rng.one_in(2))  // start from a neighbour, which was possibly the reason why the engine kept the input
       mutator.neighbour(batch, 0, header.selector, 1 + rng.below(static_cast<uint32_t>(field.cases - 1)));
-    }
     if (!rng.one_in(8)) mutator.mutate(batch, 0, rng);
   }
   if (rng.one_in(2)) header.selector = static_cast<uint8_t>(rng.next());
@@ -247,7 +245,7 @@ std::string NumberTarget::decode_input(const uint8_t* data, size_t size) {
 void NumberTarget::finish() { write_status(); }
 
 void NumberTarget::write_status() {
-  if (!status_.wanted()) return;
+  if (!status_.is_wanted()) return;
   if (fields_.size() == 1) {
     try {
       replace_file(status_.path() + ".bins", fields_.front()->reached.bytes());

@@ -35,7 +35,7 @@ struct Field {
   std::vector<Focus> focuses;  ///< at least one
   ReachedBins reached;
   SeenClasses seen;
-  uint64_t rounds = 0;  ///< batches that were compared
+  uint64_t compared_batches = 0;
   /// Selects the units that run in one of many rounds only. All run in round 0, as for cases of a file.
   uint64_t round = 0;
   /// Selects the properties that are checked in turns; nullopt, for cases of a file: all are checked.

@@ -50,10 +50,11 @@ int replay(int argc, char** argv) {
   std::vector<std::string> paths;
   std::string encode_to;
   bool decode = false;
+  constexpr std::string_view encode_option = "--encode=";
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "-h") arguments.push_back("--help");
-    else if (argument.starts_with("--encode=")) encode_to = argument.substr(9);
+    else if (argument.starts_with(encode_option)) encode_to = argument.substr(encode_option.size());
     else if (argument == "--decode") decode = true;
     else if (argument.starts_with("--")) arguments.push_back(argv[i]);
     else paths.push_back(argument);
@@ -65,10 +66,9 @@ int replay(int argc, char** argv) {
   for (const std::string& path : files_of(paths)) {
     if (!encode_to.empty()) {
       fs::create_directories(encode_to);
-      for (const std::vector<uint8_t>& bytes : target->encode_cases(path)) {
+      for (const std::vector<uint8_t>& bytes : target->encode_cases(path))
         write_output(encode_to + "/" + fs::path(path).stem().string() + "-" + std::to_string(inputs++),
                      {bytes.begin(), bytes.end()});
-      }
     } else if (is_case_text(path)) {
       cases += target->replay_cases(path);
     } else {

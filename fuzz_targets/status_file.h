@@ -23,12 +23,12 @@ class StatusFile {
   explicit StatusFile(std::string path) : path_(std::move(path)) {}
 
   const std::string& path() const { return path_; }
-  bool wanted() const { return !path_.empty(); }
+  bool is_wanted() const { return !path_.empty(); }
   /// Whether a second has passed since the last write. Reads the clock, which is too slow after every input.
-  bool due() const { return wanted() && seconds() - last_ >= 1; }
+  bool is_due() const { return is_wanted() && seconds() - last_ >= 1; }
   /// Ignores failures: a search goes on without its status, because findings are recorded elsewhere.
   void write(const TargetCounts& counts) {
-    if (!wanted()) return;
+    if (!is_wanted()) return;
     last_ = seconds();
     try {
       replace_file(path_, "seconds " + std::to_string(last_) + "\ninputs " + std::to_string(counts.inputs) +
