@@ -45,12 +45,12 @@ void draw_tight(const Op& op, const CornerHints& hints, Batch& batch, size_t ind
   const int leader = c_leads ? -1 : rng.between(0, std::min(op.k, hints.block) - 1);
   const int zeros = rng.one_in(3) ? rng.between(0, op.k) : op.k;  // products from here on are zero
   for (int i = 0; i < op.k; ++i) {
-    const int sum = i == leader ? anchor : below - (rng.one_in(3) ? rng.between(0, 2) : 0);
-    const int x = rng.between(std::max(a.emin(), sum - b.emax()), std::min(a.emax(), sum - b.emin()));
+    const int exponent = i == leader ? anchor : below - (rng.one_in(3) ? rng.between(0, 2) : 0);
+    const int ea = rng.between(std::max(a.emin(), exponent - b.emax()), std::min(a.emax(), exponent - b.emin()));
     const bool sign = one_sign ? negative : rng.one_in(2);
     const bool zero = i != leader && i >= zeros;
-    batch.inputs()[0].set(index, i, zero ? 0 : encode_about(a, sign, x, ones && i != leader, rng));
-    batch.inputs()[1].set(index, i, zero ? 0 : encode_about(b, false, sum - x, ones && i != leader, rng));
+    batch.inputs()[0].set(index, i, zero ? 0 : encode_about(a, sign, ea, ones && i != leader, rng));
+    batch.inputs()[1].set(index, i, zero ? 0 : encode_about(b, false, exponent - ea, ones && i != leader, rng));
   }
   const int c_exponent = c_leads ? anchor : rng.one_in(2) ? below : rng.between(below, anchor);
   const bool c_zero = rng.one_in(4) && !c_leads, c_negative = one_sign ? negative : rng.one_in(2);
@@ -89,8 +89,9 @@ class BoundSearch {
         CounterRng rng(seed_, first + i);
         const uint32_t kind = rng.below(8);
         if (kind >= 3 && !kept_.empty()) {  // vary one of the tightest cases so far
-          const Kept *x = &kept_[rng.below(uint32_t(kept_.size()))], *y = &kept_[rng.below(uint32_t(kept_.size()))];
-          copy_case((score(*x) < score(*y) ? y : x)->cases, 0, batch, i);
+          const Kept& first = kept_[rng.below(uint32_t(kept_.size()))];
+          const Kept& second = kept_[rng.below(uint32_t(kept_.size()))];
+          copy_case((score(first) < score(second) ? second : first).cases, 0, batch, i);
           kind == 3 ? mutator.mutate(batch, i, rng) : nudge(batch, i, rng);
         } else if (kind > 0) {
           draw_tight(op_, hints, batch, i, rng);
@@ -127,20 +128,17 @@ class BoundSearch {
     for (int moves = rng.between(1, 3); moves > 0; --moves) {
       const size_t field = rng.one_in(5) ? 2 : rng.below(static_cast<uint32_t>(batch.inputs().size()));
       Column& column = batch.inputs()[field];
-      const int at = rng.between(0, column.count() - 1);
-      const FormatFields f = op_.inputs()[field].format.fields();
-      const uint64_t unit = uint64_t{1} << f.ignored_low_bits, x = column.get(index, at);
-      const uint64_t mask = low_mask(f.width);
+      const int element = rng.between(0, column.count() - 1);
+      const FormatFields& f = op_.input_format(field).fields();
+      const uint64_t ulp = f.in_container(1);
+      uint64_t x = column.get(index, element);
       switch (rng.below(4)) {
-        case 0:
-          column.set(index, at, x ^ unit << rng.below(static_cast<uint32_t>(f.width - f.ignored_low_bits)));
-          break;
-        case 1: column.set(index, at, (rng.one_in(2) ? x + unit : x - unit) & mask); break;
-        case 2: column.set(index, at, column.get(index, rng.between(0, column.count() - 1))); break;
-        default:
-          column.set(index, at, (x + (rng.one_in(2) ? unit : ~unit + 1) * (uint64_t{1} << f.fraction_bits)) & mask);
-          break;
+        case 0: x ^= ulp << rng.below(static_cast<uint32_t>(f.width - f.ignored_low_bits)); break;
+        case 1: x += rng.one_in(2) ? ulp : 0 - ulp; break;
+        case 2: x = column.get(index, rng.between(0, column.count() - 1)); break;
+        default: x += (rng.one_in(2) ? ulp : 0 - ulp) << f.fraction_bits; break;  // the next exponent
       }
+      column.set(index, element, x & f.container_mask());
     }
   }
 
@@ -160,15 +158,15 @@ class BoundSearch {
   void keep(const Batch& batch, size_t index, double ratio, double parts) {
     greatest_ = std::max(greatest_, ratio);
     if (ratio == 0) return;
-    size_t same = 0;
+    size_t alike = 0;
     Kept* least = nullptr;
     for (Kept& k : kept_) {
       if (std::floor(k.parts) != std::floor(parts)) continue;
       if (k.ratio == ratio) return;
-      ++same;
+      ++alike;
       if (!least || k.ratio < least->ratio) least = &k;
     }
-    if (same < kept_of_a_kind) least = &kept_.emplace_back();
+    if (alike < kept_of_a_kind) least = &kept_.emplace_back();
     else if (ratio < least->ratio) return;
     *least = {Batch(op_), ratio, parts};
     least->cases.append(batch, index);
@@ -198,7 +196,7 @@ int run_bounds(BoundsOptions& options) {
     writer->comment(
         "The tightest cases that 'mmafuzz bench bounds' found: of each the ratio error/bound, and the unit's result.");
   }
-  bool any = false, broken = false;
+  bool any_bound = false, broken = false;
   for (size_t o = 0; o < ops.size(); ++o) {
     for (const std::string& name : registry().searched_by_default(ops[o])) {
       const Role role = registry().role_of(name);
@@ -207,7 +205,7 @@ int run_bounds(BoundsOptions& options) {
       std::unique_ptr<Unit> unit = bind_or_fail(name, ops[o]);
       Result<ErrorBounds> bounds = ErrorBounds::of_unit(ops[o], *unit);
       if (!bounds) continue;
-      if (!std::exchange(any, true))
+      if (!std::exchange(any_bound, true))
         options.rows.say(fmt::format("{:62} {:14} {:>9} {:>9} {:>5} {:>8}", "unit", "kernel", "greatest", "ratio of",
                                      "parts", "cases"));
       BoundSearch search(ops[o], std::move(unit), std::move(*bounds), options.seed);
@@ -236,7 +234,7 @@ int run_bounds(BoundsOptions& options) {
       writer->one_case(tightest->cases, 0, &outcomes);
     }
   }
-  if (!any) throw BadInput("bench bounds: no unit with an error bound matches '" + options.only + "'");
+  if (!any_bound) throw BadInput("bench bounds: no unit with an error bound matches '" + options.only + "'");
   if (writer) writer->finish();
   options.rows.end();
   return broken ? exit_divergence : exit_ok;

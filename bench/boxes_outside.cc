@@ -32,8 +32,8 @@ Products products_of(const DotModel& m, const DotOperands& in) {
 uint64_t mixed(uint64_t x) { return CounterRng(x, 0).next(); }
 
 /// A copy of operands that a flaw can change.
-struct Copy {
-  explicit Copy(const DotOperands& in) : a(in.a, in.a + in.k), b(in.b, in.b + in.k), operands(in) {
+struct OperandCopy {
+  explicit OperandCopy(const DotOperands& in) : a(in.a, in.a + in.k), b(in.b, in.b + in.k), operands(in) {
     operands.a = a.data();
     operands.b = b.data();
   }
@@ -67,7 +67,7 @@ class Boxes {
   template <class Change>
   void misread(const char* name, const char* flaw, Change change) {
     add(name, flaw, [change](const DotModel& m, const DotOperands& in, Kept&) {
-      Copy copy(in);
+      OperandCopy copy(in);
       change(m, copy);
       return evaluate_dot(m, copy.operands);
     });
@@ -123,16 +123,16 @@ void add_datapath_flaws(Boxes& hopper, Boxes& ampere) {
                    return away_from_zero(m, in, result) == result ? result : result | 2;
                  });
   hopper.misread("lane 7", "one bit fewer is kept of the factors of lane 7",
-                 [](const DotModel&, Copy& copy) { copy.a[7] &= ~uint64_t{1}; });
-  hopper.misread("lane 3 flushes", "subnormal factors of lane 3 are zeros", [](const DotModel& m, Copy& copy) {
+                 [](const DotModel&, OperandCopy& copy) { copy.a[7] &= ~uint64_t{1}; });
+  hopper.misread("lane 3 flushes", "subnormal factors of lane 3 are zeros", [](const DotModel& m, OperandCopy& copy) {
     if (decode(m.a, copy.a[3]).subnormal) copy.a[3] = 0;
   });
-  hopper.misread("NaN in lane 9", "a NaN in lane 9 is not seen", [](const DotModel& m, Copy& copy) {
+  hopper.misread("NaN in lane 9", "a NaN in lane 9 is not seen", [](const DotModel& m, OperandCopy& copy) {
     if (decode(m.a, copy.a[9]).cls == NumberClass::nan) copy.a[9] = 0;
   });
   hopper.changed("negative zero", "a result of -0 or +0 has the sign of c",
                  [](const DotModel& m, const DotOperands& in, uint64_t result) {
-                   return result << 33 == 0 ? (in.c & 0x80000000) : result;
+                   return is_zero(m.d, result) ? (in.c & 0x80000000) : result;
                  });
   hopper.changed("saturating adder", "sums of 2^20 and more are 2^20",
                  [](const DotModel& m, const DotOperands&, uint64_t result) {
@@ -142,9 +142,9 @@ void add_datapath_flaws(Boxes& hopper, Boxes& ampere) {
   hopper.changed("away from zero", "every inexact result is rounded away from zero", away_from_zero);
   ampere.changed("blocks by c", "where c is zero all products make one block",
                  [](const DotModel& m, const DotOperands& in, uint64_t result) {
-                   DotModel one = m;
-                   one.block = one.k;
-                   return in.c << 33 == 0 ? evaluate_dot(one, in) : result;
+                   DotModel one_block = m;
+                   one_block.block = m.k;
+                   return is_zero(m.c, in.c) ? evaluate_dot(one_block, in) : result;
                  });
   ampere.changed("unequal blocks", "blocks of six and ten products",
                  [](const DotModel& m, const DotOperands& in, uint64_t) {
@@ -160,7 +160,7 @@ void add_datapath_flaws(Boxes& hopper, Boxes& ampere) {
                    return evaluate_dot(second, part);
                  });
   ampere.misread("narrow multiplier", "products of two odd significands lose their last bit",
-                 [](const DotModel&, Copy& copy) {
+                 [](const DotModel&, OperandCopy& copy) {
                    for (size_t i = 0; i < copy.a.size(); ++i)
                      if (copy.a[i] & copy.b[i] & 1) copy.b[i] ^= 1;
                  });

@@ -20,12 +20,12 @@ namespace mmafuzz {
 namespace {
 
 /// A query with its units bound.
-struct Bound {
+struct BoundQuery {
   const Query& query;
   Op op;
   std::unique_ptr<Unit> first, second;
 
-  explicit Bound(const Query& q)
+  explicit BoundQuery(const Query& q)
       : query(q), op(op_from_text(q.op)), first(bind_or_fail(q.first, op)), second(bind_or_fail(q.second, op)) {}
 };
 
@@ -49,7 +49,7 @@ bool tell_apart(const FormatFields& f, uint64_t x, uint64_t y) {
   return x != y && !is_special(f, x) && !is_special(f, y) && !(is_zero(f, x) && is_zero(f, y));
 }
 
-Run search(const Bound& bound, uint64_t seed, double limit) {
+Run search(const BoundQuery& bound, uint64_t seed, double limit) {
   constexpr size_t first_chunk = 64, greatest_chunk = 1024;  // easy queries end within microseconds
   const double start = wall_seconds();
   const auto elapsed = [&] { return wall_seconds() - start; };
@@ -89,7 +89,7 @@ Run search(const Bound& bound, uint64_t seed, double limit) {
 
 /// Evaluates a found input again: by both units, by the slow twins of units that are rows, and by MPFR where the first
 /// hypothesis is the exact result. Returns the first disagreement as text, or "".
-std::string verify(const Bound& bound, const Run& run) {
+std::string verify(const BoundQuery& bound, const Run& run) {
   std::vector<std::pair<std::string, uint64_t>> expected = {{bound.query.first, run.first},
                                                             {bound.query.second, run.second}};
   for (size_t i = 0; i < 2; ++i)
@@ -137,12 +137,13 @@ void print_header() {
              "q3", "most", "q1", "median", "q3", "most", "table 4", "table 4", "4.8.12");
 }
 
-void print_query(const Bound& bound, const std::vector<Run>& runs) {
-  const Spread c = spread_of(runs, &Run::cases), s = spread_of(runs, &Run::seconds);
+void print_query(const BoundQuery& bound, const std::vector<Run>& runs) {
+  const Spread cases = spread_of(runs, &Run::cases), seconds = spread_of(runs, &Run::seconds);
   const PaperQuery& paper = *bound.query.paper;
   fmt::print("{:46} {:7.0f} {:7.0f} {:7.0f} {:7.0f} {:9.3f} {:9.3f} {:9.3f} {:9.3f}  {:>8} {:>8} {:>9}\n",
-             bound.query.name, c.quartile1, c.median, c.quartile3, c.greatest, s.quartile1 * 1e3, s.median * 1e3,
-             s.quartile3 * 1e3, s.greatest * 1e3, paper.z3, paper.cvc5, paper.z3_again);
+             bound.query.name, cases.quartile1, cases.median, cases.quartile3, cases.greatest, seconds.quartile1 * 1e3,
+             seconds.median * 1e3, seconds.quartile3 * 1e3, seconds.greatest * 1e3, paper.z3, paper.cvc5,
+             paper.z3_again);
   const auto missed = std::count_if(runs.begin(), runs.end(), [](const Run& r) { return !r.input; });
   if (missed) fmt::print("    nothing found with {} of {} seeds\n", missed, runs.size());
   if (const Run* run = shown_run(runs)) {
@@ -153,7 +154,7 @@ void print_query(const Bound& bound, const std::vector<Run>& runs) {
   std::fflush(stdout);
 }
 
-nlohmann::json to_json(const Bound& bound, const std::vector<Run>& runs) {
+nlohmann::json to_json(const BoundQuery& bound, const std::vector<Run>& runs) {
   nlohmann::json list = nlohmann::json::array();
   for (const Run& run : runs) {
     list.push_back({{"seed", run.seed}, {"seconds", run.seconds}, {"cases", run.cases}});
@@ -171,7 +172,7 @@ nlohmann::json to_json(const Bound& bound, const std::vector<Run>& runs) {
           {"runs", list}};
 }
 
-void write_csv(std::ostream& out, const Bound& bound, const std::vector<Run>& runs) {
+void write_csv(std::ostream& out, const BoundQuery& bound, const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     const std::string results = run.input ? to_hex(bound.op.d, run.first) + ',' + to_hex(bound.op.d, run.second) : ",";
     out << fmt::format("{},{},{:.9f},{},{},\"{}\",\"{}\",{},{}\n", bound.query.name, run.seed, run.seconds, run.cases,
@@ -201,7 +202,7 @@ int run_discriminate(const DiscriminateOptions& options) {
     if (!matches_glob(options.query, query.name)) continue;
     if (!any && !options.json) print_header();
     any = true;
-    const Bound bound(query);
+    const BoundQuery bound(query);
     std::vector<Run> runs;
     for (uint64_t seed = 1; seed <= options.seeds; ++seed) {
       runs.push_back(search(bound, seed, options.time));
@@ -229,7 +230,7 @@ double search_seconds(const PaperQuery& line, uint64_t seeds, double limit) {
   double longest = 0;
   for (const Query& query : discriminating_queries()) {
     if (query.paper != &line) continue;
-    const Bound bound(query);
+    const BoundQuery bound(query);
     std::vector<Run> runs;
     for (uint64_t seed = 1; seed <= seeds; ++seed) {
       runs.push_back(search(bound, seed, limit));

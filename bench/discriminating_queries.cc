@@ -18,7 +18,7 @@ Exact product(const DotOperands& in, int i) {
   return exact_product(to_exact(decode(fp16_fields, in.a[i])), to_exact(decode(fp16_fields, in.b[i])));
 }
 
-bool any_finite(const Op&, const DotOperands&) { return true; }
+bool no_condition(const Op&, const DotOperands&) { return true; }
 
 bool products_alone(const Op& op, const DotOperands& in) { return is_zero(op.c.fields(), in.c); }
 
@@ -53,11 +53,12 @@ bool positive_and_descending(const Op& op, const DotOperands& in) {
 
 std::vector<Query> make_queries() {
   const std::string left = "hypothesis:left-to-right", right = "hypothesis:right-to-left";
+  constexpr bool first_is_exact = true;
   std::vector<Query> all;
   all.push_back({"exact-product", &exact_product_query, dot("fp32", 1), volta, "hypothesis:narrow-products",
-                 products_alone, true});
+                 products_alone, first_is_exact});
   all.push_back({"exact-addition", &exact_addition_query, dot("fp16", 2), volta_fp16, "hypothesis:narrow-sums",
-                 exact_sum_of_inexact_products, true});
+                 exact_sum_of_inexact_products, first_is_exact});
 
   const auto final_mode = [](const char* mode) { return volta_fp16 + "?output_rounding=" + mode; };
   for (int i = 0; i < 4; ++i)
@@ -72,11 +73,11 @@ std::vector<Query> make_queries() {
   const auto mode_of = [&](const char* mode) { return left + "?rounding=" + mode; };
   for (int i = 0; i < 4; ++i)
     all.push_back({std::string("accumulator-rounding/truncation-") + modes[i], &accumulator_rounding_query,
-                   dot("fp32", 1), aligned, mode_of(modes[i]), any_finite});
+                   dot("fp32", 1), aligned, mode_of(modes[i]), no_condition});
   for (int i = 0; i < 4; ++i)
     for (int j = i + 1; j < 4; ++j)
       all.push_back({std::string("accumulator-rounding/") + modes[i] + "-" + modes[j], &accumulator_rounding_query,
-                     dot("fp32", 1), mode_of(modes[i]), mode_of(modes[j]), any_finite});
+                     dot("fp32", 1), mode_of(modes[i]), mode_of(modes[j]), no_condition});
 
   all.push_back({"order", &order_query, dot("fp32", 3), left, right, products_alone});
   all.push_back({"normalization", &normalization_query, dot("fp32", 2), aligned, left, positive});

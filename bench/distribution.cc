@@ -58,7 +58,7 @@ class Counted {
 };
 
 void count_cases(const Op& op, const DistributionOptions& options,
-                 const std::vector<std::pair<size_t, Counted*>>& into) {
+                 const std::vector<std::pair<size_t, Counted*>>& columns) {
   std::vector<GuidedSearch::Focus> focuses;
   focuses.push_back({"none", CornerHints{}, make_no_feedback()});
   const GuidedSearch search(op, std::move(focuses), options.seed);
@@ -67,7 +67,7 @@ void count_cases(const Op& op, const DistributionOptions& options,
   for (uint64_t done = 0; done < options.cases; done += chunk) {
     search.propose(done / chunk, done, chunk, batch);
     for (size_t i = 0; i < batch.size(); ++i)
-      for (const auto& [column, counted] : into) counted->count(batch.inputs()[column], i);
+      for (const auto& [column, counted] : columns) counted->count(batch.inputs()[column], i);
   }
 }
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr double interval = 2, share = 0.02;
 
 struct ExchangeBench {
-  unsigned fields = 40, rounds = 10, gained = 20, most = 1024;
+  unsigned fields = 40, rounds = 10, gained = 20, most_shards = 1024;
   size_t input_bytes = 72;
   std::string folder;
   bool rival = true;
@@ -59,17 +59,17 @@ Cost cost_of_records(unsigned count, const ExchangeBench& bench, const std::stri
   std::vector<Exchange> shards;
   std::vector<std::vector<ExchangedField>> fields;
   shards.reserve(count);
-  const auto own = [&](unsigned i) { return folder + "/own/" + std::to_string(i); };
+  const auto folder_of = [&](unsigned i) { return folder + "/own/" + std::to_string(i); };
   for (unsigned i = 0; i < count; ++i) {
     fields.push_back(fields_of(i, count, bench));
-    for (const ExchangedField& field : fields[i]) fs::create_directories(own(i) + "/corpus/" + field.field);
-    shards.emplace_back(folder + "/exchange", own(i), Shard{i + 1, count}.name(), fields[i], true);
+    for (const ExchangedField& field : fields[i]) fs::create_directories(folder_of(i) + "/corpus/" + field.field);
+    shards.emplace_back(folder + "/exchange", folder_of(i), Shard{i + 1, count}.name(), fields[i], true);
   }
   Cost cost;
   for (unsigned round = 0; round < bench.rounds + 1; ++round) {  // the last one only receives
     for (unsigned i = 0; round < bench.rounds && i < count; ++i)
       for (unsigned n = 0; n < bench.gained; ++n)
-        std::ofstream(own(i) + "/corpus/" + fields[i][n % fields[i].size()].field + ".inputs",
+        std::ofstream(folder_of(i) + "/corpus/" + fields[i][n % fields[i].size()].field + ".inputs",
                       std::ios::app | std::ios::binary)
             << random_input(bench.input_bytes, random);
     for (unsigned i = 0; i < count; ++i) {
@@ -86,9 +86,9 @@ Cost cost_of_records(unsigned count, const ExchangeBench& bench, const std::stri
     cost.bytes += double(shards[i].counts().bytes_received) / runs;
     cost.received += shards[i].counts().received;
   }
-  std::map<std::string, unsigned> in_field;
-  for (const auto& of_shard : fields)
-    for (const ExchangedField& field : of_shard) ++in_field[field.field];
+  std::map<std::string, unsigned> in_field;  // number of shards
+  for (const auto& shard_fields : fields)
+    for (const ExchangedField& field : shard_fields) ++in_field[field.field];
   for (unsigned i = 0; i < count; ++i) {
     for (const ExchangedField& field : fields[i]) cost.looked_at += double(in_field[field.field]) / double(count);
     for (unsigned n = 0; n < bench.gained; ++n)
@@ -139,7 +139,7 @@ void run(ExchangeBench& bench) {
   bench.rows.say(fmt::format("{:>6} {:>12} {:>12} {:>9} {:>9} {:>10} {:>14} {:>13}{}", "shards", "ms a round",
                              "longest ms", "looked at", "read", "KiB read", "interval at 2 %", "files/s, all",
                              bench.rival ? "   ms with a file each" : ""));
-  for (unsigned count = 1; count <= bench.most; count *= 2) {
+  for (unsigned count = 1; count <= bench.most_shards; count *= 2) {
     fs::create_directories(root);
     const Cost cost = cost_of_records(count, bench, root + "/records");
     if (cost.missed) throw std::logic_error(fmt::format("{} inputs did not arrive", cost.missed));
@@ -181,7 +181,7 @@ void add_bench_exchange(Arguments& bench, int& status) {
   sub->add_option("--gained", options->gained, "new inputs of a shard between two rounds")
       ->check(in_range(1, 10000))
       ->capture_default_str();
-  sub->add_option("--shards", options->most, "greatest number of shards")
+  sub->add_option("--shards", options->most_shards, "greatest number of shards")
       ->check(in_range(1, 9999))
       ->capture_default_str();
   sub->add_option("--folder", options->folder, "on the file system that shards would share")

@@ -27,7 +27,7 @@ void measure_rate(const FuzzTarget& target, const Op& op, double seconds, Measur
     coverages.emplace_back(op, nullptr, unit->slicing());
     mutators.emplace_back(op, corner_hints(nullptr, unit->slicing()));
   }
-  struct Counter {
+  struct Sink {
     std::vector<uint8_t> reached = std::vector<uint8_t>(size_t(bins::count));
     void hit(int bin) { reached[size_t(bin)] = 1; }
     void impossible(const char*) {}

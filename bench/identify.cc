@@ -52,7 +52,7 @@ bool told_apart(const Op& op, const DotModel& x, const DotModel& y, uint64_t cas
   constexpr size_t chunk = 4096;
   const StructuredGenerator structured(op, seed);
   const RandomGenerator spread(op, RandomKind::spread, seed);
-  const TargetedCases of_x(op, x, seed), of_y(op, y, seed);
+  const TargetedCases targeted_x(op, x, seed), targeted_y(op, y, seed);
   for (uint64_t first = 0; first < cases; first += chunk) {
     for (int kind = 0; kind < 4; ++kind) {
       if (kind >= 2 && (op.a.fields().integer || first >= max_targeted)) continue;
@@ -61,7 +61,7 @@ bool told_apart(const Op& op, const DotModel& x, const DotModel& y, uint64_t cas
       else if (kind == 1) spread.fill(first, chunk, batch);
       else batch.resize(chunk);
       for (size_t i = 0; i < batch.size(); ++i) {
-        if (kind >= 2) (kind == 2 ? of_x : of_y).make(first + i, batch, i);
+        if (kind >= 2) (kind == 2 ? targeted_x : targeted_y).make(first + i, batch, i);
         const DotOperands& in = one.load(batch, i);
         if (!same_result(op, evaluate_dot(x, in), evaluate_dot(y, in))) return true;
       }
@@ -71,7 +71,7 @@ bool told_apart(const Op& op, const DotModel& x, const DotModel& y, uint64_t cas
 }
 
 /// Whether the kernel and the slow twin differ on one of 4096 cases, so that the box, a slow twin, is not the model.
-bool differing_from_twin(const Op& op, const DotModel& m) {
+bool differs_from_twin(const Op& op, const DotModel& m) {
   DotCase one(op);
   Batch batch;
   StructuredGenerator(op, 31).fill(0, 4096, batch);
@@ -86,15 +86,15 @@ bool differing_from_twin(const Op& op, const DotModel& m) {
 /// the kernel is wrong, only the kernel is checked.
 bool says_what_is_open(const Identification& id, const DotModel& truth) {
   const size_t compared = truth.kernel == id.model->kernel ? id.parameters.size() : 1;  // the kernel is the first
+  const auto is_right_or_open = [&](const ParameterFinding& finding) {
+    const int64_t value = finding.parameter->get(truth);
+    const auto lists = [&](const Undetermined& u) {
+      return std::find(u.values.begin(), u.values.end(), value) != u.values.end();
+    };
+    return value == finding.value || std::any_of(finding.undetermined.begin(), finding.undetermined.end(), lists);
+  };
   return std::all_of(id.parameters.begin(), id.parameters.begin() + static_cast<std::ptrdiff_t>(compared),
-                     [&](const ParameterFinding& finding) {
-                       const int64_t value = finding.parameter->get(truth);
-                       const auto lists = [&](const Undetermined& u) {
-                         return std::find(u.values.begin(), u.values.end(), value) != u.values.end();
-                       };
-                       return value == finding.value ||
-                              std::any_of(finding.undetermined.begin(), finding.undetermined.end(), lists);
-                     });
+                     is_right_or_open);
 }
 
 Judgement judge(const Identification& id, const DotModel& truth, uint64_t compare) {
@@ -141,7 +141,8 @@ void add_row(MeasuredRows& table, const std::string& name, std::string_view name
                         rounds, held, seconds));
 }
 
-void one_box(const std::string& name, const Op& op, const DotModel& truth, IdentifyBench& options, Totals& totals) {
+void identify_box(const std::string& name, const Op& op, const DotModel& truth, IdentifyBench& options,
+                  Totals& totals) {
   const std::unique_ptr<Unit> box = box_around(truth);
   const double before = processor_seconds();
   const Identification id = identify(*box, op, options.settings);
@@ -155,7 +156,7 @@ void one_box(const std::string& name, const Op& op, const DotModel& truth, Ident
   add_row(options.table, name, word, j.undetermined, id.dots, id.rounds, id.verified.cases, seconds);
   if (options.verbose && word != "exact") {
     options.table.say(fmt::format("    truth {}\n    found {} {}", custom_name(truth, op), id.name, id.reason));
-    if (differing_from_twin(op, truth))
+    if (differs_from_twin(op, truth))
       options.table.say(fmt::format("    the row and its twin differ: the box is not this row"));
     for (const Refuted& r : id.best)
       options.table.say(fmt::format("    best {} {} of {}", r.hypothesis, r.mismatches, id.evidence.size()));
@@ -195,9 +196,9 @@ size_t run_questionnaires(IdentifyBench& options) {
   size_t rows = 0, named_rows = 0, wrong = 0, most = 0;
   for (const ModelRow& row : model_rows()) {
     if (!matches_glob(options.rows, row.name()) || !contents.insert(function_of(row)).second) continue;
-    auto at = asked.find(to_text(row.op));
-    if (at == asked.end()) at = asked.emplace(to_text(row.op), questionnaire(row.op)).first;
-    const Batch& cases = at->second;
+    auto known = asked.find(to_text(row.op));
+    if (known == asked.end()) known = asked.emplace(to_text(row.op), questionnaire(row.op)).first;
+    const Batch& cases = known->second;
     Evidence evidence(row.op);
     DotCase one(row.op);
     for (size_t i = 0; i < cases.size(); ++i) evidence.add(cases, i, slow_twin_dot(row.model, one.load(cases, i)), 0);
@@ -232,7 +233,7 @@ int run_identify_bench(IdentifyBench& options) {
     for (const ModelRow& row : model_rows()) {
       if (!matches_glob(options.rows, row.name())) continue;
       if (!contents.insert(function_of(row)).second) ++repeated;
-      else one_box(row.name(), row.op, row.model, options, rows);
+      else identify_box(row.name(), row.op, row.model, options, rows);
     }
     options.table.say(fmt::format("\n{} more rows have the op and the parameters of a row above", repeated));
     print_totals(options.table, "rows", rows);
@@ -241,9 +242,9 @@ int run_identify_bench(IdentifyBench& options) {
   Totals points;
   for (uint64_t n = options.first_point; n < options.first_point + options.points; ++n) {
     const auto [op, model] = random_point(options.seed, n);
-    one_box("point " + std::to_string(n) + " " + parameter_text(*find_parameter("kernel"), model) + " " + op.d.name() +
-                "." + op.a.name() + "." + op.b.name() + " k=" + std::to_string(op.k),
-            op, model, options, points);
+    identify_box("point " + std::to_string(n) + " " + parameter_text(*find_parameter("kernel"), model) + " " +
+                     op.d.name() + "." + op.a.name() + "." + op.b.name() + " k=" + std::to_string(op.k),
+                 op, model, options, points);
   }
   if (options.points) print_totals(options.table, "points", points);
   if (points.boxes["WRONG"]) status = exit_divergence;

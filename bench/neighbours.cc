@@ -78,8 +78,8 @@ class Compared {
     Outcomes outcomes;
     for (size_t i = first; i < last && other.numbers <= most; ++i) {
       unit->run(parts_[i], outcomes);
-      for (size_t at = 0; at < parts_[i].size(); ++at)
-        if (const auto how = how_they_differ(row_.model.d, results_[i].results.get(at), outcomes.results.get(at)))
+      for (size_t index = 0; index < parts_[i].size(); ++index)
+        if (const auto how = how_they_differ(row_.model.d, results_[i].results.get(index), outcomes.results.get(index)))
           ++(how == Differs::numbers ? other.numbers : other.nans);
     }
   }
@@ -205,11 +205,11 @@ AmongNeighbours among_neighbours(const ModelRow& row, size_t structured_cases) {
     if (other.numbers > 0 && (!numbers || other.numbers < numbers->numbers)) numbers = &other;
     if (other.numbers == 0 && other.nans > 0 && (!nans || other.nans < nans->nans)) nans = &other;
   }
-  const auto take = [&](const Hypothesis* from, size_t Hypothesis::*differing, Differs how) -> Neighbour {
-    if (!from) return {};
-    return {*from, from->*differing, cases_against(row, from->model, how, structured_cases)};
+  const auto neighbour = [&](const Hypothesis* nearest, size_t Hypothesis::*differing, Differs how) -> Neighbour {
+    if (!nearest) return {};
+    return {*nearest, nearest->*differing, cases_against(row, nearest->model, how, structured_cases)};
   };
-  return {take(numbers, &Hypothesis::numbers, Differs::numbers), take(nans, &Hypothesis::nans, Differs::nans),
+  return {neighbour(numbers, &Hypothesis::numbers, Differs::numbers), neighbour(nans, &Hypothesis::nans, Differs::nans),
           all.size()};
 }
 
@@ -222,12 +222,12 @@ std::optional<Differs> how_they_differ(const FormatFields& d, uint64_t x, uint64
 }
 
 std::vector<const ModelRow*> rows_with_neighbours() {
-  std::set<std::string> others;
+  std::set<std::string> distinguished;
   for (const auto& rows : {nvidia_rows(), amd_rows()})
-    for (const ModelRow& row : rows) others.insert(row.arch);
+    for (const ModelRow& row : rows) distinguished.insert(row.arch);
   std::vector<const ModelRow*> all;
   for (const ModelRow& row : model_rows())
-    if (!others.count(row.arch)) all.push_back(&row);
+    if (!distinguished.count(row.arch)) all.push_back(&row);
   return all;
 }
 
@@ -238,8 +238,8 @@ Batch as_plain_sums(const DotModel& row, const Batch& cases) {
              negates_addend = negates_c(row) != negates_result(row);
   for (size_t i = 0; i < cases.size(); ++i) {
     plain.append(cases, i);
-    for (int at = 0; negates_products && at < cases.op().k; ++at)
-      plain.inputs()[0].set(i, at, cases.a().get(i, at) ^ a.in_container(a.sign_bit()));
+    for (int lane = 0; negates_products && lane < cases.op().k; ++lane)
+      plain.inputs()[0].set(i, lane, cases.a().get(i, lane) ^ a.in_container(a.sign_bit()));
     if (row.form == Form::s_alone) plain.inputs()[2].set(i, 0, c.encode_zero(true));
     else if (negates_addend) plain.inputs()[2].set(i, 0, cases.c().get(i) ^ c.in_container(c.sign_bit()));
   }
@@ -262,23 +262,23 @@ void write_block(CaseWriter& writer, const std::string& unit, const Batch& cases
   for (size_t i = 0; i < cases.size(); ++i) writer.one_case(cases, i, &outcomes);
 }
 
-void write(CaseWriter& writer, const ModelRow& row, const Neighbour& of, size_t hypotheses, uint64_t compared) {
-  writer.comment(fmt::format("{} against {}: nearest of {}, differs on {} of {} cases", row.name(), of.nearest->name,
-                             hypotheses, of.differing, compared));
-  write_block(writer, "twin:" + row.name(), of.cases);
-  write_block(writer, "twin:" + of.nearest->name, of.cases);
-  write_block(writer, "exact:mpfr", as_plain_sums(row.model, of.cases));
+void write(CaseWriter& writer, const ModelRow& row, const Neighbour& neighbour, size_t hypotheses, uint64_t compared) {
+  writer.comment(fmt::format("{} against {}: nearest of {}, differs on {} of {} cases", row.name(),
+                             neighbour.nearest->name, hypotheses, neighbour.differing, compared));
+  write_block(writer, "twin:" + row.name(), neighbour.cases);
+  write_block(writer, "twin:" + neighbour.nearest->name, neighbour.cases);
+  write_block(writer, "exact:mpfr", as_plain_sums(row.model, neighbour.cases));
 }
 
 /// Throws a Contradiction where model and twin of the row or its neighbour differ, so that the corpus has no such case.
-void check_by_twins(const ModelRow& row, const Neighbour& of) {
-  for (const std::string& name : {row.name(), of.nearest->name}) {
+void check_by_twins(const ModelRow& row, const Neighbour& neighbour) {
+  for (const std::string& name : {row.name(), neighbour.nearest->name}) {
     Outcomes model, twin;
-    bind_or_fail("model:" + name, row.op)->run(of.cases, model);
-    bind_or_fail("twin:" + name, row.op)->run(of.cases, twin);
-    for (size_t i = 0; i < of.cases.size(); ++i)
+    bind_or_fail("model:" + name, row.op)->run(neighbour.cases, model);
+    bind_or_fail("twin:" + name, row.op)->run(neighbour.cases, twin);
+    for (size_t i = 0; i < neighbour.cases.size(); ++i)
       if (model.results.get(i) != twin.results.get(i))
-        throw Contradiction(name + " and its slow twin differ on " + case_line(of.cases, i));
+        throw Contradiction(name + " and its slow twin differ on " + case_line(neighbour.cases, i));
   }
 }
 
@@ -302,14 +302,14 @@ int run_neighbours(const NeighboursOptions& options) {
       file->comment("rounded once, with the signs that the row's form gives the operands. First where numbers differ,");
       file->comment("then, where a neighbour differs in nothing else, which NaN comes out.");
     }
-    for (const auto& [of, kind] : {std::pair{&found[i].numbers, "numbers"}, std::pair{&found[i].nans, "NaNs"}}) {
-      if (of->nearest) {
-        check_by_twins(*rows[i], *of);
-        write(*file, *rows[i], *of, found[i].hypotheses, options.cases);
+    for (const auto& [neighbour, kind] : {std::pair{&found[i].numbers, "numbers"}, std::pair{&found[i].nans, "NaNs"}}) {
+      if (neighbour->nearest) {
+        check_by_twins(*rows[i], *neighbour);
+        write(*file, *rows[i], *neighbour, found[i].hypotheses, options.cases);
       }
-      fmt::print("{} {} {} {} {}\n", rows[i]->name(), kind, of->nearest ? of->nearest->name : "-", of->differing,
-                 of->cases.size());
-      short_of_ten += of->cases.size() < cases_of_a_neighbour;
+      fmt::print("{} {} {} {} {}\n", rows[i]->name(), kind, neighbour->nearest ? neighbour->nearest->name : "-",
+                 neighbour->differing, neighbour->cases.size());
+      short_of_ten += neighbour->cases.size() < cases_of_a_neighbour;
     }
   }
   for (const auto& [arch, file] : files) file->finish();

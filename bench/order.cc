@@ -19,7 +19,7 @@ struct OrderBench {
 };
 
 /// Runs one case in advance, so that no measurement includes the start of a unit's process.
-void start(const Unit& unit, const Op& op) {
+void warm_up(const Unit& unit, const Op& op) {
   Batch batch(op);
   batch.resize(1);
   Outcomes outcomes;
@@ -34,7 +34,7 @@ int run_order_bench(OrderBench& options) {
     for (const uint64_t k : options.sizes) {
       const Op op = op_from_text("dot " + options.formats + " k=" + std::to_string(k) + " nan=any");
       const std::unique_ptr<Unit> unit = bind_or_fail(name, op);
-      start(*unit, op);
+      warm_up(*unit, op);
       const RevealedOrder ours = reveal_order(*unit, op, options.settings);
       OrderSettings one_by_one = options.settings;
       one_by_one.one_by_one = true;

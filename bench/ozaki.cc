@@ -195,19 +195,18 @@ int run_estimate(const OzakiOptions& o) {
       const std::vector<uint64_t> a = random_matrix(o.m * k, phi, o.seed), b = random_matrix(k * o.n, phi, o.seed + 1);
       const std::vector<uint64_t> c(static_cast<size_t>(o.m * o.n), 0);
       const ExactElements exact(*shape, a, b, 2048);
-      const double of_chain = exact.greatest_relative_error(fma_chain(*shape, a, b));
+      const double chain_error = exact.greatest_relative_error(fma_chain(*shape, a, b));
       gemm::NamedPlan plan = plan_or_fail(o.slice, "slices=estimated");
       const OzakiGemm engine = engine_or_fail(plan, k);
       const int d = engine.describe(*shape, a.data(), b.data()).record.wanted_slices;
-      fmt::print("| {} | {} | {:.1e} | {} |", k, phi, of_chain, d);
+      fmt::print("| {} | {} | {:.1e} | {} |", k, phi, chain_error, d);
       for (const int slices : {d, d - 1})
         for (const bool fast : {false, true}) {
           plan.plan.slices = slices;
           plan.plan.fast = fast;
           plan.plan.threads = o.threads;
-          const OzakiGemm of_plan = engine_or_fail(plan, k);
-          const std::vector<uint64_t> result = of_plan.multiply(*shape, a.data(), b.data(), c.data());
-          fmt::print(" {:.2g} |", exact.greatest_relative_error(result) / of_chain);
+          const std::vector<uint64_t> result = engine_or_fail(plan, k).multiply(*shape, a.data(), b.data(), c.data());
+          fmt::print(" {:.2g} |", exact.greatest_relative_error(result) / chain_error);
         }
       fmt::print("\n");
       std::fflush(stdout);
@@ -216,10 +215,11 @@ int run_estimate(const OzakiOptions& o) {
   return exit_ok;
 }
 
-void add_options(Arguments& sub, OzakiOptions& o, bool with_k = true) {
+/// `k` is nullptr where a command has its own.
+void add_options(Arguments& sub, OzakiOptions& o, int64_t* k) {
   sub.add_option("-m", o.m, "rows of a")->capture_default_str();
   sub.add_option("-n", o.n, "columns of b")->capture_default_str();
-  if (with_k) sub.add_option("-k", o.k, "columns of a")->capture_default_str();
+  if (k) sub.add_option("-k", *k, "columns of a")->capture_default_str();
   sub.add_option("--slice", o.slice, "format of the slices: fp16, bf16, tf32, e4m3, s8")->capture_default_str();
   sub.add_option("--threads", o.threads, "threads (default: all cores)")->check(in_range(1, 64));
   sub.add_option("--seed", o.seed, "seed of the matrices")->check(unsigned_number());
@@ -230,7 +230,7 @@ void add_options(Arguments& sub, OzakiOptions& o, bool with_k = true) {
 void add_bench_ozaki(Arguments& bench, int& status) {
   auto options = std::make_shared<OzakiOptions>();
   Arguments* speed = bench.add_subcommand("ozaki", "Time and error of an Ozaki DGEMM on a dot unit");
-  add_options(*speed, *options);
+  add_options(*speed, *options, &options->k);
   speed->add_option("--plan", options->plan, "parameters of ozaki:dgemm, `on=` last")->capture_default_str();
   speed->add_option("--phi", options->phi, "spread of the elements")->check(in_range(0.0, 50.0))->capture_default_str();
   options->rows.add_json_flag(*speed);
@@ -243,14 +243,14 @@ void add_bench_ozaki(Arguments& bench, int& status) {
   small->k = 128;
   Arguments* accuracy = bench.add_subcommand(
       "ozaki-accuracy", "Errors of Ozaki DGEMM against the spread of the inputs, as tab-separated values");
-  add_options(*accuracy, *small);
+  add_options(*accuracy, *small, &small->k);
   accuracy->footer("Example: mmafuzz bench ozaki-accuracy > accuracy.tsv (bench/plot_ozaki_accuracy.py draws it)");
   accuracy->callback([small, &status] { status = run_accuracy(*small); });
 
   auto estimate_options = std::make_shared<OzakiOptions>(*small);
   Arguments* estimate = bench.add_subcommand(
       "ozaki-estimate", "Errors with the estimated number of slices and with one less, as a table");
-  add_options(*estimate, *estimate_options, false);
+  add_options(*estimate, *estimate_options, nullptr);
   estimate->footer("Example: mmafuzz bench ozaki-estimate --seed 3");
   estimate->callback([estimate_options, &status] { status = run_estimate(*estimate_options); });
 }
