@@ -20,6 +20,8 @@ namespace {
 using gemm::OzakiGemm;
 using gemm::Shape;
 
+constexpr int64_t bytes_per_element = 8 * 16;  ///< an fp64 number and room for its slices
+
 /// Uniform in the open interval from 0 to 1.
 double uniform(CounterRng& rng) { return (double(rng.next() >> 12) + 0.5) * 0x1p-52; }
 
@@ -114,7 +116,7 @@ struct OzakiOptions {
 };
 
 int run_speed(OzakiOptions& o) {
-  const Result<Shape> shape = gemm::checked_shape({o.m, o.k}, {o.k, o.n}, {o.m, o.n}, 8 * 16);
+  const Result<Shape> shape = gemm::checked_shape({o.m, o.k}, {o.k, o.n}, {o.m, o.n}, bytes_per_element);
   if (!shape) throw BadInput("bench ozaki: " + shape.refusal().reason);
   gemm::NamedPlan plan = plan_or_fail(o.slice, o.plan);
   plan.plan.threads = o.threads;
@@ -159,7 +161,7 @@ int run_accuracy(const OzakiOptions& o) {
       o.m, o.n, o.k, o.slice);
   for (const std::string& plan : plans) fmt::print("\t{}", plan);
   fmt::print("\tieee:fma\tslices of estimated\tslices of all\n");
-  const Result<Shape> shape = gemm::checked_shape({o.m, o.k}, {o.k, o.n}, {o.m, o.n}, 8 * 16);
+  const Result<Shape> shape = gemm::checked_shape({o.m, o.k}, {o.k, o.n}, {o.m, o.n}, bytes_per_element);
   if (!shape) throw BadInput("bench ozaki-accuracy: " + shape.refusal().reason);
   for (int step = 0; step <= 16; ++step) {
     const double phi = 0.25 * step;
@@ -189,7 +191,7 @@ int run_estimate(const OzakiOptions& o) {
   fmt::print("| k | phi | error of the FMA chain | d | d slices | fast | d - 1 slices | fast |\n");
   fmt::print("|---|---|---|---|---|---|---|---|\n");
   for (const int64_t k : {128, 1024, 4096}) {
-    const Result<Shape> shape = gemm::checked_shape({o.m, k}, {k, o.n}, {o.m, o.n}, 8 * 16);
+    const Result<Shape> shape = gemm::checked_shape({o.m, k}, {k, o.n}, {o.m, o.n}, bytes_per_element);
     if (!shape) throw BadInput("bench ozaki-estimate: " + shape.refusal().reason);
     for (const double phi : {0.5, 1.0, 2.0, 4.0}) {
       const std::vector<uint64_t> a = random_matrix(o.m * k, phi, o.seed), b = random_matrix(k * o.n, phi, o.seed + 1);

@@ -124,12 +124,12 @@ bool print_claims(prove::Solvers& solvers, const std::string& units, double seco
     if (std::string_view(name).find(units) != std::string_view::npos) rows.push_back(find_model_row(name));
   const std::set<std::string> properties = claimed_by(rows);
   print_head("| unit | k |", properties, " integer bits |");
-  bool as_claimed = true;
+  bool none_refuted = true;
   prove::InquiryOptions inquiry;
   inquiry.proof.seconds = seconds;
   for (const ModelRow* row : rows) {
     fmt::print("| `{}` | {} |", row->name(), row->op.k);
-    for (const std::string& p : properties) as_claimed &= print_verdict(solvers, p, *row, seconds) != Became::refuted;
+    for (const std::string& p : properties) none_refuted &= print_verdict(solvers, p, *row, seconds) != Became::refuted;
     std::string bits = "-";
     if (traits_of(row->model).is_fused_sum()) {
       const prove::IntegerBits found = prove::ask_integer_bits(solvers, "model:" + row->name(), inquiry);
@@ -143,7 +143,7 @@ bool print_claims(prove::Solvers& solvers, const std::string& units, double seco
     fmt::print(" {} |\n", bits);
     std::fflush(stdout);
   }
-  return as_claimed;
+  return none_refuted;
 }
 
 bool print_claims_of_all_rows(prove::Solvers& solvers, const std::string& units, double seconds) {
@@ -164,14 +164,14 @@ bool print_claims_of_all_rows(prove::Solvers& solvers, const std::string& units,
   }
   const std::set<std::string> properties = claimed_by(firsts);
   print_head("| unit | rows |", properties, "");
-  std::map<std::string, std::map<Became, int>> tally;
-  bool as_claimed = true;
+  std::map<std::string, std::map<Became, int>> tally;  // by property and outcome: number of rows
+  bool none_refuted = true;
   for (const ModelRow* row : firsts) {
     const int rows = alike[kind_of(*row)];
     fmt::print("| `{}` | {} |", row->name(), rows);
     for (const std::string& p : properties) {
       const Became became = print_verdict(solvers, p, *row, seconds);
-      as_claimed &= became != Became::refuted;
+      none_refuted &= became != Became::refuted;
       tally[p][became] += rows;
     }
     fmt::print("\n");
@@ -180,10 +180,11 @@ bool print_claims_of_all_rows(prove::Solvers& solvers, const std::string& units,
       "\nOf {} rows of {} kinds:\n\n| property | claimed by | proven at the k of the instruction | of fewer products | "
       "tested only | does not apply | refuted |\n|---|---|---|---|---|---|---|\n",
       count, firsts.size());
-  for (auto& [property, of] : tally)
-    fmt::print("| {} | {} | {} | {} | {} | {} | {} |\n", property, count - of[Became::not_claimed], of[Became::proven],
-               of[Became::proven_of_fewer], of[Became::tested_only], of[Became::does_not_apply], of[Became::refuted]);
-  return as_claimed;
+  for (auto& [property, rows] : tally)
+    fmt::print("| {} | {} | {} | {} | {} | {} | {} |\n", property, count - rows[Became::not_claimed],
+               rows[Became::proven], rows[Became::proven_of_fewer], rows[Became::tested_only],
+               rows[Became::does_not_apply], rows[Became::refuted]);
+  return none_refuted;
 }
 
 }  // namespace mmafuzz

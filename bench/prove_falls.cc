@@ -32,12 +32,12 @@ constexpr ProvenFall falls[] = {
     {"ada/mma.m16n8k32.f32.e4m3.e4m3.f32", 3, 7},
 };
 
-/// Calls act on each row whose name contains `units`; whether all calls returned true.
-template <class Do>
-bool of_each(const std::string& units, const Do& act) {
+/// Calls check(fall) for each row whose name contains `units`; whether all calls returned true.
+template <class Check>
+bool check_each(const std::string& units, const Check& check) {
   bool right = true;
   for (const ProvenFall& fall : falls)
-    if (std::string(fall.row).find(units) != std::string::npos) right &= act(fall);
+    if (std::string_view(fall.row).find(units) != std::string_view::npos) right &= check(fall);
   return right;
 }
 
@@ -52,14 +52,13 @@ void draw_lost_units(const DotModel& m, Batch& batch, size_t index, CounterRng& 
   const auto few_bits = [&](const FormatFields& f) {
     return rng.one_in(2) ? 0 : (rng.next() & low_mask(rng.between(0, f.fraction_bits))) << f.ignored_low_bits;
   };
-  const int in_a = rng.between(m.a.emin() - m.a.fraction_bits, 0),
-            in_b = rng.between(m.b.emin() - m.b.fraction_bits, 0);
-  const int crossed = in_a + in_b + m.fraction_bits + 1;
+  const int ea = rng.between(m.a.emin() - m.a.fraction_bits, 0), eb = rng.between(m.b.emin() - m.b.fraction_bits, 0);
+  const int crossed = ea + eb + m.fraction_bits + 1;
   c.set(index, 0, power(m.c, crossed) - 1 - (rng.one_in(4) ? rng.next() & 7 : 0));
-  const int any = rng.between(0, op.k - 1);
+  const int arbitrary = rng.between(0, op.k - 1);
   for (int i = 0; i < op.k; ++i) {
-    const uint64_t x = power(m.a, in_a) | few_bits(m.a);
-    const uint64_t y = i == any ? rng.next() & low_mask(m.b.width) : power(m.b, in_b) | few_bits(m.b);
+    const uint64_t x = power(m.a, ea) | few_bits(m.a);
+    const uint64_t y = i == arbitrary ? rng.next() & low_mask(m.b.width) : power(m.b, eb) | few_bits(m.b);
     a.set(index, i, x);
     b.set(index, i, y);
   }
@@ -69,7 +68,7 @@ void draw_lost_units(const DotModel& m, Batch& batch, size_t index, CounterRng& 
 
 bool print_falls(prove::Solvers& solvers, const std::string& units, double seconds) {
   fmt::print("| unit | least number of products | s | most ulps, in one block | s |\n|---|---|---|---|---|\n");
-  return of_each(units, [&](const ProvenFall& fall) {
+  return check_each(units, [&](const ProvenFall& fall) {
     prove::InquiryOptions options;
     options.proof.seconds = seconds;
     const prove::Monotony found =
@@ -85,7 +84,7 @@ bool print_falls(prove::Solvers& solvers, const std::string& units, double secon
 bool attack_falls(const std::string& units, uint64_t cases) {
   fmt::print(
       "| unit | most ulps, proven | greatest fall found | its cases | first such case |\n|---|---|---|---|---|\n");
-  return of_each(units, [&](const ProvenFall& fall) {
+  return check_each(units, [&](const ProvenFall& fall) {
     const ModelRow& row = *find_model_row(fall.row);
     const DotModel& m = row.model;
     Op op = row.op;
@@ -98,7 +97,7 @@ bool attack_falls(const std::string& units, uint64_t cases) {
     best.resize(1);
     Outcomes before, after;
     int64_t greatest = 0;
-    uint64_t of_these = 0;
+    uint64_t its_cases = 0;
     std::string first = "none";
     for (uint64_t done = 0; done < cases; done += size) {
       const size_t count = static_cast<size_t>(std::min<uint64_t>(size, cases - done));
@@ -111,28 +110,28 @@ bool attack_falls(const std::string& units, uint64_t cases) {
         if (way >= 2) mutator.mutate(base, i, rng);
       }
       changed = base;
-      std::vector<bool> asked(count);
+      std::vector<bool> has_next_c(count);
       for (size_t i = 0; i < count; ++i) {
         const uint64_t c = base.c().get(i);
-        asked[i] = c > 0 && c < m.c.encode_infinity(false) - 1;
-        if (asked[i]) changed.inputs()[2].set(i, 0, c + 1);
+        has_next_c[i] = c > 0 && c < m.c.encode_infinity(false) - 1;
+        if (has_next_c[i]) changed.inputs()[2].set(i, 0, c + 1);
       }
       unit->run(base, before);
       unit->run(changed, after);
       for (size_t i = 0; i < count; ++i) {
         const uint64_t x = before.results.get(i), y = after.results.get(i);
         const uint64_t infinity = m.d.encode_infinity(false);
-        if (!asked[i] || x >= infinity || y >= infinity || y >= x || y < changed.c().get(i)) continue;
+        if (!has_next_c[i] || x >= infinity || y >= infinity || y >= x || y < changed.c().get(i)) continue;
         const auto ulps = static_cast<int64_t>((x - y) >> (m.d.fraction_bits - m.output_fraction_bits));
-        if (ulps == greatest) ++of_these;
+        if (ulps == greatest) ++its_cases;
         if (ulps <= greatest) continue;
         greatest = ulps;
-        of_these = 1;
+        its_cases = 1;
         first = case_line(base, i);
         copy_case(base, i, best, 0);
       }
     }
-    fmt::print("| `{}` | {} | {} | {} | `{}` |\n", fall.row, fall.ulps, greatest, of_these, first);
+    fmt::print("| `{}` | {} | {} | {} | `{}` |\n", fall.row, fall.ulps, greatest, its_cases, first);
     std::fflush(stdout);
     return greatest <= fall.ulps;
   });

@@ -100,13 +100,13 @@ void measure_draws(MeasuredRows& rows, double seconds) {
     const Op op = op_from_text(line);
     int operands = 0;
     for (const FieldShape& field : op.inputs()) operands += field.count;
-    const auto take = [&](const char* name, auto run) {
+    const auto measure = [&](const char* name, auto run) {
       rates.push_back({{name, op, rate_of_batches(seconds, processor_seconds, run)}, operands});
     };
     Batch batch;
-    take("generator",
-         [&, generator = StructuredGenerator(op, 1)](uint64_t first) { generator.fill(first, batch_cases, batch); });
-    take("moves", [&, mutator = Mutator(op, corner_hints(nullptr))](uint64_t first) {
+    measure("generator",
+            [&, generator = StructuredGenerator(op, 1)](uint64_t first) { generator.fill(first, batch_cases, batch); });
+    measure("moves", [&, mutator = Mutator(op, corner_hints(nullptr))](uint64_t first) {
       for (size_t i = 0; i < batch_cases; ++i) {
         CounterRng rng(2, first + i);
         mutator.mutate(batch, i, rng);
@@ -114,7 +114,7 @@ void measure_draws(MeasuredRows& rows, double seconds) {
     });
     const DatapathWalks walks(op, corner_hints(nullptr), 1);
     if (walks.length())
-      take("sweeps", [&](uint64_t first) {  // in the order of a search: the shortest part first
+      measure("sweeps", [&](uint64_t first) {  // in the order of a search: the shortest part first
         for (size_t i = 0; i < batch_cases; ++i) walks.make(first + i, batch, i);
       });
   }

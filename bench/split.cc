@@ -29,7 +29,7 @@ struct SplitOptions {
 /// infinite or a NaN.
 struct Errors {
   double markidis, ootomo;
-  bool counts() const { return std::isfinite(markidis) && std::isfinite(ootomo); }
+  bool are_finite() const { return std::isfinite(markidis) && std::isfinite(ootomo); }
 };
 
 class Duel {
@@ -125,27 +125,28 @@ void nudge(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
   const FormatFields& f = op.a.fields();
   for (int moves = rng.between(1, 3); moves > 0; --moves) {
     Column& column = batch.inputs()[rng.below(3)];
-    const int at = rng.between(0, column.count() - 1);
-    const uint64_t x = column.get(index, at);
+    const int element = rng.between(0, column.count() - 1);
+    uint64_t x = column.get(index, element);
     const int exponent = std::clamp(leading_exponent(f, x) + rng.between(-2, 2), -15, 14);
     switch (rng.below(5)) {
-      case 0: column.set(index, at, x ^ uint64_t{1} << rng.below(23)); break;
-      case 1: column.set(index, at, with_exponent(f, x ^ f.sign_bit(), exponent)); break;
-      case 2: column.set(index, at, with_exponent(f, x, exponent)); break;
+      case 0: x ^= uint64_t{1} << rng.below(23); break;
+      case 1: x = with_exponent(f, x ^ f.sign_bit(), exponent); break;
+      case 2: x = with_exponent(f, x, exponent); break;
       case 3: {
         const uint64_t fraction = draw_fraction(f, rng);
         const bool negative = rng.one_in(2);
-        column.set(index, at, encode_near(f, negative, exponent, fraction));
+        x = encode_near(f, negative, exponent, fraction);
         break;
       }
-      default: column.set(index, at, x & ~low_mask(rng.between(1, 23))); break;
+      default: x &= ~low_mask(rng.between(1, 23)); break;
     }
+    column.set(index, element, x);
   }
 }
 
 /// The ratio of the newer method's error to the older one's, which counts as at least 2^-24 ulp, so that exact results
 /// do not dominate; 0 where an error is not finite.
-double badness(const Errors& e) { return e.counts() ? e.ootomo / std::max(e.markidis, 0x1p-24) : 0; }
+double badness(const Errors& e) { return e.are_finite() ? e.ootomo / std::max(e.markidis, 0x1p-24) : 0; }
 
 int run_split(SplitOptions& o) {
   if (o.inputs != "random" && o.inputs != "structured") throw BadInput("bench split: --inputs is random or structured");
@@ -161,55 +162,55 @@ int run_split(SplitOptions& o) {
     return batch;
   };
   constexpr size_t chunk = 4096;
-  uint64_t wins[3] = {}, left_out = 0;
+  uint64_t ootomo_nearer = 0, markidis_nearer = 0, neither = 0, left_out = 0;
   for (uint64_t first = 0; first < o.cases; first += chunk) {
     for (const Errors& e :
          duel.errors(draws(o.seed, first, static_cast<size_t>(std::min<uint64_t>(chunk, o.cases - first))))) {
-      if (!e.counts()) ++left_out;
-      else ++wins[e.ootomo < e.markidis ? 0 : e.ootomo > e.markidis ? 1 : 2];
+      if (!e.are_finite()) ++left_out;
+      else ++(e.ootomo < e.markidis ? ootomo_nearer : e.ootomo > e.markidis ? markidis_nearer : neither);
     }
   }
-  const double all = double(wins[0] + wins[1] + wins[2]);
+  const uint64_t all = ootomo_nearer + markidis_nearer + neither;
+  const auto percent = [&](uint64_t cases) { return 100 * double(cases) / double(all); };
   o.rows.say(fmt::format(
       "{} inputs of k={} on {}: nearer to the exact result is Ootomo-Yokota in {:.2f} %, Markidis in {:.2f} %, neither "
       "in {:.2f} % of {} cases",
-      o.inputs, o.k, o.on, 100 * double(wins[0]) / all, 100 * double(wins[1]) / all, 100 * double(wins[2]) / all,
-      static_cast<uint64_t>(all)));
+      o.inputs, o.k, o.on, percent(ootomo_nearer), percent(markidis_nearer), percent(neither), all));
   if (left_out) o.rows.say(fmt::format("{} cases left out: an infinity or a NaN", left_out));
 
   std::vector<size_t> firsts;
   for (uint64_t trial = 0; trial < o.trials; ++trial) {
     constexpr size_t most = 1000;
     const std::vector<Errors> errors = duel.errors(draws(o.seed + 1 + trial, 0, most));
-    size_t at = 0;
-    while (at < most && !(errors[at].counts() && errors[at].ootomo > errors[at].markidis)) ++at;
-    firsts.push_back(at + 1);
+    const auto first = std::find_if(errors.begin(), errors.end(),
+                                    [](const Errors& e) { return e.are_finite() && e.ootomo > e.markidis; });
+    firsts.push_back(static_cast<size_t>(first - errors.begin()) + 1);
   }
   std::sort(firsts.begin(), firsts.end());
   o.rows.add({{"unit", o.on},
               {"op", to_text(duel.op())},
               {"inputs", o.inputs},
-              {"ootomo_nearer", wins[0]},
-              {"markidis_nearer", wins[1]},
-              {"neither", wins[2]},
+              {"ootomo_nearer", ootomo_nearer},
+              {"markidis_nearer", markidis_nearer},
+              {"neither", neither},
               {"left_out", left_out},
               {"first_worse_median", firsts[firsts.size() / 2]},
               {"first_worse_most", firsts.back()}},
              fmt::format("first case on which Ootomo-Yokota is worse: draw {} at the median of {} seeds, {} at most",
                          firsts[firsts.size() / 2], o.trials, firsts.back()));
 
-  // A hill climb on badness(): the 16 worst cases so far, worst first, are nudged.
+  // A hill climb on badness(): the worst cases so far, worst first, are nudged.
+  constexpr size_t most_kept = 16;
   std::vector<std::pair<double, Batch>> kept;
   const auto offer = [&](const Batch& batch) {
     const std::vector<Errors> errors = duel.errors(batch);
     for (size_t i = 0; i < batch.size(); ++i) {
       const double bad = badness(errors[i]);
-      if (kept.size() == 16 && bad <= kept.back().first) continue;
-      Batch one = batch.part(i);
-      const auto at = std::find_if(kept.begin(), kept.end(), [&](const auto& k) { return k.first <= bad; });
-      if (at != kept.end() && at->first == bad) continue;
-      kept.insert(at, {bad, std::move(one)});
-      if (kept.size() > 16) kept.pop_back();
+      if (kept.size() == most_kept && bad <= kept.back().first) continue;
+      const auto next = std::find_if(kept.begin(), kept.end(), [&](const auto& k) { return k.first <= bad; });
+      if (next != kept.end() && next->first == bad) continue;
+      kept.insert(next, {bad, batch.part(i)});
+      if (kept.size() > most_kept) kept.pop_back();
     }
   };
   for (uint64_t first = 0; first < o.search; first += chunk) {

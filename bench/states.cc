@@ -1,6 +1,6 @@
 // mmafuzz bench states: how many pairs and triples of the datapath's levels the walk of states covers on each row of
 // floating-point numbers, the least covered row first. For one row: by kind of factor, and the pairs that are missing.
-// (search/datapath_state.h: a factor is a variable of the datapath's state, a level one of its values.)
+// (search/datapath_state.h: a factor is a quantity of the datapath, a level a class of its values.)
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -89,9 +89,9 @@ void show_search(const StatesOptions& options) {
   std::vector<RowStates> rows;
   for (const Op& op : ops) {
     const Comparison field(op, units_of({}, op), registry(), {});
-    for (const StatesOfUnit& one : states_of_search(field, options.seed, options.cases, hardware_threads())) {
-      if (one.unit == options.unit) return show(one.states, options);
-      rows.push_back(row_states(one.unit, one.states, options.missing_or(0)));
+    for (const auto& [unit, states] : states_of_search(field, options.seed, options.cases, hardware_threads())) {
+      if (unit == options.unit) return show(states, options);
+      rows.push_back(row_states(unit, states, options.missing_or(0)));
     }
   }
   if (!options.unit.empty()) throw BadInput("no row that is searched by default: " + options.unit);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 
@@ -16,6 +17,8 @@ namespace mmafuzz {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int64_t first_night = 1767225600, seconds_of_a_day = 86400;  ///< the first night is 2026-01-01
 
 struct StoreBench {
   std::string store, folder;
@@ -39,7 +42,7 @@ void make_night(const Night& like, unsigned number, unsigned samples, const std:
   Store store(file, Access::write);
   CampaignRecord campaign = like.campaigns.front();
   campaign.uuid = fmt::format("{:032x}", number + 1);
-  campaign.started = 1767225600 + int64_t{number} * 86400;  // from 2026-01-01
+  campaign.started = first_night + number * seconds_of_a_day;
   store.atomically([&] {
     store.add_campaign(campaign);
     for (Bucket bucket : like.buckets) {
@@ -49,7 +52,7 @@ void make_night(const Night& like, unsigned number, unsigned samples, const std:
       store.add(bucket, campaign.uuid);
     }
     std::vector<CampaignSample> progress;
-    for (unsigned i = 0; i < samples; ++i)
+    for (unsigned i = 0; i < samples; ++i)  // about one in two minutes of a night of eight hours
       progress.push_back({campaign.uuid, int64_t{i} * 112, i * uint64_t{1000000}, i * uint64_t{30}, i});
     store.add(progress);
     std::vector<CoverageRecord> coverage = like.coverage;
@@ -91,8 +94,8 @@ void run(StoreBench& bench) {
     }
     for (const char* end : {"", "-wal", "-shm"}) fs::remove(night + end);
     const unsigned done = number + 1;
-    const bool shown = done == 1 || done == 7 || done == 30 || done == 90 || done == 180 || done == bench.nights;
-    if (!shown) continue;
+    constexpr unsigned shown[] = {1, 7, 30, 90, 180};
+    if (done != bench.nights && std::find(std::begin(shown), std::end(shown), done) == std::end(shown)) continue;
     const double start = wall_seconds();
     const std::string page = html_report(read_report_data(all), Knowledge(), registry());
     const double report = wall_seconds() - start, begin = wall_seconds();
@@ -110,7 +113,7 @@ void run(StoreBench& bench) {
   }
   Store store(all, Access::write);
   const double start = wall_seconds();
-  const size_t pruned = store.prune(1767225600 + (int64_t{bench.nights} - 90) * 86400);
+  const size_t pruned = store.prune(first_night + (int64_t{bench.nights} - 90) * seconds_of_a_day);
   bench.rows.say(fmt::format("pruned to 90 nights: {} campaigns in {:.2f} s, {:.1f} MB", pruned, wall_seconds() - start,
                              static_cast<double>(fs::file_size(all)) / 1e6));
   bench.rows.end();

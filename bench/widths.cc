@@ -40,12 +40,19 @@ uint64_t encoding_of(int digit, int width) {
   return round_once(f, digit < 0, static_cast<uint64_t>(digit < 0 ? -digit : digit), 1 - width).encoding;
 }
 
+/// A product of one element of length k.
+Op product_op(int k) { return op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=" + std::to_string(k)); }
+
+std::string unit_of_one_slice(const Accumulator& accumulator, SliceWidths w) {
+  return fmt::format("ozaki:dgemm.{}?slices=1,width_a={},width_b={},on={}", accumulator.slice, w.a, w.b,
+                     accumulator.on);
+}
+
 /// The first of `tries` cases with a slice product that the unit rounds; an empty batch if there is none. Digits are
 /// near the greatest and of one sign, but for a small one.
-Batch attack(const Accumulator& u, int k, SliceWidths w, int tries, uint64_t seed) {
-  Op op = op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=" + std::to_string(k));
-  const std::string name = fmt::format("ozaki:dgemm.{}?slices=1,width_a={},width_b={},on={}", u.slice, w.a, w.b, u.on);
-  const std::unique_ptr<Unit> unit = bind_or_fail(name, op);
+Batch attack(const Accumulator& accumulator, int k, SliceWidths w, int tries, uint64_t seed) {
+  const Op op = product_op(k);
+  const std::unique_ptr<Unit> unit = bind_or_fail(unit_of_one_slice(accumulator, w), op);
   const gemm::OzakiGemm& engine = dynamic_cast<const gemm::OzakiUnit&>(*unit).engine();
   std::vector<uint64_t> a(static_cast<size_t>(k)), b(static_cast<size_t>(k));
   for (int i = 0; i < tries; ++i) {
@@ -58,11 +65,11 @@ Batch attack(const Accumulator& u, int k, SliceWidths w, int tries, uint64_t see
       a[size_t(l)] = encoding_of(negative ? -greatest_a : greatest_a, w.a);
       b[size_t(l)] = encoding_of(std::max(1, greatest_b - less), w.b);
     }
-    const size_t at = rng.below(static_cast<uint32_t>(k));
+    const size_t small = rng.below(static_cast<uint32_t>(k));
     if (i > 0 && k > 1) {
-      a[at] = encoding_of(1, w.a);
-      b[at] = encoding_of(rng.between(0, std::min(3, greatest_b)), w.b);
-      b[(at + 1) % size_t(k)] = encoding_of(greatest_b, w.b);  // the top stays
+      a[small] = encoding_of(1, w.a);
+      b[small] = encoding_of(rng.between(0, std::min(3, greatest_b)), w.b);
+      b[(small + 1) % size_t(k)] = encoding_of(greatest_b, w.b);  // the top stays
     }
     if (engine.inexact_slice_products({1, 1, k}, {{a, b}})[0] == 0) continue;
     Batch found(op);
@@ -87,27 +94,26 @@ struct Row {
   bool as_derived = true;
   std::string witness;  ///< a record of case text; empty: none, or too long
 };
-Row examine(const Accumulator& u, int k, int tries) {
+Row examine(const Accumulator& accumulator, int k, int tries) {
   const std::unique_ptr<Unit> unit =
-      bind_or_fail(std::string("ozaki:dgemm.") + u.slice + "?on=" + u.on,
-                   op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=" + std::to_string(k)));
+      bind_or_fail(fmt::format("ozaki:dgemm.{}?on={}", accumulator.slice, accumulator.on), product_op(k));
   const gemm::OzakiGemm& engine = dynamic_cast<const gemm::OzakiUnit&>(*unit).engine();
   const gemm::OzakiRecord record = engine.describe({0, 0, k}, nullptr, nullptr).record;
   const SliceWidths w = record.widths;
   const int most = digit_bits(engine.plan().slice.fields());
   const int64_t n = std::min<int64_t>(k, int64_t{1} << record.bits);  // longer sums are cut into blocks
   Row row;
-  const bool holds = attack(u, static_cast<int>(n), w, tries, 1).size() == 0;
+  const bool holds = attack(accumulator, static_cast<int>(n), w, tries, 1).size() == 0;
   const SliceWidths wider = w.a == w.b ? SliceWidths{w.a + 1, w.b} : SliceWidths{w.a, w.b + 1};
   std::string more = w.a == most && w.b == most ? "the format has no more" : "no witness";
   row.as_derived = holds;
   if (wider.a <= most && wider.b <= most) {
-    const Batch broken = attack(u, static_cast<int>(n), wider, tries, 2);
+    const Batch broken = attack(accumulator, static_cast<int>(n), wider, tries, 2);
     row.as_derived &= broken.size() > 0;
     if (broken.size()) more = "fails";
     if (broken.size() && k <= longest_witness)
-      row.witness = fmt::format("property exact_slices ozaki:dgemm.{}?slices=1,width_a={},width_b={},on={}\n{}\n{}\n",
-                                u.slice, wider.a, wider.b, u.on, to_text(broken.op()), case_line(broken, 0));
+      row.witness = fmt::format("property exact_slices {}\n{}\n{}\n", unit_of_one_slice(accumulator, wider),
+                                to_text(broken.op()), case_line(broken, 0));
   }
   const int slices_a = (53 + w.a - 1) / w.a, slices_b = (53 + w.b - 1) / w.b;
   row.cells = fmt::format("{} | {}{} | {} + {} {} | {} and {} | {} | {}", record.bits, k,
@@ -125,7 +131,7 @@ int run_widths(const WidthsOptions& options) {
   for (const Accumulator& u : accumulators) {
     std::string table;
     for (const int k : lengths) {
-      const Row row = examine(u, k, k > 4096 ? 4 : options.tries);
+      const Row row = examine(u, k, k > 4096 ? 4 : options.tries);  // long products are slow
       as_derived &= row.as_derived;
       witnesses += row.witness;
       table += row.cells + " |\n";

@@ -33,7 +33,7 @@ Mutant parse_mutant(const std::string& line) {
   words >> mutant.name >> mark;
   if ((!mark.empty() && mark != "hard") || words >> more)
     throw BadInput("after a mutant's name may stand 'hard', nothing else");
-  mutant.hard = mark == "hard";
+  mutant.is_hard = mark == "hard";
   const UnitName name(mutant.name);
   if (name.backend == "plugin") {
     claimed_by_plugin(mutant);

@@ -11,15 +11,15 @@
 
 namespace mmafuzz {
 
-/// A unit with a deliberate mistake (a flaw). It is `hard`, in a list, where neither 10^7 random cases of each kind nor
+/// A unit with a deliberate mistake (a flaw). It is hard, in a list, where neither 10^7 random cases of each kind nor
 /// the published vectors show the flaw; with --hard-after N, where N cases of the structured generator do not.
 struct Mutant {
   std::string name;      ///< "model:hopper/...?fraction_bits=24"
   std::string original;  ///< the unit without the flaw
   Op op;                 ///< the op on which both run
-  bool hard = false;
   /// Makes the mutant for an op; empty: it is bound by its name.
-  std::function<std::unique_ptr<Unit>(const Op&)> make;
+  std::function<std::unique_ptr<Unit>(const Op&)> make = {};
+  bool is_hard = false;
 };
 
 /// Reads a catalogue: one name per line, followed by `hard` where that was measured; blank lines and lines that start

@@ -45,7 +45,9 @@ Condition alignments(FlawDraw& d, int count) {
   });
 }
 
-Condition specials(FlawDraw& d, bool with_c) {
+constexpr bool with_c = true, without_c = false, in_one_lane = true, in_any_lane = false;
+
+Condition specials(FlawDraw& d, bool c_too) {
   struct Wanted {
     bool in_b;
     int lane, kind;
@@ -69,7 +71,7 @@ Condition specials(FlawDraw& d, bool with_c) {
     wanted.push_back({in_b, lane, kind});
   }
   if (wanted[0].lane == wanted[1].lane && wanted[0].in_b == wanted[1].in_b) wanted[1].in_b = !wanted[1].in_b;
-  const int c_kind = with_c ? d.rng.between(0, 3) : -1;
+  const int c_kind = c_too ? d.rng.between(0, 3) : -1;
   return on_dot(d, [wanted, c_kind, is](const DotView& v) {
     if (c_kind >= 0 && !is(v.fc, v.c(), c_kind)) return false;
     return std::all_of(wanted.begin(), wanted.end(), [&](const Wanted& w) {
@@ -85,8 +87,8 @@ Condition fraction_pair(FlawDraw& d, bool one_lane) {
   const uint64_t y = d.rng.next() & fb.fraction_mask();
   const int lane = one_lane ? d.lane() : -1;
   return on_dot(d, [x, y, lane](const DotView& v) {
-    for (int at = lane < 0 ? 0 : lane; at < (lane < 0 ? v.k : lane + 1); ++at)
-      if (DotView::fraction_of(v.fa, v.a(at)) == x && DotView::fraction_of(v.fb, v.b(at)) == y && v.visible(at))
+    for (int i = lane < 0 ? 0 : lane; i < (lane < 0 ? v.k : lane + 1); ++i)
+      if (DotView::fraction_of(v.fa, v.a(i)) == x && DotView::fraction_of(v.fb, v.b(i)) == y && v.is_visible(i))
         return true;
     return false;
   });
@@ -108,7 +110,7 @@ const FlawKind kinds[] = {
          if (top == DotView::none) return false;
          int64_t sum = 0;
          for (int lane = 0; lane < block; ++lane) {
-           const Exact p = exact_product(to_exact(decode(v.fa, v.a(lane))), to_exact(decode(v.fb, v.b(lane))));
+           const Exact p = v.product(lane);
            if (p.cls == NumberClass::nan || p.cls == NumberClass::infinity) return false;
            if (p.cls == NumberClass::finite) sum += aligned_term(p, top - kept);
          }
@@ -118,8 +120,8 @@ const FlawKind kinds[] = {
          return sum == target;
        });
      }},
-    {"fractions", OpKind::dot, [](FlawDraw& d) { return fraction_pair(d, false); }},
-    {"fractions in one lane", OpKind::dot, [](FlawDraw& d) { return fraction_pair(d, true); }},
+    {"fractions", OpKind::dot, [](FlawDraw& d) { return fraction_pair(d, in_any_lane); }},
+    {"fractions in one lane", OpKind::dot, [](FlawDraw& d) { return fraction_pair(d, in_one_lane); }},
     {"operands in one lane", OpKind::dot,
      [](FlawDraw& d) -> Condition {
        const FormatFields &fa = d.op.a.fields(), &fb = d.op.b.fields();
@@ -128,7 +130,7 @@ const FlawKind kinds[] = {
        while (decode(fa, x).cls != NumberClass::finite) x = d.rng.next() & fa.container_mask();
        while (decode(fb, y).cls != NumberClass::finite) y = d.rng.next() & fb.container_mask();
        return on_dot(d, [x, y, lane = d.lane()](const DotView& v) {
-         return v.a(lane) == x && v.b(lane) == y && v.visible(lane);
+         return v.a(lane) == x && v.b(lane) == y && v.is_visible(lane);
        });
      }},
     {"exponents in one lane", OpKind::dot,
@@ -140,11 +142,11 @@ const FlawKind kinds[] = {
        const int x = d.rng.between(low, high);
        return on_dot(d, [x, y = e - x, lane = d.lane()](const DotView& v) {
          return DotView::exponent_of(v.fa, v.a(lane)) == x && DotView::exponent_of(v.fb, v.b(lane)) == y &&
-                v.visible(lane);
+                v.is_visible(lane);
        });
      }},
-    {"two specials", OpKind::dot, [](FlawDraw& d) { return specials(d, false); }},
-    {"two specials and c", OpKind::dot, [](FlawDraw& d) { return specials(d, true); }},
+    {"two specials", OpKind::dot, [](FlawDraw& d) { return specials(d, without_c); }},
+    {"two specials and c", OpKind::dot, [](FlawDraw& d) { return specials(d, with_c); }},
     {"one bit of a NaN", OpKind::dot,
      [](FlawDraw& d) -> Condition {
        const FormatFields& fc = d.op.c.fields();
@@ -162,9 +164,9 @@ const FlawKind kinds[] = {
        };
        const uint64_t x = near_one(d.op.scale_a.fields());
        const uint64_t y = near_one(d.op.scale_b.fields());
-       const int at = d.rng.between(0, d.op.scales() - 1);
-       return [x, y, at](const Batch& batch, size_t i, uint64_t) {
-         return batch.inputs()[3].get(i, at) == x && batch.inputs()[4].get(i, at) == y;
+       const int block = d.rng.between(0, d.op.scales() - 1);
+       return [x, y, block](const Batch& batch, size_t i, uint64_t) {
+         return batch.scale_a().get(i, block) == x && batch.scale_b().get(i, block) == y;
        };
      }},
     {"rising exponents", OpKind::dot,
@@ -198,8 +200,8 @@ const FlawKind kinds[] = {
        const int j = d.lane_other_than(i);
        return on_dot(d, [i, j](const DotView& v) {
          const uint64_t sign = travelling_sign(v.fa);
-         return v.a(i) == v.b(i) && v.a(j) == v.b(j) && (v.a(i) & sign) && (v.a(j) & sign) && v.visible(i) &&
-                v.visible(j);
+         return v.a(i) == v.b(i) && v.a(j) == v.b(j) && (v.a(i) & sign) && (v.a(j) & sign) && v.is_visible(i) &&
+                v.is_visible(j);
        });
      }},
     {"products that differ by one", OpKind::dot,
@@ -208,7 +210,7 @@ const FlawKind kinds[] = {
        return on_dot(d, [](const DotView& v) {
          std::vector<Exact> live;
          for (int lane = 0; lane < v.k; ++lane) {
-           const Exact p = exact_product(to_exact(decode(v.fa, v.a(lane))), to_exact(decode(v.fb, v.b(lane))));
+           const Exact p = v.product(lane);
            if (p.cls == NumberClass::nan || p.cls == NumberClass::infinity) return false;
            if (p.cls == NumberClass::finite) live.push_back(p);
            if (live.size() > 2) return false;
@@ -320,12 +322,12 @@ void draw_kinds(const std::string& original, const Op& op, const DotModel* model
     };
     if (!condition()) continue;
     // Some conditions remember previous cases, so that each unit needs a condition of its own.
-    const auto make = [original, condition, op](const Op& of) -> std::unique_ptr<Unit> {
-      std::unique_ptr<Unit> right = bind_or_fail(original, of);
-      if (!(of == op)) return right;
+    const auto make = [original, condition, op](const Op& bound_op) -> std::unique_ptr<Unit> {
+      std::unique_ptr<Unit> right = bind_or_fail(original, bound_op);
+      if (!(bound_op == op)) return right;
       return std::make_unique<FlawedUnit>(std::move(right), condition());
     };
-    flaws.push_back({name, original, op, false, make});
+    flaws.push_back({name, original, op, make});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "arithmetic/corner_encodings.h"
+#include "arithmetic/ieee_operations.h"
 #include "core/batch.h"
 
 namespace mmafuzz {
@@ -40,13 +41,14 @@ struct DotView {
     const int x = exponent_of(fa, a(lane)), y = exponent_of(fb, b(lane));
     return x == none || y == none ? none : x + y;
   }
+  Exact product(int lane) const { return exact_product(to_exact(decode(fa, a(lane))), to_exact(decode(fb, b(lane)))); }
   int greatest() const {
     int best = none;
     for (int lane = 0; lane <= k; ++lane) best = std::max(best, exponent(lane));
     return best;
   }
   /// Whether the lane's exponent is at most 6 below the greatest, so that its bits reach the result if nothing cancels.
-  bool visible(int lane) const {
+  bool is_visible(int lane) const {
     const int e = exponent(lane);
     return e != none && greatest() - e <= 6;
   }

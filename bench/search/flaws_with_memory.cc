@@ -6,24 +6,23 @@
 namespace mmafuzz {
 namespace {
 
-/// The previous case and its result; `any` is false before the first case.
+/// The previous case and its result; an empty batch before the first case.
 struct Before {
   Batch cases;
   uint64_t result = 0;
-  bool any = false;
 };
 
-/// The condition of_two(previous case, case, previous result).
-template <class OfTwo>
-Condition of_two(const Op& op, OfTwo of_two) {
+/// The condition holds(previous case, case, previous result).
+template <class Holds>
+Condition on_two(const Op& op, Holds holds) {
   auto before = std::make_shared<Before>();
   before->cases = Batch(op);
-  before->cases.resize(1);
-  return [op, before, of_two](const Batch& batch, size_t i, uint64_t result) {
-    const bool meets = before->any && of_two(DotView(op, before->cases, 0), DotView(op, batch, i), before->result);
+  return [op, before, holds](const Batch& batch, size_t i, uint64_t result) {
+    const bool meets =
+        before->cases.size() > 0 && holds(DotView(op, before->cases, 0), DotView(op, batch, i), before->result);
+    before->cases.resize(1);
     copy_case(batch, i, before->cases, 0);
     before->result = result;
-    before->any = true;
     return meets;
   };
 }
@@ -48,17 +47,17 @@ bool is_plain(const DotView& v) {
 const std::vector<FlawKind> kinds_with_memory = {
     {"after three infinities", OpKind::dot,
      [](FlawDraw& d) -> Condition {
-       auto row = std::make_shared<int>(0);
-       return [op = d.op, row](const Batch& batch, size_t i, uint64_t) {
-         const bool full = *row >= 3;
+       auto in_a_row = std::make_shared<int>(0);
+       return [op = d.op, in_a_row](const Batch& batch, size_t i, uint64_t) {
+         const bool full = *in_a_row >= 3;
          const Number c = decode(op.c.fields(), batch.inputs()[2].get(i, 0));
-         *row = c.cls == NumberClass::infinity ? *row + 1 : 0;
+         *in_a_row = c.cls == NumberClass::infinity ? *in_a_row + 1 : 0;
          return full;
        };
      }},
     {"a factor held, the other's sign turned", OpKind::dot,
      [](FlawDraw& d) {
-       return of_two(d.op, [lane = d.lane()](const DotView& before, const DotView& now, uint64_t) {
+       return on_two(d.op, [lane = d.lane()](const DotView& before, const DotView& now, uint64_t) {
          return before.a(lane) == now.a(lane) &&
                 (before.b(lane) ^ now.b(lane)) == now.fb.in_container(now.fb.sign_bit());
        });
@@ -66,21 +65,21 @@ const std::vector<FlawKind> kinds_with_memory = {
     {"two lanes held, c not", OpKind::dot,
      [](FlawDraw& d) {
        const int i = d.lane(), j = (i + 1) % d.op.k;
-       return of_two(d.op, [i, j](const DotView& before, const DotView& now, uint64_t) {
+       return on_two(d.op, [i, j](const DotView& before, const DotView& now, uint64_t) {
          return is_held(before, now, i) && is_held(before, now, j) && before.c() != now.c();
        });
      }},
     {"the result comes back as c", OpKind::dot,
      [](FlawDraw& d) {
-       return of_two(d.op, [lane = d.lane()](const DotView& before, const DotView& now, uint64_t result) {
-         return now.c() == result && now.c() != before.c() && now.visible(lane);
+       return on_two(d.op, [lane = d.lane()](const DotView& before, const DotView& now, uint64_t result) {
+         return now.c() == result && now.c() != before.c() && now.is_visible(lane);
        });
      }},
     {"two lanes change places", OpKind::dot,
      [](FlawDraw& d) -> Condition {
        if (d.op.k < 2) return {};
        const int i = d.lane(), j = (i + 1) % d.op.k;
-       return of_two(d.op, [i, j](const DotView& before, const DotView& now, uint64_t) {
+       return on_two(d.op, [i, j](const DotView& before, const DotView& now, uint64_t) {
          return !is_held(before, now, i) && before.a(i) == now.a(j) && before.a(j) == now.a(i) &&
                 before.b(i) == now.b(j) && before.b(j) == now.b(i);
        });
@@ -88,25 +87,25 @@ const std::vector<FlawKind> kinds_with_memory = {
     {"one bit turned", OpKind::dot,
      [](FlawDraw& d) {
        const int lane = d.lane(), bit = static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.a.fields().width)));
-       return of_two(d.op, [lane, bit](const DotView& before, const DotView& now, uint64_t) {
+       return on_two(d.op, [lane, bit](const DotView& before, const DotView& now, uint64_t) {
          return (before.a(lane) ^ now.a(lane)) == uint64_t{1} << bit && before.b(lane) == now.b(lane);
        });
      }},
     {"a lane leaves infinity", OpKind::dot,
      [](FlawDraw& d) -> Condition {
        if (!d.op.a.fields().has_nan() && !d.op.b.fields().has_nan()) return {};
-       return of_two(d.op, [lane = d.lane()](const DotView& before, const DotView& now, uint64_t) {
+       return on_two(d.op, [lane = d.lane()](const DotView& before, const DotView& now, uint64_t) {
          for (int other = 0; other < now.k; ++other)
            if (is_special(now, other)) return false;
-         return is_special(before, lane) && now.visible(lane);
+         return is_special(before, lane) && now.is_visible(lane);
        });
      }},
     {"after plain cases", OpKind::dot,
      [](FlawDraw& d) -> Condition {
-       auto row = std::make_shared<int>(0);
-       return [op = d.op, row, long_enough = d.rng.between(50, 800)](const Batch& batch, size_t i, uint64_t) {
-         *row = is_plain(DotView(op, batch, i)) ? *row + 1 : 0;
-         return *row == long_enough;
+       auto in_a_row = std::make_shared<int>(0);
+       return [op = d.op, in_a_row, long_enough = d.rng.between(50, 800)](const Batch& batch, size_t i, uint64_t) {
+         *in_a_row = is_plain(DotView(op, batch, i)) ? *in_a_row + 1 : 0;
+         return *in_a_row == long_enough;
        };
      }},
 };

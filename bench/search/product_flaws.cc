@@ -147,8 +147,8 @@ class FlawedProduct final : public Unit {
 uint64_t without_bits(const FormatFields& f, uint64_t code, int low, int high) {
   const Number x = decode(f, code);
   if (x.cls != NumberClass::finite) return code;
-  const int from = std::clamp(low - x.exponent, 0, 64), to = std::clamp(high - x.exponent, 0, 64);
-  const uint64_t gone = low_mask(to) & ~low_mask(from), left = x.significand & ~gone;
+  const int first = std::clamp(low - x.exponent, 0, 64), end = std::clamp(high - x.exponent, 0, 64);
+  const uint64_t gone = low_mask(end) & ~low_mask(first), left = x.significand & ~gone;
   if (left == 0) return f.encode_zero(x.negative);
   return round_once(f, x.negative, left, x.exponent).encoding;
 }
@@ -168,9 +168,10 @@ bool drop_slice(const SlicedProduct& s, gemm::GemmCase& read, int i, int p, cons
 
 /// Makes all slices of row i after slice p read as zero.
 bool drop_below(const SlicedProduct& s, gemm::GemmCase& read, int i, int p) {
+  constexpr int below_all_bits = -5000;  // of fp64
   const int end = s.a.top[size_t(i)] - p * s.slicing.widths.a;
   for (int l = 0; l < s.op.k; ++l)
-    read.a[size_t(i * s.op.k + l)] = without_bits(s.op.a.fields(), s.code_a(i, l), -5000, end);
+    read.a[size_t(i * s.op.k + l)] = without_bits(s.op.a.fields(), s.code_a(i, l), below_all_bits, end);
   return true;
 }
 
@@ -510,13 +511,13 @@ std::vector<Mutant> draw_product_flaws(uint64_t seed) {
   std::vector<Mutant> flaws;
   for (const ProductFlaw& kind : product_flaws) {
     const std::string name = std::string("flaw:") + kind.name + "@" + kind.original + "#" + std::to_string(seed);
-    flaws.push_back({name, kind.original, op_from_text(kind.op), false, [&kind, seed](const Op& op) {
+    flaws.push_back({name, kind.original, op_from_text(kind.op), [&kind, seed](const Op& op) {
                        CounterRng rng(seed, fnv1a(kind.name));
                        return std::make_unique<FlawedProduct>(bind_or_fail(kind.original, op), op, kind.draw(rng));
                      }});
   }
   for (const NamedFlaw& named : named_flaws)
-    flaws.push_back({named.name, named.original, op_from_text(named.op), false,
+    flaws.push_back({named.name, named.original, op_from_text(named.op),
                      [&named](const Op& op) { return bind_or_fail(named.name, op); }});
   return flaws;
 }

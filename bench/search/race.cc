@@ -64,42 +64,43 @@ class Contender {
   Contender(const Mutant& mutant, const Search& search, size_t index)
       : unit_(mutant.name, mutant.op, mutant.make), run_{index, search.strategy, search.seed} {}
   const MutantRun& result() const { return run_; }
-  bool active() const { return active_; }
+  bool is_active() const { return is_active_; }
 
   /// Runs the mutant on a batch. `shared`: seconds that search and original took so far.
   void meet(const Batch& batch, const Outcomes& original, double shared, const RaceLimits& limits) {
     const double start = thread_seconds();
     unit_.run(batch, outcomes_);
-    const size_t at = first_difference(original.results, outcomes_.results);
-    own_ += thread_seconds() - start;
-    run_.killed = at < batch.size();
-    run_.cases += run_.killed ? at + 1 : batch.size();
-    run_.seconds = shared + own_;
-    active_ = !run_.killed && (!limits.cases || run_.cases < limits.cases) &&
-              (!limits.seconds || run_.seconds < limits.seconds);
+    const size_t first = first_difference(original.results, outcomes_.results);
+    seconds_ += thread_seconds() - start;
+    run_.killed = first < batch.size();
+    run_.cases += run_.killed ? first + 1 : batch.size();
+    run_.seconds = shared + seconds_;
+    is_active_ = !run_.killed && (!limits.cases || run_.cases < limits.cases) &&
+                 (!limits.seconds || run_.seconds < limits.seconds);
   }
 
  private:
   BoundUnit unit_;
   Outcomes outcomes_;
   MutantRun run_;
-  double own_ = 0;
-  bool active_ = true;
+  double seconds_ = 0;  ///< that the mutant took
+  bool is_active_ = true;
 };
 
 void run_search(const Search& search, const Strategy& strategy, const std::vector<Mutant>& mutants,
                 const RaceLimits& limits, std::vector<MutantRun>& runs) {
-  const Mutant& any = mutants[search.mutants.front()];
-  BoundUnit original(any.original, any.op);
+  const Mutant& representative = mutants[search.mutants.front()];
+  const Op& op = representative.op;
+  BoundUnit original(representative.original, op);
   std::vector<Contender> contenders;
   for (const size_t m : search.mutants) contenders.emplace_back(mutants[m], search, m);
-  const InputStream stream = strategy.start(original.unit(), any.op, search.seed);
+  const InputStream stream = strategy.start(original.unit(), op, search.seed);
   Batch batch;
   Outcomes outcomes;
   double shared = 0;
   uint64_t cases = 0;
   size_t wanted = first_batch;
-  while (std::any_of(contenders.begin(), contenders.end(), [](const Contender& c) { return c.active(); })) {
+  while (std::any_of(contenders.begin(), contenders.end(), [](const Contender& c) { return c.is_active(); })) {
     const double start = thread_seconds();
     if (!stream.next(limits.cases ? size_t(std::min<uint64_t>(wanted, limits.cases - cases)) : wanted, batch)) break;
     original.run(batch, outcomes);
@@ -108,7 +109,7 @@ void run_search(const Search& search, const Strategy& strategy, const std::vecto
     cases += batch.size();
     wanted = std::min(2 * wanted, greatest_batch);
     for (Contender& c : contenders)
-      if (c.active()) c.meet(batch, outcomes, shared, limits);
+      if (c.is_active()) c.meet(batch, outcomes, shared, limits);
     if (limits.cases && cases >= limits.cases) break;
   }
   for (const Contender& c : contenders) runs.push_back(c.result());

@@ -48,7 +48,7 @@ void print_table(const MutantBench& bench, bool hard_only) {
     std::vector<double> cases, seconds;
     size_t kills = 0;
     for (const MutantRun& r : bench.runs) {
-      if (r.strategy != s || (hard_only && !bench.mutants[r.mutant].hard)) continue;
+      if (r.strategy != s || (hard_only && !bench.mutants[r.mutant].is_hard)) continue;
       always.try_emplace(r.mutant, true).first->second &= r.killed;
       cases.push_back(r.killed ? double(r.cases) : censored);
       seconds.push_back(seconds_of(r));
@@ -74,7 +74,7 @@ void print_comparisons(const MutantBench& bench, bool hard_only) {
     RankSumTest overall;
     size_t faster = 0, slower = 0, mutants = 0;
     for (size_t m = 0; m < bench.mutants.size(); ++m) {
-      if (hard_only && !bench.mutants[m].hard) continue;
+      if (hard_only && !bench.mutants[m].is_hard) continue;
       std::vector<double> mine, theirs;
       for (const MutantRun& r : bench.runs) {
         if (r.mutant != m) continue;
@@ -115,7 +115,7 @@ void print_ranks(const MutantBench& bench, bool hard_only) {
   std::vector<double> ranks(strategies);
   size_t flaws = 0;
   for (size_t m = 0; m < bench.mutants.size(); ++m) {
-    if (hard_only && !bench.mutants[m].hard) continue;
+    if (hard_only && !bench.mutants[m].is_hard) continue;
     std::vector<double> seconds;
     for (size_t s = 0; s < strategies; ++s) seconds.push_back(median_seconds(bench, s, m));
     if (std::all_of(seconds.begin(), seconds.end(), [](double t) { return t == censored; })) continue;
@@ -155,7 +155,8 @@ void print_missed(const MutantBench& bench) {
 /// decide hardness ran at least hard_cases cases.
 void print_wrong_marks(const MutantBench& bench) {
   const auto deciding = std::count_if(bench.strategies.begin(), bench.strategies.end(), decides_hardness);
-  const bool complete = deciding == 4 && (bench.limits.cases == 0 || bench.limits.cases >= hard_cases);
+  constexpr int all_deciding = 4;  // the names in decides_hardness()
+  const bool complete = deciding == all_deciding && (bench.limits.cases == 0 || bench.limits.cases >= hard_cases);
   std::vector<const MutantRun*> killer(bench.mutants.size());
   std::vector<bool> far_enough(bench.mutants.size(), true);
   for (const MutantRun& r : bench.runs) {
@@ -166,21 +167,17 @@ void print_wrong_marks(const MutantBench& bench) {
   }
   for (size_t m = 0; m < bench.mutants.size(); ++m) {
     if (bench.mutants[m].make) continue;  // drawn flaws have no mark
-    if (bench.mutants[m].hard && killer[m])
+    if (bench.mutants[m].is_hard && killer[m])
       fmt::print("marked hard, but {} kills {} at case {} of seed {}\n", bench.strategies[killer[m]->strategy].name,
                  bench.mutants[m].name, killer[m]->cases, killer[m]->seed);
-    if (!bench.mutants[m].hard && !killer[m] && complete && far_enough[m])
+    if (!bench.mutants[m].is_hard && !killer[m] && complete && far_enough[m])
       fmt::print("not marked hard, but survives: {}\n", bench.mutants[m].name);
   }
 }
 
 bool any_hard(const MutantBench& bench) {
-  return std::any_of(bench.mutants.begin(), bench.mutants.end(), [](const Mutant& m) { return m.hard; });
+  return std::any_of(bench.mutants.begin(), bench.mutants.end(), [](const Mutant& m) { return m.is_hard; });
 }
-
-struct FileCloser {
-  void operator()(std::FILE* f) const { std::fclose(f); }
-};
 
 }  // namespace
 
@@ -199,12 +196,12 @@ void print_report(const MutantBench& bench) {
 }
 
 void write_csv(const MutantBench& bench, const std::string& file) {
-  const std::unique_ptr<std::FILE, FileCloser> out(std::fopen(file.c_str(), "w"));
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(file.c_str(), "w"), &std::fclose);
   if (!out) throw BadInput(file + ": " + std::strerror(errno));
   fmt::print(out.get(), "strategy,mutant,hard,seed,killed,cases,seconds\n");
   for (const MutantRun& r : bench.runs)
     fmt::print(out.get(), "{},\"{}\",{:d},{},{:d},{},{:.6f}\n", bench.strategies[r.strategy].name,
-               bench.mutants[r.mutant].name, bench.mutants[r.mutant].hard, r.seed, r.killed, r.cases, r.seconds);
+               bench.mutants[r.mutant].name, bench.mutants[r.mutant].is_hard, r.seed, r.killed, r.cases, r.seconds);
   if (std::fflush(out.get()) != 0) throw BadInput(file + ": " + std::strerror(errno));
 }
 
@@ -228,7 +225,7 @@ void write_plot(const MutantBench& bench, const std::string& file) {
     std::vector<double> seconds;
     double longest = 0;
     for (const MutantRun& r : bench.runs) {
-      if (r.strategy != s || (hard && !bench.mutants[r.mutant].hard)) continue;
+      if (r.strategy != s || (hard && !bench.mutants[r.mutant].is_hard)) continue;
       seconds.push_back(seconds_of(r));
       longest = std::max(longest, r.seconds);
     }

@@ -17,7 +17,7 @@ void mark_hard(std::vector<Mutant>& flaws, uint64_t cases, unsigned jobs) {
   limits.cases = cases;
   limits.jobs = jobs;
   for (const MutantRun& run : race(flaws, make_strategies({"structured"}, ""), limits, [](size_t, size_t) {}))
-    flaws[run.mutant].hard = !run.killed;
+    flaws[run.mutant].is_hard = !run.killed;
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ void add_bench_search(Arguments& bench, int& status) {
     result.strategies = make_strategies(options->strategies, options->published);
     result.limits = options->limits;
     if (options->hard_after) mark_hard(result.mutants, options->hard_after, options->limits.jobs);
-    if (options->only_hard) std::erase_if(result.mutants, [](const Mutant& flaw) { return !flaw.hard; });
+    if (options->only_hard) std::erase_if(result.mutants, [](const Mutant& flaw) { return !flaw.is_hard; });
     if (result.mutants.empty()) throw BadInput("no flaw is hard");
     result.marks_are_measured = options->hard_after != 0;
     const bool terminal = isatty(STDERR_FILENO);
@@ -100,7 +100,7 @@ void add_bench_search(Arguments& bench, int& status) {
       if (options->rows.is_json())
         options->rows.add({{"strategy", result.strategies[run.strategy].name},
                            {"flaw", result.mutants[run.mutant].name},
-                           {"hard", result.mutants[run.mutant].hard},
+                           {"hard", result.mutants[run.mutant].is_hard},
                            {"seed", run.seed},
                            {"killed", run.killed},
                            {"cases", run.cases},

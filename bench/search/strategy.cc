@@ -48,14 +48,14 @@ Strategy guided_strategy(const Guided& guided) {
       uint64_t chunk = 0, first = 0;
     };
     const auto search = std::make_shared<GuidedSearch>(op, std::move(focuses), seed, guided.settings);
-    const auto at = std::make_shared<Place>();
-    return {[search, at](size_t wanted, Batch& batch) {
-              search->propose(at->chunk, at->first, wanted, batch);
+    const auto place = std::make_shared<Place>();
+    return {[search, place](size_t wanted, Batch& batch) {
+              search->propose(place->chunk, place->first, wanted, batch);
               return true;
             },
-            [search, at](const Batch& batch) {
-              search->learn(search->observe(at->chunk++, at->first, batch));
-              at->first += batch.size();
+            [search, place](const Batch& batch) {
+              search->learn(search->observe(place->chunk++, place->first, batch));
+              place->first += batch.size();
             }};
   };
   return {guided.name, start};
@@ -104,15 +104,18 @@ Strategy published_strategy(const std::string& folder) {
   const auto start = [batches](const Unit&, const Op& op, uint64_t) -> InputStream {
     std::vector<const Batch*> fitting;
     for (const Batch& batch : *batches) {
-      const Op& o = batch.op();
+      const Op& published = batch.op();
       const bool same_scales =
-          o.scale_block == op.scale_block && (!op.has_scales() || (o.scale_a == op.scale_a && o.scale_b == op.scale_b));
-      const bool same_formats = o.a == op.a && o.b == op.b && o.c == op.c && o.d == op.d;
-      if (o.kind == op.kind && same_formats && same_scales && o.rounding == op.rounding) fitting.push_back(&batch);
+          published.scale_block == op.scale_block &&
+          (!op.has_scales() || (published.scale_a == op.scale_a && published.scale_b == op.scale_b));
+      const bool same_formats =
+          published.a == op.a && published.b == op.b && published.c == op.c && published.d == op.d;
+      if (published.kind == op.kind && same_formats && same_scales && published.rounding == op.rounding)
+        fitting.push_back(&batch);
     }
-    return {[fitting, at = size_t{0}](size_t, Batch& batch) mutable {
-      if (at == fitting.size()) return false;
-      batch = *fitting[at++];
+    return {[fitting, next = size_t{0}](size_t, Batch& batch) mutable {
+      if (next == fitting.size()) return false;
+      batch = *fitting[next++];
       return true;
     }};
   };
