@@ -123,13 +123,6 @@ Spread spread_of(const std::vector<Run>& runs, T Run::*value) {
   return Spread(std::move(values));
 }
 
-/// The run of the lowest seed that found an input; nullptr if none did.
-const Run* shown_run(const std::vector<Run>& runs) {
-  for (const Run& run : runs)
-    if (run.input) return &run;
-  return nullptr;
-}
-
 void print_header() {
   fmt::print("{:46} {:^31} {:^39}  {:>8} {:>8} {:>9}\n", "", "cases to the first input", "milliseconds", "Z3 s",
              "cvc5 s", "Z3 s");
@@ -146,7 +139,8 @@ void print_query(const BoundQuery& bound, const std::vector<Run>& runs) {
              paper.z3_again);
   const auto missed = std::count_if(runs.begin(), runs.end(), [](const Run& r) { return !r.input; });
   if (missed) fmt::print("    nothing found with {} of {} seeds\n", missed, runs.size());
-  if (const Run* run = shown_run(runs)) {
+  const auto run = std::find_if(runs.begin(), runs.end(), [](const Run& r) { return r.input.has_value(); });
+  if (run != runs.end()) {
     fmt::print("    {} against {}\n    op {}\n    {}  {} against {}\n", bound.query.first, bound.query.second,
                bound.query.op, case_line(*run->input, 0), to_hex(bound.op.d, run->first),
                to_hex(bound.op.d, run->second));

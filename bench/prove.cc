@@ -8,6 +8,7 @@
 #include "bench/bench.h"
 #include "bench/discriminating_queries.h"
 #include "bench/prove_tables.h"
+#include "core/text.h"
 #include "oracles/models/model_rows.h"
 #include "prove/formulas/ieee.h"
 #include "prove/inquiry.h"
@@ -232,9 +233,7 @@ void add_bench_prove(Arguments& bench, int& status) {
     status = right ? exit_ok : exit_divergence;
     if (!options->asks_solvers()) return;
     prove::Solvers solvers(prove::find_solvers(options->solvers), {options->seconds, 4096});
-    std::string names;
-    for (const std::string& name : solvers.names()) names += (names.empty() ? "" : ", ") + name;
-    fmt::print("Solvers: {}\n\n", names);
+    fmt::print("Solvers: {}\n\n", joined(solvers.names(), ", "));
     if (options->takes(options->queries)) right &= print_table_4(solvers, options->seconds);
     if (options->takes(options->claims)) right &= print_claims(solvers, options->units, options->seconds);
     if (options->all_rows) right &= print_claims_of_all_rows(solvers, options->units, options->seconds);

@@ -22,6 +22,8 @@ BinGroup group(const char* name, std::vector<Labels> classes) {
 }
 
 const Labels sign = {"positive", "negative"};
+const Labels results = {"+zero",        "-zero",  "least_subnormal", "subnormal", "greatest_subnormal",
+                        "least_normal", "normal", "greatest",        "infinity",  "nan"};
 const Labels loss = {"exact", "inexact"};
 
 }  // namespace
@@ -58,10 +60,7 @@ const std::vector<BinGroup>& bin_groups() {
                           {"even", "odd"},
                           {"exact", "lowest", "below_half", "half-1", "half", "half+1", "above_half", "all_ones"},
                           {"subnormal", "normal", "power_of_two", "greatest_binade"}}),
-      group<bins::Result>("result", {{"+zero", "-zero", "least_subnormal", "subnormal", "greatest_subnormal",
-                                      "least_normal", "normal", "greatest", "infinity", "nan"},
-                                     {"exact", "inexact", "special", "after_inner_overflow"},
-                                     sign}),
+      group<bins::Result>("result", {results, {"exact", "inexact", "special", "after_inner_overflow"}, sign}),
       group<bins::Special>(
           "special", {{"zero*zero", "zero*subnormal", "zero*normal", "zero*infinity", "zero*nan", "subnormal*subnormal",
                        "subnormal*normal", "subnormal*infinity", "subnormal*nan", "normal*normal", "normal*infinity",
@@ -91,8 +90,7 @@ const std::vector<BinGroup>& bin_groups() {
                               "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27",
                               "28", "29", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39"},
                              {"left_out", "holds", "broken"}}),
-      group<bins::Convert>("convert", {{"+zero", "-zero", "least_subnormal", "subnormal", "greatest_subnormal",
-                                        "least_normal", "normal", "greatest", "infinity", "nan"},
+      group<bins::Convert>("convert", {results,
                                        {"exact", "overflow", "below_half", "underflow", "half", "invalid", "above_half",
                                         "denormal_operand"},
                                        {"even", "odd"},

@@ -34,13 +34,13 @@ class Coverage {
   /// `model` is the focus unit's row, which is copied: of a dot, otherwise nullptr. `slicing` says how the focus unit
   /// cuts the matrices of a product; nullptr: as the reference does.
   Coverage(const Op& op, const DotModel* model, const Slicing* slicing = nullptr)
-      : op_(op), has_model_(model != nullptr), model_(model ? *model : DotModel{}), dot_(op) {
+      : op_(op), model_(model ? std::optional(*model) : std::nullopt), dot_(op) {
     if (GemmCoverage::observes(op)) gemm_.emplace(op, slicing ? *slicing : reference_slicing(op.k));
   }
 
   /// Whether this op has bins at all: a dot needs a model.
   bool observes() const {
-    if (op_.kind == OpKind::dot) return has_model_;
+    if (op_.kind == OpKind::dot) return model_.has_value();
     return gemm_ || op_.kind == OpKind::convert || op_.kind == OpKind::scalar || op_.kind == OpKind::quantize;
   }
 
@@ -50,8 +50,8 @@ class Coverage {
   void observe(const Batch& batch, size_t index, Sink& sink) {
     if (op_.kind == OpKind::dot) {
       const DotOperands& in = dot_.load(batch, index);
-      BinTrace<Sink> trace(model_, in, sink);
-      trace.finish(evaluate_dot(model_, in, trace));
+      BinTrace<Sink> trace(*model_, in, sink);
+      trace.finish(evaluate_dot(*model_, in, trace));
     } else if (gemm_) {
       for (const int bin : gemm_->bins_of(batch, index)) sink.hit(bin);
     } else if (op_.kind == OpKind::quantize) {
@@ -63,8 +63,7 @@ class Coverage {
 
  private:
   Op op_;
-  bool has_model_;
-  DotModel model_;
+  std::optional<DotModel> model_;
   DotCase dot_;
   std::optional<GemmCoverage> gemm_;
 };

@@ -94,7 +94,7 @@ std::string DatapathState::name_of(const Factor& factor) const {
 class DatapathState::Trace {
  public:
   static constexpr bool enabled = true;
-  explicit Trace(DatapathState& state) : state_(state), model_(state.model_) {}
+  explicit Trace(DatapathState& state) : state_(state) {}
 
   void operator()(const Step& step) {
     if (step.kind == Step::Kind::ieee_multiply) return;
@@ -143,7 +143,7 @@ class DatapathState::Trace {
   }
   /// Reads the sum of a step off its result.
   void note_result(const Step& step, int greatest) {
-    const FormatFields f = step_format(model_);
+    const FormatFields f = step_format(state_.model_);
     const Number d = decode(f, step.result);
     if (d.cls == NumberClass::infinity || d.cls == NumberClass::nan) return;
     note_size(d.cls == NumberClass::zero, d.exponent + bit_length(d.significand) - 1 - greatest);
@@ -155,7 +155,6 @@ class DatapathState::Trace {
   }
 
   DatapathState& state_;
-  const DotModel& model_;
 };
 
 void DatapathState::set(Kind kind, int level) {

@@ -46,14 +46,6 @@ uint64_t scrambled(uint64_t n, uint64_t size) {
   return n * step % size;
 }
 
-/// Returns the last digit of n in a base and removes it from n.
-template <class Base>
-Base take_digit(uint64_t& n, Base base) {
-  const auto digit = static_cast<Base>(n % static_cast<uint64_t>(base));
-  n /= static_cast<uint64_t>(base);
-  return digit;
-}
-
 /// Divides items into groups of equal weight, each of which goes into the lanes of one case, so that no item is shifted
 /// out by another. In rotation r of a group its member i is in lane i+r; all groups come once before the second
 /// rotation begins.

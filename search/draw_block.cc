@@ -132,16 +132,13 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   if (!(last.first == op)) last = {op, BlockSteps(op)};
   const BlockSteps& steps = last.second;
   uint64_t amax;
-  switch (rng.below(8)) {
+  switch (const uint32_t kind = rng.below(8); kind) {
     case 0: amax = rng.next() & from.container_mask(); break;
-    case 1: {
-      const uint64_t fraction = draw_fraction(from, rng);
-      amax = encode_near(from, false, rng.between(from.emin() - from.fraction_bits, from.emax()), fraction);
-      break;
-    }
+    case 1:
     case 2: {
-      const uint64_t fraction = rng.next() & from.fraction_mask();
-      amax = encode_near(from, false, rng.between(-4, 4), fraction);
+      const uint64_t fraction = kind == 1 ? draw_fraction(from, rng) : rng.next() & from.fraction_mask();
+      const int exponent = kind == 1 ? rng.between(from.emin() - from.fraction_bits, from.emax()) : rng.between(-4, 4);
+      amax = encode_near(from, false, exponent, fraction);
       break;
     }
     default: {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "arithmetic/corner_encodings.h"
+#include "search/mutator.h"
 
 namespace mmafuzz {
 namespace {
@@ -358,12 +359,8 @@ class SliceMoves : ProductCase {
     const int from = below(op_.k), block = std::max(1, slicing_.block);
     const int to = op_.k > block && rng_.one_in(2) ? (from + block) % op_.k : (from + 1 + below(op_.k - 1)) % op_.k;
     for (const size_t side : {side_a, side_b})
-      for (int line = 0; line < lines(side); ++line) {
-        const int x = element_at(side, line, from), y = element_at(side, line, to);
-        const uint64_t at_x = get(side, x);
-        set(side, x, get(side, y));
-        set(side, y, at_x);
-      }
+      for (int line = 0; line < lines(side); ++line)
+        swap_elements(batch_.inputs()[side], index_, element_at(side, line, from), element_at(side, line, to));
   }
   /// One special number; all others are finite, but for one of c at times.
   void one_special() {

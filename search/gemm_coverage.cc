@@ -127,29 +127,25 @@ void GemmCoverage::describe(int side, Line& line) const {
     if (is_finite_nonzero(x)) line.left = std::max(line.left, bins::lost_class(x.significand, x.exponent, end));
 }
 
-void GemmCoverage::note_line(int side, const Line& line) {
-  const int width = width_of(side);
-  const int held = slices_of(side) * width;
+void GemmCoverage::note_line(int side, Line& line) {
+  describe(side, line);
+  const int width = width_of(side), held = slices_of(side) * width;
   hit(bins::GemmSpan::at(side, span_class(line.filled, line.top - line.least, width, held), line.left, line.negative));
 }
 
 void GemmCoverage::note_scale() {
-  const auto spread = [](const std::vector<Line>& lines, int& greatest) {
-    int least = INT32_MAX;
-    greatest = INT32_MIN;
-    for (const Line& line : lines) {
-      if (!line.filled) continue;
-      least = std::min(least, line.top);
-      greatest = std::max(greatest, line.top);
-    }
-    return greatest == INT32_MIN ? 0 : greatest - least;
+  const auto tops = [](const std::vector<Line>& lines) {  // the least and the greatest
+    std::pair<int, int> range = {INT32_MAX, INT32_MIN};
+    for (const Line& line : lines)
+      if (line.filled) range = {std::min(range.first, line.top), std::max(range.second, line.top)};
+    return range;
   };
-  int top_a, top_b;
-  const int rows = spread(rows_, top_a), columns = spread(columns_, top_b);
+  const auto [least_a, top_a] = tops(rows_);
+  const auto [least_b, top_b] = tops(columns_);
   if (top_a == INT32_MIN || top_b == INT32_MIN) return;
   const FormatFields& d = op_.d.fields();
   const int leading = top_a + top_b - 1;
-  hit(bins::GemmScale::at(spread_class(rows), spread_class(columns),
+  hit(bins::GemmScale::at(spread_class(top_a - least_a), spread_class(top_b - least_b),
                           leading < d.least_bit()   ? 0
                           : leading < d.emin()      ? 1
                           : leading < d.emax() - 1  ? 2
@@ -192,12 +188,8 @@ void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c
   size_t greatest_at = 0, filled = 0, last_filled = SIZE_MAX;
   const auto add = [&](bool negative, uint128 significand, int exponent) {
     const int shift = exponent - unit;
-    if (shift <= -128) {
-      sticky = true;
-      return;
-    }
-    const uint128 kept = shift >= 0 ? significand << shift : significand >> -shift;
-    if (shift < 0 && (kept << -shift) != significand) sticky = true;
+    const uint128 kept = shift >= 0 ? significand << shift : shift > -128 ? significand >> -shift : 0;
+    sticky |= shift <= -128 || (shift < 0 && (kept << -shift) != significand);
     sum += negative ? -static_cast<__int128>(kept) : static_cast<__int128>(kept);
   };
   for (size_t l = 0; l < k; ++l) {
@@ -247,10 +239,8 @@ void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c
 const std::vector<int>& GemmCoverage::bins_of(const Batch& batch, size_t index) {
   bins_.clear();
   read(batch, index);
-  for (Line& row : rows_) describe(0, row);
-  for (Line& column : columns_) describe(1, column);
-  for (const Line& row : rows_) note_line(0, row);
-  for (const Line& column : columns_) note_line(1, column);
+  for (Line& row : rows_) note_line(0, row);
+  for (Line& column : columns_) note_line(1, column);
   note_scale();
   for (size_t i = 0; i < rows_.size(); ++i)
     for (size_t j = 0; j < columns_.size(); ++j) note_element(rows_[i], columns_[j], c_[i * columns_.size() + j]);

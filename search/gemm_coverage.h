@@ -39,7 +39,7 @@ class GemmCoverage {
   int width_of(int side) const;
   int slices_of(int side) const;
   void describe(int side, Line& line) const;
-  void note_line(int side, const Line& line);
+  void note_line(int side, Line& line);
   void note_scale();
   void note_element(const Line& row, const Line& column, const Number& c);
   /// `first_sign`: sign of the sum of the first slices' products, -1, 0 or 1.

@@ -162,9 +162,8 @@ void IntegerDot::move() {
     case 2: return set_lane((lane + 1) % op_.k, a(lane), b(lane));
     case 3: {
       const int other = any_lane();
-      const uint64_t x = a(lane), y = b(lane);
-      set_lane(lane, a(other), b(other));
-      return set_lane(other, x, y);
+      for (size_t column = 0; column < 2; ++column) swap_elements(batch_.inputs()[column], index_, lane, other);
+      return;
     }
     case 4: return set_lane(lane, 0, 0);
     case 5: {

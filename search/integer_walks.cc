@@ -4,6 +4,7 @@
 
 #include "search/datapath_walks.h"
 #include "search/integer_dot.h"
+#include "search/walk_case.h"
 
 namespace mmafuzz {
 
@@ -46,17 +47,15 @@ void DatapathWalks::add_integer_parts() {
   if (!op_.c.fields().integer) return;
   // Each power of two of both signs, and the four numbers next to it, as the sum of c and each number of first
   // products.
-  const uint64_t powers = static_cast<uint64_t>(op_.c.fields().width) + 1;
-  constexpr uint64_t steps = 5, signs = 2;
-  add("integer sums", powers * signs * steps * (k + 1),
+  const int powers = op_.c.fields().width + 1;
+  add("integer sums", static_cast<uint64_t>(powers) * 2 * 5 * (k + 1),
       [op, powers](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
         IntegerDot dot(op, batch, index, rng);
         dot.draw_lanes();
-        const int step = static_cast<int>(n % steps) - 2;
-        const bool negative = n / steps % signs;
-        n /= steps * signs;
-        const __int128 power = static_cast<__int128>(1) << (n % powers);
-        dot.aim_c(static_cast<int>(n / powers), (negative ? -power : power) + step);
+        const int step = take_digit(n, 5) - 2;
+        const bool negative = take_digit(n, 2);
+        const __int128 power = static_cast<__int128>(1) << take_digit(n, powers);
+        dot.aim_c(static_cast<int>(n), (negative ? -power : power) + step);
       });
 }
 

@@ -24,20 +24,7 @@ class DotMoves {
  public:
   DotMoves(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng,
            const AddendExponents* known = nullptr, DotMove left_out = DotMove::none)
-      : known_(known),
-        left_out_(left_out),
-        op_(op),
-        hints_(hints),
-        rng_(rng),
-        index_(index),
-        a_(batch.inputs()[0]),
-        b_(batch.inputs()[1]),
-        c_(batch.inputs()[2]),
-        batch_(batch),
-        fa_(op.a.fields()),
-        fb_(op.b.fields()),
-        fc_(op.c.fields()),
-        fd_(op.d.fields()) {}
+      : known_(known), left_out_(left_out), op_(op), hints_(hints), rng_(rng), index_(index), batch_(batch) {}
 
   AddendExponents exponents() const {
     AddendExponents all;
@@ -337,11 +324,8 @@ class DotMoves {
     const int i = any_addend(), j = any_product();
     if (i == op_.k) return set_c(c() ^ travelling_sign(fc_));
     if (rng_.one_in(2)) return set_a(i, a(i) ^ travelling_sign(fa_));
-    const uint64_t x = a(i), y = b(i);
-    set_a(i, a(j));
-    set_b(i, b(j));
-    set_a(j, x);
-    set_b(j, y);
+    swap_elements(a_, index_, i, j);
+    swap_elements(b_, index_, i, j);
   }
   /// Zeroes both factors of the products i for which chosen(i).
   template <class Chosen>
@@ -458,9 +442,9 @@ class DotMoves {
   const CornerHints& hints_;
   CounterRng& rng_;
   size_t index_;
-  Column &a_, &b_, &c_;
   Batch& batch_;
-  const FormatFields &fa_, &fb_, &fc_, &fd_;
+  Column &a_ = batch_.inputs()[0], &b_ = batch_.inputs()[1], &c_ = batch_.inputs()[2];
+  const FormatFields &fa_ = op_.a.fields(), &fb_ = op_.b.fields(), &fc_ = op_.c.fields(), &fd_ = op_.d.fields();
 };
 
 bool has_dot_moves(const Op& op) { return op.kind == OpKind::dot && !op.a.fields().integer; }

@@ -129,10 +129,7 @@ Op make_op(Turn turn, const Choices& choices, CounterRng& rng, NextFormat next_f
       op.m = shape.m;
       op.n = shape.n;
       op.k = shape.k;
-      op.a = next_format();
-      op.b = next_format();
-      op.c = next_format();
-      op.d = next_format();
+      for (Format* f : {&op.a, &op.b, &op.c, &op.d}) *f = next_format();
       op.rounding = choose(choices, modes);
       const uint32_t alpha = choices(scalar_factors);
       const uint32_t beta = choices(scalar_factors);
@@ -143,10 +140,7 @@ Op make_op(Turn turn, const Choices& choices, CounterRng& rng, NextFormat next_f
     default:
       op.kind = OpKind::dot;
       op.k = choose(choices, lengths);
-      op.a = next_format();
-      op.b = next_format();
-      op.c = next_format();
-      op.d = next_format();
+      for (Format* f : {&op.a, &op.b, &op.c, &op.d}) *f = next_format();
       op.rounding = choose(choices, modes);
       if (turn == scaled_dots) {
         op.scale_a = next_format();

@@ -37,11 +37,11 @@ class SpreadEncoder {
         greatest_(f.in_container(f.greatest_magnitude()) | low_mask(f.ignored_low_bits)),
         has_negative_zero_(f.has_negative_zero()) {}
 
+  /// Whether the exponent field gets 21 bits or more, which make it uniform enough.
   bool fits_32_bits() const { return low_bits_ <= 10; }
 
   uint64_t from_32_bits(uint32_t bits) const {
-    const int rest = 31 - low_bits_;
-    return encode(bits, (uint64_t{bits >> (1 + low_bits_)} * fields_) >> rest);
+    return encode(bits, (uint64_t{bits >> (1 + low_bits_)} * fields_) >> (31 - low_bits_));
   }
   uint64_t operator()(CounterRng& rng) const {
     const uint64_t bits = rng.next();
@@ -127,10 +127,10 @@ uint64_t encode_double(const FormatFields& f, double value) {
       .encoding;
 }
 
-void draw_normal(const FormatFields& f, bool scale, int count, uint64_t* out, CounterRng& rng) {
+void draw_normal(const FormatFields& f, bool is_scale, int count, uint64_t* out, CounterRng& rng) {
   static const Normal normal;
   for (int i = 0; i < count; ++i) {
-    const double n = normal(rng), value = scale ? std::exp2(n) : n;
+    const double n = normal(rng), value = is_scale ? std::exp2(n) : n;
     out[i] = encode_double(f, f.has_sign() ? value : std::fabs(value));
   }
 }
@@ -138,12 +138,8 @@ void draw_normal(const FormatFields& f, bool scale, int count, uint64_t* out, Co
 }  // namespace
 
 const char* name_of(RandomKind kind) {
-  switch (kind) {
-    case RandomKind::uniform: return "uniform";
-    case RandomKind::normal: return "normal";
-    case RandomKind::spread: return "spread";
-  }
-  return "";
+  static constexpr const char* names[] = {"uniform", "normal", "spread"};  // in the order of RandomKind
+  return names[static_cast<size_t>(kind)];
 }
 
 void RandomGenerator::fill(uint64_t first, size_t count, Batch& batch) const {
@@ -153,7 +149,7 @@ void RandomGenerator::fill(uint64_t first, size_t count, Batch& batch) const {
     FormatFields format;
     SpreadEncoder spread;
     int count;
-    bool scale;
+    bool is_scale;
   };
   std::vector<Field> fields;
   int longest = 0;
@@ -172,11 +168,8 @@ void RandomGenerator::fill(uint64_t first, size_t count, Batch& batch) const {
         fill_uniform(field.format, column, i, rng);
         continue;
       }
-      if (kind_ == RandomKind::spread) {
-        draw_spread(field.spread, field.count, codes.data(), rng);
-      } else {
-        draw_normal(field.format, field.scale, field.count, codes.data(), rng);
-      }
+      if (kind_ == RandomKind::spread) draw_spread(field.spread, field.count, codes.data(), rng);
+      else draw_normal(field.format, field.is_scale, field.count, codes.data(), rng);
       column.pack(i, codes.data());
     }
   }

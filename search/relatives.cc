@@ -44,12 +44,7 @@ void Relatives::swap_lanes(Batch& batch, size_t index, CounterRng& rng) const {
   const int k = batch.inputs()[0].count();
   const int x = rng.between(0, k - 1);
   const int y = rng.between(0, k - 1);
-  for (size_t column = 0; column < 2; ++column) {
-    Column& values = batch.inputs()[column];
-    const uint64_t at_x = values.get(index, x);
-    values.set(index, x, values.get(index, y));
-    values.set(index, y, at_x);
-  }
+  for (size_t column = 0; column < 2; ++column) swap_elements(batch.inputs()[column], index, x, y);
 }
 
 void Relatives::make(Batch& batch, size_t index, const StructuredGenerator& generator, uint64_t number,

@@ -1,6 +1,5 @@
-// Which pairs and triples of a datapath's levels a search has covered, out of those that are possible. A *factor* is
-// one observed quantity of the datapath, a *level* is one of its classes of values (search/datapath_state.h;
-// docs/search.md has the table). A level, pair or triple is *covered* when one case has had all of its levels.
+// Which pairs and triples of a datapath's levels (search/datapath_state.h) a search has covered, out of those that are
+// possible. A level, pair or triple is *covered* when one case has had all of its levels.
 #pragma once
 
 #include <cstdint>

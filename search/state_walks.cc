@@ -60,11 +60,11 @@ class StateCase {
     // Of many lanes at least one would nearly always be special: in half of the cases at most two are.
     const int may_be_special = specials && s_.coin() ? below(3) : s_.k, shift = s_.any_lane();
     for (int lane = 0; lane < s_.k; ++lane) {
-      const auto d = static_cast<size_t>(digit(lane));
-      Wanted& w = wanted_[static_cast<size_t>(lane)];
-      if (d < states.size()) w = states[d];
+      const auto state = static_cast<size_t>(digit(lane));
+      Wanted& w = wanted(lane);
+      if (state < states.size()) w = states[state];
       // Digits beyond the states stand for normal numbers, as most operands are.
-      if (d >= states.size() || (is_special(w) && (lane + shift) % s_.k >= may_be_special))
+      if (state >= states.size() || (is_special(w) && (lane + shift) % s_.k >= may_be_special))
         w = {normal, normal, static_cast<int8_t>(1 + below(places))};
     }
     wanted_.back() = c_state(digit(s_.k), specials);
@@ -72,7 +72,7 @@ class StateCase {
     const bool few = solved ? size < big && s_.coin() : s_.rng.one_in(8);
     const int live = alone ? 0 : few ? 1 + below(3) : s_.k, turn = s_.any_lane();
     for (int lane = 0; lane < s_.k && (!whole || alone || few); ++lane) {
-      Wanted& w = wanted_[static_cast<size_t>(lane)];
+      Wanted& w = wanted(lane);
       if (whole ? (lane + turn) % s_.k < live : lane >= first && lane < end && (lane + turn) % (end - first) < live)
         continue;
       if (is_live(w)) (s_.coin() ? w.a : w.b) = zero;
@@ -99,6 +99,7 @@ class StateCase {
 
  private:
   int below(int n) { return s_.rng.between(0, n - 1); }
+  Wanted& wanted(int lane) { return wanted_[static_cast<size_t>(lane)]; }
 
   static Wanted c_state(int digit, bool specials) {
     const int number = digit % (2 * places + (specials ? 3 : 1));
@@ -126,8 +127,7 @@ class StateCase {
     const bool follow = s_.rng.one_in(3), c_leads = s_.coin();
     const int needed = ((1 << above) / 4 + 1 + below(2)) * (follow ? 2 : 1);
     for (int i = 0; i < std::min(lanes, needed); ++i)
-      wanted_[static_cast<size_t>(first + (i + turn) % lanes)] = {
-          normal, normal, static_cast<int8_t>(follow && (c_leads || i > 0) ? 2 : 1)};
+      wanted(first + (i + turn) % lanes) = {normal, normal, static_cast<int8_t>(follow && (c_leads || i > 0) ? 2 : 1)};
     if (follow && c_leads) wanted_.back() = {normal, normal, 1};
   }
 
@@ -150,12 +150,12 @@ class StateCase {
 
   void make_greatest(int first, int end, bool has_c) {
     for (int lane = first; lane < end; ++lane)
-      if (wanted_[static_cast<size_t>(lane)].place == 1) return;
+      if (wanted(lane).place == 1) return;
     if (has_c && wanted_.back().place == 1) return;
     const int turn = below(end - first);
     const bool c_first = has_c && s_.rng.one_in(3);
     for (int i = 0; i < end - first && !c_first; ++i) {
-      Wanted& w = wanted_[static_cast<size_t>(first + (i + turn) % (end - first))];
+      Wanted& w = wanted(first + (i + turn) % (end - first));
       if (is_live(w)) return void(w.place = 1);
     }
     if (has_c) wanted_.back().place = 1;
@@ -171,7 +171,7 @@ class StateCase {
     if (s_.rng.one_in(solved ? 8 : 3)) {
       for (int i = 0; i <= s_.k; ++i) {
         const int lane = (i + turn) % (s_.k + 1);
-        const Wanted& w = wanted_[static_cast<size_t>(lane)];
+        const Wanted& w = wanted(lane);
         if (!is_live(w) || w.a != subnormal || (lane < s_.k && w.b != subnormal && s_.coin())) continue;
         const int shift = shift_of(w.place);
         if (lane == s_.k) return s_.fc.emin() + shift;
@@ -218,7 +218,7 @@ class StateCase {
   }
 
   void set_lane(int lane) {
-    const Wanted& w = wanted_[static_cast<size_t>(lane)];
+    const Wanted& w = wanted(lane);
     const FormatFields &fa = s_.fa, &fb = s_.fb;
     int e = top_of(lane) - (is_live(w) ? shift_of(w.place) : 0) - scale_of(lane);
     if (e < s_.least_exponent() || e > s_.greatest_exponent())

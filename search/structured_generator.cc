@@ -134,12 +134,10 @@ class DotDraw {
     // occurs; or both together bring products to an end of d's range, which narrow formats reach by their scales alone.
     const FormatFields& of_a = op_.scale_a.fields();
     const int far = rng_.one_in(3) ? rng_.between(of_a.emin(), of_a.emax()) : 0;
-    int together = 0;
-    switch (rng_.below(4)) {
-      case 0: together = op_.d.fields().emin() - rng_.between(-8, 30); break;
-      case 1: together = op_.d.fields().emax() - rng_.between(-1, 6); break;
-      default: break;
-    }
+    const uint32_t end = rng_.below(4);
+    const int together = end == 0   ? op_.d.fields().emin() - rng_.between(-8, 30)
+                         : end == 1 ? op_.d.fields().emax() - rng_.between(-1, 6)
+                                    : 0;
     for (size_t column : {size_t{3}, size_t{4}}) {
       const FormatFields& f = column == 3 ? op_.scale_a.fields() : op_.scale_b.fields();
       for (int i = 0; i < op_.scales(); ++i) {

@@ -12,6 +12,14 @@
 
 namespace mmafuzz {
 
+/// Returns the last digit of n in a base and removes it from n.
+template <class Base>
+Base take_digit(uint64_t& n, Base base) {
+  const auto digit = static_cast<Base>(n % static_cast<uint64_t>(base));
+  n /= static_cast<uint64_t>(base);
+  return digit;
+}
+
 class WalkCase {
  public:
   WalkCase(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng)

@@ -1,6 +1,5 @@
-// Which states of the datapath the walk of states has covered, as far as a search went along it. A state is one level
-// for each factor: a factor is an observed quantity of a case, a level one of its classes of values. The walk makes
-// cases in an order that leaves out no pair of levels of two factors (search/datapath_state.h; docs/search.md).
+// Which states of the datapath (search/datapath_state.h) the walk of states has covered, as far as a search went along
+// it. The walk makes cases in an order that leaves out no pair of levels of two factors (docs/search.md).
 #pragma once
 
 #include <string>

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/case_text.h"
+#include "core/unit_name.h"
 #include "search/guided_search.h"
 #include "search/random_generators.h"
 #include "search/structured_generator.h"
@@ -129,13 +130,12 @@ std::vector<Strategy> make_strategies(const std::vector<std::string>& names, con
                                           "uniform", "normal",   "spread", "published"};
   std::vector<Strategy> strategies;
   for (const std::string& name : names.empty() ? usual : names) {
-    const auto guided = std::find_if(std::begin(guided_strategies), std::end(guided_strategies),
-                                     [&](const Guided& g) { return g.name == name; });
+    const Guided* const guided = entry_named(guided_strategies, name);
     const auto kind = std::find_if(std::begin(random_kinds), std::end(random_kinds),
                                    [&](RandomKind k) { return name == name_of(k); });
     if (kind != std::end(random_kinds)) {
       strategies.push_back(random_strategy(*kind));
-    } else if (guided != std::end(guided_strategies)) {
+    } else if (guided) {
       strategies.push_back(guided_strategy(*guided));
     } else if (name == "structured") {
       strategies.push_back(structured_strategy());
