@@ -160,7 +160,7 @@ class DotDraw {
 /// Operands of a scalar operation: exponents where the operation cancels, rounds, underflows or overflows.
 void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields& f = op.a.fields();
-  uint64_t x[3];
+  uint64_t x[3] = {};
   const int p = f.precision();
   int first = rng.one_in(3) ? rng.between(f.emin() - p, f.emax()) : rng.between(-p, p);
   if (rng.one_in(5)) first = (rng.next() & 1) ? f.emax() - rng.between(0, 3) : f.emin() + rng.between(-p, 3);
@@ -172,13 +172,12 @@ void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
                                        : rng.between(f.emin(), f.emax());
     second = target - first;
   }
-  if (op.scalar == ScalarOperation::div) {
-    if (rng.one_in(2)) {
-      const int edge = rng.one_in(2) ? f.emax() : f.emin();
-      second = first - edge + rng.between(-p, p);
-    } else {
-      second = rng.between(f.emin() - p, f.emax());
-    }
+  const bool divides = op.scalar == ScalarOperation::div;
+  if (divides && rng.one_in(2)) {  // the quotient is at an end of the range
+    const int edge = rng.one_in(2) ? f.emax() : f.emin();
+    second = first - edge + rng.between(-p, p);
+  } else if (divides) {
+    second = rng.between(f.emin() - p, f.emax());
   }
   x[1] = draw_near(f, second, rng);
   if (op.scalar == ScalarOperation::round_to_integral && !rng.one_in(4))
@@ -201,8 +200,6 @@ void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
       const bool negative = rng.next() & 1;
       x[2] = encode_near(f, negative, exponent, fraction);
     }
-  } else {
-    x[2] = 0;
   }
   for (int i = 0; i < op.arity(); ++i) {
     if (rng.one_in(24)) x[i] = draw_special(f, rng);

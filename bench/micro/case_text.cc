@@ -1,8 +1,9 @@
 // Throughput of the case-text reader on uncompressed text, alone and with the model's results compared, as `check`
 // does.
 #include <benchmark/benchmark.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include <filesystem>
 
 #include "core/case_text.h"
 #include "core/registry.h"
@@ -30,8 +31,7 @@ class CaseFile {
     writer.op(op);
     for (size_t i = 0; i < batch.size(); ++i) writer.one_case(batch, i, &outcomes);
     writer.finish();
-    struct stat info;
-    bytes_ = stat(path_.c_str(), &info) == 0 ? size_t(info.st_size) : 0;
+    bytes_ = std::filesystem::file_size(path_);
   }
   ~CaseFile() { unlink(path_.c_str()); }
   const std::string& path() const { return path_; }

@@ -2,11 +2,10 @@
 // has the figures.
 #include <benchmark/benchmark.h>
 
-#include <sstream>
-
 #include "arithmetic/counter_rng.h"
 #include "arithmetic/evaluate_dot.h"
 #include "core/registry.h"
+#include "core/text.h"
 #include "oracles/exact/exact_dot.h"
 #include "oracles/families.h"
 #include "oracles/ieee/ieee_dot.h"
@@ -52,13 +51,9 @@ void count_dots(benchmark::State& state, size_t per_iteration) {
 /// Measures all units of a comma-separated list together on the batch.
 void run_units(benchmark::State& state, const std::string& names, const Batch& batch) {
   std::vector<std::unique_ptr<Unit>> units;
-  std::istringstream list(names);
-  for (std::string name; std::getline(list, name, ',');) {
+  for (const std::string& name : words_of(names, ',')) {
     auto unit = registry().bind(name, batch.op());
-    if (!unit) {
-      state.SkipWithError(unit.refusal().reason.c_str());
-      return;
-    }
+    if (!unit) return state.SkipWithError(unit.refusal().reason.c_str());
     units.push_back(std::move(*unit));
   }
   Outcomes outcomes;

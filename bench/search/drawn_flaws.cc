@@ -341,10 +341,7 @@ std::vector<Mutant> draw_flaws(uint64_t seed) {
     const std::unique_ptr<Unit> unit = bind_or_fail(std::string("model:") + name, row->op);
     draw_kinds(unit->name(), row->op, unit->model(), seed, flaws);
   }
-  for (const char* text : flawed_ops) {
-    const Op op = op_from_text(text);
-    draw_kinds("exact", op, nullptr, seed, flaws);
-  }
+  for (const char* text : flawed_ops) draw_kinds("exact", op_from_text(text), nullptr, seed, flaws);
   return flaws;
 }
 

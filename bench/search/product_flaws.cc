@@ -37,7 +37,7 @@ class SlicedProduct {
   Number number_b(int l, int j) const { return decode(op.b.fields(), code_b(l, j)); }
   Number number_c(int i, int j) const { return decode(op.c.fields(), operands.c[size_t(i * op.n + j)]); }
   static bool is_number(const Number& x) { return x.cls == NumberClass::finite || x.cls == NumberClass::zero; }
-  static bool counts(const Number& x) { return x.cls == NumberClass::finite; }
+  static bool is_live(const Number& x) { return x.cls == NumberClass::finite; }
 
   /// The number of slices that a row (or column) needs beyond those of a single number.
   int row_excess(int i) const {
@@ -87,7 +87,7 @@ class SlicedProduct {
   Rounded rounded(int i, int j) const {
     gemm::ExactSum sum;
     for (int l = 0; l < op.k; ++l)
-      if (counts(number_a(i, l)) && counts(number_b(l, j)))
+      if (is_live(number_a(i, l)) && is_live(number_b(l, j)))
         sum.add(exact_product(to_exact(number_a(i, l)), to_exact(number_b(l, j))));
     return sum.rounded_with(to_exact(number_c(i, j)), false, op.d.fields(), {});
   }
@@ -248,7 +248,7 @@ const ProductFlaw product_flaws[] = {
        const int at = rng.between(0, 7);
        return shows([at](S s, int i, int j) {
          const Number x = s.number_a(i, at), y = s.number_b(at, j), c = s.number_c(i, j);
-         return x.cls == NumberClass::infinity && c.cls == NumberClass::infinity && s.counts(y) &&
+         return x.cls == NumberClass::infinity && c.cls == NumberClass::infinity && s.is_live(y) &&
                 (x.negative != y.negative) != c.negative && s.has_numbers_but_at(at, i, j);
        });
      }},
@@ -278,7 +278,7 @@ const ProductFlaw product_flaws[] = {
          if (s.row_excess(i) != 1 || s.b.slices < 3 || s.b.is_filled(2, j)) return false;
          int best = -1, greatest = 0;
          for (int l = 0; l < s.op.k; ++l) {
-           if (!s.counts(s.number_a(i, l)) || !s.counts(s.number_b(l, j))) continue;
+           if (!s.is_live(s.number_a(i, l)) || !s.is_live(s.number_b(l, j))) continue;
            const int exponent =
                leading_exponent(s.op.a.fields(), s.code_a(i, l)) + leading_exponent(s.op.b.fields(), s.code_b(l, j));
            if (best >= 0 && exponent <= greatest) continue;
@@ -400,7 +400,7 @@ const ProductFlaw product_flaws[] = {
        const int block = rng.between(1, 2);
        return misreads([block](S s, gemm::GemmCase& read) {
          for (int l = 8 * (block - 1); l < 8 * block; ++l)
-           if (!s.counts(s.number_a(0, l)) || s.counts(s.number_a(0, l + 8))) return false;
+           if (!s.is_live(s.number_a(0, l)) || s.is_live(s.number_a(0, l + 8))) return false;
          return drop_slice(s, read, 0, 1, [&](int l) { return l / 8 == block + 1; });
        });
      }},
@@ -448,7 +448,7 @@ const ProductFlaw product_flaws[] = {
            const uint64_t x = s.code_a(i, l);
            if ((x & 0x1fff) != 0x1000 || (x >> 13 & 1) != odd || !is_normal_in_fp16(x)) continue;
            for (int j = 0; j < s.op.n; ++j)
-             if (s.counts(s.number_b(l, j)) && (s.code_b(l, j) & 0x1fff) != 0) return any;
+             if (s.is_live(s.number_b(l, j)) && (s.code_b(l, j) & 0x1fff) != 0) return any;
            read.a[size_t(i * s.op.k + l)] = main_part(x);
            any = true;
          }
@@ -462,7 +462,7 @@ const ProductFlaw product_flaws[] = {
        return misreads([negative](S s, gemm::GemmCase& read) {
          bool any = false;
          for (int l = 0; l < s.op.k; ++l) {
-           if (!s.counts(s.number_a(0, l)) || !s.counts(s.number_b(l, 0))) continue;
+           if (!s.is_live(s.number_a(0, l)) || !s.is_live(s.number_b(l, 0))) continue;
            const int exponent = leading_exponent(s.op.b.fields(), s.code_b(l, 0));
            if (exponent >= -14 || exponent < -24 || !is_normal_in_fp16(s.code_a(0, l))) continue;
            const uint64_t main = main_part(s.code_a(0, l));
@@ -483,7 +483,7 @@ const ProductFlaw product_flaws[] = {
          bool corrected = false;
          for (int l = 0; l < s.op.k; ++l) {
            const uint64_t x = s.code_a(i, l), y = s.code_b(l, j);
-           if (!s.counts(s.number_a(i, l)) || !s.counts(s.number_b(l, j))) continue;
+           if (!s.is_live(s.number_a(i, l)) || !s.is_live(s.number_b(l, j))) continue;
            if (!is_normal_in_fp16(x) || !is_normal_in_fp16(y)) return false;
            main += static_cast<__int128>(std::ldexp(host_value(main_part(x)), 24)) *
                    static_cast<int64_t>(std::ldexp(host_value(main_part(y)), 24));
