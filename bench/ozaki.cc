@@ -47,8 +47,8 @@ class ExactElements {
     const auto elements = static_cast<size_t>(s.m * s.n);
     std::vector<uint64_t> row(static_cast<size_t>(s.k)), column(static_cast<size_t>(s.k));
     step_ = std::max<size_t>(1, elements / most) | 1;
-    for (size_t at = 0; at < elements; at += step_) {
-      const auto i = static_cast<int64_t>(at) / s.n, j = static_cast<int64_t>(at) % s.n;
+    for (size_t element = 0; element < elements; element += step_) {
+      const auto i = static_cast<int64_t>(element) / s.n, j = static_cast<int64_t>(element) % s.n;
       for (int64_t l = 0; l < s.k; ++l) {
         row[size_t(l)] = a[size_t(i * s.k + l)];
         column[size_t(l)] = b[size_t(l * s.n + j)];
@@ -81,12 +81,12 @@ class ExactElements {
 std::vector<uint64_t> fma_chain(const Shape& s, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
   const auto n = static_cast<size_t>(s.n), k = static_cast<size_t>(s.k);
   std::vector<uint64_t> d(static_cast<size_t>(s.m) * n);
-  for (size_t at = 0; at < d.size(); ++at) {
+  for (size_t element = 0; element < d.size(); ++element) {
     double sum = 0;
-    const uint64_t *row = &a[at / n * k], *column = &b[at % n];
+    const uint64_t *row = &a[element / n * k], *column = &b[element % n];
     for (size_t l = 0; l < k; ++l)
       sum = std::fma(std::bit_cast<double>(row[l]), std::bit_cast<double>(column[l * n]), sum);
-    d[at] = std::bit_cast<uint64_t>(sum);
+    d[element] = std::bit_cast<uint64_t>(sum);
   }
   return d;
 }

@@ -62,15 +62,15 @@ class Duel {
     return all;
   }
 
-  void write(const std::string& path, const Batch& one, const Errors& e) const {
+  void write(const std::string& path, const Batch& witness, const Errors& e) const {
     CaseWriter writer(path);
     writer.comment(fmt::format("Errors in ulp: Markidis {:.6g}, Ootomo-Yokota {:.6g}", e.markidis, e.ootomo));
     for (const Unit* unit : {markidis_.get(), ootomo_.get()}) {
       Outcomes outcomes;
-      unit->run(one, outcomes);
+      unit->run(witness, outcomes);
       writer.unit(unit->name());
       writer.op(op_);
-      writer.one_case(one, 0, &outcomes);
+      writer.one_case(witness, 0, &outcomes);
     }
     writer.finish();
   }

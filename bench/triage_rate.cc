@@ -118,8 +118,8 @@ void add_bench_triage(Arguments& bench, int& status) {
                         const double start = wall_seconds();
                         Result<Judge> judge = Judge::bind("equal", units, op, registry());
                         Causes causes(*judge, registry());
-                        const Batch one = batch.part(i);
-                        Minimizer(*judge, causes, small).minimize(one, v.cls, causes.find(one, {v})[0]);
+                        const Batch single = batch.part(i);
+                        Minimizer(*judge, causes, small).minimize(single, v.cls, causes.find(single, {v})[0]);
                         times.push_back(wall_seconds() - start);
                       });
     }

@@ -29,15 +29,15 @@ EngineInput decode_header(const uint8_t* data, size_t size) {
 }
 
 void decode_operands(const uint8_t* data, size_t size, Batch& batch, size_t index) {
-  size_t at = std::min(size, engine_header_bytes);
+  size_t read = std::min(size, engine_header_bytes);
   const std::vector<FieldShape> fields = batch.op().inputs();
   for (size_t f = 0; f < fields.size(); ++f) {
     Column& column = batch.inputs()[f];
     uint8_t* to = column.data() + index * column.stride();
-    const size_t n = std::min(column.stride(), size - at);
-    if (n > 0) std::memcpy(to, data + at, n);  // an empty input may have no address
+    const size_t n = std::min(column.stride(), size - read);
+    if (n > 0) std::memcpy(to, data + read, n);  // an empty input may have no address
     std::memset(to + n, 0, column.stride() - n);
-    at += n;
+    read += n;
     const int width = fields[f].format.fields().width;
     if (width == 8 * column.element_bytes()) continue;
     for (int i = 0; i < column.count(); ++i) column.set(index, i, column.get(index, i) & low_mask(width));

@@ -158,8 +158,8 @@ class DatapathState::Trace {
 };
 
 void DatapathState::set(Kind kind, int level) {
-  const size_t at = factor_of_kind_[static_cast<size_t>(kind)];
-  if (at != no_factor) levels_now_[at] = static_cast<uint8_t>(level);
+  const size_t factor = factor_of_kind_[static_cast<size_t>(kind)];
+  if (factor != no_factor) levels_now_[factor] = static_cast<uint8_t>(level);
 }
 
 /// Writes by position: the factors of a lane are a, b, place, sign, cut, those of c are a, place, sign, cut.

@@ -31,8 +31,8 @@ Patterns patterns_of(int bits) {
   const uint64_t all = low_mask(bits);
   std::vector<uint64_t> patterns = {0, all};
   for (int i = 0; i < bits; ++i) {
-    const uint64_t one = uint64_t{1} << i;
-    for (const uint64_t pattern : {one, all ^ one, one - 1, all & ~(one - 1)}) patterns.push_back(pattern & all);
+    const uint64_t bit = uint64_t{1} << i;
+    for (const uint64_t pattern : {bit, all ^ bit, bit - 1, all & ~(bit - 1)}) patterns.push_back(pattern & all);
   }
   std::sort(patterns.begin(), patterns.end());
   patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());

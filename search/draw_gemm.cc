@@ -237,18 +237,18 @@ class SliceMoves : ProductCase {
   }
   /// The least t for which every |x| of the line is below 2^t. A line without nonzero finite numbers gets one.
   int top() {
-    int at = greatest();
-    if (at < 0) {
-      at = below(op_.k);
+    int position = greatest();
+    if (position < 0) {
+      position = below(op_.k);
       const int exponent = rng_.between(-8, 8);
-      set(at, draw_near(format(), exponent, rng_));
+      set(position, draw_near(format(), exponent, rng_));
     }
-    return leading_exponent(format(), get(at)) + 1;
+    return leading_exponent(format(), get(position)) + 1;
   }
   /// A random position along k, mostly not that of greatest(), so that a change there leaves top() as it is.
   int not_the_greatest() {
-    const int at = below(op_.k);
-    return at == greatest() ? (at + 1) % op_.k : at;
+    const int position = below(op_.k);
+    return position == greatest() ? (position + 1) % op_.k : position;
   }
 
   void scale_line() {
@@ -260,11 +260,11 @@ class SliceMoves : ProductCase {
   /// Puts a number's leading bit, or its last one, next to the edge of a slice.
   void to_boundary() {
     const int high = top(), slice = rng_.between(1, slices() + 1);
-    const int near = high - slice * width() + rng_.between(-1, 1);
+    const int edge = high - slice * width() + rng_.between(-1, 1);
     const int bits = rng_.one_in(2) ? 1 : rng_.between(1, format().precision());
     const bool negative = rng_.one_in(2);
-    const bool by_last = rng_.one_in(2);
-    put_bits(not_the_greatest(), negative, by_last ? near + bits - 1 : near, bits);
+    const bool from_last = rng_.one_in(2);
+    put_bits(not_the_greatest(), negative, from_last ? edge + bits - 1 : edge, bits);
   }
   /// Writes a number of `bits` bits, the first and the last of them ones, whose leading bit weighs 2^exponent.
   void put_bits(int l, bool negative, int exponent, int bits) {
@@ -405,9 +405,9 @@ class SliceMoves : ProductCase {
   }
   /// Negates the line's greatest number, or gives all of its numbers one sign.
   void turn_greatest() {
-    const int at = greatest();
-    if (at < 0) return;
-    if (rng_.one_in(2)) return set(at, get(at) ^ travelling_sign(format()));
+    const int position = greatest();
+    if (position < 0) return;
+    if (rng_.one_in(2)) return set(position, get(position) ^ travelling_sign(format()));
     const bool negative = rng_.one_in(2);
     for (int l = 0; l < op_.k; ++l)
       set(l, (get(l) & ~travelling_sign(format())) | (negative ? travelling_sign(format()) : 0));

@@ -112,15 +112,15 @@ void IntegerDot::aim_c_at_end() {
   const int width = op_.d.fields().integer ? op_.d.fields().width : 32;
   const int bits = rng_.one_in(2) ? width - 1 : rng_.between(4, width);
   const __int128 end = static_cast<__int128>(1) << bits;
-  const int beside = rng_.between(-2, 2);
-  aim_c(lanes, (rng_.one_in(2) ? end : -end) + beside);
+  const int step = rng_.between(-2, 2);
+  aim_c(lanes, (rng_.one_in(2) ? end : -end) + step);
 }
 
 void IntegerDot::draw_c() {
   if (!fc_.integer) {
     const int exponent = rng_.between(-4, fa_.width + fb_.width);
-    const uint64_t near = draw_near(fc_, exponent, rng_);
-    return set_c(rng_.one_in(12) ? draw_special(fc_, rng_) : near);
+    const uint64_t number = draw_near(fc_, exponent, rng_);
+    return set_c(rng_.one_in(12) ? draw_special(fc_, rng_) : number);
   }
   switch (rng_.below(8)) {
     case 0:

@@ -424,9 +424,9 @@ class DotMoves {
   /// One product, or each, gets one factor with a large and one with a small exponent; the product's exponent stays.
   void unbalance() {
     const bool all = rng_.one_in(2), a_large = rng_.one_in(2);
-    const int one = any_product();
+    const int chosen = any_product();
     for (int i = 0; i < op_.k; ++i) {
-      if ((!all && i != one) || is_dead(i)) continue;
+      if ((!all && i != chosen) || is_dead(i)) continue;
       const int e = exponent(i);
       const FactorShare share(fa_, fb_, e);
       if (share.least > share.most) continue;

@@ -354,11 +354,11 @@ class StateCase {
   int64_t end_of_range() {
     const FormatFields& fd = s_.fd;
     const int unit = top_ - s_.kept_bits;
-    const uint64_t one = uint64_t{1} << fd.fraction_bits;
+    const uint64_t least_normal = uint64_t{1} << fd.fraction_bits;
     const std::pair<uint64_t, int> ends[] = {{1, fd.least_bit()},
-                                             {one - 1, fd.least_bit()},
-                                             {one, fd.least_bit()},
-                                             {2 * one - 1, fd.emax() - fd.fraction_bits}};
+                                             {least_normal - 1, fd.least_bit()},
+                                             {least_normal, fd.least_bit()},
+                                             {2 * least_normal - 1, fd.emax() - fd.fraction_bits}};
     const auto [significand, last] = ends[top_ > (fd.emin() + fd.emax()) / 2 ? 3 : below(3)];
     const int left = last - unit;
     if (left < 0 || left + fd.fraction_bits + 1 > max_aligned_bits) return 0;

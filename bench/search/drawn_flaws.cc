@@ -101,9 +101,9 @@ const FlawKind kinds[] = {
     {"exact sum", OpKind::dot,
      [](FlawDraw& d) -> Condition {
        const int bit = d.rng.between(d.kept_bits - 3, d.kept_bits + 3);
-       const int beside = d.rng.between(-1, 1);
+       const int step = d.rng.between(-1, 1);
        const bool negative = d.rng.one_in(2);
-       const int64_t target = ((int64_t{1} << bit) + beside) * (negative ? -1 : 1);
+       const int64_t target = ((int64_t{1} << bit) + step) * (negative ? -1 : 1);
        return on_dot(d, [target, kept = d.kept_bits, block = d.block](const DotView& v) {
          int top = v.exponent(v.k);
          for (int lane = 0; lane < block; ++lane) top = std::max(top, v.exponent(lane));

@@ -178,8 +178,8 @@ bool drop_below(const SlicedProduct& s, gemm::GemmCase& read, int i, int p) {
 /// The main part of an fp32 number, as an fp32 encoding: the number rounded to fp16, without its residual.
 uint64_t main_part(uint64_t code) {
   const FormatFields fp16 = format("fp16").fields(), fp32 = format("fp32").fields();
-  const uint64_t near = round_exact(fp16, to_exact(decode(fp32, code)), {}).encoding;
-  return round_exact(fp32, to_exact(decode(fp16, near)), {}).encoding;
+  const uint64_t rounded = round_exact(fp16, to_exact(decode(fp32, code)), {}).encoding;
+  return round_exact(fp32, to_exact(decode(fp16, rounded)), {}).encoding;
 }
 double host_value(uint64_t fp32_code) { return double{std::bit_cast<float>(static_cast<uint32_t>(fp32_code))}; }
 
@@ -245,11 +245,11 @@ const ProductFlaw product_flaws[] = {
     // One infinity in the row, one of the other sign in c, all else finite.
     {"opposed infinity", ozaki, small_product,
      [](CounterRng& rng) {
-       const int at = rng.between(0, 7);
-       return shows([at](S s, int i, int j) {
-         const Number x = s.number_a(i, at), y = s.number_b(at, j), c = s.number_c(i, j);
+       const int l = rng.between(0, 7);
+       return shows([l](S s, int i, int j) {
+         const Number x = s.number_a(i, l), y = s.number_b(l, j), c = s.number_c(i, j);
          return x.cls == NumberClass::infinity && c.cls == NumberClass::infinity && s.is_live(y) &&
-                (x.negative != y.negative) != c.negative && s.has_numbers_but_at(at, i, j);
+                (x.negative != y.negative) != c.negative && s.has_numbers_but_at(l, i, j);
        });
      }},
     // The rows' tops are far apart, the columns' equal, c is zero, and a negative row needs one slice more.
@@ -416,12 +416,12 @@ const ProductFlaw product_flaws[] = {
     // One product is infinity times zero, c is infinite, all else is finite.
     {"NaN lost", exact_ozaki, small_product,
      [](CounterRng& rng) {
-       const int at = rng.between(0, 7);
+       const int l = rng.between(0, 7);
        const bool negative = rng.one_in(2);
-       return shows([at, negative](S s, int i, int j) {
+       return shows([l, negative](S s, int i, int j) {
          const Number c = s.number_c(i, j);
-         return s.number_a(i, at).cls == NumberClass::infinity && s.number_b(at, j).cls == NumberClass::zero &&
-                c.cls == NumberClass::infinity && c.negative == negative && s.has_numbers_but_at(at, i, j);
+         return s.number_a(i, l).cls == NumberClass::infinity && s.number_b(l, j).cls == NumberClass::zero &&
+                c.cls == NumberClass::infinity && c.negative == negative && s.has_numbers_but_at(l, i, j);
        });
      }},
     // A subnormal result of one sign, halfway between two numbers, the lower one even.
