@@ -1,8 +1,6 @@
 #include "campaign/exchange.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>

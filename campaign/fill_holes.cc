@@ -1,7 +1,6 @@
 #include "campaign/fill_holes.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,7 +12,6 @@
 #include "plan/registry.h"
 #include "search/comparison.h"
 #include "search/structured_generator.h"
-#include "triage/facts/conclusions.h"
 #include "triage/facts/fact_name.h"
 
 namespace mmafuzz {

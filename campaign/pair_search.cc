@@ -1,7 +1,5 @@
 #include "campaign/pair_search.h"
 
-#include <algorithm>
-
 #include "campaign/deepen.h"
 #include "plan/registry.h"
 #include "plan/request.h"

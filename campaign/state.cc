@@ -10,10 +10,6 @@
 #include <fmt/core.h>
 #include <sys/utsname.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>

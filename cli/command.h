@@ -1,8 +1,6 @@
 // What the subcommands share.
 #pragma once
 
-#include <string>
-
 #include "core/unit_name.h"
 #include "plan/arguments.h"
 #include "plan/registry.h"

@@ -1,7 +1,5 @@
 #include "cli/run_files.h"
 
-#include <fmt/core.h>
-
 #include "oracles/models/model_rows.h"
 #include "plan/typed_case.h"
 #include "plan/unit_alias.h"

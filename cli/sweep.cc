@@ -1,7 +1,6 @@
 // mmafuzz sweep: compares a device unit with its model on as many dots as the device can take; or, with the same
 // generator on the host, a model's mutant with the model.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,6 @@
 // The table of a block and of a quantizer's result (explained_block).
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/block_case.h"

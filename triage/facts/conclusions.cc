@@ -1,7 +1,5 @@
 #include "triage/facts/conclusions.h"
 
-#include <algorithm>
-
 #include "core/text.h"
 #include "oracles/models/parameters.h"
 #include "triage/facts/fact_name.h"

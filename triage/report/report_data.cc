@@ -1,7 +1,5 @@
 #include "triage/report/report_data.h"
 
-#include "triage/store/store.h"
-
 namespace mmafuzz {
 
 ReportData read_report_data(const std::string& path) {

@@ -1,7 +1,6 @@
 // Everything that a report shows, as plain data: filled from a findings store, or by a test.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <array>
 #include <filesystem>
-#include <map>
 #include <stdexcept>
 #include <tuple>
 
