@@ -17,23 +17,23 @@ namespace mmafuzz {
 /// An input as a record with a mark, its length and a checksum, so that a reader skips what a killed writer or a
 /// network file system left half written.
 std::string input_record(std::string_view input);
-/// The inputs of the whole records in `text`; `done` receives how many bytes of `text` need not be read again.
-std::vector<std::string> inputs_of_records(std::string_view text, size_t& done);
+/// The inputs of the whole records in `text`; `read_bytes` receives how many bytes of `text` need not be read again.
+std::vector<std::string> inputs_of_records(std::string_view text, size_t& read_bytes);
 
 /// A field whose corpus is exchanged.
 struct ExchangedField {
   std::string field;        ///< Assignment::field()
   size_t record_bytes = 0;  ///< of a packed input; 0: the field has none, its inputs are texts
-  bool with_files = false;  ///< engines read a file for each input
+  bool has_files = false;   ///< engines read a file for each input
 };
 
 class Exchange {
  public:
-  /// `folder`: of the exchange; `own`: the shard's campaign folder; `shard`: its name. Inputs that the shard has sent
-  /// before are read from its own file. With `skip_present`, inputs that its corpora hold now are not sent: they are
-  /// seeds, which every shard has.
-  Exchange(std::string folder, std::string own, std::string shard, std::vector<ExchangedField> fields,
-           bool skip_present);
+  /// `folder`: of the exchange; `campaign`: the shard's campaign folder; `shard`: its name. Inputs that the shard has
+  /// sent before are read from its own file. With `skips_present`, inputs that its corpora hold now are not sent: they
+  /// are seeds, which every shard has.
+  Exchange(std::string folder, std::string campaign, std::string shard, std::vector<ExchangedField> fields,
+           bool skips_present);
 
   /// Sends what the shard's corpora gained, and adds to them what other shards sent. Throws std::runtime_error where a
   /// folder cannot be read or written; nothing is lost then, the next call repeats it.
@@ -50,18 +50,19 @@ class Exchange {
 
  private:
   struct FieldState {
-    std::unordered_set<std::string> known;   ///< content_name() of inputs that need not be sent or added
-    std::unordered_set<std::string> listed;  ///< names of files in the own corpus that were read
-    size_t packed = 0;                       ///< bytes of the own packed inputs that were read
-    std::map<std::string, size_t> read;      ///< by other shards' files: bytes that were read
+    std::unordered_set<std::string> known;        ///< content_name() of inputs that need not be sent or added
+    std::unordered_set<std::string> listed;       ///< names of files in the shard's corpus that were read
+    size_t packed_bytes = 0;                      ///< bytes of the shard's packed inputs that were read
+    std::map<std::string, size_t> bytes_of_file;  ///< by name of another shard's file: bytes that were read
   };
   std::vector<std::string> gained(const ExchangedField& field, FieldState& state) const;
-  void send(const ExchangedField& field, FieldState& state, const std::vector<std::string>& inputs);
+  void send(const ExchangedField& field, const std::vector<std::string>& inputs);
   std::unordered_set<std::string> receive(const ExchangedField& field, FieldState& state);
   std::string folder_of(const ExchangedField& field) const { return folder_ + "/corpus/" + field.field; }
+  std::string corpus_of(const ExchangedField& field) const { return campaign_ + "/corpus/" + field.field; }
   std::string sent_file(const ExchangedField& field) const { return folder_of(field) + "/" + shard_ + ".inputs"; }
 
-  std::string folder_, own_, shard_;
+  std::string folder_, campaign_, shard_;
   std::vector<ExchangedField> fields_;
   std::map<std::string, FieldState> states_;
   Counts counts_;
