@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 
@@ -23,6 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t chunk_cases = 1024;
 constexpr double status_interval = 0.5, import_interval = 2;  ///< seconds
+constexpr uint64_t property_share = 8;                        ///< one chunk in this many is checked for properties
 
 volatile std::sig_atomic_t stop_requested = 0;
 
@@ -33,14 +35,14 @@ class BatchWorker {
         target_(target_named(options.target)),
         op_(op_from_text(options.op)),
         comparison_(op_, units_of(target_, options.units, op_), registry(), properties_of(target_)),
-        guided_(op_, focuses_of(comparison_), options.seed, {.earlier = options.earlier}),
+        guided_(op_, focuses_of(comparison_), options.seed, {.earlier = options.walked_before}),
         log_(options.segment),
-        corpus_(options.corpus, op_, options.files) {
+        corpus_(options.corpus, op_, options.writes_files) {
     for (size_t focus = 0; focus < guided_.focus_count(); ++focus) {
-      size_t unit = 0;
-      while (unit + 1 < comparison_.units().size() && comparison_.units()[unit]->name() != guided_.focus_unit(focus))
-        ++unit;
-      focus_units_.push_back(guided_.focus_unit(focus).empty() ? 0 : unit);
+      const auto& units = comparison_.units();
+      const auto found = std::find_if(units.begin(), units.end(),
+                                      [&](const auto& unit) { return unit->name() == guided_.focus_unit(focus); });
+      focus_units_.push_back(found == units.end() ? 0 : static_cast<size_t>(found - units.begin()));
     }
   }
 
@@ -52,17 +54,18 @@ class BatchWorker {
     for (uint64_t chunk = 0; !stop_requested && (options_.cases == 0 || cases_ < options_.cases); ++chunk) {
       search(chunk, batch);
       const double now = seconds();
-      if (options_.time > 0 && now >= options_.time) break;
+      if (options_.seconds > 0 && now >= options_.seconds) break;
       if (now >= next_status) {
         write_status();
         next_status = now + status_interval;
       }
-      if (!options_.alone && now >= next_import) {
+      if (!options_.is_alone && now >= next_import) {
         import();
         next_import = seconds() + import_interval;
       }
     }
-    write_status(true);
+    is_done_ = true;
+    write_status();
   }
 
  private:
@@ -85,7 +88,7 @@ class BatchWorker {
     };
     if (target_.compares_units()) {
       comparison_.run(batch, outcomes_, chunk);
-      comparison_.examine_focus(batch, outcomes_, unit, chunk, seen_, report);
+      comparison_.examine_focus(batch, outcomes_, unit, chunk, seen_classes_, report);
       if (chunk % property_share == 0) check_properties(batch, unit, chunk, report);
     } else {
       // Every second round of chunks checks all units in turn, because a unit without a model is never the focus unit.
@@ -99,7 +102,7 @@ class BatchWorker {
     if (comparison_.properties_of(unit).empty()) return;
     Outcomes base;
     comparison_.units()[unit]->run(batch, base);
-    seen_.answers[comparison_.units()[unit]->name()].add(base);
+    seen_classes_.answers[comparison_.units()[unit]->name()].add(base);
     comparison_.examine_properties(batch, base, unit, round, report);
   }
 
@@ -115,7 +118,7 @@ class BatchWorker {
       guided_.import(all.part(first, std::min<size_t>(chunk_cases, all.size() - first)));
   }
 
-  void write_status(bool done = false) {
+  void write_status() {
     corpus_.flush();
     ReachedBins reached(guided_.focus_count());
     for (size_t focus = 0; focus < guided_.focus_count(); ++focus)
@@ -126,13 +129,11 @@ class BatchWorker {
     replace_file(
         options_.status,
         fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\ndone {:d}\n{}newest {}\n", seconds(),
-                    cases_, reached.count(), log_.buckets(), done, to_text(seen_.answers),
+                    cases_, reached.count(), log_.buckets(), is_done_, to_text(seen_classes_.answers),
                     feature < 0             ? ""
                     : feature < bins::count ? bin_name(feature)
                                             : "a feature of " + guided_.focus_unit(static_cast<size_t>(focus))));
   }
-
-  static constexpr uint64_t property_share = 8;  ///< one chunk in this many is checked for properties
 
   const WorkerOptions& options_;
   const FuzzTarget& target_;
@@ -141,10 +142,11 @@ class BatchWorker {
   GuidedSearch guided_;
   DivergenceLog log_;
   SharedCorpus corpus_;
-  std::vector<size_t> focus_units_;  ///< by focus unit: position in comparison_.units()
+  std::vector<size_t> focus_units_;  ///< by focus unit: position in comparison_.units(); 0 for a focus without a unit
   std::vector<Outcomes> outcomes_;
-  SeenClasses seen_;
+  SeenClasses seen_classes_;
   uint64_t cases_ = 0;
+  bool is_done_ = false;  ///< the search has ended
   Clock::time_point start_ = Clock::now();
 };
 

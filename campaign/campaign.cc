@@ -16,6 +16,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <system_error>
 
 namespace mmafuzz {
@@ -23,15 +24,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double step_seconds = 0.1, look_interval = 0.5, save_interval = 2;
-constexpr double look_seconds = 0.05;     ///< seconds at each look for finding the facts of new findings
-constexpr double exchange_interval = 2;   ///< seconds between exchanges with other shards, at least
-constexpr double exchange_share = 0.02;   ///< share of a shard's time for exchange, at most
-constexpr double least_interval = 0.25;   ///< seconds over which a rate is measured, at least
-constexpr double least_run = 0.5;         ///< seconds; with less time left no worker is started
-constexpr double grace_seconds = 5;       ///< seconds between asking a worker to end and killing it
-constexpr double early_death = 2;         ///< seconds; a worker that dies sooner did not begin to work
-constexpr unsigned max_early_deaths = 5;  ///< in a row, until its assignment is left out
+constexpr double step_seconds = 0.1, look_interval = 0.5, save_interval = 2;  ///< seconds between turns of run()
+constexpr double cause_seconds = 0.05;         ///< seconds at each look for the causes of new findings
+constexpr double exchange_interval = 2;        ///< seconds between exchanges with other shards, at least
+constexpr double exchange_share = 0.02;        ///< share of a shard's time for exchange, at most
+constexpr double least_interval = 0.25;        ///< seconds over which a rate is measured, at least
+constexpr double least_first_interval = 1e-3;  ///< the same for a worker's first rate, so that one is shown soon
+constexpr double least_run = 0.5;              ///< seconds; with less time left no worker is started
+constexpr double grace_seconds = 5;            ///< seconds between asking a worker to end and killing it
+constexpr double early_death = 2;              ///< seconds; a worker that dies sooner did not begin to work
+constexpr unsigned max_early_deaths = 5;       ///< in a row, until its assignment is left out
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -47,62 +49,62 @@ sigset_t watched_signals() {
 }
 
 /// Whether a worker was killed from outside, by the out-of-memory killer for example: that is no finding. libFuzzer
-/// turns an interrupt into exit code 72.
+/// turns an interrupt into an exit code of its own.
 bool killed_from_outside(const ProcessEnd& end) {
-  return end.signaled ? end.code == SIGKILL || end.code == SIGTERM || end.code == SIGINT || end.code == SIGHUP
-                      : end.code == 72;
+  constexpr int interrupted_libfuzzer = 72;
+  return end.was_signaled ? end.code == SIGKILL || end.code == SIGTERM || end.code == SIGINT || end.code == SIGHUP
+                          : end.code == interrupted_libfuzzer;
 }
 
 /// All earlier segments have the same beginning, because the workers did the same: the longest contains the others.
 void take_over_segments(const WorkerRun& run) {
-  const fs::path own = run.segment();
-  std::vector<fs::path> others;
-  for (const fs::directory_entry& entry : fs::directory_iterator(own.parent_path()))
+  const fs::path segment = run.segment();
+  std::vector<fs::path> earlier;
+  for (const fs::directory_entry& entry : fs::directory_iterator(segment.parent_path()))
     if (entry.path().extension() == ".cases" && entry.path().filename().string().starts_with(run.id + "."))
-      others.push_back(entry);
-  if (others.empty() || fs::exists(own)) return;
-  const auto size = [](const fs::path& x, const fs::path& y) { return fs::file_size(x) < fs::file_size(y); };
-  replace_file(own, content_of_file(*std::max_element(others.begin(), others.end(), size)));
-  for (const fs::path& other : others) fs::remove(other);
+      earlier.push_back(entry);
+  if (earlier.empty() || fs::exists(segment)) return;
+  const auto is_shorter = [](const fs::path& x, const fs::path& y) { return fs::file_size(x) < fs::file_size(y); };
+  replace_file(segment, content_of_file(*std::max_element(earlier.begin(), earlier.end(), is_shorter)));
+  for (const fs::path& path : earlier) fs::remove(path);
 }
 
 /// At the first call for an assignment with --cases, notes in `progress` where it begins; at later calls, sets its
 /// corpus, cases and answers back to that, so that it has the result that its seed determines, however often its worker
 /// is killed. Segments of earlier processes of this shard become the segment of this process, whose records are not
 /// written twice (core/divergence_log.h).
-void begin_again(const WorkerRun& run, ShareProgress& progress) {
+void begin_again(const WorkerRun& run, AssignmentProgress& progress) {
   const std::string inputs = run.corpus() + ".inputs";
-  const bool there = fs::exists(inputs);
+  const bool has_inputs = fs::exists(inputs);
   if (!progress.begun) {
     progress.begun = true;
     progress.cases_before = progress.cases;
     progress.answers_before = progress.answers;
-    progress.corpus_before = there ? fs::file_size(inputs) : 0;
+    progress.corpus_before = has_inputs ? fs::file_size(inputs) : 0;
     return;
   }
   progress.cases = progress.cases_before;
   progress.answers = progress.answers_before;
-  if (there) fs::resize_file(inputs, progress.corpus_before);
+  if (has_inputs) fs::resize_file(inputs, progress.corpus_before);
   if (!run.writer.empty()) take_over_segments(run);
 }
 
 }  // namespace
 
 Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress,
-                   Knowledge knowledge, std::set<std::string> seen_before, bool verbose, bool lines_to_stderr)
+                   Knowledge knowledge, std::set<std::string> seen_before, CampaignReports reports)
     : settings_(std::move(settings)),
       plan_(std::move(plan)),
       folder_(std::move(folder)),
       progress_(std::move(progress)),
-      verbose_(verbose),
-      lines_to_stderr_(lines_to_stderr),
+      reports_(reports),
       findings_(folder_),
       facts_(registry(), std::move(knowledge), std::move(seen_before)),
-      shares_(plan_.assignments.size()),
-      start_(now()),
-      base_elapsed_(progress_.elapsed) {
+      states_(plan_.assignments.size()),
+      started_(now()),
+      elapsed_before_(progress_.elapsed) {
   for (const auto& [line, entry] : findings_.entries())
-    if (!entry.crash) facts_.take(entry.divergence);
+    if (!entry.is_crash) facts_.take(entry.divergence);
 }
 
 /// Fills empty corpora with the target's seeds, and reads the bins that an earlier run of this campaign reached.
@@ -114,58 +116,58 @@ void Campaign::begin_fields() {
     // An empty folder is what a campaign leaves that was killed at this point.
     if (!fs::exists(corpus + ".inputs") && (!fs::exists(corpus) || fs::is_empty(corpus))) {
       const std::string seeds = default_corpus_folder() + "/" + assignment.target->name + "/seeds";
-      if (assignment.op) seed_corpus(corpus, *assignment.op, seeds, plan_.with_engine(field));
+      if (assignment.op) seed_corpus(corpus, *assignment.op, seeds, plan_.has_engine(field));
       else seed_text_corpus(corpus, seeds);
     }
     reached_[field].unite(content_of_file(folder_ + "/bins/" + field));
   }
 }
 
-double Campaign::elapsed() const { return base_elapsed_ + now() - start_; }
+double Campaign::elapsed() const { return elapsed_before_ + now() - started_; }
 
-bool Campaign::over() const { return stop_ || (progress_.time > 0 && elapsed() >= progress_.time); }
+bool Campaign::is_over() const { return must_stop_ || (progress_.time > 0 && elapsed() >= progress_.time); }
 
 /// Whether an assignment may get another worker.
-bool Campaign::open(size_t share) const {
-  if (shares_[share].set_aside) return false;
+bool Campaign::may_start_worker(size_t assignment) const {
+  if (states_[assignment].is_left_out) return false;
   if (!settings_.cases) return true;
-  const auto known = progress_.shares.find(plan_.assignments[share].name());
-  return shares_[share].running == 0 &&
-         (known == progress_.shares.end() || !known->second.has_all(plan_.assignments[share].cases));
+  const AssignmentProgress* share = progress_.find(plan_.assignments[assignment].name());
+  return states_[assignment].workers == 0 && !(share && share->has_all(plan_.assignments[assignment].cases));
 }
 
-/// Gives each free worker slot the next open assignment in turn, first those with the fewest workers.
+/// Gives each free worker slot the next assignment in turn that may get a worker, first those with the fewest workers.
 void Campaign::fill_slots() {
-  while (workers_.size() < settings_.jobs && !over() &&
+  while (workers_.size() < settings_.jobs && !is_over() &&
          (progress_.time <= 0 || progress_.time - elapsed() > least_run)) {
-    const size_t n = shares_.size();
+    const size_t n = states_.size();
     size_t best = n;
     for (size_t i = 0; i < n; ++i) {
-      const size_t share = (next_ + i) % n;
-      if (open(share) && (best == n || shares_[share].running < shares_[best].running)) best = share;
+      const size_t assignment = (next_assignment_ + i) % n;
+      const bool may_start = may_start_worker(assignment);
+      if (may_start && (best == n || states_[assignment].workers < states_[best].workers)) best = assignment;
     }
     if (best == n) return;
-    next_ = best + 1;
-    start(best, settings_.cases ? 0 : plan_.assignments[best].seconds);
+    next_assignment_ = best + 1;
+    start_worker(best, settings_.cases ? 0 : plan_.assignments[best].seconds);
   }
 }
 
-void Campaign::start(size_t share, double seconds) {
-  const Assignment& assignment = plan_.assignments[share];
+void Campaign::start_worker(size_t position, double seconds) {
+  const Assignment& assignment = plan_.assignments[position];
   const auto taken = [&](const std::string& id) {
-    return std::any_of(workers_.begin(), workers_.end(), [&](const Running& w) { return w.run.id == id; });
+    return std::any_of(workers_.begin(), workers_.end(), [&](const Worker& w) { return w.run.id == id; });
   };
   std::string id = assignment.name();
   for (int instance = 2; taken(id); ++instance) id = fmt::format("{}-{}", assignment.name(), instance);
-  const double at = elapsed();
-  if (progress_.time > 0) seconds = seconds > 0 ? std::min(seconds, progress_.time - at) : progress_.time - at;
-  ShareProgress& progress = progress_.shares[assignment.name()];
+  const double started = elapsed(), rest = progress_.time - started;
+  if (progress_.time > 0) seconds = seconds > 0 ? std::min(seconds, rest) : rest;
+  AssignmentProgress& progress = progress_.shares[assignment.name()];
   WorkerRun run{&assignment,
                 id,
                 folder_,
                 seed_for(settings_.seed, id, progress.slices, settings_.shard),
                 seconds,
-                plan_.with_engine(assignment.field()),
+                plan_.has_engine(assignment.field()),
                 settings_.cases ? 0 : progress.walked,
                 lease_ ? "." + lease_->writer() : ""};
   if (settings_.cases) {
@@ -176,40 +178,41 @@ void Campaign::start(size_t share, double seconds) {
   }
   fs::remove(run.status());
   const ProcessSpec spec = worker_process(run, settings_);
-  const double deadline = settings_.cases ? 1e18 : at + seconds + grace_seconds;  // 1e18: none
-  workers_.push_back({share, run, command_text(spec), Process(spec), at, deadline});
-  ++shares_[share].running;
+  const double deadline = settings_.cases ? std::numeric_limits<double>::infinity() : started + seconds + grace_seconds;
+  workers_.push_back({position, run, command_text(spec), Process(spec), started, deadline});
+  ++states_[position].workers;
 }
 
-void Campaign::add_worker(CampaignProgress& to, const Running& worker) {
-  ShareProgress& progress = to.shares[worker.run.assignment->name()];
-  progress.cases += worker.status.cases;
+void Campaign::add_work(CampaignProgress& progress, const Worker& worker) {
+  AssignmentProgress& share = progress.shares[worker.run.assignment->name()];
+  share.cases += worker.status.cases;
   if (worker.run.assignment->engine == Engine::batch)
-    progress.walked = std::max(progress.walked, worker.run.earlier + worker.status.cases);
-  progress.inputs += worker.status.inputs;
-  progress.seconds += worker.status.seconds;
-  mmafuzz::add(progress.answers, worker.status.answers);
+    share.walked = std::max(share.walked, worker.run.walked_before + worker.status.cases);
+  share.inputs += worker.status.inputs;
+  share.seconds += worker.status.seconds;
+  add(share.answers, worker.status.answers);
 }
 
 /// Measures a worker's rates; intervals in which it did nothing, its start for one, do not count.
-void Campaign::measure(Running& worker, const WorkerStatus& status) {
-  const WorkerStatus& from = worker.measured;
-  const double seconds = status.seconds - from.seconds;
-  const bool worked = status.cases > from.cases || status.inputs > from.inputs;
-  if (!worked || seconds < (from.seconds > 0 ? least_interval : 1e-3)) return;
-  worker.cases_per_second = double(status.cases - from.cases) / seconds;
-  worker.inputs_per_second = double(status.inputs - from.inputs) / seconds;
-  worker.measured = status;
+void Campaign::measure_rates(Worker& worker, const WorkerStatus& status) {
+  const WorkerStatus& before = worker.rates_status;
+  const double seconds = status.seconds - before.seconds;
+  const bool worked = status.cases > before.cases || status.inputs > before.inputs;
+  if (!worked || seconds < (before.seconds > 0 ? least_interval : least_first_interval)) return;
+  worker.cases_per_second = double(status.cases - before.cases) / seconds;
+  worker.inputs_per_second = double(status.inputs - before.inputs) / seconds;
+  worker.rates_status = status;
 }
 
-void Campaign::note_bins(Running& worker) {
+/// Reads a worker's status file, and notes its rates and the bins that it reached.
+void Campaign::read_status_of(Worker& worker) {
   const WorkerStatus status = read_status(worker.run.status());
-  measure(worker, status);
-  const bool more = status.bins > worker.status.bins;
+  measure_rates(worker, status);
+  const bool has_more_bins = status.bins > worker.status.bins;
   worker.status = status;
   const std::string field = worker.run.assignment->field();
   ReachedBins& reached = reached_[field];
-  if (!more || !reached.unite(content_of_file(worker.run.status() + ".bins"))) return;
+  if (!has_more_bins || !reached.unite(content_of_file(worker.run.status() + ".bins"))) return;
   progress_.bins[field] = reached.count();
   const std::string file = folder_ + "/bins/" + field;
   fs::create_directories(fs::path(file).parent_path());
@@ -221,42 +224,42 @@ void Campaign::note_bins(Running& worker) {
 }
 
 /// Books a worker's end (of its slice, a crash, or a kill from outside), and may start it again.
-void Campaign::ended(Running& worker, const ProcessEnd& end) {
-  note_bins(worker);
+void Campaign::book_end(Worker& worker, const ProcessEnd& end) {
+  read_status_of(worker);
   if (cases_per_second_ == 0) cases_per_second_ = worker.cases_per_second;  // it ended before the first look
-  add_worker(progress_, worker);
-  Share& share = shares_[worker.share];
-  --share.running;
-  const Assignment& assignment = plan_.assignments[worker.share];
-  const double at = elapsed();
+  add_work(progress_, worker);
+  AssignmentState& state = states_[worker.assignment];
+  --state.workers;
+  const Assignment& assignment = plan_.assignments[worker.assignment];
+  const double ended = elapsed();
   if (assignment.engine == Engine::afl && collect_afl(worker.run) > 0)
     if (const auto* entry =
             findings_.add_crash(assignment.name(), "in an input of AFL++", worker.command, worker.run.log()))
-      tell(*entry);
-  if (worker.stopping) return;
+      report(*entry);
+  if (worker.was_asked_to_end) return;
   const bool cut_short = assignment.engine == Engine::batch && !worker.status.done;  // a unit may have called exit(0)
-  if (!end.signaled && end.code == 0 && !cut_short) {
-    share.early_deaths = 0;
+  if (!end.was_signaled && end.code == 0 && !cut_short) {
+    state.early_deaths = 0;
     return;
   }
-  const bool of_target =
-      assignment.engine != Engine::afl && !(end.code == 127 && !end.signaled);  // afl-fuzz fails only by itself
-  if (of_target && !killed_from_outside(end)) {
+  const bool is_crash_of_target =  // afl-fuzz survives those, and fails only by itself
+      assignment.engine != Engine::afl && (end.was_signaled || end.code != ProcessEnd::not_executable);
+  if (is_crash_of_target && !killed_from_outside(end)) {
     if (const auto* entry = findings_.add_crash(assignment.name(), end.to_string(), worker.command, worker.run.log()))
-      tell(*entry);
+      report(*entry);
     if (settings_.cases) ++progress_.shares[assignment.name()].slices;  // from the same seed it would crash again
   }
   ++progress_.restarts;
-  share.early_deaths = at - worker.started < early_death ? share.early_deaths + 1 : 0;
-  if (share.early_deaths >= max_early_deaths) {
-    share.set_aside = true;
+  state.early_deaths = ended - worker.started < early_death ? state.early_deaths + 1 : 0;
+  if (state.early_deaths >= max_early_deaths) {
+    state.is_left_out = true;
     panel_.clear();
     fmt::print(stderr, "mmafuzz: {} is left out: it died {} times at once, see {}\n", assignment.name(),
                max_early_deaths, worker.run.log());
     return;
   }
-  const double rest = worker.deadline - grace_seconds - at;
-  if (!over() && (settings_.cases || rest >= 1)) start(worker.share, settings_.cases ? 0 : rest);
+  const double rest = worker.deadline - grace_seconds - ended;
+  if (!is_over() && (settings_.cases || rest >= 1)) start_worker(worker.assignment, settings_.cases ? 0 : rest);
 }
 
 void Campaign::reap() {
@@ -264,9 +267,9 @@ void Campaign::reap() {
     const std::optional<ProcessEnd> end = worker->process.poll();
     const auto next = std::next(worker);
     if (end) {
-      std::list<Running> one;
-      one.splice(one.begin(), workers_, worker);
-      ended(one.front(), *end);
+      std::list<Worker> ended;  // no longer in workers_: book_end() may start another
+      ended.splice(ended.begin(), workers_, worker);
+      book_end(ended.front(), *end);
     }
     worker = next;
   }
@@ -274,34 +277,34 @@ void Campaign::reap() {
 
 /// Workers end their slices themselves; a worker that hangs is asked to end, then killed.
 void Campaign::end_overdue() {
-  for (Running& worker : workers_) {
+  for (Worker& worker : workers_) {
     const double late = elapsed() - worker.deadline;
     if (late < 0) continue;
-    if (!worker.stopping) worker.process.signal(SIGTERM);
+    if (!worker.was_asked_to_end) worker.process.signal(SIGTERM);
     else if (late > grace_seconds) worker.process.signal(SIGKILL);
-    worker.stopping = true;
+    worker.was_asked_to_end = true;
   }
 }
 
 /// Reports a finding that is grave, or any with --verbose, unless another shard has; ends the run where --stop-on asks
 /// for it.
-void Campaign::tell(const CampaignFindings::Entry& entry) {
-  const bool grave = entry.crash || entry.divergence.severity == Severity::contract;
+void Campaign::report(const CampaignFindings::Entry& entry) {
+  const bool grave = entry.is_crash || entry.divergence.severity == Severity::contract;
   const bool first = !exchange_ || exchange_->claim(entry.line);  // the first of all shards to report it
-  if (first && (grave || verbose_)) {
+  if (first && (grave || reports_.has_all)) {
     panel_.clear();
-    FILE* to = lines_to_stderr_ ? stderr : stdout;
+    FILE* to = reports_.to_stderr ? stderr : stdout;
     fmt::print(to, "{}\n", entry.line);
     std::fflush(to);
   }
-  if (settings_.stop_on == "new" || (settings_.stop_on == "contract" && grave)) stop_ = true;
+  if (settings_.stop_on == "new" || (settings_.stop_on == "contract" && grave)) must_stop_ = true;
 }
 
 /// Takes in what workers have found since the last call.
-void Campaign::follow() {
+void Campaign::read_findings() {
   for (const CampaignFindings::Entry* entry : findings_.follow()) {
     facts_.take(entry->divergence);
-    tell(*entry);
+    report(*entry);
   }
 }
 
@@ -311,22 +314,22 @@ void Campaign::wait(double seconds) {
   const timespec time = {0, static_cast<long>(seconds * 1e9)};
   const int number = sigtimedwait(&set, nullptr, &time);
   if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
-    stop_ = true;
+    must_stop_ = true;
     ++signals_;
   }
 }
 
 /// Asks all workers to end and kills those that do not end in time; a second signal kills all at once.
 void Campaign::stop_all() {
-  for (Running& worker : workers_) {
-    worker.stopping = true;
+  for (Worker& worker : workers_) {
+    worker.was_asked_to_end = true;
     worker.process.signal(SIGTERM);
   }
   const double begin = now();
   const int signals = signals_;
   while (!workers_.empty()) {
     if (now() - begin > grace_seconds || signals_ > signals)
-      for (const Running& worker : workers_) worker.process.signal(SIGKILL);
+      for (const Worker& worker : workers_) worker.process.signal(SIGKILL);
     wait(step_seconds);
     reap();
   }
@@ -336,7 +339,7 @@ void Campaign::stop_all() {
 CampaignProgress Campaign::snapshot() const {
   CampaignProgress all = progress_;
   all.elapsed = elapsed();
-  for (const Running& worker : workers_) add_worker(all, worker);
+  for (const Worker& worker : workers_) add_work(all, worker);
   return all;
 }
 
@@ -351,7 +354,7 @@ CampaignView Campaign::view() const {
     view.inputs += share.inputs;
   }
   for (const auto& [name, bins] : all.bins) view.bins += bins;
-  for (const Running& worker : workers_) {
+  for (const Worker& worker : workers_) {
     const WorkerStatus& s = worker.status;
     view.workers.push_back({worker.run.assignment->target->name, name_of(worker.run.assignment->engine),
                             worker.run.assignment->label(), worker.cases_per_second, worker.inputs_per_second, s.bins});
@@ -366,30 +369,30 @@ CampaignView Campaign::view() const {
 }
 
 /// A line for plots over time: second, cases, bins, findings.
-void Campaign::sample() const {
-  const CampaignView at = view();
+void Campaign::append_sample() const {
+  const CampaignView now = view();
   std::ofstream file(folder_ + "/samples.tsv", std::ios::app);
-  file << fmt::format("{:.0f}\t{}\t{}\t{}\n", at.elapsed, at.cases, at.bins, findings_.count().sum());
+  file << fmt::format("{:.0f}\t{}\t{}\t{}\n", now.elapsed, now.cases, now.bins, findings_.count().sum());
 }
 
-void Campaign::share(const std::string& out, const Shard& shard, std::unique_ptr<ShardLease> lease) {
+void Campaign::become_shard(const std::string& out, const Shard& shard, std::unique_ptr<ShardLease> lease) {
   lease_ = std::move(lease);
-  const bool fresh = !fs::exists(folder_ + "/progress.json");
+  const bool is_new = !fs::exists(folder_ + "/progress.json");
   begin_fields();
   std::vector<ExchangedField> fields;
   for (const Assignment& assignment : plan_.assignments) {
     const std::string field = assignment.field();
     if (settings_.cases || std::any_of(fields.begin(), fields.end(), [&](const auto& f) { return f.field == field; }))
       continue;  // --cases promises what does not depend on others
-    fields.push_back({field, assignment.op ? encoded_bytes(*assignment.op) : 0, plan_.with_engine(field)});
+    fields.push_back({field, assignment.op ? encoded_bytes(*assignment.op) : 0, plan_.has_engine(field)});
   }
-  exchange_.emplace(out + "/exchange", folder_, shard.name(), std::move(fields), fresh);
+  exchange_.emplace(out + "/exchange", folder_, shard.name(), std::move(fields), is_new);
 }
 
 /// Gives a sign of life; stops the run where another process has taken over the shard.
 void Campaign::show_life() {
-  if (!lease_ || lost_ || lease_->beat()) return;
-  lost_ = stop_ = true;
+  if (!lease_ || is_shard_lost_ || lease_->beat()) return;
+  is_shard_lost_ = must_stop_ = true;
   panel_.clear();
   fmt::print(stderr, "mmafuzz: another process took {} over: this one ends, what it found is kept\n", folder_);
 }
@@ -420,44 +423,44 @@ void Campaign::run() {
   sigprocmask(SIG_BLOCK, &set, &before);
   double next_look = 0, next_save = 0;
   begin_fields();
-  panel_.show(view(), true);
+  panel_.show(view());
   while (true) {
     reap();
     fill_slots();
     end_overdue();
-    if (over() || workers_.empty()) break;
+    if (is_over() || workers_.empty()) break;
     wait(step_seconds);
     const double at = now();
     if (at >= next_look) {
       next_look = at + look_interval;
       double sum = 0;
-      for (Running& worker : workers_) {
-        note_bins(worker);
+      for (Worker& worker : workers_) {
+        read_status_of(worker);
         sum += worker.cases_per_second;
       }
       if (sum > 0) cases_per_second_ = sum;
-      follow();
-      facts_.look(look_seconds);
-      panel_.show(view());
+      read_findings();
+      facts_.seek_causes(cause_seconds);
+      panel_.update(view());
     }
     if (exchange_ && at >= next_exchange_) exchange();
     if (at >= next_save) {
       next_save = at + save_interval;
       show_life();
-      if (lost_) break;
-      sample();
+      if (is_shard_lost_) break;
+      append_sample();
       save(snapshot(), folder_ + "/progress.json");
     }
   }
   stop_all();
-  follow();
+  read_findings();
   progress_.elapsed = elapsed();
-  if (!lost_) {  // otherwise another process owns the folder
+  if (!is_shard_lost_) {  // otherwise another process owns the folder
     if (exchange_) exchange();
-    sample();
+    append_sample();
     save(progress_, folder_ + "/progress.json");
   }
-  panel_.show(view(), true);
+  panel_.show(view());
   sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 

@@ -73,13 +73,14 @@ std::string content_of_file(const std::string& file, size_t offset) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void seed_corpus(const std::string& folder, const Op& op, const std::string& seeds, bool files) {
-  SharedCorpus corpus(folder, op, files);
-  size_t focus = 0;  // an input has one byte for it
+void seed_corpus(const std::string& folder, const Op& op, const std::string& seeds, bool writes_files) {
+  constexpr size_t cases_at_once = 1024, focuses = 256;  // an input has one byte for the number of its focus unit
+  SharedCorpus corpus(folder, op, writes_files);
+  size_t seed = 0;
   for (const std::string& file : sorted_files(seeds, ".cases"))
-    visit_cases(file, 1024, [&](const CaseBlock& block) {
+    visit_cases(file, cases_at_once, [&](const CaseBlock& block) {
       if (!(block.batch.op() == op)) return;
-      for (size_t i = 0; i < block.batch.size(); ++i) corpus.add(block.batch, i, focus++ % 256);
+      for (size_t i = 0; i < block.batch.size(); ++i) corpus.add(block.batch, i, seed++ % focuses);
     });
   corpus.flush();
 }
@@ -90,8 +91,8 @@ void seed_text_corpus(const std::string& folder, const std::string& seeds) {
     if (fs::is_regular_file(file)) fs::copy_file(file, fs::path(folder) / fs::path(file).filename());
 }
 
-SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool files)
-    : folder_(std::move(folder)), op_(op), files_(files), record_bytes_(encoded_bytes(op)) {
+SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool writes_files)
+    : folder_(std::move(folder)), op_(op), writes_files_(writes_files), record_bytes_(encoded_bytes(op)) {
   fs::create_directories(folder_);
   // Other workers append whole inputs, each with one call, so the part that is cut off was left by a killed process.
   const std::string pack = folder_ + ".inputs";
@@ -108,7 +109,7 @@ Batch SharedCorpus::read_new() {
     offset_ += record_bytes_;
     if (!names_.insert(content_name(bytes)).second) continue;
     append_input(batch, bytes);
-    if (files_) write_input_file(folder_, bytes);
+    if (writes_files_) write_input_file(folder_, bytes);
   }
   std::vector<std::string> names;
   std::error_code error;
@@ -125,7 +126,7 @@ void SharedCorpus::add(const Batch& batch, size_t index, size_t focus) {
   const std::string bytes = input_of(batch, index, focus);
   if (!names_.insert(content_name(bytes)).second) return;
   pending_ += bytes;
-  if (files_) write_input_file(folder_, bytes);
+  if (writes_files_) write_input_file(folder_, bytes);
 }
 
 void SharedCorpus::flush() {

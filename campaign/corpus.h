@@ -15,8 +15,8 @@ namespace mmafuzz {
 
 class SharedCorpus {
  public:
-  /// The pack is `folder`.inputs. With `files`, every packed input also becomes a file of the folder.
-  SharedCorpus(std::string folder, const Op& op, bool files);
+  /// The pack is `folder`.inputs. With `writes_files`, every packed input also becomes a file of the folder.
+  SharedCorpus(std::string folder, const Op& op, bool writes_files = false);
 
   /// Returns the inputs that this object has not read or written yet: packed ones, then files in order of their names.
   Batch read_new();
@@ -30,15 +30,15 @@ class SharedCorpus {
  private:
   std::string folder_;
   Op op_;
-  bool files_;
+  bool writes_files_;
   size_t record_bytes_, offset_ = 0;  ///< bytes of a packed input; bytes of the pack that were read
   std::string pending_;               ///< inputs that flush() appends to the pack
   std::set<std::string> names_;       ///< content_name() of packed inputs, and names of files
 };
 
-/// Makes the cases of an op in a folder's files of case text the first inputs of a corpus, for focus units in turn.
-/// Throws std::runtime_error on a file that is no case text.
-void seed_corpus(const std::string& folder, const Op& op, const std::string& seeds, bool files);
+/// Makes the cases of an op in the files of case text of folder `seeds` the first inputs of a corpus, for focus units
+/// in turn. Throws std::runtime_error on a file that is no case text.
+void seed_corpus(const std::string& folder, const Op& op, const std::string& seeds, bool writes_files);
 /// Copies the files of folder `seeds` to a corpus of a target without ops, whose inputs are texts.
 void seed_text_corpus(const std::string& folder, const std::string& seeds);
 

@@ -13,15 +13,15 @@ namespace {
 
 constexpr size_t max_found = 32;  ///< divergences of one round of a pair, at most
 
-struct Pair {
+struct PairOnOp {
   Op op;
   std::vector<std::string> units;
   std::set<std::string> causes;
 };
 
 /// Pairs of two models on an op, with the parameters that their causes name.
-std::vector<Pair> pairs_of(const std::vector<Bucket>& buckets) {
-  std::map<std::string, Pair> pairs;
+std::vector<PairOnOp> pairs_of_models(const std::vector<Bucket>& buckets) {
+  std::map<std::string, PairOnOp> pairs;
   for (const Bucket& b : buckets) {
     if (b.key.property != "equal" || b.witness.empty()) continue;
     if (!std::all_of(b.key.units.begin(), b.key.units.end(),
@@ -29,19 +29,19 @@ std::vector<Pair> pairs_of(const std::vector<Bucket>& buckets) {
       continue;
     const std::optional<Op> op = op_of_witness(b);
     if (!op) throw std::runtime_error("bucket " + b.id() + " has no witness");
-    Pair& pair = pairs[b.key.units[0] + " " + b.key.units[1] + " " + to_text(*op)];
+    PairOnOp& pair = pairs[b.key.units[0] + " " + b.key.units[1] + " " + to_text(*op)];
     pair.op = *op;
     pair.units = b.key.units;
     for (const std::string& name : words_of(b.cause, ',')) pair.causes.insert(name);
   }
-  std::vector<Pair> list;
+  std::vector<PairOnOp> list;
   for (auto& [key, pair] : pairs) list.push_back(std::move(pair));
   return list;
 }
 
 class Deepening {
  public:
-  Deepening(const Pair& pair, Triage& triage, uint64_t cases, uint64_t seed)
+  Deepening(const PairOnOp& pair, Triage& triage, uint64_t cases, uint64_t seed)
       : op_(pair.op),
         units_(pair.units),
         explained_(pair.causes),
@@ -50,7 +50,7 @@ class Deepening {
         seed_(seed),
         judge_(bound(units_, op_)),
         causes_(judge_, registry()),
-        list_(replacements_of(judge_)) {}
+        replacements_(replacements_of(judge_)) {}
 
   size_t run() {
     size_t found = 0;
@@ -74,12 +74,12 @@ class Deepening {
   size_t round() {
     std::string overrides;
     size_t open = 0;
-    for (const Replacement& r : list_) {
+    for (const Replacement& r : replacements_) {
       if (explained_.count(r.name)) overrides += (overrides.empty() ? "" : ",") + r.overrides[0];
       else ++open;
     }
-    const bool first_look = explained_.empty();
-    if (!first_look && (open == 0 || overrides.empty())) return 0;
+    const bool is_first_round = explained_.empty();
+    if (!is_first_round && (open == 0 || overrides.empty())) return 0;
     const std::string replaced = overrides.empty() ? units_[0] : with_overrides_in_name(units_[0], overrides);
     if (!registry().bind(replaced, op_)) return 0;
     DifferingCases differing(op_, {replaced, units_[1]}, seed_);
@@ -96,12 +96,12 @@ class Deepening {
     size_t found = 0;
     for (size_t i = 0; i < differing.size() && found < max_found; ++i) {
       if (!verdicts[i].fails) continue;
-      const Batch one = differing.part(i);
-      const std::string cause = causes_.find(one, {verdicts[i]})[0];
+      const Batch single = differing.part(i);
+      const std::string cause = causes_.find(single, {verdicts[i]})[0];
       bool is_new = false;
-      for (const std::string& name : words_of(cause, ',')) is_new = explained_.insert(name).second || is_new;
+      for (const std::string& name : words_of(cause, ',')) is_new |= explained_.insert(name).second;
       if (!is_new && found == 0) continue;
-      triage_.add(logged_difference(judge_, one, verdicts[i]));
+      triage_.add(logged_difference(judge_, single, verdicts[i]));
       ++found;
     }
     return found;
@@ -114,7 +114,7 @@ class Deepening {
   const uint64_t cases_, seed_;
   const Judge judge_;
   Causes causes_;
-  const std::vector<Replacement> list_;
+  const std::vector<Replacement> replacements_;
 };
 
 }  // namespace
@@ -126,7 +126,7 @@ size_t find_differences(Triage& triage, const Op& op, const std::vector<std::str
 
 size_t deepen(Triage& triage, const std::vector<Bucket>& buckets, uint64_t cases, uint64_t seed) {
   size_t found = 0;
-  for (const Pair& pair : pairs_of(buckets)) found += Deepening(pair, triage, cases, seed).run();
+  for (const PairOnOp& pair : pairs_of_models(buckets)) found += Deepening(pair, triage, cases, seed).run();
   return found;
 }
 

@@ -34,8 +34,8 @@ std::optional<Op> op_of_witness(const Bucket& bucket) {
 
 LoggedDivergence logged(const Divergence& d) { return {d.key.to_string(), d.severity, divergence_record(d)}; }
 
-LoggedDivergence logged_difference(const Judge& judge, const Batch& one, const Verdict& verdict) {
-  return logged(make_divergence("equal", Severity::semantic, one, 0, verdict.cls, judge.units()[0]->name(),
+LoggedDivergence logged_difference(const Judge& judge, const Batch& single, const Verdict& verdict) {
+  return logged(make_divergence("equal", Severity::semantic, single, 0, verdict.cls, judge.units()[0]->name(),
                                 verdict.first, judge.units()[1]->name(), verdict.second, verdict.element));
 }
 

@@ -16,7 +16,7 @@ class DifferingCases {
   /// Units that do not bind throw std::runtime_error.
   DifferingCases(const Op& op, const std::vector<std::string>& units, uint64_t seed);
 
-  /// The differing ones of the next round_cases cases.
+  /// Those of the next round_cases cases on which the units differ.
   Batch next();
 
  private:
@@ -36,7 +36,7 @@ std::optional<Op> op_of_witness(const Bucket& bucket);
 /// A divergence as a record of a segment.
 LoggedDivergence logged(const Divergence& divergence);
 
-/// The record of one case on which the two units of a judge differ; `verdict` is the judge's.
-LoggedDivergence logged_difference(const Judge& judge, const Batch& one, const Verdict& verdict);
+/// The record of the only case of `single`, on which the two units of a judge differ; `verdict` is the judge's.
+LoggedDivergence logged_difference(const Judge& judge, const Batch& single, const Verdict& verdict);
 
 }  // namespace mmafuzz

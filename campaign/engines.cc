@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double walk_of_all_shards = 1e12;  ///< cases; shards begin their walks at different ones of them
+/// Cases of a walk that all shards share: more than a campaign gets through, so that walks of two shards do not meet.
+constexpr double cases_of_shared_walk = 1e12;
 
 /// The environment variables that every engine's build of a target reads (fuzz_targets/target.h).
 std::vector<std::pair<std::string, std::string>> target_environment(const WorkerRun& run,
@@ -35,8 +36,11 @@ void append(std::vector<std::string>& command, std::initializer_list<std::string
   command.insert(command.end(), words);
 }
 
-/// Greatest length of an engine's input; of texts 4096.
+/// Greatest length of an engine's input. The inputs of a target without ops are texts, which may have 4096 bytes.
 size_t input_bytes(const Assignment& assignment) { return assignment.op ? encoded_bytes(*assignment.op) : 4096; }
+
+/// The seed of an engine, which takes 31 bits.
+std::string engine_seed(const WorkerRun& run) { return std::to_string(run.seed & 0x7fffffff); }
 
 void seed_empty_corpus(const WorkerRun& run) {
   fs::create_directories(run.corpus());
@@ -59,9 +63,10 @@ ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings
   for (const std::string& unit : settings.units) append(spec.command, {"--units", unit});
   if (settings.cases) append(spec.command, {"--cases", std::to_string(run.assignment->cases), "--alone"});
   if (run.seconds > 0 && !settings.cases) append(spec.command, {"--time", fmt::format("{:.3f}", run.seconds)});
-  if (run.with_engines) spec.command.push_back("--files");
-  const uint64_t earlier = run.earlier + static_cast<uint64_t>(run.assignment->place * walk_of_all_shards);
-  if (earlier && !settings.cases) append(spec.command, {"--earlier", std::to_string(earlier)});
+  if (run.writes_files) spec.command.push_back("--files");
+  const uint64_t walk_begins =
+      run.walked_before + static_cast<uint64_t>(run.assignment->begins_at * cases_of_shared_walk);
+  if (walk_begins && !settings.cases) append(spec.command, {"--earlier", std::to_string(walk_begins)});
   spec.memory_bytes = settings.memory_mb << 20;
   return spec;
 }
@@ -81,7 +86,7 @@ ProcessSpec libfuzzer_process(const WorkerRun& run, const CampaignSettings& sett
                   "-len_control=0",
                   "-entropic=0",  // its weights cost a tenth of the time and gain no bins
                   fmt::format("-max_len={}", input_bytes(*run.assignment)),
-                  fmt::format("-seed={}", run.seed & 0x7fffffff),
+                  "-seed=" + engine_seed(run),
                   fmt::format("-rss_limit_mb={}", settings.memory_mb),
                   "-timeout=60",
                   fmt::format("-artifact_prefix={}/artifacts/{}-", run.folder, run.id)};
@@ -98,9 +103,9 @@ ProcessSpec afl_process(const WorkerRun& run, const CampaignSettings& settings) 
   seed_empty_corpus(run);
   fs::create_directories(run.afl_output());
   ProcessSpec spec;
-  const std::string seed = std::to_string(run.seed & 0x7fffffff), bytes = std::to_string(input_bytes(*run.assignment));
   spec.command = {"afl-fuzz", "-M", "main", "-i", run.corpus(), "-o", run.afl_output(), "-F", run.corpus()};
-  append(spec.command, {"-t", "10000", "-m", "none", "-s", seed, "-G", bytes});
+  append(spec.command, {"-t", "10000", "-m", "none", "-s", engine_seed(run)});
+  append(spec.command, {"-G", std::to_string(input_bytes(*run.assignment))});
   if (const std::string words = dictionary_of(run.assignment->target->name); !words.empty())
     append(spec.command, {"-x", words});
   if (run.seconds > 0) append(spec.command, {"-V", fmt::format("{:.0f}", std::ceil(run.seconds))});
@@ -113,7 +118,8 @@ ProcessSpec afl_process(const WorkerRun& run, const CampaignSettings& settings) 
   return spec;
 }
 
-/// Copies files of AFL++'s own finds that are not there yet; returns how many.
+/// Copies AFL++'s files that are not in `to` yet and that it found itself, not taken from the corpus ("sync:"). Returns
+/// how many.
 size_t copy_new(const std::string& from, const fs::path& to, const std::string& prefix) {
   size_t copied = 0;
   for (const std::string& file : sorted_files(from)) {

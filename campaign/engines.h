@@ -13,9 +13,9 @@ struct WorkerRun {
   std::string id;      ///< unique among running workers; the next run of the assignment reuses it
   std::string folder;  ///< the campaign's
   uint64_t seed = 1;
-  double seconds = 0;         ///< 0: no bound
-  bool with_engines = false;  ///< an engine other than batch works on the same corpus
-  uint64_t earlier = 0;       ///< ShareProgress::walked when it began
+  double seconds = 0;          ///< 0: no bound
+  bool writes_files = false;   ///< an engine other than batch works on the same corpus, and reads files
+  uint64_t walked_before = 0;  ///< AssignmentProgress::walked when it began
   /// Of a shard: a dot and a name that no other process has; else empty. A host that was cut off may still write when
   /// another has taken over, and appending to one file from two hosts is not safe on NFS.
   std::string writer = {};

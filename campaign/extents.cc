@@ -20,27 +20,28 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t looked_at = 4096;  ///< structured cases of an op that are compared
+constexpr size_t compared_cases = 4096;       ///< structured cases of an op
+constexpr uint64_t greatest_named = 1000000;  ///< ulps
 
 /// Two units whose difference says how often and how far a fact shows.
-struct Pair {
+struct MeasuringPair {
   Op op;
   std::string first, second;
-  bool by_parameter;  ///< `second` is `first` with the parameter changed; else they are the units of the witness, which
-                      ///< may differ in more
+  /// `second` is `first` with the parameter changed; else they are the units of the witness, which may differ in more.
+  bool differs_by_parameter;
   std::string stranger = "";  ///< which of the two claims nothing; empty: neither
 };
 
 /// The pair that measures a fact; nullopt where none may run here.
-std::optional<Pair> pair_for(const Fact& fact, const std::map<std::string, Expectation>& expected) {
-  if (const auto at = expected.find(fact.name); at != expected.end()) {
-    const std::vector<RowDifference>& shown_by = at->second.shown_by;
+std::optional<MeasuringPair> pair_for(const Fact& fact, const std::map<std::string, Expectation>& expected) {
+  if (const auto found = expected.find(fact.name); found != expected.end()) {
+    const std::vector<RowDifference>& shown_by = found->second.shown_by;
     const auto on_its_op = std::find_if(shown_by.begin(), shown_by.end(), [&](const RowDifference& difference) {
       return op_label(difference.op) == fact.best.key.op;
     });
     const RowDifference& difference = on_its_op == shown_by.end() ? shown_by.front() : *on_its_op;
-    const auto& [changed, row] = difference.alone.back();
-    return Pair{difference.op, row, changed, true};
+    const auto& [changed, row] = difference.rows_differing_alone.back();
+    return MeasuringPair{difference.op, row, changed, true};
   }
   const std::vector<std::string>& units = fact.best.key.units;
   const std::optional<Op> op = op_of_witness(fact.best);
@@ -52,16 +53,16 @@ std::optional<Pair> pair_for(const Fact& fact, const std::map<std::string, Expec
     if (!unit || !is_stranger(**unit) || op->kind != OpKind::dot) return {};
     stranger = name;
   }
-  return Pair{*op, units[0], units[1], false, stranger};
+  return MeasuringPair{*op, units[0], units[1], false, stranger};
 }
 
 /// "it changes 0.4 % alone, by up to 1 ulp"; empty where nothing differs.
-std::string measured(const Pair& pair) {
+std::string measured(const MeasuringPair& pair) {
   const Result<std::unique_ptr<Unit>> first = registry().bind(pair.first, pair.op),
                                       second = registry().bind(pair.second, pair.op);
   if (!first || !second) return "";
   Batch batch(pair.op);
-  StructuredGenerator(pair.op, 1).fill(0, looked_at, batch);
+  StructuredGenerator(pair.op, 1).fill(0, compared_cases, batch);
   Outcomes x, y;
   (*first)->run(batch, x);
   (*second)->run(batch, y);
@@ -74,9 +75,9 @@ std::string measured(const Pair& pair) {
     if (gap != UINT64_MAX) greatest = std::max(greatest, gap);
   }
   if (differing == 0) return "";
-  std::string text = fmt::format("{} {}{}", pair.by_parameter ? "it changes" : "its units differ on",
-                                 percent(differing, batch.size()), pair.by_parameter ? " alone" : "");
-  if (greatest > 1000000) text += ", by up to more than a million ulps";
+  const std::string share = percent(differing, batch.size());
+  std::string text = pair.differs_by_parameter ? "it changes " + share + " alone" : "its units differ on " + share;
+  if (greatest > greatest_named) text += ", by up to more than a million ulps";
   else if (greatest) text += ", by up to " + counted(greatest, "ulp");
   if (pair.stranger.empty()) return text;
   return text + ", " + likeness(pair.stranger, pair.stranger == pair.first ? pair.second : pair.first, batch);
@@ -97,7 +98,7 @@ void add_extents(std::vector<Bucket>& buckets, const std::map<std::string, Expec
   std::erase_if(facts, [](const Fact& fact) { return parts_of_fact(fact.name).kind != FactParts::Kind::difference; });
   std::vector<std::string> extents(facts.size());
   in_parallel(jobs, facts.size(), [&](size_t i) {
-    if (const std::optional<Pair> pair = pair_for(facts[i], expected)) extents[i] = measured(*pair);
+    if (const std::optional<MeasuringPair> pair = pair_for(facts[i], expected)) extents[i] = measured(*pair);
   });
   std::map<std::string, Bucket*> by_id;
   for (Bucket& bucket : buckets) by_id[bucket.id()] = &bucket;

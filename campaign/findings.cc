@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t log_tail = 16384;
+constexpr size_t log_tail = 16384;  ///< bytes of a log that are kept
 
 std::string tail_of(const std::string& file) {
   std::error_code error;
@@ -23,34 +23,35 @@ std::string tail_of(const std::string& file) {
 
 }  // namespace
 
-CampaignFindings::CampaignFindings(std::string folder, bool as_known) : folder_(std::move(folder)), loading_(as_known) {
+CampaignFindings::CampaignFindings(std::string folder, FoundBy found_by)
+    : folder_(std::move(folder)), found_by_(found_by) {
   follow();
   read_crashes();
-  loading_ = false;
+  found_by_ = FoundBy::this_run;
 }
 
 const CampaignFindings::Entry* CampaignFindings::add(Entry entry) {
-  entry.known = loading_;
-  const auto [at, fresh] = entries_.try_emplace(entry.line, entry);
-  if (!fresh && entry.segment < at->second.segment) {
+  entry.found_by = found_by_;
+  const auto [at, is_new] = entries_.try_emplace(entry.line, entry);
+  if (!is_new && entry.segment < at->second.segment) {
     at->second.segment = std::move(entry.segment);
     at->second.divergence = std::move(entry.divergence);
   }
-  return fresh ? &at->second : nullptr;
+  return is_new ? &at->second : nullptr;
 }
 
 std::vector<const CampaignFindings::Entry*> CampaignFindings::follow() {
-  std::vector<const Entry*> fresh;
+  std::vector<const Entry*> added;
   for (const std::string& segment : sorted_files(folder_ + "/segments", ".cases")) {
     size_t& offset = offsets_[segment];
     std::error_code error;
     if (fs::file_size(segment, error) <= offset || error) continue;
     offset = read_segment(segment, offset, [&](LoggedDivergence divergence) {
       std::string line = divergence.key;
-      if (const Entry* entry = add({std::move(line), segment, std::move(divergence)})) fresh.push_back(entry);
+      if (const Entry* entry = add({std::move(line), segment, std::move(divergence)})) added.push_back(entry);
     });
   }
-  return fresh;
+  return added;
 }
 
 const CampaignFindings::Entry* CampaignFindings::add_crash(const std::string& assignment, const std::string& what,
@@ -59,22 +60,22 @@ const CampaignFindings::Entry* CampaignFindings::add_crash(const std::string& as
   if (entries_.contains(line)) return nullptr;
   replace_file(fmt::format("{}/artifacts/{}.{}.crash.txt", folder_, assignment, entries_.size()),
                fmt::format("{}\n# {}\n{}\n", line, command, tail_of(log)));
-  return add({line, "", {}, true});
+  return add({.line = line, .segment = "", .divergence = {}, .is_crash = true});
 }
 
 void CampaignFindings::read_crashes() {
   for (const std::string& file : sorted_files(folder_ + "/artifacts", ".crash.txt")) {
     std::ifstream in(file);
     std::string line;
-    if (std::getline(in, line)) add({line, "", {}, true});
+    if (std::getline(in, line)) add({.line = line, .segment = "", .divergence = {}, .is_crash = true});
   }
 }
 
-FindingCounts CampaignFindings::count(std::optional<bool> known) const {
+FindingCounts CampaignFindings::count(std::optional<FoundBy> found_by) const {
   FindingCounts counts;
   for (const auto& [line, entry] : entries_) {
-    if (known && entry.known != *known) continue;
-    if (entry.crash) ++counts.crash;
+    if (found_by && entry.found_by != *found_by) continue;
+    if (entry.is_crash) ++counts.crash;
     else if (entry.divergence.severity == Severity::contract) ++counts.contract;
     else if (entry.divergence.severity == Severity::accuracy) ++counts.accuracy;
     else ++counts.semantic;
@@ -86,7 +87,7 @@ void CampaignFindings::merge(const std::string& file) const {
   std::string text = "mmafuzz-cases 1\n";
   for (const Severity severity : {Severity::contract, Severity::accuracy, Severity::semantic})
     for (const auto& [line, entry] : entries_)
-      if (!entry.crash && entry.divergence.severity == severity) text += entry.divergence.text;
+      if (!entry.is_crash && entry.divergence.severity == severity) text += entry.divergence.text;
   replace_file(file, text);
 }
 

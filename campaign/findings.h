@@ -17,17 +17,21 @@ struct FindingCounts {
   size_t sum() const { return contract + accuracy + semantic + crash; }
 };
 
+/// Whether an earlier run of a campaign that is resumed found something, or the run that goes on now.
+enum class FoundBy { earlier_run, this_run };
+
 class CampaignFindings {
  public:
   struct Entry {
     std::string line;     ///< "mmafuzz: divergence ..." or "mmafuzz: crash ..."
     std::string segment;  ///< of the workers that found it, the segment with the least name, whoever was faster
     LoggedDivergence divergence;
-    bool crash = false, known = false;  ///< known: an earlier run of the campaign found it
+    bool is_crash = false;
+    FoundBy found_by = FoundBy::this_run;
   };
 
-  /// Reads everything that is in the campaign's folder; `as_known`: marks it as known, because the campaign is resumed.
-  explicit CampaignFindings(std::string folder, bool as_known = true);
+  /// Reads everything that is in the campaign's folder, as found by that run.
+  explicit CampaignFindings(std::string folder, FoundBy found_by = FoundBy::earlier_run);
 
   /// Reads the new whole records of all segments; returns the entries that are new buckets, owned by this object.
   std::vector<const Entry*> follow();
@@ -37,8 +41,8 @@ class CampaignFindings {
   const Entry* add_crash(const std::string& assignment, const std::string& what, const std::string& command,
                          const std::string& log);
 
-  /// Counts the findings that an earlier run found, or that none did; without `known`, all.
-  FindingCounts count(std::optional<bool> known = {}) const;
+  /// Counts what that run found; without `found_by`, everything.
+  FindingCounts count(std::optional<FoundBy> found_by = {}) const;
   const std::map<std::string, Entry>& entries() const { return entries_; }
 
   /// Writes one divergence for each bucket as a file of case text, in an order that depends on the buckets alone.
@@ -51,7 +55,7 @@ class CampaignFindings {
   std::string folder_;
   std::map<std::string, size_t> offsets_;  ///< by segment: bytes that were read
   std::map<std::string, Entry> entries_;   ///< by line
-  bool loading_;                           ///< whether entries that are added are known
+  FoundBy found_by_;                       ///< of entries that are added
 };
 
 }  // namespace mmafuzz

@@ -58,18 +58,18 @@ void bring_corpus(const std::vector<std::string>& folders, const std::string& ou
   if (bytes) replace_file(corpus + ".inputs", packed);
 }
 
-void add(CampaignProgress& to, const CampaignProgress& shard) {
-  to.elapsed = std::max(to.elapsed, shard.elapsed);
-  to.time = std::max(to.time, shard.time);
-  to.restarts += shard.restarts;
-  for (const auto& [name, part] : shard.shares) {
-    ShareProgress& all = to.shares[name];
-    all.slices += part.slices;
-    all.cases += part.cases;
-    all.inputs += part.inputs;
-    all.seconds += part.seconds;
-    add(all.answers, part.answers);
-    all.walked = std::max(all.walked, part.walked);  // shards begin at different places of the walk, and may overlap
+void add(CampaignProgress& whole, const CampaignProgress& shard) {
+  whole.elapsed = std::max(whole.elapsed, shard.elapsed);
+  whole.time = std::max(whole.time, shard.time);
+  whole.restarts += shard.restarts;
+  for (const auto& [name, more] : shard.shares) {
+    AssignmentProgress& sum = whole.shares[name];
+    sum.slices += more.slices;
+    sum.cases += more.cases;
+    sum.inputs += more.inputs;
+    sum.seconds += more.seconds;
+    add(sum.answers, more.answers);
+    sum.walked = std::max(sum.walked, more.walked);  // shards begin at different places of the walk, and may overlap
   }
 }
 
@@ -86,7 +86,7 @@ GatheredShards gather_shards(const std::string& out, const CampaignSettings& set
     }
     if (!fs::exists(folder + "/summary.json")) gathered.not_ended.push_back(name);
     add(gathered.progress, load_progress(folder + "/progress.json"));
-    for (const char* part : {"segments", "artifacts"}) bring(folder + "/" + part, out + "/" + part, name);
+    for (const char* subfolder : {"/segments", "/artifacts"}) bring(folder + subfolder, out + subfolder, name);
   }
   std::set<std::string> done;
   uint64_t bins = 0, cases = 0;

@@ -26,31 +26,31 @@ LiveFacts::LiveFacts(const Registry& registry, Knowledge knowledge, std::set<std
 
 void LiveFacts::take(const LoggedDivergence& divergence) {
   const std::vector<std::string> statement = statement_of(divergence);
-  const bool foreign = std::any_of(statement.begin() + !statement.empty(), statement.end(), [&](const auto& unit) {
-    const Role role = registry_.role_of(unit);
+  const bool needs_foreign_code = std::any_of(statement.begin(), statement.end(), [&](const auto& unit_or_property) {
+    const Role role = registry_.role_of(unit_or_property);
     return role == Role::plugin || role == Role::device;
   });
   if (divergence.severity == Severity::contract && statement.size() > 1)
     contradictions_.insert(claim_fact(statement[1], statement[0]));
-  else if (foreign) ++left_to_triage_;
-  else open_.push_back(divergence);
+  else if (needs_foreign_code) ++left_to_triage_;
+  else waiting_.push_back(divergence);
   counts_.contradictions = contradictions_.size();
-  counts_.waiting = open_.size() + left_to_triage_;
+  counts_.waiting = waiting_.size() + left_to_triage_;
 }
 
-void LiveFacts::look(double seconds) {
+void LiveFacts::seek_causes(double seconds) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  if (open_.empty()) return;
-  while (!open_.empty() && Clock::now() < end) {
-    triage_.add(open_.front());
-    triage_.look();
-    open_.pop_front();
+  if (waiting_.empty()) return;
+  while (!waiting_.empty() && Clock::now() < end) {
+    triage_.add(waiting_.front());
+    triage_.find_causes();
+    waiting_.pop_front();
   }
   const Conclusions all = conclude(triage_.kinds(), knowledge_, {}, seen_before_);
   for (const Fact& fact : all.contradictions) contradictions_.insert(fact.name);
-  counts_ = {contradictions_.size(), all.fresh.size(), all.confirmed.size(), open_.size() + left_to_triage_};
+  counts_ = {contradictions_.size(), all.fresh.size(), all.confirmed.size(), waiting_.size() + left_to_triage_};
 }
 
 }  // namespace mmafuzz

@@ -12,9 +12,8 @@
 namespace mmafuzz {
 
 struct FactCounts {
-  /// Numbers of facts; fresh: not known.
-  size_t contradictions = 0, fresh = 0, known = 0;
-  size_t waiting = 0;  ///< findings whose causes are not known yet
+  size_t contradictions = 0, fresh = 0, known = 0;  ///< numbers of facts; fresh: new
+  size_t waiting = 0;                               ///< findings whose causes are not known yet
 };
 
 class LiveFacts {
@@ -27,8 +26,7 @@ class LiveFacts {
   /// wait for triage: nothing that may crash or hang runs in the campaign's own process.
   void take(const LoggedDivergence& divergence);
 
-  /// Seeks causes for about `seconds`.
-  void look(double seconds);
+  void seek_causes(double seconds);
 
   const FactCounts& counts() const { return counts_; }
 
@@ -37,7 +35,7 @@ class LiveFacts {
   Knowledge knowledge_;
   std::set<std::string> seen_before_;
   Triage triage_;
-  std::deque<LoggedDivergence> open_;     ///< findings whose causes are still to be sought here
+  std::deque<LoggedDivergence> waiting_;  ///< findings whose causes are still to be sought here
   std::set<std::string> contradictions_;  ///< names of facts
   size_t left_to_triage_ = 0;             ///< findings of plugins, processes and devices
   FactCounts counts_;

@@ -26,7 +26,7 @@ size_t keep_first_of_each_bin(const Op& op, const std::vector<std::string>& unit
                               const std::string& to) {
   const Comparison comparison(op, units, registry(), {});
   GuidedSearch guided(op, focuses_of(comparison), 0);
-  const Batch cases = SharedCorpus(from, op, false).read_new();
+  const Batch cases = SharedCorpus(from, op).read_new();
   for (size_t first = 0; first < cases.size(); first += cases_at_once) {
     const Batch part = cases.part(first, std::min(cases.size() - first, cases_at_once));
     for (size_t focus = 0; focus < guided.focus_count(); ++focus) {
@@ -41,7 +41,8 @@ size_t keep_first_of_each_bin(const Op& op, const std::vector<std::string>& unit
 
 void merge_with_engine(const std::string& binary, const std::string& from, const std::string& to) {
   Process process({{binary, "-merge=1", to, from}, {}, to + ".log"});
-  while (!process.poll()) usleep(50000);
+  constexpr useconds_t interval = 50'000;  // microseconds
+  while (!process.poll()) usleep(interval);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ PairAnswer search_pair(const PairSearch& search) {
   answer.facts = facts_of(buckets);
   const auto expected = expected_facts(registry(), {{search.op, answer.units}});
   for (const auto& [name, expectation] : expected)
-    if (expectation.hidden) answer.hidden.push_back(name);
+    if (expectation.is_hidden) answer.hidden.push_back(name);
   for (const auto& [name, example] : conclude(buckets, {}, expected).unseen) answer.unseen.push_back(name);
   return answer;
 }

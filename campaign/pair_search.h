@@ -23,8 +23,8 @@ struct PairAnswer {
   uint64_t compared = 0, differing = 0;  ///< unguided structured cases: both answered, and of them the answers differ
   AnswerCounts answers;                  ///< of both units to these cases
   std::vector<Fact> facts;
-  std::vector<std::string> unseen;  ///< facts that the rows imply and no case showed
-  std::vector<std::string> hidden;  ///< facts in which the rows differ, too, but which no operands of the op can show
+  std::vector<std::string> unseen;  ///< names of facts that the rows imply and no case showed
+  std::vector<std::string> hidden;  ///< names of facts that the rows imply and no operands of the op can show
 };
 
 /// Throws BadInput where a unit does not take the op.

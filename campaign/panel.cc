@@ -13,7 +13,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr double line_interval = 60;
+constexpr double line_interval = 60;  ///< seconds
 
 std::string facts_text(const CampaignView& view) {
   const FactCounts& n = view.facts;
@@ -49,7 +49,8 @@ std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, s
                               view.restarts ? fmt::format("  {} restarted", view.restarts) : ""));
   lines.push_back(
       fmt::format("  {:<15} {:<9} {:<22} {:>8} {:>7} {:>6}", "target", "engine", "op", "cases/s", "execs/s", "bins"));
-  const size_t room = rows > 7 ? rows - 7 : 1;
+  constexpr size_t other_rows = 7;  // two lines above the workers, three below; two rows stay free
+  const size_t room = rows > other_rows ? rows - other_rows : 1;
   for (size_t i = 0; i < view.workers.size(); ++i) {
     if (i + 1 == room && view.workers.size() > room) {
       lines.push_back(fmt::format("  ... and {} more workers", view.workers.size() - i));
@@ -73,19 +74,22 @@ std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, s
 
 CampaignPanel::CampaignPanel() {
   const char* terminal = std::getenv("TERM");
-  live_ = isatty(2) && terminal && std::strcmp(terminal, "dumb") != 0;
+  is_live_ = isatty(STDERR_FILENO) && terminal && std::strcmp(terminal, "dumb") != 0;
 }
 
-void CampaignPanel::show(const CampaignView& view, bool always) {
-  if (!live_) {
-    if (!always && view.elapsed - last_line_ < line_interval) return;
+void CampaignPanel::update(const CampaignView& view) {
+  if (is_live_ || view.elapsed - last_line_ >= line_interval) show(view);
+}
+
+void CampaignPanel::show(const CampaignView& view) {
+  if (!is_live_) {
     last_line_ = view.elapsed;
     fmt::print(stderr, "mmafuzz: {}: {} cases at {}/s, {} bins; facts: {}\n", time_text(view),
                short_number(double(view.cases)), short_number(view.cases_per_second), view.bins, facts_text(view));
     return;
   }
   winsize size{};
-  if (ioctl(2, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) size = {24, 80, 0, 0};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) size = {24, 80, 0, 0};
   std::string screen = lines_ ? fmt::format("\x1b[{}A", lines_) : "";
   const std::vector<std::string> lines = panel_lines(view, std::max<size_t>(size.ws_col, 20), size.ws_row);
   for (const std::string& line : lines) screen += "\r" + line + "\x1b[K\n";

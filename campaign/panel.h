@@ -28,14 +28,15 @@ struct CampaignView {
 class CampaignPanel {
  public:
   CampaignPanel();
-  bool live() const { return live_; }
-  /// Draws the panel, or prints a line if a minute has passed or `always`.
-  void show(const CampaignView& view, bool always = false);
+  /// Draws the panel, or prints a line.
+  void show(const CampaignView& view);
+  /// The same, but a line only if a minute has passed.
+  void update(const CampaignView& view);
   /// Takes the panel off the screen, before other output; the next show() draws it again.
   void clear();
 
  private:
-  bool live_;
+  bool is_live_;
   size_t lines_ = 0;  ///< of the panel on the screen
   double last_line_ = -1e9;
 };

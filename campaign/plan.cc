@@ -40,25 +40,26 @@ std::string find_build(const std::vector<std::string>& folders, const std::strin
 
 /// Whether `units` names rows of the user's own and none is for this op. With the default units, such rows only join.
 bool lacks_row(const std::vector<std::string>& units, const Op& op) {
-  bool lacks = false;
+  bool has_rows = false;
   for (const std::string& unit : units) {
     const std::optional<UnitOnFormats> row = unit_on_formats(unit);
     if (unit == default_word || (row && row->takes(op))) return false;
-    lacks |= row.has_value();
+    has_rows |= row.has_value();
   }
-  return lacks;
+  return has_rows;
 }
 
 /// Throws BadInput where the user's own rows are for none of the ops, so that they are not left out in silence.
 void check_rows(const std::vector<std::string>& units, const std::vector<Op>& ops) {
-  std::string wanted;
+  std::string op_of_row;
   for (const std::string& unit : units) {
     const std::optional<UnitOnFormats> row = unit_on_formats(unit);
     if (!row) continue;
     if (std::any_of(ops.begin(), ops.end(), [&](const Op& op) { return row->takes(op); })) return;
-    if (wanted.empty()) wanted = to_text(row->op).substr(3);
+    if (op_of_row.empty()) op_of_row = to_text(row->op).substr(3);
   }
-  if (!wanted.empty()) throw BadInput("no row of --rows is for an op that is searched: give --ops '" + wanted + "'");
+  if (!op_of_row.empty())
+    throw BadInput("no row of --rows is for an op that is searched: give --ops '" + op_of_row + "'");
 }
 
 /// Why the units cannot be searched on this op; empty if they can. Sets `checks_claim` if a unit of this machine is
@@ -95,14 +96,14 @@ constexpr size_t max_own_ops = 6;  ///< ops for units that take none of the defa
 
 /// Where the named units, plugins say, take none of the targets' own ops: a few of the models' ops that all take.
 std::vector<std::string> ops_of_units(const std::vector<const FuzzTarget*>& targets, const PlanRequest& request) {
-  std::vector<std::string> named, ops;
+  std::vector<std::string> names, ops;
   for (const std::string& unit : request.units)
-    if (unit != default_word && !is_glob(unit) && !unit_on_formats(unit)) named.push_back(unit);
-  const bool rows = std::any_of(request.units.begin(), request.units.end(),
-                                [](const std::string& unit) { return unit_on_formats(unit).has_value(); });
-  if ((named.empty() && !rows) || !request.ops.empty()) return request.ops;
+    if (unit != default_word && !is_glob(unit) && !unit_on_formats(unit)) names.push_back(unit);
+  const bool has_rows = std::any_of(request.units.begin(), request.units.end(),
+                                    [](const std::string& unit) { return unit_on_formats(unit).has_value(); });
+  if ((names.empty() && !has_rows) || !request.ops.empty()) return request.ops;
   const auto all_take = [&](const Op& op) {
-    return !lacks_row(request.units, op) && std::all_of(named.begin(), named.end(), [&](const std::string& unit) {
+    return !lacks_row(request.units, op) && std::all_of(names.begin(), names.end(), [&](const std::string& unit) {
       return static_cast<bool>(registry().bind(unit, op));
     });
   };
@@ -114,65 +115,160 @@ std::vector<std::string> ops_of_units(const std::vector<const FuzzTarget*>& targ
   return ops;
 }
 
-bool wants(const std::vector<std::string>& with, Engine engine) {
-  return with.empty() || std::find(with.begin(), with.end(), name_of(engine)) != with.end();
+bool wants(const PlanRequest& request, Engine engine) {
+  return request.engines.empty() ||
+         std::find(request.engines.begin(), request.engines.end(), name_of(engine)) != request.engines.end();
 }
 
-size_t targets_of(const std::vector<Assignment>& shares) {
+bool is_installed(Engine engine) { return engine != Engine::afl || !find_in_path("afl-fuzz").empty(); }
+
+/// The assignments of one engine; at least one.
+using EngineAssignments = std::vector<Assignment>;
+
+Engine engine_of(const EngineAssignments& assignments) { return assignments.front().engine; }
+
+size_t count_targets(const EngineAssignments& assignments) {
   std::set<const FuzzTarget*> targets;
-  for (const Assignment& share : shares) targets.insert(share.target);
+  for (const Assignment& assignment : assignments) targets.insert(assignment.target);
   return targets.size();
 }
 
 /// The fraction of the time that an engine gets: batch searches get as much as three others, because they show more
 /// flaws in the same time (docs/fuzzing.md).
-double part_of(Engine engine, const std::vector<std::vector<Assignment>>& engines) {
-  const auto parts = [](Engine of) { return of == Engine::batch ? 3.0 : 1.0; };
+double fraction_of_time(Engine engine, const std::vector<EngineAssignments>& engines) {
+  const auto weight = [](Engine e) { return e == Engine::batch ? 3.0 : 1.0; };
   double sum = 0;
-  for (const std::vector<Assignment>& shares : engines) sum += parts(shares.front().engine);
-  return parts(engine) / sum;
+  for (const EngineAssignments& assignments : engines) sum += weight(engine_of(assignments));
+  return weight(engine) / sum;
 }
 
-/// Divides an engine's time among its assignments. Where it cannot begin all of them, it drops some, so that each
-/// target keeps about the same number.
-void share_time(std::vector<Assignment>& shares, double seconds, uint64_t seed) {
-  const double least = least_slice(shares.front().engine);
-  if (seconds > 0 && shares.front().engine != Engine::batch) {
-    const size_t most = std::max(targets_of(shares), static_cast<size_t>(seconds / least));
-    std::map<const FuzzTarget*, std::vector<Assignment>> of_target;
-    for (Assignment& share : shares) of_target[share.target].push_back(share);
-    for (auto& [target, all] : of_target)
-      std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(seed % all.size()), all.end());
-    std::vector<Assignment> kept;
-    for (size_t round = 0; kept.size() < std::min(most, shares.size()); ++round)
-      for (const FuzzTarget& target : fuzz_targets())
-        if (const auto all = of_target.find(&target);
-            all != of_target.end() && round < all->second.size() && kept.size() < most)
-          kept.push_back(all->second[round]);
-    shares = std::move(kept);
-  }
-  struct OfOp {
-    double targets = 0, weight = 0;
+/// Keeps at most `count` assignments, about the same number of each target. `seed` picks them.
+void keep_some(EngineAssignments& assignments, size_t count, uint64_t seed) {
+  count = std::min(count, assignments.size());
+  std::map<const FuzzTarget*, EngineAssignments> by_target;
+  for (const Assignment& assignment : assignments) by_target[assignment.target].push_back(assignment);
+  for (auto& [target, list] : by_target)
+    std::rotate(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(seed % list.size()), list.end());
+  EngineAssignments kept;
+  for (size_t round = 0; kept.size() < count; ++round)
+    for (const FuzzTarget& target : fuzz_targets())
+      if (const auto found = by_target.find(&target);
+          found != by_target.end() && round < found->second.size() && kept.size() < count)
+        kept.push_back(found->second[round]);
+  assignments = std::move(kept);
+}
+
+/// Divides an engine's time among its assignments, in slices of at most greatest_slice. Of those of one op, one that
+/// checks a claim gets more.
+void share_time(EngineAssignments& assignments, double seconds) {
+  struct TargetsOfOp {
+    double count = 0, weight = 0;
   };
-  std::map<std::string, OfOp> ops;
-  const auto weight = [](const Assignment& share) { return share.checks_claim && !share.cases ? weight_of_claim : 1; };
-  const auto op_of = [&](const Assignment& share) -> OfOp& {
-    return ops[share.op ? to_text(*share.op) : share.target->name];
+  std::map<std::string, TargetsOfOp> ops;
+  const auto weight = [](const Assignment& a) { return a.checks_claim && !a.cases ? weight_of_claim : 1; };
+  const auto targets_of_op = [&](const Assignment& assignment) -> TargetsOfOp& {
+    return ops[assignment.op ? to_text(*assignment.op) : assignment.target->name];
   };
-  for (const Assignment& share : shares) {
-    OfOp& op = op_of(share);
-    ++op.targets;
-    op.weight += weight(share);
+  for (const Assignment& assignment : assignments) {
+    TargetsOfOp& targets = targets_of_op(assignment);
+    ++targets.count;
+    targets.weight += weight(assignment);
   }
-  double greatest = 0;  // the greatest of the parts below, of which equal ones are 1
-  for (Assignment& share : shares) {
-    const OfOp& op = op_of(share);
-    share.seconds = weight(share) * op.targets / op.weight;
-    greatest = std::max(greatest, share.seconds);
+  double greatest = 0;  // of the relative lengths of the slices, of which equal ones are 1
+  for (Assignment& assignment : assignments) {
+    const TargetsOfOp& targets = targets_of_op(assignment);
+    assignment.seconds = weight(assignment) * targets.count / targets.weight;
+    greatest = std::max(greatest, assignment.seconds);
   }
-  const double part = seconds > 0 ? std::min(seconds / static_cast<double>(shares.size()), greatest_slice / greatest)
-                                  : greatest_slice / greatest;
-  for (Assignment& share : shares) share.seconds = std::max(least, part * share.seconds);
+  double unit = greatest_slice / greatest;
+  if (seconds > 0) unit = std::min(seconds / static_cast<double>(assignments.size()), unit);
+  const double least = least_slice(engine_of(assignments));
+  for (Assignment& assignment : assignments) assignment.seconds = std::max(least, unit * assignment.seconds);
+}
+
+/// The targets of campaigns that match globs. Throws BadInput where a glob matches none that an earlier one did not.
+std::vector<const FuzzTarget*> targets_matching(const std::vector<std::string>& globs) {
+  std::vector<const FuzzTarget*> targets;
+  for (const std::string& glob : globs) {
+    const size_t before = targets.size();
+    std::string known;
+    for (const FuzzTarget& target : fuzz_targets()) {
+      if (!target.in_campaigns) continue;
+      known += std::string(" ") + target.name;
+      if (matches_glob(glob, target.name) && std::find(targets.begin(), targets.end(), &target) == targets.end())
+        targets.push_back(&target);
+    }
+    if (targets.size() == before) throw BadInput("no target matches '" + glob + "'; known:" + known);
+  }
+  return targets;
+}
+
+/// What is searched, by targets and ops: assignments without an engine. Throws BadInput where that is nothing.
+std::vector<Assignment> fields_of(const std::vector<const FuzzTarget*>& targets, const PlanRequest& request) {
+  // Whoever names units or ops wants the time for them: targets that test this program itself are left out.
+  const bool asks_for_all =
+      request.ops.empty() &&
+      (request.units.empty() || std::count(request.units.begin(), request.units.end(), default_word));
+  const auto is_named = [&](const FuzzTarget& target) {
+    return std::find(request.targets.begin(), request.targets.end(), target.name) != request.targets.end();
+  };
+  std::vector<Op> all_ops;
+  for (const FuzzTarget* target : targets)
+    for (const Op& op : ops_of(*target, request)) all_ops.push_back(op);
+  if (!all_ops.empty()) {
+    check_patterns(registry(), all_ops, request.units);
+    check_rows(request.units, all_ops);
+  }
+  std::vector<Assignment> fields;
+  std::string reason;
+  bool has_op = false, wants_op = false;
+  for (const FuzzTarget* target : targets) {
+    wants_op |= target->has_ops();
+    if (!target->has_ops() && (asks_for_all || is_named(*target)))
+      fields.push_back({.target = target, .op = {}, .binary = ""});
+    for (const Op& op : ops_of(*target, request)) {
+      bool checks_claim = false;
+      const std::string why = lacks_row(request.units, op) ? "no row of the named units is for '" + to_text(op) + "'"
+                                                           : refusal(*target, units_of(*target, request.units, op), op,
+                                                                     !request.units.empty(), checks_claim);
+      if (why.empty()) fields.push_back({.target = target, .op = op, .binary = "", .checks_claim = checks_claim});
+      else if (reason.empty()) reason = why;
+      has_op |= why.empty();
+    }
+  }
+  if (fields.empty() || (wants_op && !has_op))
+    throw BadInput("nothing to search: " + (reason.empty() ? "the targets have none of the ops" : reason));
+  return fields;
+}
+
+/// The fields on each engine that is wanted and here. A note says which engines have no builds.
+std::vector<EngineAssignments> assignments_of_engines(const std::vector<Assignment>& fields, const PlanRequest& request,
+                                                      std::vector<std::string>& notes) {
+  std::string without_build;
+  std::vector<EngineAssignments> engines;
+  for (const Engine engine : all_engines) {
+    if (!wants(request, engine)) continue;
+    if (!is_installed(engine)) {
+      if (!request.engines.empty()) throw BadInput("afl-fuzz is not installed (Debian: apt-get install afl++)");
+      continue;
+    }
+    EngineAssignments assignments;
+    for (Assignment assignment : fields) {
+      assignment.engine = engine;
+      if (engine != Engine::batch)
+        assignment.binary = find_build(request.engine_folders, assignment.target->name, engine);
+      assignment.cases = request.cases;
+      if (engine == Engine::batch ? assignment.op.has_value() : !assignment.binary.empty())
+        assignments.push_back(std::move(assignment));
+    }
+    if (!assignments.empty()) engines.push_back(std::move(assignments));
+    else if (engine != Engine::batch)
+      without_build += std::string(without_build.empty() ? "" : " and ") + name_of(engine);
+  }
+  if (!without_build.empty())
+    notes.push_back(
+        fmt::format("no {} builds of these targets in {}", without_build, fmt::join(request.engine_folders, ", ")));
+  return engines;
 }
 
 }  // namespace
@@ -199,107 +295,44 @@ std::string Assignment::name() const {
 
 std::string Assignment::label() const { return op ? op_label(*op) : "-"; }
 
-bool Plan::with_engine(const std::string& field) const {
+bool Plan::has_engine(const std::string& field) const {
   return std::any_of(assignments.begin(), assignments.end(), [&](const Assignment& assignment) {
     return assignment.engine != Engine::batch && assignment.field() == field;
   });
 }
 
 Plan make_plan(const PlanRequest& asked) {
-  Plan plan;
   PlanRequest request = asked;
-  std::vector<const FuzzTarget*> targets;
-  for (const std::string& glob : request.targets) {
-    const size_t before = targets.size();
-    std::string known;
-    for (const FuzzTarget& target : fuzz_targets()) {
-      if (!target.in_campaigns) continue;
-      known += std::string(" ") + target.name;
-      if (matches_glob(glob, target.name) && std::find(targets.begin(), targets.end(), &target) == targets.end())
-        targets.push_back(&target);
-    }
-    if (targets.size() == before) throw BadInput("no target matches '" + glob + "'; known:" + known);
-  }
+  const std::vector<const FuzzTarget*> targets = targets_matching(request.targets);
   for (const std::string& unit : request.units)  // an unknown name is refused with the nearest known one
     if (unit != default_word && !is_glob(unit) && !is_alias(unit) && !unit_on_formats(unit) && !registry().knows(unit))
       bind_or_fail(unit, default_ops(OpKind::dot).front());
   request.ops = ops_of_units(targets, request);
-  // Whoever names units or ops wants the time for them: targets that test this program itself are left out.
-  const bool asks_for_all =
-      request.ops.empty() &&
-      (request.units.empty() || std::count(request.units.begin(), request.units.end(), default_word));
-  const auto named = [&](const FuzzTarget& target) {
-    return std::find(request.targets.begin(), request.targets.end(), target.name) != request.targets.end();
-  };
-  std::vector<Assignment> fields;
-  std::string reason;
-  bool any_op = false, wants_op = false;
-  std::vector<Op> all_ops;
-  for (const FuzzTarget* target : targets)
-    for (const Op& op : ops_of(*target, request)) all_ops.push_back(op);
-  if (!all_ops.empty()) {
-    check_patterns(registry(), all_ops, request.units);
-    check_rows(request.units, all_ops);
-  }
-  for (const FuzzTarget* target : targets) {
-    wants_op |= target->has_ops();
-    if (!target->has_ops() && (asks_for_all || named(*target)))
-      fields.push_back({target, {}, Engine::batch, "", false});
-    for (const Op& op : ops_of(*target, request)) {
-      bool checks_claim = false;
-      const std::string why = lacks_row(request.units, op) ? "no row of the named units is for '" + to_text(op) + "'"
-                                                           : refusal(*target, units_of(*target, request.units, op), op,
-                                                                     !request.units.empty(), checks_claim);
-      if (why.empty()) fields.push_back({target, op, Engine::batch, "", checks_claim});
-      else if (reason.empty()) reason = why;
-      any_op |= why.empty();
-    }
-  }
-  if (fields.empty() || (wants_op && !any_op))
-    throw BadInput("nothing to search: " + (reason.empty() ? "the targets have none of the ops" : reason));
-
-  std::string without_build;
-  std::vector<std::vector<Assignment>> engines;
-  for (const Engine engine : all_engines) {
-    if (!wants(request.with, engine)) continue;
-    if (engine == Engine::afl && find_in_path("afl-fuzz").empty()) {
-      if (!request.with.empty()) throw BadInput("afl-fuzz is not installed (Debian: apt-get install afl++)");
-      continue;
-    }
-    std::map<const FuzzTarget*, std::string> builds;
-    if (engine != Engine::batch)
-      for (const FuzzTarget* target : targets) builds[target] = find_build(request.folders, target->name, engine);
-    std::vector<Assignment> shares;
-    for (Assignment share : fields) {
-      share.engine = engine;
-      share.binary = builds[share.target];
-      share.cases = request.cases;
-      if (engine == Engine::batch ? share.op.has_value() : !share.binary.empty()) shares.push_back(std::move(share));
-    }
-    if (!shares.empty()) engines.push_back(std::move(shares));
-    else if (engine != Engine::batch)
-      without_build += std::string(without_build.empty() ? "" : " and ") + name_of(engine);
-  }
-  if (!without_build.empty())
-    plan.notes.push_back(
-        fmt::format("no {} builds of these targets in {}", without_build, fmt::join(request.folders, ", ")));
+  const std::vector<Assignment> fields = fields_of(targets, request);
+  Plan plan;
+  std::vector<EngineAssignments> engines = assignments_of_engines(fields, request, plan.notes);
   // The last engine needs the longest slices: it is the first to be left out.
-  while (request.with.empty() && request.worker_seconds > 0 && engines.size() > 1) {
-    const Engine engine = engines.back().front().engine;
+  while (request.engines.empty() && request.worker_seconds > 0 && engines.size() > 1) {
+    const Engine engine = engine_of(engines.back());
     const double needed =
-        least_slice(engine) * static_cast<double>(targets_of(engines.back())) / part_of(engine, engines);
+        least_slice(engine) * static_cast<double>(count_targets(engines.back())) / fraction_of_time(engine, engines);
     if (needed <= request.worker_seconds) break;
     plan.notes.push_back(
         fmt::format("no time for {}: beside the others it takes {:.0f} s of one worker", name_of(engine), needed));
     engines.pop_back();
   }
-  for (std::vector<Assignment>& shares : engines) {
-    const size_t all = shares.size();
-    share_time(shares, busy * request.worker_seconds * part_of(shares.front().engine, engines), request.seed);
-    if (shares.size() < all)
-      plan.notes.push_back(fmt::format("{} runs on {} of {} ops: the seed picks them", name_of(shares.front().engine),
-                                       shares.size(), all));
-    plan.assignments.insert(plan.assignments.end(), shares.begin(), shares.end());
+  for (EngineAssignments& assignments : engines) {
+    const Engine engine = engine_of(assignments);
+    const double seconds = busy * request.worker_seconds * fraction_of_time(engine, engines);
+    const size_t all = assignments.size();
+    if (seconds > 0 && engine != Engine::batch)
+      keep_some(assignments, std::max(count_targets(assignments), static_cast<size_t>(seconds / least_slice(engine))),
+                request.seed);
+    if (assignments.size() < all)
+      plan.notes.push_back(
+          fmt::format("{} runs on {} of {} ops: the seed picks them", name_of(engine), assignments.size(), all));
+    share_time(assignments, seconds);
+    plan.assignments.insert(plan.assignments.end(), assignments.begin(), assignments.end());
   }
   std::map<std::string, size_t> place;  // assignments without op come first: no batch search does their work
   for (size_t i = 0; i < fields.size(); ++i) place[fields[i].field()] = fields[i].op ? i + 1 : 0;
@@ -318,7 +351,7 @@ std::vector<EngineHere> engines_here() {
     for (const FuzzTarget& target : fuzz_targets())
       here.builds += engine == Engine::batch ? target.in_campaigns && target.has_ops()
                                              : !find_build(folders, target.name, engine).empty();
-    if (engine == Engine::afl && find_in_path("afl-fuzz").empty()) here.missing = "without afl-fuzz";
+    if (!is_installed(engine)) here.missing = "without afl-fuzz";
     all.push_back(std::move(here));
   }
   return all;

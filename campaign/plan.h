@@ -23,7 +23,7 @@ struct Assignment {
   bool checks_claim = false;  ///< compares a unit of this machine with the unit that it claims to equal
   double seconds = 0;         ///< length of a slice: then its worker is replaced by the next assignment's
   uint64_t cases = 0;         ///< cases to search with --cases; 0: no bound
-  double place = 0;           ///< of a shard's part: at which fraction of the whole assignment it begins, from 0 to 1
+  double begins_at = 0;       ///< of a shard's part: at which fraction of the whole assignment it begins, from 0 to 1
 
   std::string field() const;  ///< "dot_models/dot_a=fp16_...": target and op, which name a corpus that engines share
   std::string name() const;   ///< "dot_models.dot_a=fp16_....batch"
@@ -31,14 +31,14 @@ struct Assignment {
 };
 
 struct PlanRequest {
-  std::vector<std::string> targets;  ///< globs of target names
-  std::vector<std::string> ops;      ///< op lines; empty: each target's own
-  std::vector<std::string> units;    ///< names and globs; empty: all units with their own arithmetic
-  std::vector<std::string> with;     ///< names of engines; empty: all that are found
-  std::vector<std::string> folders;  ///< folders in which engines' builds of the targets are sought
-  double worker_seconds = 0;         ///< time in seconds times number of workers; 0: unlimited
-  uint64_t cases = 0;                ///< of each assignment; 0: no bound
-  uint64_t seed = 1;                 ///< where there is no time for all, it picks the ops that engines run on
+  std::vector<std::string> targets;              ///< globs of target names
+  std::vector<std::string> ops;                  ///< op lines; empty: each target's own
+  std::vector<std::string> units;                ///< names and globs; empty: all units with their own arithmetic
+  std::vector<std::string> engines;              ///< names; empty: all that are found
+  std::vector<std::string> engine_folders = {};  ///< folders in which engines' builds of the targets are sought
+  double worker_seconds = 0;                     ///< time in seconds times number of workers; 0: unlimited
+  uint64_t cases = 0;                            ///< of each assignment; 0: no bound
+  uint64_t seed = 1;  ///< where there is no time for all, it picks the ops that engines run on
 };
 
 struct Plan {
@@ -46,7 +46,7 @@ struct Plan {
   std::vector<std::string> notes;       ///< for people: what is left out and why
 
   /// Whether an engine other than batch, which reads a file for each input, works on the field.
-  bool with_engine(const std::string& field) const;
+  bool has_engine(const std::string& field) const;
 };
 
 /// Batch searches get three parts of the time and each other engine one. Targets get equal parts; but of an op on which

@@ -25,16 +25,15 @@ namespace {
     const rlimit limit = {memory_bytes, memory_bytes};
     setrlimit(RLIMIT_AS, &limit);
   }
-  const int nothing = open("/dev/null", O_RDONLY);
-  dup2(nothing, 0);
-  dup2(log, 1);
-  dup2(log, 2);
+  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  dup2(log, STDOUT_FILENO);
+  dup2(log, STDERR_FILENO);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   execvpe(command[0], command, environment);
-  dprintf(2, "cannot run %s: %s\n", command[0], std::strerror(errno));
-  _exit(127);
+  dprintf(STDERR_FILENO, "cannot run %s: %s\n", command[0], std::strerror(errno));
+  _exit(ProcessEnd::not_executable);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -59,7 +58,7 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
 }  // namespace
 
 std::string ProcessEnd::to_string() const {
-  return signaled ? fmt::format("signal {} ({})", code, strsignal(code)) : fmt::format("exit code {}", code);
+  return was_signaled ? fmt::format("signal {} ({})", code, strsignal(code)) : fmt::format("exit code {}", code);
 }
 
 Process::Process(const ProcessSpec& spec) {

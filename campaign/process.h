@@ -20,7 +20,9 @@ struct ProcessSpec {
 
 /// How a child ended.
 struct ProcessEnd {
-  bool signaled = false;
+  static constexpr int not_executable = 127;  ///< the exit status where the command cannot be executed, as of a shell
+
+  bool was_signaled = false;
   int code = 0;  ///< exit status, or the signal's number
   /// "exit code 77" or "signal 11 (Segmentation fault)".
   std::string to_string() const;
@@ -29,8 +31,8 @@ struct ProcessEnd {
 class Process {
  public:
   /// Starts the command in its own process group, so that Ctrl-C on a terminal reaches the parent alone. Throws
-  /// std::runtime_error if no process can be made; a command that cannot be executed ends with code 127 and says why in
-  /// the log.
+  /// std::runtime_error if no process can be made; a command that cannot be executed ends with not_executable and says
+  /// why in the log.
   explicit Process(const ProcessSpec& spec);
   ~Process();  ///< kills what still runs
   Process(Process&& other) noexcept;

@@ -25,7 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned max_shards = 9999;
+constexpr unsigned max_shards = 9999;    ///< names of shards have four digits
+constexpr char released[] = "released";  ///< in place of the counter in a file whose owner has ended
 
 /// Identifies a process on this host: host, process namespace, process id, its start time ("gone": no such process).
 std::string identity(pid_t pid) {
@@ -35,8 +36,9 @@ std::string identity(pid_t pid) {
   const std::string space = fs::read_symlink("/proc/self/ns/pid", error).string();
   const std::string stat = content_of_file("/proc/" + std::to_string(pid) + "/stat");
   std::istringstream words(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
+  constexpr int fields_to_start = 20;  // from the third field on, behind the ')': the start time is field 22 of proc(5)
   std::string word, start;
-  for (int i = 0; i < 20 && words >> word; ++i) start = word;  // field 22 of proc(5)
+  for (int i = 0; i < fields_to_start && words >> word; ++i) start = word;
   return fmt::format("{} {} {} {}", host, space.empty() ? "-" : space, pid, start.empty() ? "gone" : start);
 }
 
@@ -80,34 +82,32 @@ Plan part_of(const Plan& plan, const Shard& shard) {
   double whole = 0;
   for (const Assignment& assignment : plan.assignments) whole += assignment.seconds;
   const double piece = whole / shard.count, begin = piece * (shard.index - 1), end = piece * shard.index;
+  std::vector<Assignment> pieces;
+  double position = 0;  // on the line of assignments
+  for (const Assignment& assignment : plan.assignments) {
+    const double low = std::clamp((begin - position) / assignment.seconds, 0.0, 1.0);
+    const double high = std::clamp((end - position) / assignment.seconds, 0.0, 1.0);
+    position += assignment.seconds;
+    if (high <= low) continue;
+    const auto cases_to = [&](double fraction) {
+      return static_cast<uint64_t>(fraction * static_cast<double>(assignment.cases) + 0.5);
+    };
+    Assignment& cut = pieces.emplace_back(assignment);
+    cut.seconds *= high - low;
+    cut.cases = cases_to(high) - cases_to(low);
+    cut.begins_at = low;
+    if (assignment.cases && !cut.cases) pieces.pop_back();
+  }
+  // A piece much shorter than least_slice would find nothing; a neighbouring shard has the rest of the assignment.
   Plan part;
   part.notes = plan.notes;
-  std::vector<Assignment> all;
-  double at = 0, longest = 0;
-  for (const Assignment& assignment : plan.assignments) {
-    const double low = std::clamp((begin - at) / assignment.seconds, 0.0, 1.0);
-    const double high = std::clamp((end - at) / assignment.seconds, 0.0, 1.0);
-    at += assignment.seconds;
-    if (high <= low) continue;
-    Assignment mine = assignment;
-    mine.seconds *= high - low;
-    const auto cases_to = [&](double place) {
-      return static_cast<uint64_t>(place * static_cast<double>(assignment.cases) + 0.5);
-    };
-    mine.cases = cases_to(high) - cases_to(low);
-    mine.place = low;
-    longest = std::max(longest, high - low);
-    if (assignment.cases && !mine.cases) continue;
-    all.push_back(std::move(mine));
+  for (Assignment assignment : pieces) {
+    const double least = least_slice(assignment.engine);
+    if (!assignment.cases && pieces.size() > 1 && assignment.seconds < least / 2) continue;
+    assignment.seconds = std::max(assignment.seconds, least);
+    part.assignments.push_back(std::move(assignment));
   }
-  // A part much shorter than least_slice would find nothing; a neighbouring shard has the rest of the assignment.
-  for (Assignment& mine : all) {
-    const double own = least_slice(mine.engine);
-    if (!mine.cases && all.size() > 1 && mine.seconds < own / 2) continue;
-    mine.seconds = std::max(mine.seconds, own);
-    part.assignments.push_back(std::move(mine));
-  }
-  if (part.assignments.empty()) part.assignments = std::move(all);
+  if (part.assignments.empty()) part.assignments = std::move(pieces);
   return part;
 }
 
@@ -133,47 +133,47 @@ void agree(CampaignSettings& settings, const std::string& out) {
   const std::string file = out + "/campaign.json";
   CampaignSettings common = settings;
   common.shard = 0;
-  const std::string draft = fmt::format("{}.{}.draft", file, identity(getpid()));
-  std::string plain = draft;
-  std::replace(plain.begin() + static_cast<std::ptrdiff_t>(out.size()) + 1, plain.end(), ' ', '.');
-  save(common, plain);
-  const bool first = link(plain.c_str(), file.c_str()) == 0;  // atomic: one process creates it, and whole
+  std::string process = identity(getpid());
+  std::replace(process.begin(), process.end(), ' ', '.');
+  const std::string draft = file + "." + process + ".draft";
+  save(common, draft);
+  const bool is_first = link(draft.c_str(), file.c_str()) == 0;  // atomic: one process creates it, and whole
   const int error = errno;
-  unlink(plain.c_str());
-  if (first) return;
+  unlink(draft.c_str());
+  if (is_first) return;
   if (error != EEXIST) throw BadInput("cannot write " + file + ": " + std::strerror(error));
-  const CampaignSettings there = load_settings(file);
-  if (!there.shards) throw BadInput(out + " holds a campaign without shards: give another --out");
-  const nlohmann::json mine = agreement(settings), theirs = agreement(there);
+  const CampaignSettings first = load_settings(file);
+  if (!first.shards) throw BadInput(out + " holds a campaign without shards: give another --out");
+  const nlohmann::json mine = agreement(settings), theirs = agreement(first);
   for (const auto& [name, value] : theirs.items())
     if (mine.at(name) != value)
       throw BadInput(fmt::format("{} was started with {} {}, not {}: all shards take the same options", out, name,
                                  value.dump(), mine.at(name).dump()));
-  settings.uuid = there.uuid;
-  settings.started = there.started;
+  settings.uuid = first.uuid;
+  settings.started = first.started;
 }
 
 ShardLease::ShardLease(const std::string& folder, double patience) : file_(folder + "/owner") {
-  const Owner there = read_owner(file_);
+  const Owner owner = read_owner(file_);
   std::random_device random;
   owner_ = identity(getpid()) + fmt::format(" {:08x}{:08x}", random(), random());
   Owner me;
   std::istringstream(owner_) >> me.host >> me.space;
   const auto refuse = [&] {
     throw BadInput(
-        fmt::format("process {} on {} works on {}: a shard has one process at a time", there.pid, there.host, folder));
+        fmt::format("process {} on {} works on {}: a shard has one process at a time", owner.pid, owner.host, folder));
   };
-  if (!there.beats.empty() && there.beats != "released") {
-    if (there.host == me.host && there.space == me.space) {
-      const bool lives = kill(there.pid, 0) == 0 || errno == EPERM;
-      if (lives && identity(there.pid).ends_with(" " + there.start)) refuse();
+  if (!owner.beats.empty() && owner.beats != released) {
+    if (owner.host == me.host && owner.space == me.space) {
+      const bool lives = kill(owner.pid, 0) == 0 || errno == EPERM;
+      if (lives && identity(owner.pid).ends_with(" " + owner.start)) refuse();
     } else {
       const auto begin = std::chrono::steady_clock::now();
       while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < patience) {
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         const Owner now = read_owner(file_);
-        if (now.beats == "released") break;
-        if (!now.beats.empty() && (now.beats != there.beats || now.nonce != there.nonce)) refuse();
+        if (now.beats == released) break;
+        if (!now.beats.empty() && (now.beats != owner.beats || now.nonce != owner.nonce)) refuse();
       }
     }
   }
@@ -184,14 +184,14 @@ void ShardLease::write() { replace_file(file_, fmt::format("{} {}\n", owner_, ++
 
 bool ShardLease::beat() {
   const Owner now = read_owner(file_);
-  mine_ = mine_ && (now.nonce.empty() || owner_.ends_with(now.nonce));
-  if (mine_) write();
-  return mine_;
+  is_mine_ = is_mine_ && (now.nonce.empty() || owner_.ends_with(now.nonce));
+  if (is_mine_) write();
+  return is_mine_;
 }
 
 ShardLease::~ShardLease() {
   try {
-    if (beat()) replace_file(file_, owner_ + " released\n");
+    if (beat()) replace_file(file_, owner_ + " " + released + "\n");
   } catch (const std::exception&) {}  // a folder that is gone has no owner
 }
 

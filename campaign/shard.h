@@ -35,9 +35,9 @@ std::string plan_words(const Plan& plan);
 /// The folders of the shards that have begun, sorted by name.
 std::vector<std::string> shard_folders(const std::string& out);
 
-/// Writes down what all shards must agree on, or compares it with what the first shard wrote: targets, ops, units,
-/// engines, seed, time, cases, number of shards. Sets uuid and start of the campaign to those of the first shard.
-/// Throws BadInput where the first was started with something else.
+/// Writes down in folder `out` what all shards must agree on, or compares it with what the first shard wrote: targets,
+/// ops, units, engines, seed, time, cases, number of shards. Sets uuid and start of the campaign to those of the first
+/// shard. Throws BadInput where the first was started with something else.
 void agree(CampaignSettings& settings, const std::string& out);
 
 /// The right to a shard's folder, without a lock that would have to be held across hosts: a file with a counter that
@@ -63,7 +63,7 @@ class ShardLease {
 
   std::string file_, owner_;
   unsigned long beats_ = 0;
-  bool mine_ = true;
+  bool is_mine_ = true;
 };
 
 }  // namespace mmafuzz

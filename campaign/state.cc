@@ -23,8 +23,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignSettings, time, jobs, un
                                                 seed, cases, memory_mb, fail_on, stop_on, shard, shards, plan, uuid,
                                                 command, machine, version, started)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(AnswerCount, asked, answered, failed)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ShareProgress, slices, cases, inputs, seconds, answers, walked, begun,
-                                                cases_before, corpus_before, answers_before)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(AssignmentProgress, slices, cases, inputs, seconds, answers, walked,
+                                                begun, cases_before, corpus_before, answers_before)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignProgress, elapsed, time, restarts, shares, bins)
 
 namespace {

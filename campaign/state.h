@@ -27,7 +27,7 @@ struct CampaignSettings {
 void set_identity(CampaignSettings& settings);
 
 /// What one assignment has done so far, over all of its slices.
-struct ShareProgress {
+struct AssignmentProgress {
   uint64_t slices = 0, cases = 0, inputs = 0;  ///< slices begun; cases; inputs of engines
   double seconds = 0;
   AnswerCounts answers;
@@ -39,6 +39,7 @@ struct ShareProgress {
   uint64_t cases_before = 0, corpus_before = 0;  ///< cases so far, and bytes of the packed inputs
   AnswerCounts answers_before;
 
+  bool has_run() const { return cases || inputs; }
   bool has_all(uint64_t asked) const { return begun && cases >= cases_before + asked; }
 };
 
@@ -46,8 +47,14 @@ struct ShareProgress {
 struct CampaignProgress {
   double elapsed = 0, time = 0;  ///< seconds that the campaign ran so far, and that it has in all; time 0: no bound
   uint64_t restarts = 0;
-  std::map<std::string, ShareProgress> shares;  ///< by Assignment::name()
-  std::map<std::string, uint64_t> bins;         ///< by Assignment::field(): bins that all workers have reached together
+  std::map<std::string, AssignmentProgress> shares;  ///< by Assignment::name()
+  std::map<std::string, uint64_t> bins;  ///< by Assignment::field(): bins that all workers have reached together
+
+  /// The progress of the assignment of that name; nullptr where it has not begun.
+  const AssignmentProgress* find(const std::string& assignment) const {
+    const auto found = shares.find(assignment);
+    return found == shares.end() ? nullptr : &found->second;
+  }
 };
 
 /// Each throws std::runtime_error with the file's name; save(settings) also BadInput for names that are not UTF-8.

@@ -33,22 +33,22 @@ std::string likeness(const std::string& unit, const std::string& other, const Ba
     if (const Result<std::unique_ptr<Unit>> bound = registry().bind(name, cases.op())) (*bound)->run(cases, outcomes);
     return outcomes;
   };
-  const Outcomes own = results_of(unit), theirs = results_of(other);
-  const auto same = [&](const Outcomes& x, size_t i) {
-    return own.has_answer(i) && x.has_answer(i) && first_difference(cases, own.results, x.results, i) < 0;
+  const Outcomes of_unit = results_of(unit), of_other = results_of(other);
+  const auto agrees_with = [&](const Outcomes& x, size_t i) {
+    return of_unit.has_answer(i) && x.has_answer(i) && first_difference(cases, of_unit.results, x.results, i) < 0;
   };
   AnswerCount answers;
-  answers.add(own);
+  answers.add(of_unit);
   std::vector<size_t> differing;
   for (size_t i = 0; i < cases.size(); ++i)
-    if (own.has_answer(i) && theirs.has_answer(i) && !same(theirs, i)) differing.push_back(i);
+    if (of_unit.has_answer(i) && of_other.has_answer(i) && !agrees_with(of_other, i)) differing.push_back(i);
   std::vector<std::pair<size_t, std::string>> orders;  // on how many differing cases each agrees, and its name
   std::pair<size_t, std::string> nearest;              // the row that agrees on most of all cases
   for (const std::string& name : registry().searched_by_default(cases.op())) {
     const Role role = registry().role_of(name);
     if (name == other || (role != Role::ieee && role != Role::exact && role != Role::model)) continue;
     const Outcomes outcomes = results_of(name);
-    const auto agrees = [&](size_t i) { return same(outcomes, i); };
+    const auto agrees = [&](size_t i) { return agrees_with(outcomes, i); };
     if (role != Role::model) {
       orders.emplace_back(std::count_if(differing.begin(), differing.end(), agrees), name);
       continue;

@@ -23,17 +23,25 @@ nlohmann::json to_json(const FindingCounts& n) {
   return {{"contract", n.contract}, {"accuracy", n.accuracy}, {"semantic", n.semantic}, {"crash", n.crash}};
 }
 
-constexpr char row[] = "{:<15} {:<29} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>5}\n";
+constexpr char fields_row[] = "{:<15} {:<29} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>5}\n";
 
 const char* severity_of(const CampaignFindings::Entry& entry) {
-  return entry.crash ? "crash" : name_of(entry.divergence.severity);
+  return entry.is_crash ? "crash" : name_of(entry.divergence.severity);
 }
+
+template <class Number>
+void add(nlohmann::json& sum, Number more) {
+  sum = sum.get<Number>() + more;
+}
+
+/// Whether a field of a summary was searched.
+bool has_run(const nlohmann::json& field) { return field["cases"].get<uint64_t>() || field["inputs"].get<uint64_t>(); }
 
 }  // namespace
 
 nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progress, const CampaignFindings& findings) {
   nlohmann::json fields = nlohmann::json::array();
-  std::vector<std::string> prefixes;
+  std::vector<std::string> prefixes;  // of the names of assignments, by field: those of its engines begin alike
   uint64_t cases = 0, inputs = 0;
   for (const Assignment& assignment : plan.assignments) {
     const std::string name = assignment.name(), prefix = name.substr(0, name.rfind('.') + 1);
@@ -50,22 +58,23 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
                         {"bins", bins == progress.bins.end() ? 0 : bins->second},
                         {"findings", to_json({})}});
     }
-    const auto share = progress.shares.find(name);
-    if (share == progress.shares.end()) continue;
-    fields[at]["cases"] = fields[at]["cases"].get<uint64_t>() + share->second.cases;
-    fields[at]["inputs"] = fields[at]["inputs"].get<uint64_t>() + share->second.inputs;
-    fields[at]["seconds"] = fields[at]["seconds"].get<double>() + share->second.seconds;
-    cases += share->second.cases;
-    inputs += share->second.inputs;
+    const AssignmentProgress* share = progress.find(name);
+    if (!share) continue;
+    add(fields[at]["cases"], share->cases);
+    add(fields[at]["inputs"], share->inputs);
+    add(fields[at]["seconds"], share->seconds);
+    cases += share->cases;
+    inputs += share->inputs;
   }
   nlohmann::json list = nlohmann::json::array();
   for (const auto& [line, entry] : findings.entries()) {
-    list.push_back({{"line", line}, {"severity", severity_of(entry)}, {"known", entry.known}});
-    const std::string owner =
-        entry.crash ? line.substr(line.find("crash ") + 6) : std::filesystem::path(entry.segment).filename().string();
+    list.push_back(
+        {{"line", line}, {"severity", severity_of(entry)}, {"known", entry.found_by == FoundBy::earlier_run}});
+    // The assignment that found it, or the name of its segment.
+    const std::string finder = entry.is_crash ? line.substr(line.find("crash ") + 6)
+                                              : std::filesystem::path(entry.segment).filename().string();
     for (size_t i = 0; i < prefixes.size(); ++i)
-      if (owner.starts_with(prefixes[i]))
-        fields[i]["findings"][severity_of(entry)] = fields[i]["findings"][severity_of(entry)].get<size_t>() + 1;
+      if (finder.starts_with(prefixes[i])) add(fields[i]["findings"][severity_of(entry)], size_t{1});
   }
   return {{"json_version", json_version},
           {"elapsed", progress.elapsed},
@@ -73,16 +82,16 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
           {"inputs", inputs},
           {"restarts", progress.restarts},
           {"fields", fields},
-          {"new", to_json(findings.count(false))},
-          {"known", to_json(findings.count(true))},
+          {"new", to_json(findings.count(FoundBy::this_run))},
+          {"known", to_json(findings.count(FoundBy::earlier_run))},
           {"findings", list}};
 }
 
 AnswerCounts answers_of(const Plan& plan, const CampaignProgress& progress) {
   AnswerCounts answers;
   for (const Assignment& assignment : plan.assignments)
-    if (const auto share = progress.shares.find(assignment.name()); share != progress.shares.end())
-      for (const auto& [unit, count] : share->second.answers)
+    if (const AssignmentProgress* share = progress.find(assignment.name()))
+      for (const auto& [unit, count] : share->answers)
         answers[unit + (assignment.op ? " on '" + to_text(*assignment.op) + "'" : "")] += count;
   return answers;
 }
@@ -90,24 +99,24 @@ AnswerCounts answers_of(const Plan& plan, const CampaignProgress& progress) {
 StateWalks walks_of(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units) {
   std::map<std::string, uint64_t> cases;  // by op: its assignments walk independently, the farthest counts
   for (const Assignment& assignment : plan.assignments) {
-    const auto share = progress.shares.find(assignment.name());
-    if (!assignment.op || !assignment.target->compares_units() || share == progress.shares.end()) continue;
+    const AssignmentProgress* share = progress.find(assignment.name());
+    if (!assignment.op || !assignment.target->compares_units() || !share) continue;
     uint64_t& most = cases[to_text(*assignment.op)];
-    most = std::max(most, share->second.walked);
+    most = std::max(most, share->walked);
   }
   StateWalks walks;
   for (const auto& [op, count] : cases) {
     const Comparison comparison(op_from_text(op), units_of(units, op_from_text(op)), registry(), {});
-    if (std::vector<WalkOfStates> of_op = walks_of_states(comparison, count); !of_op.empty())
-      walks[op] = std::move(of_op);
+    if (std::vector<WalkOfStates> walks_on_op = walks_of_states(comparison, count); !walks_on_op.empty())
+      walks[op] = std::move(walks_on_op);
   }
   return walks;
 }
 
 nlohmann::json walks_json(const StateWalks& walks) {
   nlohmann::json all = nlohmann::json::array();
-  for (const auto& [op, of_op] : walks)
-    for (const WalkOfStates& walk : of_op)
+  for (const auto& [op, walks_on_op] : walks)
+    for (const WalkOfStates& walk : walks_on_op)
       all.push_back(
           {{"op", op}, {"unit", walk.unit}, {"walked", walk.walked}, {"whole", walk.whole}, {"seen", walk.seen}});
   return all;
@@ -117,18 +126,18 @@ namespace {
 
 /// "The walk through the pairs of states of a row (docs/search.md) is whole on 30 of 38 units; least of it, ..."; empty
 /// where no unit has one.
-std::string how_far(const StateWalks& walks) {
+std::string walks_text(const StateWalks& walks) {
   size_t units = 0, whole = 0;
-  double least = 2;
+  double least = 2;  // more than any share
   std::string where;
-  for (const auto& [op, of_op] : walks)
-    for (const WalkOfStates& walk : of_op) {
+  for (const auto& [op, walks_on_op] : walks)
+    for (const WalkOfStates& walk : walks_on_op) {
       if (walk.whole == 0) continue;
-      const double part = double(walk.walked) / double(walk.whole);
+      const double share = double(walk.walked) / double(walk.whole);
       ++units;
       whole += walk.walked == walk.whole;
-      if (part < least) {
-        least = part;
+      if (share < least) {
+        least = share;
         where = fmt::format("{} of '{}', beside {} cases of other units' walks there", walk.unit, op,
                             short_number(double(walk.seen - walk.walked)));
       }
@@ -145,8 +154,8 @@ std::string what_green_means(const Plan& plan, const CampaignProgress& progress,
                              const StateWalks& walks) {
   std::set<std::string> ops, compared;
   for (const Assignment& assignment : plan.assignments) {
-    const auto share = progress.shares.find(assignment.name());
-    if (!assignment.op || share == progress.shares.end() || !(share->second.cases || share->second.inputs)) continue;
+    const AssignmentProgress* share = progress.find(assignment.name());
+    if (!assignment.op || !share || !share->has_run()) continue;
     ops.insert(to_text(*assignment.op));
     for (const std::string& unit : units_of(units, *assignment.op)) compared.insert(unit);
   }
@@ -155,18 +164,17 @@ std::string what_green_means(const Plan& plan, const CampaignProgress& progress,
   return "Compared were " + counted(compared.size(), "unit") + " on " + counted(ops.size(), "op") +
          ". A claim is what a unit promises: a model to equal its slow twin, a plugin to equal the row that it names, "
          "many units a property. No case broke one." +
-         how_far(walks) + " That says nothing of other ops and units" +
+         walks_text(walks) + " That says nothing of other ops and units" +
          (has_device ? "." : ", and no GPU was here: models stand for them.");
 }
 
 std::string fields_text(const nlohmann::json& summary) {
   std::string text =
-      fmt::format(row, "target", "op", "cases", "inputs", "bins", "contract", "accuracy", "semantic", "crash");
+      fmt::format(fields_row, "target", "op", "cases", "inputs", "bins", "contract", "accuracy", "semantic", "crash");
   for (const auto& field : summary["fields"]) {
     const auto& n = field["findings"];
-    const bool ran = field["cases"].get<uint64_t>() || field["inputs"].get<uint64_t>();
-    text += fmt::format(row, field["target"].get<std::string>(), field["label"].get<std::string>(),
-                        ran ? short_number(field["cases"].get<double>()) : "not run",
+    text += fmt::format(fields_row, field["target"].get<std::string>(), field["label"].get<std::string>(),
+                        has_run(field) ? short_number(field["cases"].get<double>()) : "not run",
                         short_number(field["inputs"].get<double>()), field["bins"].get<uint64_t>(),
                         n["contract"].get<size_t>(), n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(),
                         n["crash"].get<size_t>());
@@ -174,13 +182,12 @@ std::string fields_text(const nlohmann::json& summary) {
   return text;
 }
 
-std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width,
-                         bool resumable, const std::vector<Stranger>& strangers) {
-  std::map<std::string, size_t> ran, left;
+std::string summary_text(const nlohmann::json& summary, const std::string& folder, const SummaryStyle& style,
+                         const std::vector<Stranger>& strangers) {
+  std::map<std::string, size_t> searched, not_run;  // by target: numbers of its ops
   uint64_t bins = 0;
   for (const auto& field : summary["fields"]) {
-    const bool did = field["cases"].get<uint64_t>() || field["inputs"].get<uint64_t>();
-    ++(did ? ran : left)[field["target"].get<std::string>()];
+    ++(has_run(field) ? searched : not_run)[field["target"].get<std::string>()];
     bins += field["bins"].get<uint64_t>();
   }
   const auto names_of = [](const std::map<std::string, size_t>& targets) {
@@ -193,9 +200,9 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
       fmt::format("{} cases, {} engine inputs in {}, {} bins reached, {} workers restarted\n",
                   short_number(summary["cases"].get<double>()), short_number(summary["inputs"].get<double>()),
                   clock_text(summary["elapsed"].get<double>()), bins, summary["restarts"].get<uint64_t>());
-  text += wrapped("Searched: " + names_of(ran), width, 0);
-  if (!left.empty()) text += wrapped("Not run for want of time: " + names_of(left), width, 0);
-  if (triaged) {
+  text += wrapped("Searched: " + names_of(searched), style.width, 0);
+  if (!not_run.empty()) text += wrapped("Not run for want of time: " + names_of(not_run), style.width, 0);
+  if (style.is_triaged) {
     text += "The facts come from " + counted(summary["divergences"].get<uint64_t>(), "recorded divergence") +
             ", sorted by what differs, on which op and by which cause\n";
   } else {
@@ -208,18 +215,18 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
   if (const size_t crashes = summary["new"]["crash"].get<size_t>() + summary["known"]["crash"].get<size_t>())
     text += counted(crashes, "crash") + ": " + folder + "/artifacts\n";
   text += fmt::format("\nfindings: {}/findings.cases\n", folder);
-  if (triaged)
+  if (style.is_triaged)
     text += fmt::format(
         "What to do next:\n  {1} findings {0}/findings.sqlite  (all facts)\n"
         "  {1} report {0}/findings.sqlite -o report.html  (one page with pictures)\n",
         shell_word(folder), program_name());
-  if (triaged && resumable)
+  if (style.is_triaged && style.is_resumable)
     text +=
         fmt::format("  {} campaign --resume --time 10m --out {}  (search on)\n", program_name(), shell_word(folder));
-  for (const Stranger& stranger : triaged ? strangers : std::vector<Stranger>{})
+  for (const Stranger& stranger : style.is_triaged ? strangers : std::vector<Stranger>{})
     text += fmt::format("  {} identify --unit {} --op {}  (name what claims nothing)\n", program_name(),
                         shell_word(stranger.unit), shell_word(to_text(stranger.op).substr(3)));
-  if (!triaged) text += fmt::format("What to do next:\n  {} triage {}\n", program_name(), shell_word(folder));
+  if (!style.is_triaged) text += fmt::format("What to do next:\n  {} triage {}\n", program_name(), shell_word(folder));
   return text;
 }
 

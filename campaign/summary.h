@@ -29,10 +29,15 @@ std::string what_green_means(const Plan& plan, const CampaignProgress& progress,
 /// Targets and ops as a table.
 std::string fields_text(const nlohmann::json& summary);
 
-/// What was covered, what was not, and what to do next. `triaged`: the summary has the figures of triage; `width` is in
-/// characters. `resumable`: whether --resume continues in the folder.
-std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width,
-                         bool resumable, const std::vector<Stranger>& strangers);
+struct SummaryStyle {
+  bool is_triaged;    ///< the summary has the figures of triage
+  bool is_resumable;  ///< --resume continues in the folder
+  size_t width;       ///< characters
+};
+
+/// What was covered, what was not, and what to do next.
+std::string summary_text(const nlohmann::json& summary, const std::string& folder, const SummaryStyle& style,
+                         const std::vector<Stranger>& strangers);
 
 /// Facts of a campaign for programs: contradictions, new, known, unseen.
 nlohmann::json conclusions_json(const Conclusions& conclusions);

@@ -37,9 +37,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t sampled_cases = 4096;  ///< structured cases of an op on which differences of units are counted
-constexpr size_t max_samples = 256;     ///< samples of a campaign's progress in a store, at most
-constexpr size_t claim_cases = 1024;    ///< of the sampled cases, those on which claims are checked
+constexpr size_t counted_cases = 4096;  ///< structured cases of an op on which differences of units are counted
+constexpr size_t claim_cases = 1024;    ///< of these cases, those on which claims are checked
+constexpr uint64_t deepen_seed = 1;
+constexpr size_t max_samples = 256;  ///< samples of a campaign's progress in a store, at most
 
 bool is_campaign(const std::string& path) { return fs::exists(path + "/campaign.json"); }
 
@@ -120,8 +121,8 @@ std::vector<CoverageRecord> coverage_of(const std::vector<const Assignment*>& as
   std::set<std::string> read;
   for (const Assignment* assignment : assignments)
     if (read.insert(assignment->field()).second && fs::exists(folder + "/corpus/" + assignment->field()))
-      corpora.push_back(SharedCorpus(folder + "/corpus/" + assignment->field(), op, false).read_new());
-  const auto look = [&](const std::string& unit, const DotModel* model) {
+      corpora.push_back(SharedCorpus(folder + "/corpus/" + assignment->field(), op).read_new());
+  const auto add_bins = [&](const std::string& focus, const DotModel* model) {
     Coverage coverage(op, model);
     if (!coverage.observes()) return;
     struct Sink {
@@ -136,13 +137,13 @@ std::vector<CoverageRecord> coverage_of(const std::vector<const Assignment*>& as
     for (const BinGroup& group : bin_groups())
       for (int bin = group.first; bin < group.first + group.count; ++bin)
         if (!ruled_out(op, model, bin))
-          records.push_back({settings.uuid, unit, op_label(op), bin_name(bin), sink.hits[static_cast<size_t>(bin)]});
+          records.push_back({settings.uuid, focus, op_label(op), bin_name(bin), sink.hits[static_cast<size_t>(bin)]});
   };
   if (op.kind == OpKind::dot) {
     for (size_t i = 0; i < comparison.units().size(); ++i)
-      if (const DotModel* model = comparison.model_of(i)) look(comparison.units()[i]->name(), model);
+      if (const DotModel* model = comparison.model_of(i)) add_bins(comparison.units()[i]->name(), model);
   } else {
-    look(assignments[0]->target->name, nullptr);
+    add_bins(assignments[0]->target->name, nullptr);
   }
   return records;
 }
@@ -174,7 +175,7 @@ std::vector<PairRecord> pairs_of(const Op& op, const CampaignSettings& settings)
   std::vector<PairRecord> records;
   const Comparison comparison(op, units_of(settings.units, op), registry(), {});
   Batch batch(op);
-  StructuredGenerator(op, 1).fill(0, sampled_cases, batch);
+  StructuredGenerator(op, 1).fill(0, counted_cases, batch);
   std::vector<Outcomes> outcomes;
   comparison.run(batch, outcomes);
   SpecialOperands special(batch);
@@ -222,26 +223,49 @@ void add_circumstances(Store& store, const std::string& folder, const CampaignSe
 /// Progress on standard error: a line that is overwritten on a terminal, a line every 30 seconds elsewhere.
 class TriageProgress {
  public:
-  explicit TriageProgress(bool shown) : shown_(shown), terminal_(isatty(2) != 0) {}
+  explicit TriageProgress(bool is_shown) : is_shown_(is_shown), is_on_terminal_(isatty(STDERR_FILENO) != 0) {}
   ~TriageProgress() {
-    if (shown_ && terminal_ && written_) fmt::print(stderr, "\r\x1b[K");
+    if (is_on_terminal_ && has_line_) fmt::print(stderr, "\r\x1b[K");
   }
   void operator()(size_t done, size_t all) {
     const auto now = std::chrono::steady_clock::now();
-    if (!shown_ || now - last_ < (terminal_ ? std::chrono::milliseconds(500) : std::chrono::seconds(30))) return;
+    if (!is_shown_ || now - last_ < (is_on_terminal_ ? std::chrono::milliseconds(500) : std::chrono::seconds(30)))
+      return;
     last_ = now;
-    written_ = true;
-    fmt::print(stderr, "{}mmafuzz: triage: {} %{}", terminal_ ? "\r" : "", 100 * done / std::max<size_t>(all, 1),
-               terminal_ ? "\x1b[K" : "\n");
+    has_line_ = true;
+    fmt::print(stderr, "{}mmafuzz: triage: {} %{}", is_on_terminal_ ? "\r" : "", 100 * done / std::max<size_t>(all, 1),
+               is_on_terminal_ ? "\x1b[K" : "\n");
   }
 
  private:
-  bool shown_, terminal_, written_ = false;
+  bool is_shown_, is_on_terminal_, has_line_ = false;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 Plan plan_of(const CampaignSettings& settings) {
-  return make_plan({settings.targets, settings.ops, settings.units, {"batch"}, {}, 0, 0, settings.seed});
+  return make_plan({.targets = settings.targets,
+                    .ops = settings.ops,
+                    .units = settings.units,
+                    .engines = {"batch"},
+                    .seed = settings.seed});
+}
+
+/// Paths that are triaged together. A store keeps counts by campaign: each campaign is triaged by itself, files
+/// together as one.
+struct TriagedTogether {
+  std::vector<std::string> paths;
+  std::string campaign;  ///< the folder; "" where the paths are files
+};
+
+std::vector<TriagedTogether> parts_of(const std::vector<std::string>& paths) {
+  std::vector<TriagedTogether> parts;
+  TriagedTogether files;
+  for (const std::string& path : paths) {
+    if (is_campaign(path)) parts.push_back({{path}, path});
+    else files.paths.push_back(path);
+  }
+  if (!files.paths.empty()) parts.push_back(std::move(files));
+  return parts;
 }
 
 }  // namespace
@@ -252,42 +276,30 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
   for (const std::string& path : request.paths)
     if (outcome.store.empty() && is_campaign(path)) outcome.store = path + "/findings.sqlite";
   std::optional<Store> store;
-  std::set<std::string> has_witness;
-  std::map<std::string, Bucket> known;  // by id
+  std::set<std::string> lines_with_witness;
+  std::map<std::string, Bucket> stored;  // by id
   if (!outcome.store.empty()) {
     store.emplace(outcome.store, Access::write);
     for (const Bucket& bucket : store->buckets()) {
-      const bool done = request.minimize_all ? is_minimized(bucket) : !bucket.witness.empty();
-      if (done) has_witness.insert(bucket.line());
-      known[bucket.id()] = bucket;
+      const bool is_done = request.minimizes_all ? is_minimized(bucket) : !bucket.witness.empty();
+      if (is_done) lines_with_witness.insert(bucket.line());
+      stored[bucket.id()] = bucket;
     }
   }
-  // A store keeps counts by campaign: each campaign is triaged by itself, files together as one.
-  struct Part {
-    std::vector<std::string> paths;
-    bool campaign;
-  };
-  std::vector<Part> parts;
-  Part files{{}, false};
-  for (const std::string& path : request.paths) {
-    if (is_campaign(path)) parts.push_back({{path}, true});
-    else files.paths.push_back(path);
-  }
-  if (!files.paths.empty()) parts.push_back(files);
   const int64_t now = std::time(nullptr);
-  const std::set<std::string> stored = has_witness;
+  const std::set<std::string> witnesses_of_store = lines_with_witness;
   const InterruptWatch interrupt;
-  TriageProgress progress_line(request.progress);
+  TriageProgress progress_line(request.shows_progress);
   const TriageWatch watch{[&](size_t done, size_t all) {
     progress_line(done, all);
     return !interrupt.raised();
   }};
-  for (const Part& part : parts) {
+  for (const TriagedTogether& part : parts_of(request.paths)) {
     CampaignSettings settings;
     CampaignProgress progress;
-    if (part.campaign) {
-      settings = load_settings(part.paths[0] + "/campaign.json");
-      progress = load_progress(part.paths[0] + "/progress.json");
+    if (!part.campaign.empty()) {
+      settings = load_settings(part.campaign + "/campaign.json");
+      progress = load_progress(part.campaign + "/progress.json");
     } else {
       settings.uuid = "segments";
       for (const std::string& path : part.paths) settings.uuid += ":" + fs::absolute(path).string();
@@ -296,71 +308,71 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       store->add_campaign(record_of(settings, progress));
       store->set_inconclusive(settings.uuid, not_triaged);
     }
-    has_witness = stored;
+    lines_with_witness = witnesses_of_store;
     Triage triage(registry(), request.jobs);
-    std::set<std::string> held;
+    std::set<std::string> held;  // lines of the buckets that the segments hold
     for (const std::string& path : part.paths)
       for (const std::string& segment : segments_of(path))
         read_segment(segment, 0, [&](LoggedDivergence d) {
           triage.add(d);
           held.insert(std::move(d.key));
         });
-    outcome.divergences += triage.added();    // before triage adds cases of its own
-    std::map<std::string, Bucket> minimized;  // by line: buckets with a witness, which need no second one
+    outcome.divergences += triage.added();   // before triage adds cases of its own
+    std::map<std::string, Bucket> finished;  // by line: buckets with a witness, which need no second one
     const auto finish = [&] {
-      std::vector<Bucket> buckets = triage.finish(has_witness, watch, request.minimize_all);
+      std::vector<Bucket> buckets = triage.finish(lines_with_witness, watch, request.minimizes_all);
       if (interrupt.raised())
         throw Interrupted("triage was interrupted; what the campaign found is kept: '" + program_name() + " triage " +
                           fmt::format("{}", fmt::join(request.paths, " ")) + "' does it again");
       for (Bucket& bucket : buckets) {
         if (bucket.witness.empty()) {
-          const auto found = minimized.find(bucket.line());
-          Bucket whole = found != minimized.end() ? found->second : known.at(bucket.id());
+          const auto found = finished.find(bucket.line());
+          Bucket whole = found != finished.end() ? found->second : stored.at(bucket.id());
           whole.count = bucket.count;
           bucket = std::move(whole);
         } else {
-          minimized[bucket.line()] = bucket;
-          has_witness.insert(bucket.line());
+          finished[bucket.line()] = bucket;
+          lines_with_witness.insert(bucket.line());
         }
       }
       return buckets;
     };
     std::vector<Bucket> buckets = finish();
     const auto goes_on = [&] { return !interrupt.raised(); };
-    const Plan plan = part.campaign ? plan_of(settings) : Plan{};
+    const bool is_campaign_folder = !part.campaign.empty();
+    const Plan plan = is_campaign_folder ? plan_of(settings) : Plan{};
     const std::map<std::string, Expectation> expected = expectations_of(plan, settings.units);
-    if (part.campaign && fill_holes(triage, buckets, plan, settings.units, expected, request.jobs, goes_on))
+    if (is_campaign_folder && fill_holes(triage, buckets, plan, settings.units, expected, request.jobs, goes_on))
       buckets = finish();
-    if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
-    if (part.campaign) add_extents(buckets, expected, request.jobs);
+    if (request.deepen_cases && deepen(triage, buckets, request.deepen_cases, deepen_seed)) buckets = finish();
+    if (is_campaign_folder) add_extents(buckets, expected, request.jobs);
     for (const auto& [reason, count] : triage.refused()) outcome.left_out[reason] += count;
-    uint64_t of_contract = triage.refused_of_contract();
-    if (part.campaign) {
-      for (const auto& [severity, count] : lost_findings(part.paths[0], held)) {
-        outcome.left_out[part.paths[0] + "/summary.json lists them, and no segment there holds them"] += count;
-        if (severity == name_of(Severity::contract)) of_contract += count;
+    uint64_t broken_contracts = triage.refused_of_contract();
+    if (is_campaign_folder) {
+      for (const auto& [severity, count] : lost_findings(part.campaign, held)) {
+        outcome.left_out[part.campaign + "/summary.json lists them, and no segment there holds them"] += count;
+        if (severity == name_of(Severity::contract)) broken_contracts += count;
       }
     }
-    outcome.left_out_of_contract += of_contract;
+    outcome.left_out_of_contract += broken_contracts;
     const std::string silent = silent_unit(answers_of(plan, progress));
-    if (outcome.inconclusive.empty()) outcome.inconclusive = of_contract ? not_triaged : silent;
+    if (outcome.inconclusive.empty()) outcome.inconclusive = broken_contracts ? not_triaged : silent;
     for (Bucket& bucket : buckets) {
       bucket.seed = settings.seed;
       bucket.first_seen = bucket.last_seen = now;
     }
     if (store) {
       store->atomically([&] {
-        store->set_inconclusive(settings.uuid, of_contract ? not_triaged : silent);
+        store->set_inconclusive(settings.uuid, broken_contracts ? not_triaged : silent);
         for (const Bucket& bucket : buckets) store->add(bucket, settings.uuid);
-        if (!part.campaign) return;
-        add_circumstances(*store, part.paths[0], settings, plan, request.jobs);
+        if (is_campaign_folder) add_circumstances(*store, part.campaign, settings, plan, request.jobs);
       });
       store->write_witnesses();
     }
     for (Bucket& bucket : buckets) {
-      if (!known.count(bucket.id()) &&
-          std::find(outcome.is_new.begin(), outcome.is_new.end(), bucket.id()) == outcome.is_new.end())
-        outcome.is_new.push_back(bucket.id());
+      if (!stored.count(bucket.id()) &&
+          std::find(outcome.new_ids.begin(), outcome.new_ids.end(), bucket.id()) == outcome.new_ids.end())
+        outcome.new_ids.push_back(bucket.id());
       outcome.buckets.push_back(std::move(bucket));
     }
   }
@@ -391,9 +403,9 @@ Conclusions conclusions_of(const TriageRequest& request, const TriageOutcome& ou
     if (!is_campaign(path)) continue;
     const CampaignSettings settings = load_settings(path + "/campaign.json");
     const CampaignProgress progress = load_progress(path + "/progress.json");
-    for (const auto& [name, of_this] : expectations_of(plan_of(settings), settings.units, progress)) {
-      Expectation& of_all = expected[name];
-      if (of_this.must || !of_all.must) of_all = of_this;
+    for (const auto& [name, expectation] : expectations_of(plan_of(settings), settings.units, progress)) {
+      Expectation& known = expected[name];
+      if (expectation.is_required || !known.is_required) known = expectation;
     }
   }
   Conclusions all = conclude(outcome.buckets, Knowledge(knowledge_folder), expected);

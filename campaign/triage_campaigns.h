@@ -12,16 +12,16 @@ namespace mmafuzz {
 
 struct TriageRequest {
   std::vector<std::string> paths;  ///< campaign folders and segment files
-  std::string store;          ///< file; empty: findings.sqlite of the first campaign, none where no path is a campaign
-  unsigned jobs = 1;          ///< threads
-  bool progress = false;      ///< on standard error, every half second on a terminal, else every 30 seconds
-  bool minimize_all = false;  ///< the witness of every bucket, not only of what simplest_of_each_fact() names
-  uint64_t deepen = 0;        ///< cases to search for further causes of each pair (campaign/deepen.h); 0: none
+  std::string store;  ///< file; empty: findings.sqlite of the first campaign, none where no path is a campaign
+  unsigned jobs = 1;  ///< threads
+  bool shows_progress = false;  ///< on standard error, every half second on a terminal, else every 30 seconds
+  bool minimizes_all = false;   ///< the witness of every bucket, not only of what simplest_of_each_fact() names
+  uint64_t deepen_cases = 0;    ///< cases to search for further causes of each pair (campaign/deepen.h); 0: none
 };
 
 struct TriageOutcome {
   std::vector<Bucket> buckets;               ///< of these paths, in listed order; all have a witness
-  std::vector<std::string> is_new;           ///< ids of buckets that the store did not hold before
+  std::vector<std::string> new_ids;          ///< of buckets that the store did not hold before
   uint64_t divergences = 0;                  ///< records of the segments
   std::map<std::string, uint64_t> left_out;  ///< by reason: number of records that could not be triaged
   uint64_t left_out_of_contract = 0;  ///< those of severity contract: nothing can be concluded from their campaigns

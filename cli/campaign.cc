@@ -111,7 +111,7 @@ CampaignSettings resumed_settings(const CampaignOptions& options, const Argument
 bool failed(const std::string& fail_on, const CampaignFindings& findings) {
   const FindingCounts all = findings.count();
   if (all.contract || all.crash) return true;
-  if (fail_on == "new") return findings.count(false).sum() > 0;
+  if (fail_on == "new") return findings.count(FoundBy::this_run).sum() > 0;
   return (fail_on != "contract" && all.accuracy) || (fail_on == "semantic" && all.semantic);
 }
 
@@ -133,8 +133,19 @@ void complete_settings(CampaignOptions& options) {
 Plan plan_of(const CampaignSettings& settings, double elapsed) {
   const double shards = std::max(1u, settings.shards);
   const double worker_seconds = settings.time > 0 ? (settings.time - elapsed) * settings.jobs * shards : 0;
-  return make_plan({settings.targets, settings.ops, settings.units, settings.with, settings.engine_folders,
-                    settings.cases ? 0 : worker_seconds, settings.cases, settings.seed});
+  return make_plan({.targets = settings.targets,
+                    .ops = settings.ops,
+                    .units = settings.units,
+                    .engines = settings.with,
+                    .engine_folders = settings.engine_folders,
+                    .worker_seconds = settings.cases ? 0 : worker_seconds,
+                    .cases = settings.cases,
+                    .seed = settings.seed});
+}
+
+/// With --json standard output is for the summary.
+CampaignReports reports_of(const CampaignOptions& options) {
+  return {.has_all = options.verbose, .to_stderr = options.json};
 }
 
 void make_parts(const std::string& folder) {
@@ -157,7 +168,8 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
   bool contradicted = false;
   std::string ending = "\n" + (options.verbose || !options.triage ? fields_text(summary) + "\n" : "");
   if (options.triage) {
-    TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, true, 0});
+    TriageOutcome outcome =
+        triage_campaigns({.paths = {options.out}, .store = "", .jobs = settings.jobs, .shows_progress = true});
     std::set<std::string> seen_before;
     if (!options.store.empty())
       seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
@@ -170,20 +182,21 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
     summary["facts"] = conclusions_json(conclusions);
     summary["buckets"] = outcome.buckets.size();
     summary["divergences"] = outcome.divergences;
-    ending += conclusions_text(conclusions, {.width = terminal_width(1),
+    ending += conclusions_text(conclusions, {.width = terminal_width(),
                                              .max_new = is_green ? size_t{3} : 2,
                                              .max_known = is_green ? size_t{5} : 0,
                                              .seed = settings.seed,
                                              .store = outcome.store}) +
               "\n";
     if (is_green)
-      ending += wrapped(what_green_means(plan, progress, settings.units, walks), terminal_width(1), 0) + "\n";
+      ending += wrapped(what_green_means(plan, progress, settings.units, walks), terminal_width(), 0) + "\n";
   }
   replace_file(options.out + "/summary.json", json_text(summary));
   if (options.json) fmt::print("{}", json_text(summary));
   else
     fmt::print("{}{}", ending,
-               summary_text(summary, options.out, options.triage, terminal_width(1), !settings.shards,
+               summary_text(summary, options.out,
+                            {.is_triaged = options.triage, .is_resumable = !settings.shards, .width = terminal_width()},
                             strangers_of(plan, settings.units)));
   return judge_answers(answers, contradicted || failed(settings.fail_on, findings) ? exit_divergence : exit_ok);
 }
@@ -215,9 +228,8 @@ int run_shard(CampaignOptions options) {
   progress.time = settings.time;
   if (shard.index == 1)
     for (const std::string& note : plan.notes) fmt::print(stderr, "mmafuzz: {}\n", note);
-  Campaign campaign(settings, std::move(plan), folder, progress, Knowledge(options.knowledge), {}, options.verbose,
-                    options.json);
-  campaign.share(options.out, shard, std::move(lease));
+  Campaign campaign(settings, std::move(plan), folder, progress, Knowledge(options.knowledge), {}, reports_of(options));
+  campaign.become_shard(options.out, shard, std::move(lease));
   campaign.run();
   const nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
   if (!campaign.was_stopped()) replace_file(folder + "/summary.json", json_text(summary));  // marks the shard as done
@@ -258,7 +270,7 @@ int conclude(CampaignOptions options, const Arguments& call) {
   };
   note(shards.not_begun, "have not begun");
   note(shards.not_ended, "are not at their end");
-  return end_campaign(options, settings, plan, shards.progress, CampaignFindings(options.out, false));
+  return end_campaign(options, settings, plan, shards.progress, CampaignFindings(options.out, FoundBy::this_run));
 }
 
 int run_campaign(CampaignOptions options, const Arguments& call) {
@@ -299,7 +311,7 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
   if (!options.store.empty())
     for (const Fact& fact : facts_of(Store(options.store, Access::read).buckets())) of_other_nights.insert(fact.name);
   Campaign campaign(settings, std::move(plan), options.out, progress, Knowledge(options.knowledge),
-                    std::move(of_other_nights), options.verbose, options.json);
+                    std::move(of_other_nights), reports_of(options));
   campaign.run();
   return end_campaign(options, settings, campaign.plan(), campaign.progress(), campaign.findings());
 }

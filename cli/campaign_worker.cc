@@ -15,10 +15,10 @@ void add_campaign_worker(Arguments& app, int& status) {
   sub->add_option("--status", options->status)->required();
   sub->add_option("--seed", options->seed);
   sub->add_option("--cases", options->cases);
-  sub->add_option("--earlier", options->earlier);
-  sub->add_option("--time", options->time);
-  sub->add_flag("--alone", options->alone);
-  sub->add_flag("--files", options->files);
+  sub->add_option("--earlier", options->walked_before);
+  sub->add_option("--time", options->seconds);
+  sub->add_flag("--alone", options->is_alone);
+  sub->add_flag("--files", options->writes_files);
   sub->callback([options, &status] {
     options->units = split_units(options->units);
     run_batch_worker(*options);

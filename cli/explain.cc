@@ -37,7 +37,7 @@ struct ExplainOptions {
 TextStyle style_of_output() {
   TextStyle style;
   style.colour = isatty(1) != 0;
-  style.width = static_cast<int>(terminal_width(1, static_cast<size_t>(style.width)));
+  style.width = static_cast<int>(terminal_width(static_cast<size_t>(style.width)));
   return style;
 }
 

@@ -122,7 +122,7 @@ void list_facts(const Conclusions& all, const std::string& store, bool json, boo
     fmt::print("{}", json_text(conclusions_json(all)));
     return;
   }
-  const size_t width = terminal_width(1);
+  const size_t width = terminal_width();
   fmt::print("{}", conclusions_text(
                        all, {.width = width, .max_contradictions = SIZE_MAX, .max_new = SIZE_MAX, .store = store}));
   if (all.confirmed.empty()) return;
@@ -154,8 +154,8 @@ void keep_since(Conclusions& all, const std::string& since) {
 }
 
 void print_fact(const Fact& fact, const std::string& store) {
-  fmt::print("{}", fact_text(fact, {.width = terminal_width(1), .store = store}));
-  if (!fact.reason.empty()) fmt::print("{}", wrapped("written down: " + fact.reason, terminal_width(1), 4));
+  fmt::print("{}", fact_text(fact, {.width = terminal_width(), .store = store}));
+  if (!fact.reason.empty()) fmt::print("{}", wrapped("written down: " + fact.reason, terminal_width(), 4));
   fmt::print("\nunits\n");
   for (const std::string& unit : fact.units) fmt::print("  {}\n", unit);
   fmt::print("ops\n");

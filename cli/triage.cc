@@ -41,7 +41,7 @@ nlohmann::json outcome_json(const TriageOptions& options, const TriageOutcome& o
           {"store", outcome.store},
           {"divergences", outcome.divergences},
           {"buckets", json_list(outcome.buckets, bucket_json)},
-          {"new", outcome.is_new},
+          {"new", outcome.new_ids},
           {"left_out", left_out},
           {"facts", conclusions_json(conclusions_of(options.request, outcome, options.knowledge))}};
 }
@@ -51,17 +51,17 @@ nlohmann::json outcome_json(const TriageOptions& options, const TriageOutcome& o
 void add_triage(Arguments& app, int& status) {
   auto options = std::make_shared<TriageOptions>();
   TriageRequest& request = options->request;
-  request.progress = true;
+  request.shows_progress = true;
   request.jobs = hardware_threads();
   Arguments* sub = app.add_subcommand("triage", "Sort raw divergences into buckets with causes and minimal witnesses");
   sub->add_option("paths", request.paths, "campaign folders and segment files")->required()->check(existing_path());
   sub->add_option("--store", request.store,
                   "store to write or add to (default: findings.sqlite in the first campaign's folder)");
   sub->add_option("--jobs", request.jobs, "threads")->check(in_range(1, 1024))->capture_default_str();
-  sub->add_option("--deepen", request.deepen, "cases to search behind each pair's explained causes")
+  sub->add_option("--deepen", request.deepen_cases, "cases to search behind each pair's explained causes")
       ->check(unsigned_number())
       ->capture_default_str();
-  sub->add_flag("--minimize-all", request.minimize_all,
+  sub->add_flag("--minimize-all", request.minimizes_all,
                 "minimize the witness of every bucket (default: of each fact the simplest on two ops, of a broken "
                 "claim the simplest on each op)");
   sub->add_flag("--details", options->details, "print what each cause means");
@@ -82,7 +82,7 @@ void add_triage(Arguments& app, int& status) {
     } else {
       print_buckets(outcome.buckets, options->details);
       fmt::print("{}, {}, {} new{}\n", counted(outcome.divergences, "divergence"),
-                 counted(outcome.buckets.size(), "bucket"), outcome.is_new.size(),
+                 counted(outcome.buckets.size(), "bucket"), outcome.new_ids.size(),
                  outcome.store.empty() ? "" : ": " + outcome.store);
     }
     const bool broken = std::any_of(outcome.buckets.begin(), outcome.buckets.end(), breaks_claim);

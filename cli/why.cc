@@ -114,7 +114,7 @@ int run_why(WhyOptions options) {
       continue;
     }
     if (i) fmt::print("\n");
-    print(ops[i], answer, terminal_width(1));
+    print(ops[i], answer, terminal_width());
   }
   if (options.json) fmt::print("{}", json_text(answers));
   return judge_answers(counts, exit_ok);

@@ -215,8 +215,8 @@ TEST(Expectations, FollowFromRows) {
        {"fraction_bits=23~24", "fraction_bits=24~25", "fraction_bits=23~25", "block=4~8", "block=8~16", "block=4~16",
         "fraction_bits=23~all", "output_rounding=nearest_even~toward_zero"})
     EXPECT_TRUE(expected.count(name)) << name;
-  EXPECT_TRUE(expected.at("block=4~8").must);
-  EXPECT_FALSE(expected.at("fraction_bits=23~all").must) << "against a reference, others may hide it";
+  EXPECT_TRUE(expected.at("block=4~8").is_required);
+  EXPECT_FALSE(expected.at("fraction_bits=23~all").is_required) << "against a reference, others may hide it";
   EXPECT_FALSE(expected.count("fraction_bits=24~24"));
   EXPECT_TRUE(expected_facts(registry(), {{op_from_text(half_dot), {hopper}}}).empty()) << "one unit has no difference";
 }
@@ -227,7 +227,7 @@ TEST(Expectations, KnowThatProductsPerInstructionAreOnlyAName) {
   const auto expected = expected_facts(
       registry(), {{op_from_text("dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any"), {chain_of_4, chain_of_1}}});
   ASSERT_TRUE(expected.count("k=1~4"));
-  EXPECT_FALSE(expected.at("k=1~4").must) << "a chain goes on from instruction to instruction";
+  EXPECT_FALSE(expected.at("k=1~4").is_required) << "a chain goes on from instruction to instruction";
 }
 
 /// About one structured case in a million shows whether an instruction's own c of -0 reads +0 (docs/semantics.md, N6).
@@ -237,20 +237,20 @@ TEST(Expectations, DoNotAskForTheSignOfAZeroBetweenInstructions) {
   const auto expected =
       expected_facts(registry(), {{op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=16"), {of_2, of_8}}});
   ASSERT_TRUE(expected.count("k=2~8"));
-  EXPECT_FALSE(expected.at("k=2~8").must);
-  EXPECT_FALSE(expected.at("k=2~8").hidden);
+  EXPECT_FALSE(expected.at("k=2~8").is_required);
+  EXPECT_FALSE(expected.at("k=2~8").is_hidden);
 }
 
 /// A product of fp16 numbers weighs 2^-28 or more before normalization, a c in fp32 2^-126: no floor of -131 is seen.
 TEST(Expectations, KnowThatNothingLiesBelowTheAlignmentFloor) {
   const auto half = expected_facts(registry(), {{op_from_text(half_dot), {volta, ampere}}});
   ASSERT_TRUE(half.count("zero_exponent=-132~-131"));
-  EXPECT_FALSE(half.at("zero_exponent=-132~-131").must);
-  EXPECT_TRUE(half.at("zero_exponent=-132~-131").hidden);
+  EXPECT_FALSE(half.at("zero_exponent=-132~-131").is_required);
+  EXPECT_TRUE(half.at("zero_exponent=-132~-131").is_hidden);
   const auto wide = expected_facts(
       registry(), {{op_from_text("dot a=tf32 b=tf32 c=fp32 d=fp32 k=8"),
                     {"model:ampere/mma.m16n8k8.f32.tf32.tf32.f32", "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32"}}});
-  EXPECT_TRUE(wide.at("zero_exponent=-133~-132").must);
+  EXPECT_TRUE(wide.at("zero_exponent=-133~-132").is_required);
 }
 
 /// The facts of one case; empty where this CPU does not have the instruction.

@@ -61,8 +61,8 @@ TEST(FillHoles, WhatItFindsMayBe) {
   progress.shares[plan.assignments[0].name()].cases = 1;
   const std::map<std::string, Expectation> expected = expectations_of(plan, units, progress);
   for (const auto& [name, expectation] : expectations_of(plan, units)) EXPECT_TRUE(expected.count(name)) << name;
-  EXPECT_TRUE(expected.at("fraction_bits=23~25").must) << "of both ops";
-  EXPECT_FALSE(expected.at("zero_exponent=-21~-19").must) << "of the op that was not searched";
+  EXPECT_TRUE(expected.at("fraction_bits=23~25").is_required) << "of both ops";
+  EXPECT_FALSE(expected.at("zero_exponent=-21~-19").is_required) << "of the op that was not searched";
 }
 
 TEST(FillHoles, DoesNotDependOnThreads) {

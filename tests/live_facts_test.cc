@@ -22,7 +22,7 @@ TEST(LiveFacts, ANewFactIsKnownOnceItIsSeen) {
   LiveFacts nothing_known(registry(), {}, {});
   nothing_known.take(recorded("equal " + hopper + " ieee:serial"));
   EXPECT_EQ(nothing_known.counts().waiting, 1u);
-  nothing_known.look(1);
+  nothing_known.seek_causes(1);
   EXPECT_EQ(nothing_known.counts().waiting, 0u);
   EXPECT_EQ(nothing_known.counts().fresh, 1u);
   EXPECT_EQ(nothing_known.counts().known, 0u);
@@ -30,7 +30,7 @@ TEST(LiveFacts, ANewFactIsKnownOnceItIsSeen) {
   LiveFacts other_night(registry(), {}, {"kernel=fused_sum~ieee"});
   other_night.take(recorded("equal " + hopper + " ieee:serial"));
   other_night.take(recorded("equal ieee:serial " + hopper));
-  other_night.look(1);
+  other_night.seek_causes(1);
   EXPECT_EQ(other_night.counts().fresh, 0u);
   EXPECT_EQ(other_night.counts().known, 1u) << "two findings, one fact";
 }
@@ -38,7 +38,7 @@ TEST(LiveFacts, ANewFactIsKnownOnceItIsSeen) {
 TEST(LiveFacts, WhatTwoRowsSayIsNoNews) {
   LiveFacts facts(registry(), {}, {});
   facts.take(recorded("equal " + volta + " " + hopper));
-  facts.look(1);
+  facts.seek_causes(1);
   EXPECT_EQ(facts.counts().fresh, 0u);
   EXPECT_EQ(facts.counts().known, 1u);
 }
@@ -46,7 +46,7 @@ TEST(LiveFacts, WhatTwoRowsSayIsNoNews) {
 TEST(LiveFacts, ABrokenClaimIsAContradictionWithoutALook) {
   LiveFacts facts(registry(), {}, {});
   for (int i = 0; i < 3; ++i) facts.take(recorded("equals_model plugin:/no/such.so " + volta, Severity::contract));
-  facts.look(0);
+  facts.seek_causes(0);
   EXPECT_EQ(facts.counts().contradictions, 1u) << "of one unit";
   EXPECT_EQ(facts.counts().waiting, 0u);
 }
@@ -56,7 +56,7 @@ TEST(LiveFacts, NothingForeignRunsInTheCampaignsProcess) {
   for (const char* unit :
        {"plugin:/no/such.so", "process:/no/such", "python:/no/such.py:f", "cuda:mma.m16n8k16.f32.f16.f16.f32"})
     facts.take(recorded(std::string("equal ") + unit + " " + volta));
-  facts.look(1);
+  facts.seek_causes(1);
   EXPECT_EQ(facts.counts().waiting, 4u) << "for triage";
   EXPECT_EQ(facts.counts().fresh + facts.counts().known + facts.counts().contradictions, 0u);
 }

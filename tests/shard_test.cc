@@ -70,7 +70,7 @@ TEST(Shard, ManyShardsOfOneOpBeginAtPlacesOfTheirOwn) {
   for (unsigned i = 1; i <= 1024; ++i) {
     const Plan part = part_of(plan, {i, 1024});
     ASSERT_EQ(part.assignments.size(), 1u) << i;
-    places.insert(part.assignments[0].place);
+    places.insert(part.assignments[0].begins_at);
     EXPECT_GE(part.assignments[0].seconds, 60.0 / 1024);
   }
   EXPECT_EQ(places.size(), 1024u);

@@ -106,12 +106,12 @@ class Triage::Group {
       sequences_.push_back(std::string(text_, 0, empty_) + before + std::string(line) + "\n");
     text_ += line;
     text_ += '\n';
-    if (++pending_ >= pending_cases) look();
+    if (++pending_ >= pending_cases) find_causes();
   }
 
   /// Finds the causes of the waiting cases and keeps the simplest case of each value class and cause. A case that does
   /// not fail again counts as unstable.
-  void look() {
+  void find_causes() {
     if (pending_ == 0) return;
     CaseReader reader("segment", text_);
     const size_t together = judge_.is_about_answering() ? 1 : pending_cases;
@@ -142,7 +142,7 @@ class Triage::Group {
 
   /// One bucket for each value class and cause, with the witness as it was found.
   std::vector<Bucket> buckets(const std::set<std::string>& has_witness) {
-    look();
+    find_causes();
     set_unstable_apart();
     find_periods();
     find_history();
@@ -177,9 +177,9 @@ class Triage::Group {
     }
   }
 
-  /// Why cases could not be read; complete after look().
+  /// Why cases could not be read; complete after find_causes().
   const std::string& error() const { return error_; }
-  /// Number of cases that could not be read; complete after look().
+  /// Number of cases that could not be read; complete after find_causes().
   uint64_t unread() const { return unread_; }
   Severity severity() const { return severity_; }
 
@@ -370,9 +370,9 @@ void Triage::add(const LoggedDivergence& d) {
   statement.group->add(text.substr(line, text.find('\n', line) - line), before);
 }
 
-void Triage::look() {
+void Triage::find_causes() {
   for (auto& [key, statement] : statements_)
-    if (statement.group) statement.group->look();
+    if (statement.group) statement.group->find_causes();
 }
 
 std::map<std::string, uint64_t> Triage::refused() const {

@@ -39,13 +39,13 @@ class Triage {
                              bool minimize_all = false);
 
   /// Finds the causes of the divergences added so far.
-  void look();
+  void find_causes();
   /// The buckets of the divergences whose causes are found, without witnesses, in the order of listed_before(): for
   /// callers that cannot wait for finish().
   std::vector<Bucket> kinds() const;
 
   uint64_t added() const { return added_; }
-  /// Numbers of records left out, by reason; complete after look() or finish().
+  /// Numbers of records left out, by reason; complete after find_causes() or finish().
   std::map<std::string, uint64_t> refused() const;
   /// How many of the records left out are of severity contract: without those nothing can be concluded.
   uint64_t refused_of_contract() const;

@@ -56,7 +56,7 @@ bool differ_in_zero_signs_alone(DotModel x, DotModel y) {
 
 }  // namespace
 
-std::string RowDifference::text() const { return unit + " and " + other + " on " + op_label(op); }
+std::string RowDifference::text() const { return first + " and " + second + " on " + op_label(op); }
 
 std::map<std::string, Expectation> expected_facts(const Registry& registry, const std::vector<FactField>& fields) {
   std::map<std::string, Expectation> expected;
@@ -64,18 +64,18 @@ std::map<std::string, Expectation> expected_facts(const Registry& registry, cons
     if (op.kind != OpKind::dot) continue;
     const std::vector<Compared> units = bound(registry, op, names);
     const auto add = [&, &op = op](const std::vector<Replacement>& all, const Compared& x, const Compared& y) {
-      const bool rows = x.is_row() && y.is_row();
+      const bool are_rows = x.is_row() && y.is_row();
       for (const Replacement& r : all) {
         if (r.name == "kernel") continue;
         const Parameter* p = find_parameter(r.name);
-        const bool any_nan = p && only_selects_nans(*p) && op.nan == NanPolicy::any;
-        const bool never = rows && (any_nan || never_shows(r.name, *x.model(), *y.model()));
-        const bool must = rows && !never && !(r.name == "k" && differ_in_zero_signs_alone(*x.model(), *y.model()));
-        const bool hidden = never && r.name != "k";  // k is then only a name
+        const bool is_any_nan = p && only_selects_nans(*p) && op.nan == NanPolicy::any;
+        const bool never = are_rows && (is_any_nan || never_shows(r.name, *x.model(), *y.model()));
+        const bool is_too_rare = are_rows && r.name == "k" && differ_in_zero_signs_alone(*x.model(), *y.model());
+        const bool is_required = are_rows && !never && !is_too_rare;
         Expectation& e = expected[difference_fact(r.name, r.first, r.second)];
-        if (must && !e.must) e = {true, false, {}};
-        e.hidden |= hidden && !e.must;
-        if (e.must == must && e.shown_by.size() < max_examples)
+        if (is_required && !e.is_required) e = {.is_required = true};
+        e.is_hidden |= never && r.name != "k" && !e.is_required;  // `k` that never shows is only a name
+        if (e.is_required == is_required && e.shown_by.size() < max_examples)
           e.shown_by.push_back({op, x.unit->name(), y.unit->name(), differing_alone(all, r, x, y)});
       }
     };
@@ -114,7 +114,7 @@ Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowle
   for (const auto& [name, expectation] : expected) {
     const KnownFact* known = knowledge.find(name);
     const bool impossible = known && !known->seen;
-    if (expectation.must && !impossible && !seen.count(name))
+    if (expectation.is_required && !impossible && !seen.count(name))
       all.unseen.emplace_back(name, expectation.shown_by[0].text());
   }
   return all;

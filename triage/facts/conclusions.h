@@ -18,18 +18,18 @@ using FactField = std::pair<Op, std::vector<std::string>>;
 /// Two units that a fact makes differ on an op.
 struct RowDifference {
   Op op;
-  std::string unit, other;
+  std::string first, second;  ///< names of the units
   /// Pairs of names of rows that differ in the fact's parameter only: their differences are likely to show the fact.
-  std::vector<std::pair<std::string, std::string>> alone;
+  std::vector<std::pair<std::string, std::string>> rows_differing_alone;
 
   std::string text() const;  ///< "UNIT and UNIT on OP"
 };
 
 /// What rows imply about a fact.
 struct Expectation {
-  bool must = false;    ///< two rows differ in it and some operands show that; false: it is possible, not required
-  bool hidden = false;  ///< two rows differ in it, but no operands can show that
-  std::vector<RowDifference> shown_by;  ///< a few of the pairs that could show it; if `must`, pairs of rows only
+  bool is_required = false;  ///< two rows differ in it and some operands show that; else it is only possible
+  bool is_hidden = false;    ///< two rows differ in it, but no operands can show that
+  std::vector<RowDifference> shown_by = {};  ///< a few of the pairs that could show it; if required, pairs of rows only
 };
 
 /// The facts that the rows of these units imply, by name. Two rows that differ in a parameter which both use must show
