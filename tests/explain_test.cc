@@ -84,7 +84,7 @@ void expect_shared_steps(const ExplainedStep& step) {
   EXPECT_EQ(step.addends[0].shift, 0);
   EXPECT_EQ(step.addends[2].shift, 23);
   EXPECT_EQ(value_of(step.addends[2].kept, step.grid_integer_bits - 1), power(-23));
-  EXPECT_TRUE(step.addends[1].lost);
+  EXPECT_TRUE(step.addends[1].loses_bits);
 }
 
 TEST(Explain, MarkidisColumnOfValpeyEtAlSectionSix) {
@@ -139,19 +139,19 @@ TEST(Explain, KeptAndFallenBitsAreTheWholeAddend) {
     for (size_t i = 0; i < batch.size(); ++i) {
       const ExplainedCase one = explain_case(batch, i, {unit.get()});
       for (const ExplainedStep& step : one.units[0].steps) {
-        if (!step.grid) continue;
+        if (!step.has_grid) continue;
         const int top = step.greatest_exponent + step.grid_integer_bits - 1;
         double sum = 0;
         for (const ExplainedAddend& t : step.addends) {
           const double kept = value_of(t.kept, top);
-          sum += t.kept_negative ? -kept : kept;
+          sum += t.is_kept_negative ? -kept : kept;
           EXPECT_EQ(number(t.sum_so_far), sum);
-          if (!t.finite) continue;
+          if (!t.is_nonzero) continue;
           const double whole =
               value_of(t.integer_bits + t.fraction_bits, t.exponent + static_cast<int>(t.integer_bits.size()) - 1);
           EXPECT_EQ(kept + value_of(t.fallen, t.fallen_top), whole) << one.fields << " " << t.source;
-          EXPECT_EQ(t.lost, kept != whole) << one.fields << " " << t.source;
-          lost += t.lost;
+          EXPECT_EQ(t.loses_bits, kept != whole) << one.fields << " " << t.source;
+          lost += t.loses_bits;
         }
         EXPECT_EQ(value_of(step.sum, top), std::fabs(sum)) << one.fields;
         EXPECT_EQ(step.leading_exponent.value_or(INT_MIN), sum == 0 ? INT_MIN : std::ilogb(sum));

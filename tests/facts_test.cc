@@ -195,8 +195,8 @@ TEST(Facts, OfABrokenClaimStandFirst) {
   broken.severity = Severity::contract;
   const std::vector<Fact> facts = facts_of({bucket(volta, ampere, {"block=4~8"}), broken});
   EXPECT_THAT(names(facts), ElementsAre("claim/plugin:a.so", "block=4~8"));
-  EXPECT_TRUE(facts[0].contradiction);
-  EXPECT_FALSE(facts[1].contradiction);
+  EXPECT_TRUE(facts[0].is_contradiction);
+  EXPECT_FALSE(facts[1].is_contradiction);
 }
 
 TEST(Facts, NoBucketIsLost) {
@@ -370,7 +370,7 @@ TEST(Knowledge, OfTheRepositoryStillHolds) {
   const Knowledge knowledge(MMAFUZZ_SOURCE_DIR "/corpus/knowledge");
   ASSERT_GT(knowledge.facts().size(), 20u);
   for (const auto& [name, fact] : knowledge.facts()) {
-    if (!fact.seen) continue;
+    if (!fact.is_seen) continue;
     CaseReader reader(name, "mmafuzz-cases 1\n" + fact.op + "\n" + fact.one_case + "\n");
     CaseBlock block;
     ASSERT_TRUE(reader.next(block, 1)) << name;

@@ -60,12 +60,12 @@ const ReportData& campaign() {
     }
     std::sort(data.buckets.begin(), data.buckets.end(), listed_before);
     for (const auto& [pair, differing] : found.differing)
-      data.pairs.push_back({op_label(op), pair.first, pair.second, 4096, differing});
+      data.pairs.push_back({"", op_label(op), pair.first, pair.second, 4096, differing});
     data.campaigns.push_back({"5f0c9a52-7f4b-4f8f-9f7e-1d2f3a4b5c6d", 1763700000, 3600, 4096, 812, 1,
                               "mmafuzz campaign run --time 1h --seed 1",
                               "2 x Intel Xeon Platinum 8481C, 32 GiB, Debian 12", "mmafuzz 0.1.0"});
     for (int i = 0; i <= 120; ++i)
-      data.samples.push_back({data.campaigns[0].uuid, 30.0 * i, uint64_t(i) * 1000000,
+      data.samples.push_back({data.campaigns[0].uuid, 30 * i, uint64_t(i) * 1000000,
                               uint64_t(900 * (1 - std::exp(-i / 15.0))), uint64_t(20 * (1 - std::exp(-i / 40.0)))});
     for (const char* unit : {"model:volta/mma.m8n8k4.f32.f16.f16.f32", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"})
       for (const char* group : {"align", "cancel", "carry", "round"})
@@ -125,9 +125,9 @@ TEST(Report, ACellOfAUnitLeadsToTheFactsOfItsRow) {
   b.key.units = {"exact", "model:u"};
   b.facts = {"kernel=exact_sum~fused_sum"};
   data.buckets = {b};
-  data.pairs = {{b.key.op, "exact", "model:u", 100, 40},
-                {b.key.op, "cpu:u", "exact", 100, 40},
-                {b.key.op, "cpu:u", "model:u", 100, 0}};
+  data.pairs = {{"", b.key.op, "exact", "model:u", 100, 40},
+                {"", b.key.op, "cpu:u", "exact", 100, 40},
+                {"", b.key.op, "cpu:u", "model:u", 100, 0}};
   const auto cells = [&] {
     const std::string page = html_report(data, {}, registry());
     size_t count = 0;
@@ -136,7 +136,7 @@ TEST(Report, ACellOfAUnitLeadsToTheFactsOfItsRow) {
     return count;
   };
   EXPECT_EQ(cells(), 1u);
-  data.pairs.push_back({b.key.op, "cpu:u", "model:u", 100, 0, "equals_model"});
+  data.pairs.push_back({"", b.key.op, "cpu:u", "model:u", 100, 0, "equals_model"});
   EXPECT_EQ(cells(), 2u);
 }
 
@@ -219,7 +219,7 @@ TEST(Report, TextCannotBecomeMarkup) {
   data.campaigns[0].command = data.campaigns[0].machine = data.campaigns[0].version = data.campaigns[0].uuid = evil;
   data.samples[0].campaign = evil;
   data.coverage[0] = {evil, evil, evil, evil, false};
-  data.pairs[0] = {evil, evil, evil + "2", 10, 5};
+  data.pairs[0] = {"", evil, evil, evil + "2", 10, 5};
   const std::string page = html_report(data, {}, registry()), junit = junit_report(data);
   EXPECT_EQ(page.find("<script"), page.rfind("<script")) << "the page's own";
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;&quot;]]&gt;??{{verdict}}"));
@@ -245,7 +245,7 @@ TEST(Report, ManyUnitsAndOpsStayBelowTwoMegabytes) {
     for (int i = 0; i < 25; ++i) {
       const std::string first = "model:blackwell/mma.m16n8k64.f32.e2m1.e2m1.f32?fraction_bits=" + std::to_string(i);
       for (int j = 0; j < i; ++j)
-        data.pairs.push_back({"dot." + std::to_string(op), first,
+        data.pairs.push_back({"", "dot." + std::to_string(op), first,
                               "model:blackwell/mma.m16n8k64.f32.e2m1.e2m1.f32?fraction_bits=" + std::to_string(j),
                               123456789, 12345678});
       for (int bin = 0; bin < 1000; ++bin)

@@ -128,7 +128,7 @@ TEST(Store, AWitnessComesBackAsItWasThoughItIsStoredShort) {
   };
   std::vector<std::pair<std::string, bool>> texts = {
       {text(plain.detail, property), true},
-      {text(plain.detail, std::string(as_found) + "\n" + property), true},
+      {text(plain.detail, std::string(not_minimized) + "\n" + property), true},
       {text("another detail", property), false},
       {text(plain.detail, "property equal exact model:u2\n"), false},
       {text(plain.detail, ""), false},

@@ -1,5 +1,7 @@
 #include "triage/bucket.h"
 
+#include <fmt/core.h>
+
 #include <tuple>
 
 #include "core/fnv1a.h"
@@ -17,11 +19,7 @@ const char* name_of(BucketStatus status) {
   return "";
 }
 
-std::string Bucket::id() const {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(fnv1a(line())));
-  return std::string(digits, 10);
-}
+std::string Bucket::id() const { return fmt::format("{:016x}", fnv1a(line())).substr(0, 10); }
 
 std::vector<std::string> reproduction_words(const Bucket& bucket) {
   const std::string units = joined(bucket.key.units, ",");
@@ -44,7 +42,7 @@ std::string reproduction_command(const Bucket& bucket, const std::string& progra
   return command.empty() ? "" : program + command;
 }
 
-bool is_minimized(const Bucket& b) { return !b.witness.empty() && b.witness.find(as_found) == std::string::npos; }
+bool is_minimized(const Bucket& b) { return !b.witness.empty() && b.witness.find(not_minimized) == std::string::npos; }
 
 bool is_decided(const Bucket& b) { return b.status == BucketStatus::known || b.status == BucketStatus::expected; }
 
@@ -61,10 +59,10 @@ bool listed_before(const Bucket& x, const Bucket& y) {
 }
 
 namespace {
-constexpr char in_cases[] = " in structured cases: ";
+constexpr char extent_words[] = " in structured cases: ";
 }
 
-std::string extent_mark(const std::string& fact) { return "; " + fact + in_cases; }
+std::string extent_mark(const std::string& fact) { return "; " + fact + extent_words; }
 
 std::string extent_of(const std::string& fact, const std::string& detail) {
   const std::string mark = extent_mark(fact);
@@ -74,7 +72,7 @@ std::string extent_of(const std::string& fact, const std::string& detail) {
 }
 
 std::string without_extents(const std::string& detail) {
-  const size_t at = detail.find(in_cases);
+  const size_t at = detail.find(extent_words);
   return at == std::string::npos ? detail : detail.substr(0, detail.rfind("; ", at));
 }
 

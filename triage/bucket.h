@@ -31,8 +31,8 @@ inline bool is_strange(const std::string& cause) {
   return cause == unexplained || cause == unstable || is_of_sequence(cause);
 }
 
-/// A line of a witness that is the simplest case found, but not minimized.
-inline constexpr char as_found[] = "# not minimized";
+/// A line in a witness that is the simplest case found, but not minimized.
+inline constexpr char not_minimized[] = "# not minimized";
 
 struct Bucket {
   BucketKey key;

@@ -16,7 +16,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t max_replaced = 4;  ///< limit of a set's size, of more than ten; the whole set is tried too
+constexpr size_t few_replacements = 10;          ///< of so many, sets of every size are tried
+constexpr size_t max_replaced = 4;               ///< limit of a set's size, of more; the whole set is tried too
 constexpr size_t max_replaced_by_reference = 3;  ///< against a reference, of any number; the whole set is not
 constexpr char kernel_name[] = "kernel";
 constexpr char nan_payload_detail[] =
@@ -42,63 +43,60 @@ class Ablation final : public CauseMethod {
   Ablation(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {
     const std::vector<std::unique_ptr<Unit>>& units = judge.units();
     for (size_t i = 0; i < units.size(); ++i) {
-      model_[i] = row_name_of(*units[i], judge.op(), registry);
-      if (model_[i].empty()) continue;
-      Result<std::unique_ptr<Unit>> row = registry.bind(model_[i], judge.op());
+      row_name_[i] = row_name_of(*units[i], judge.op(), registry);
+      if (row_name_[i].empty()) continue;
+      Result<std::unique_ptr<Unit>> row = registry.bind(row_name_[i], judge.op());
       Result<std::unique_ptr<Unit>> dot =
-          registry.bind(model_[i], of_products() ? gemm::dot_op_of(judge.op()) : judge.op());
+          registry.bind(row_name_[i], is_of_products() ? gemm::dot_op_of(judge.op()) : judge.op());
       if (!row || !dot || !(*dot)->model()) continue;
       row_[i] = std::move(*row);
-      model_of_[i] = *(*dot)->model();
+      model_[i] = *(*dot)->model();
     }
     replaced_ = row_[0] ? 0 : 1;
     if (!row_[replaced_]) return;
-    const DotModel& own = *model_of_[replaced_];
+    const DotModel& model = *model_[replaced_];
     const size_t other = 1 - replaced_;
     by_reference_ = units.size() == 1 || is_plain(other);
-    if (row_[other]) list_ = replacements(own, *model_of_[other]);
-    else if (by_reference_) list_ = replacements_by_exact(own, judge.op());
-    if (by_reference_) std::erase_if(list_, [](const Replacement& r) { return r.name == kernel_name; });
+    if (row_[other]) replacements_ = replacements(model, *model_[other]);
+    else if (by_reference_) replacements_ = replacements_by_exact(model, judge.op());
+    if (by_reference_) std::erase_if(replacements_, [](const Replacement& r) { return r.name == kernel_name; });
   }
 
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
     std::vector<size_t> open;  // indices of the cases that are not explained so far, increasing
-    bool references_only = true;
+    bool are_references = true;
     for (size_t side = 0; side < judge_.units().size(); ++side)
-      references_only &= is_plain(side) && !judge_.units()[side]->claim(judge_.property());
+      are_references &= is_plain(side) && !judge_.units()[side]->claim(judge_.property());
     for (size_t i = 0; i < cases.size(); ++i) {
-      if (references_only) causes[i] = kernel_name;
+      if (are_references) causes[i] = kernel_name;
       else open.push_back(i);
     }
     if (!row_[replaced_]) return causes;
     keep_what_models_show(cases, verdicts, open);
     name_payloads(verdicts, open, causes);
-    const size_t most = by_reference_ ? max_replaced_by_reference : list_.size() <= 10 ? list_.size() : max_replaced;
-    for (size_t size = 1; size <= std::min(most, list_.size()) && !open.empty(); ++size)
-      each_subset(list_.size(), size, [&](const auto& set) {
-        explain(set, cases, verdicts, open, causes);
-        return !open.empty();
-      });
-    if (!by_reference_ && most < list_.size() && !open.empty()) {
-      std::vector<size_t> all(list_.size());
-      for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-      explain(all, cases, verdicts, open, causes);
-    }
+    const size_t all = replacements_.size();
+    const size_t most = by_reference_ ? max_replaced_by_reference : all <= few_replacements ? all : max_replaced;
+    const auto explain_by = [&](const std::vector<size_t>& set) {
+      explain(set, cases, verdicts, open, causes);
+      return !open.empty();
+    };
+    for (size_t size = 1; size <= std::min(most, all) && !open.empty(); ++size) each_subset(all, size, explain_by);
+    if (!by_reference_ && most < all && !open.empty()) each_subset(all, all, explain_by);
     // A difference that remains between a model and a reference is caused by the kernel. So is a broken property if the
     // exact reference has the property, or if the property makes no sense for it (such as the order of a chain).
     if (by_reference_ && !open.empty()) {
       const bool says_nothing =
           judge_.units().size() == 1 && !Judge::bind(judge_.property(), {"exact"}, judge_.op(), registry_);
       const std::vector<size_t> explained =
-          judge_.units().size() == 2 || says_nothing ? open : agreeing("exact", cases, verdicts, open);
+          judge_.units().size() == 2 || says_nothing ? open : explained_by("exact", cases, verdicts, open);
       for (const size_t i : explained) causes[i] = kernel_name;
     }
     return causes;
   }
 
   std::string detail_of_one(const std::string& name) const override {
-    for (const Replacement& r : list_)
+    for (const Replacement& r : replacements_)
       if (r.name == name) return r.detail();
     if (name == nan_payload) return nan_payload_detail;
     if (name != kernel_name) return name;
@@ -112,7 +110,7 @@ class Ablation final : public CauseMethod {
     if (name == nan_payload)
       return difference_fact(nan_payload, is_silicon(0) ? payload_kept : payload_dropped,
                              is_silicon(1) ? payload_kept : payload_dropped);
-    for (const Replacement& r : list_)
+    for (const Replacement& r : replacements_)
       if (r.name == name && name != kernel_name) return difference_fact(name, r.first, r.second);
     return name == kernel_name ? kernel_fact(arithmetic(0), arithmetic(1)) : name;
   }
@@ -120,11 +118,12 @@ class Ablation final : public CauseMethod {
  private:
   bool is_nan(uint64_t x) const { return decode(judge_.op().d.fields(), x).cls == NumberClass::nan; }
 
-  /// Whether the row's result `row` represents that of the unit on this side. Where a processor's result is NaN and the
+  /// Whether the result of a row represents that of the unit on this side. Where a processor's result is NaN and the
   /// other unit's is a number, any NaN of the row does.
-  bool shows(size_t side, uint64_t row, const Verdict& verdict) const {
-    const uint64_t own = side ? verdict.second : verdict.first, other = side ? verdict.first : verdict.second;
-    return same_result(judge_.op(), row, own) || (is_silicon(side) && is_nan(row) && is_nan(own) && !is_nan(other));
+  bool represents(size_t side, uint64_t of_row, const Verdict& verdict) const {
+    const uint64_t of_unit = side ? verdict.second : verdict.first, of_other = side ? verdict.first : verdict.second;
+    return same_result(judge_.op(), of_row, of_unit) ||
+           (is_silicon(side) && is_nan(of_row) && is_nan(of_unit) && !is_nan(of_other));
   }
 
   bool is_silicon(size_t side) const { return judge_.units()[side]->role() == Role::silicon; }
@@ -132,31 +131,32 @@ class Ablation final : public CauseMethod {
   /// Whether the unit on this side is a reference without a row.
   bool is_plain(size_t side) const { return is_reference(*judge_.units()[side]) && !row_[side]; }
 
-  /// Sets the cause nan_payload of cases with two NaN results that are not in `shown`, the cases that rows represent: a
+  /// Sets the cause nan_payload of cases with two NaN results that are not among the cases that rows represent: a
   /// processor propagates NaN payloads, where its row has one NaN.
-  void name_payloads(const std::vector<Verdict>& verdicts, const std::vector<size_t>& shown,
+  void name_payloads(const std::vector<Verdict>& verdicts, const std::vector<size_t>& represented,
                      std::vector<std::string>& causes) const {
     bool has_silicon = false;
     for (size_t side = 0; side < judge_.units().size(); ++side) has_silicon |= is_silicon(side);
     if (!has_silicon) return;
     for (size_t i = 0; i < verdicts.size(); ++i)
-      if (is_nan(verdicts[i].first) && is_nan(verdicts[i].second) && !std::binary_search(shown.begin(), shown.end(), i))
+      if (is_nan(verdicts[i].first) && is_nan(verdicts[i].second) &&
+          !std::binary_search(represented.begin(), represented.end(), i))
         causes[i] = nan_payload;
   }
 
   std::string arithmetic(size_t side) const {
-    return arithmetic_of(*judge_.units()[side], model_of_[side] ? &*model_of_[side] : nullptr);
+    return arithmetic_of(*judge_.units()[side], model_[side] ? &*model_[side] : nullptr);
   }
 
   /// Keeps in `open` the cases on which each unit has the same results as its row, which represents the unit there.
   void keep_what_models_show(const Batch& cases, const std::vector<Verdict>& verdicts,
                              std::vector<size_t>& open) const {
     if (judge_.units().size() == 1) {
-      if (judge_.units()[0]->name() == model_[0]) return;
-      const Result<Judge> stand_in = Judge::bind(judge_.property(), {model_[0]}, judge_.op(), registry_);
+      if (judge_.units()[0]->name() == row_name_[0]) return;
+      const Result<Judge> stand_in = Judge::bind(judge_.property(), {row_name_[0]}, judge_.op(), registry_);
       if (!stand_in) return open.clear();
-      const std::vector<Verdict> shown = stand_in->judge(cases);
-      std::erase_if(open, [&](size_t i) { return !(shown[i] == verdicts[i]); });
+      const std::vector<Verdict> of_row = stand_in->judge(cases);
+      std::erase_if(open, [&](size_t i) { return !(of_row[i] == verdicts[i]); });
       return;
     }
     for (size_t side = 0; side < 2; ++side) {
@@ -164,13 +164,13 @@ class Ablation final : public CauseMethod {
         if (!is_plain(side)) open.clear();
         continue;
       }
-      if (judge_.units()[side]->name() == model_[side]) continue;
-      Outcomes shown, own;
-      row_[side]->run(cases, shown);
-      if (of_products()) judge_.units()[side]->run(cases, own);
+      if (judge_.units()[side]->name() == row_name_[side]) continue;
+      Outcomes of_row, of_unit;
+      row_[side]->run(cases, of_row);
+      if (is_of_products()) judge_.units()[side]->run(cases, of_unit);
       std::erase_if(open, [&](size_t i) {
-        return of_products() ? first_difference(cases, shown.results, own.results, i) >= 0
-                             : !shows(side, shown.results.get(i), verdicts[i]);
+        return is_of_products() ? first_difference(cases, of_row.results, of_unit.results, i) >= 0
+                                : !represents(side, of_row.results.get(i), verdicts[i]);
       });
     }
   }
@@ -180,80 +180,81 @@ class Ablation final : public CauseMethod {
   void explain(const std::vector<size_t>& set, const Batch& cases, const std::vector<Verdict>& verdicts,
                std::vector<size_t>& open, std::vector<std::string>& causes) {
     size_t forms = 1;
-    for (const size_t i : set) forms *= list_[i].overrides.size();
+    for (const size_t i : set) forms *= replacements_[i].overrides.size();
     for (size_t form = 0; form < forms && !open.empty(); ++form) {
       std::string overrides;
       size_t choice = form;
       for (const size_t i : set) {
-        overrides += (overrides.empty() ? "" : ",") + list_[i].overrides[choice % list_[i].overrides.size()];
-        choice /= list_[i].overrides.size();
+        overrides +=
+            (overrides.empty() ? "" : ",") + replacements_[i].overrides[choice % replacements_[i].overrides.size()];
+        choice /= replacements_[i].overrides.size();
       }
       const std::vector<size_t> explained =
-          agreeing(with_overrides_in_name(model_[replaced_], overrides), cases, verdicts, open);
+          explained_by(with_overrides_in_name(row_name_[replaced_], overrides), cases, verdicts, open);
       if (explained.empty()) continue;
       std::string names;
-      for (const size_t i : set) names += (names.empty() ? "" : ",") + list_[i].name;
+      for (const size_t i : set) names += (names.empty() ? "" : ",") + replacements_[i].name;
       for (const size_t i : explained) causes[i] = names;
       std::erase_if(open, [&](size_t i) { return std::binary_search(explained.begin(), explained.end(), i); });
     }
   }
 
   /// Those of `open`, in increasing order, on which the unit `name` in place of the replaced one does not diverge.
-  std::vector<size_t> agreeing(const std::string& name, const Batch& cases, const std::vector<Verdict>& verdicts,
-                               const std::vector<size_t>& open) {
+  std::vector<size_t> explained_by(const std::string& name, const Batch& cases, const std::vector<Verdict>& verdicts,
+                                   const std::vector<size_t>& open) {
     std::vector<size_t> list;
     const Batch part = select(cases, open);
-    auto [at, is_new] = replaced_units_.try_emplace(name);
-    Replaced& with = at->second;
+    auto [found, is_new] = replacing_units_.try_emplace(name);
+    ReplacingUnit& replacing = found->second;
     if (judge_.units().size() == 1) {
       if (is_new)
         if (Result<Judge> bound = Judge::bind(judge_.property(), {name}, judge_.op(), registry_))
-          with.judge = std::make_unique<Judge>(std::move(*bound));
-      if (!with.judge) return list;
-      const std::vector<Verdict> said = with.judge->judge(part);
+          replacing.judge = std::make_unique<Judge>(std::move(*bound));
+      if (!replacing.judge) return list;
+      const std::vector<Verdict> of_replacing = replacing.judge->judge(part);
       for (size_t i = 0; i < open.size(); ++i)
-        if (!said[i].fails) list.push_back(open[i]);
+        if (!of_replacing[i].fails) list.push_back(open[i]);
       return list;
     }
     if (is_new)
-      if (Result<std::unique_ptr<Unit>> bound = registry_.bind(name, judge_.op())) with.unit = std::move(*bound);
-    if (!with.unit) return list;
+      if (Result<std::unique_ptr<Unit>> bound = registry_.bind(name, judge_.op())) replacing.unit = std::move(*bound);
+    if (!replacing.unit) return list;
     Outcomes outcomes, other;
-    with.unit->run(part, outcomes);
-    if (of_products()) judge_.units()[1 - replaced_]->run(part, other);
+    replacing.unit->run(part, outcomes);
+    if (is_of_products()) judge_.units()[1 - replaced_]->run(part, other);
     for (size_t i = 0; i < open.size(); ++i) {
       const Verdict& v = verdicts[open[i]];
-      if (of_products() ? first_difference(part, outcomes.results, other.results, i) < 0
-                        : same_result(judge_.op(), outcomes.results.get(i), replaced_ == 0 ? v.second : v.first))
+      if (is_of_products() ? first_difference(part, outcomes.results, other.results, i) < 0
+                           : same_result(judge_.op(), outcomes.results.get(i), replaced_ == 0 ? v.second : v.first))
         list.push_back(open[i]);
     }
     return list;
   }
 
   /// Whether the op is a matrix product. A verdict holds one element of it, so that units are run again to compare all.
-  bool of_products() const { return judge_.op().kind == OpKind::gemm; }
+  bool is_of_products() const { return judge_.op().kind == OpKind::gemm; }
 
-  struct Replaced {
+  struct ReplacingUnit {
     std::unique_ptr<Unit> unit;    ///< of a comparison; nullptr where it does not bind
     std::unique_ptr<Judge> judge;  ///< of a property; nullptr where it does not bind
   };
 
   const Judge& judge_;
   const Registry& registry_;
-  std::string model_[2];                 ///< by side: name of the unit's row; empty: it has none
-  std::unique_ptr<Unit> row_[2];         ///< by side: the row as a unit of the op; nullptr: there is none
-  std::optional<DotModel> model_of_[2];  ///< by side: the row; of a matrix product, its dots' row
-  size_t replaced_ = 0;                  ///< the side whose parameters are replaced
-  bool by_reference_ = false;            ///< they are replaced by those of an exact sum
-  std::vector<Replacement> list_;
-  std::map<std::string, Replaced> replaced_units_;  ///< by name of the unit
+  std::string row_name_[2];           ///< by side: name of the unit's row; empty: it has none
+  std::unique_ptr<Unit> row_[2];      ///< by side: the row as a unit of the op; nullptr: there is none
+  std::optional<DotModel> model_[2];  ///< by side: the parameters of the row; of a matrix product, of its dots' row
+  size_t replaced_ = 0;               ///< the side whose parameters are replaced
+  bool by_reference_ = false;         ///< they are replaced by those of an exact sum
+  std::vector<Replacement> replacements_;
+  std::map<std::string, ReplacingUnit> replacing_units_;  ///< by name of the unit
 };
 
 /// Causes on conversions, scalar operations and blocks: the change of the op under which IEEE arithmetic, or of blocks
 /// a quantizer, has the deviating result.
-class Variants final : public CauseMethod {
+class ChangedOp final : public CauseMethod {
  public:
-  Variants(const Judge& judge, const Registry& registry) : judge_(judge), variants_(judge.op(), registry) {}
+  ChangedOp(const Judge& judge, const Registry& registry) : judge_(judge), variants_(judge.op(), registry) {}
 
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
@@ -284,11 +285,11 @@ class Variants final : public CauseMethod {
   OpVariants variants_;
 };
 
-/// Causes of broken properties of matrix products: the stage at which a scheme of residues goes wrong; else the
-/// smallest set of parameters in the unit's name that must return to their defaults for the property to hold.
-class Defaults final : public CauseMethod {
+/// Causes of broken properties of one unit on matrix products: the stage at which a scheme of residues goes wrong; else
+/// the smallest set of parameters in the unit's name that must return to their defaults for the property to hold.
+class DefaultSettings final : public CauseMethod {
  public:
-  Defaults(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
+  DefaultSettings(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
 
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
@@ -297,29 +298,27 @@ class Defaults final : public CauseMethod {
         if (verdicts[i].fails)
           if (const std::string stage = residues->wrong_stage(cases, i); !stage.empty()) causes[i] = stage;
     const UnitName name(judge_.units()[0]->name());
-    std::vector<std::pair<std::string, std::string>> given = name.each_setting(), kept_always;
-    for (const auto& setting : given)
-      if (setting.first == "on") kept_always.push_back(setting);  // the unit that it runs on is no cause
-    std::erase_if(given, [](const auto& setting) { return setting.first == "on"; });
-    for (size_t size = 1; size <= std::min(max_replaced, given.size()); ++size)
-      each_subset(given.size(), size, [&](const std::vector<size_t>& set) {
+    std::vector<std::pair<std::string, std::string>> settings = name.each_setting(), always_kept;
+    for (const auto& setting : settings)
+      if (setting.first == "on") always_kept.push_back(setting);  // the unit that it runs on is no cause
+    std::erase_if(settings, [](const auto& setting) { return setting.first == "on"; });
+    for (size_t size = 1; size <= std::min(max_replaced, settings.size()); ++size)
+      each_subset(settings.size(), size, [&](const std::vector<size_t>& set) {
         std::vector<std::pair<std::string, std::string>> kept;
         std::string removed;
-        for (size_t i = 0; i < given.size(); ++i) {
-          const bool goes = std::find(set.begin(), set.end(), i) != set.end();
-          if (goes) removed += (removed.empty() ? "" : ",") + given[i].first;
-          else kept.push_back(given[i]);
+        for (size_t i = 0; i < settings.size(); ++i) {
+          if (std::binary_search(set.begin(), set.end(), i))
+            removed += (removed.empty() ? "" : ",") + settings[i].first;
+          else kept.push_back(settings[i]);
         }
-        kept.insert(kept.end(), kept_always.begin(), kept_always.end());
+        kept.insert(kept.end(), always_kept.begin(), always_kept.end());
         UnitName without_some = name;
         without_some.settings = settings_text(kept);
-        std::vector<std::string> units = {without_some.text()};
-        for (size_t i = 1; i < judge_.units().size(); ++i) units.push_back(judge_.units()[i]->name());
-        const Result<Judge> without = Judge::bind(judge_.property(), units, judge_.op(), registry_);
-        if (!without) return true;
-        const std::vector<Verdict> said = without->judge(cases);
+        const Result<Judge> judge = Judge::bind(judge_.property(), {without_some.text()}, judge_.op(), registry_);
+        if (!judge) return true;
+        const std::vector<Verdict> of_kept = judge->judge(cases);
         for (size_t i = 0; i < cases.size(); ++i)
-          if (verdicts[i].fails && !said[i].fails && causes[i] == unexplained) causes[i] = removed;
+          if (verdicts[i].fails && !of_kept[i].fails && causes[i] == unexplained) causes[i] = removed;
         return true;
       });
     return causes;
@@ -331,8 +330,7 @@ class Defaults final : public CauseMethod {
   std::string fact_of_one(const std::string& name) const override {
     const std::string first = UnitName(judge_.units()[0]->name()).backend;
     const std::string arithmetic = name == kernel_name ? first : first + ":" + name;
-    if (judge_.units().size() == 1) return property_fact(judge_.property(), arithmetic);
-    return difference_fact(name, first, UnitName(judge_.units()[1]->name()).backend);
+    return property_fact(judge_.property(), arithmetic);
   }
 
  private:
@@ -355,9 +353,9 @@ bool contradicts_nothing(const Judge& judge) {
 Causes::Causes(const Judge& judge, const Registry& registry) : judge_(judge), method_(product_causes(judge, registry)) {
   const OpKind kind = judge.op().kind;
   if (method_) return;
-  if (kind == OpKind::gemm && judge.units().size() == 1) method_ = std::make_unique<Defaults>(judge, registry);
+  if (kind == OpKind::gemm && judge.units().size() == 1) method_ = std::make_unique<DefaultSettings>(judge, registry);
   else if (kind == OpKind::dot || kind == OpKind::gemm) method_ = std::make_unique<Ablation>(judge, registry);
-  else method_ = std::make_unique<Variants>(judge, registry);
+  else method_ = std::make_unique<ChangedOp>(judge, registry);
 }
 
 std::vector<std::string> Causes::find(const Batch& cases, const std::vector<Verdict>& verdicts) {

@@ -45,7 +45,7 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
   Outcomes second;
   units_[1]->run(cases, second);
   SpecialOperands special(cases);
-  const bool with_flags = !first.flags.empty() && !second.flags.empty();
+  const bool have_flags = !first.flags.empty() && !second.flags.empty();
   for (size_t i = 0; i < cases.size(); ++i) {
     if (!first.has_answer(i) || !second.has_answer(i)) continue;
     Verdict& v = verdicts[i];
@@ -54,7 +54,7 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
     v.element = std::max(difference, 0);
     v.first = first.results.get(i, v.element);
     v.second = second.results.get(i, v.element);
-    if (difference < 0 && (!with_flags || same_flags(cases, i, first.flags[i], second.flags[i]))) continue;
+    if (difference < 0 && (!have_flags || same_flags(cases, i, first.flags[i], second.flags[i]))) continue;
     v.fails = true;
     v.cls = v.first == v.second ? ValueClass::flags : value_class(op_, special[i], v.first, v.second, v.element);
   }
@@ -72,9 +72,9 @@ std::vector<Batch> Judge::changed_cases(const Batch& cases) const {
   if (!bound_ || !bound_->has_plain_changed_case()) return {};
   Outcomes base;
   units_[0]->run(cases, base);
-  std::vector<Verdict> said;
+  std::vector<Verdict> verdicts;
   std::vector<Batch> changed_cases;
-  bound_->judge(cases, base, said, &changed_cases);
+  bound_->judge(cases, base, verdicts, &changed_cases);
   return changed_cases;
 }
 

@@ -40,7 +40,7 @@ class Judge {
   Op op_;
   std::string property_;
   std::vector<std::unique_ptr<Unit>> units_;
-  std::unique_ptr<BoundProperty> bound_;  ///< of one unit; nullptr for a comparison
+  std::unique_ptr<BoundProperty> bound_;  ///< the property of one unit; nullptr for a comparison
 };
 
 }  // namespace mmafuzz

@@ -15,7 +15,7 @@ namespace {
 using Additions = WayToAdd::Additions;
 using Cuts = WayToAdd::Cuts;
 using Joining = WayToAdd::Joining;
-using Parts = WayToAdd::Parts;
+using CutParts = WayToAdd::CutParts;
 
 /// A decision in which two ways can differ.
 struct Aspect {
@@ -25,9 +25,10 @@ struct Aspect {
 };
 
 /// The aspect of `members`, which are replaced together. `word` describes them in one way, `what` says what they are.
+/// `differs`: given where other than equal members do not differ, either.
 template <auto... members, class Word>
-Aspect aspect(const WayToAdd& x, const WayToAdd& y, const char* what, Word word) {
-  return {((x.*members != y.*members) || ...),
+Aspect aspect(const WayToAdd& x, const WayToAdd& y, const char* what, Word word, std::optional<bool> differs = {}) {
+  return {differs.value_or(((x.*members != y.*members) || ...)),
           [](WayToAdd& to, const WayToAdd& from) { ((to.*members = from.*members), ...); },
           std::string(what) + " " + word(x) + " against " + word(y)};
 }
@@ -38,17 +39,18 @@ const char* word_of(const char* const (&words)[n], Enum value) {
 }
 
 std::string order_of(const WayToAdd& way) {
+  constexpr size_t most = 4;  // indices shown
   bool by_index = true;
   std::string text;
   for (size_t i = 0; i < way.order.size(); ++i) {
     by_index &= way.order[i] == static_cast<int>(i);
-    if (i < 4) text += (i ? ", " : "") + std::to_string(way.order[i]);
+    if (i < most) text += (i ? ", " : "") + std::to_string(way.order[i]);
   }
-  return by_index ? "by index" : text + (way.order.size() > 4 ? ", ..." : "");
+  return by_index ? "by index" : text + (way.order.size() > most ? ", ..." : "");
 }
 
 const char* second_cut_of(const WayToAdd& way) {
-  const bool cuts = way.kept && way.c == Joining::second_stage;
+  const bool cuts = way.kept_bits && way.c_joins == Joining::second_stage;
   return !cuts                ? "nothing"
          : way.cuts_sum       ? "downwards, their sum too"
          : way.cuts_downwards ? "downwards"
@@ -74,35 +76,40 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
   static constexpr const char* forms[] = {"s + c", "s - c", "c - s", "-s - c", "-(s - c)", "-(s + c)", "s alone"};
   static_assert(std::size(forms) == size_t(Form::s_alone) + 1);
   const auto parts = [](const W& w) -> std::string {
-    if (w.parts == Parts::groups) return "as exact sums of " + std::to_string(w.group);
-    if (w.parts == Parts::first_sums) return "in sums of " + std::to_string(w.group) + " first";
-    return w.parts == Parts::whole ? "all together" : "even and odd ones apart";
+    if (w.cut_parts == CutParts::groups) return "as exact sums of " + std::to_string(w.group_size);
+    if (w.cut_parts == CutParts::first_sums) return "in sums of " + std::to_string(w.group_size) + " first";
+    return w.cut_parts == CutParts::whole ? "all together" : "even and odd ones apart";
   };
   const auto block = [](const W& w) {
     return static_cast<size_t>(w.block) >= w.order.size() ? "all" : std::to_string(w.block);
   };
+  const bool joins_elsewhere = x.c_joins != y.c_joins || (x.summed_together > 0) != (y.summed_together > 0);
   std::vector<Aspect> all = {
       aspect<&W::rounds_products>(x, y, "products", [](const W& w) { return w.rounds_products ? "rounded" : "exact"; }),
       aspect<&W::additions>(x, y, "additions rounded", [](const W& w) { return word_of(additions, w.additions); }),
-      aspect<&W::c, &W::span, &W::together, &W::sums_from_zero, &W::last_rounding>(
+      aspect<&W::c_joins, &W::products_before_c, &W::summed_together, &W::sums_from_zero, &W::last_rounding>(
           x, y, "c added",
-          [](const W& w) { return w.together ? "to the sum of all chains or blocks" : word_of(joining, w.c); }),
-      aspect<&W::parts, &W::group>(x, y, "products cut", parts),
+          [](const W& w) {
+            return w.summed_together ? "to the sum of all chains or blocks" : word_of(joining, w.c_joins);
+          },
+          joins_elsewhere),
+      aspect<&W::cut_parts, &W::group_size>(x, y, "products cut", parts),
       aspect<&W::cuts_downwards, &W::cuts_sum>(x, y, "the second stage cuts", second_cut_of),
       aspect<&W::order>(x, y, "order of the products", order_of),
-      aspect<&W::block>(x, y, "products per step", block),
+      aspect<&W::block>(x, y, "products per step", block, block(x) != block(y)),
       aspect<&W::cuts>(x, y, "addends cut", [](const W& w) { return word_of(cuts, w.cuts); }),
-      aspect<&W::kept>(x, y, "bits kept below the greatest exponent",
-                       [](const W& w) { return number_or(w.kept, "all"); }),
-      aspect<&W::zero_reads>(x, y, "exponent of a zero", [](const W& w) { return number_or(w.zero_reads, "none"); }),
+      aspect<&W::kept_bits>(x, y, "bits kept below the greatest exponent",
+                            [](const W& w) { return number_or(w.kept_bits, "all"); }),
+      aspect<&W::zero_exponent>(x, y, "exponent of a zero",
+                                [](const W& w) { return number_or(w.zero_exponent, "none"); }),
       aspect<&W::guard_of_c>(x, y, "bits kept below c beyond these",
                              [](const W& w) { return std::to_string(w.guard_of_c); }),
       aspect<&W::drops_lost_c>(x, y, "a negative c of which no bit is kept",
                                [](const W& w) { return w.drops_lost_c ? "may be zero" : "as it is cut"; }),
       aspect<&W::form>(x, y, "of a sum s and c", [](const W& w) { return word_of(forms, w.form); }),
       aspect<&W::via_fp32>(x, y, "a sum rounded", [](const W& w) { return w.via_fp32 ? "to fp32 first" : "once"; }),
-      aspect<&W::normalizes>(x, y, "exponents of subnormal operands",
-                             [](const W& w) { return w.normalizes ? "as fp16" : "as they are"; }),
+      aspect<&W::reads_as_fp16>(x, y, "exponents of subnormal operands",
+                                [](const W& w) { return w.reads_as_fp16 ? "as fp16" : "as they are"; }),
       aspect<&W::subnormals>(x, y, "subnormals", [](const W& w) { return word_of(subnormals, w.subnormals); }),
       aspect<&W::flushed>(x, y, "numbers that may be flushed", [](const W& w) { return word_of(flushed, w.flushed); }),
       aspect<&W::tininess>(x, y, "a result is judged as subnormal",
@@ -117,11 +124,9 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
       aspect<&W::overflow>(x, y, "a sum beyond the greatest number",
                            [](const W& w) { return word_of(overflow, w.overflow); }),
       aspect<&W::rounding>(x, y, "rounding", [](const W& w) { return name_of(w.rounding); })};
-  all[2].differs = x.c != y.c || (x.together > 0) != (y.together > 0);  // the aspect "c added"
-  all[6].differs = block(x) != block(y);                                // the aspect "products per step"
   all.back().take = [](WayToAdd& to, const WayToAdd& from) {
     to.rounding = from.rounding;
-    if (to.c != Joining::last) to.last_rounding = from.rounding;
+    if (to.c_joins != Joining::last) to.last_rounding = from.rounding;
   };
   std::erase_if(all, [](const Aspect& aspect) { return !aspect.differs; });
   return all;
@@ -150,20 +155,20 @@ std::string arithmetics_of(const Judge& judge, const Registry& registry) {
   return text;
 }
 
-std::string steps_that_matter(const Judge& judge, const Batch& one, const Registry& registry) {
+std::string steps_that_matter(const Judge& judge, const Batch& single, const Registry& registry) {
   const Op& op = judge.op();
   if (op.kind != OpKind::dot || op.d.fields().integer || judge.units().size() != 2) return "";
   DotCase loader(op);
-  const DotOperands in = loader.load(one, 0);
+  const DotOperands in = loader.load(single, 0);
   if (!is_finite_case(op, in)) return "";
   const std::optional<WayToAdd> x = way_of_unit(*judge.units()[0], op, registry),
                                 y = way_of_unit(*judge.units()[1], op, registry);
   if (!x || !y) return "";
-  const Verdict verdict = judge.judge(one)[0];
+  const Verdict verdict = judge.judge(single)[0];
   if (!verdict.fails) return "";
   const auto gives = [&](const WayToAdd& way, uint64_t result) {
-    const std::optional<uint64_t> given = add_in_that_way(way, op, in);
-    return given && same_result(op, *given, result);
+    const std::optional<uint64_t> sum = add_in_that_way(way, op, in);
+    return sum && same_result(op, *sum, result);
   };
   if (!gives(*x, verdict.first) || !gives(*y, verdict.second)) return "";
   const std::vector<Aspect> aspects = aspects_of(*x, *y);

@@ -17,6 +17,6 @@ std::string arithmetics_of(const Judge& judge, const Registry& registry);
 /// "additions rounded once against in pairs; c added with the products against last": the smallest set of steps that
 /// makes the first unit's arithmetic give the second's result on case 0. Empty where a unit is not made of such steps,
 /// its steps do not give its result, the case is not finite, or the op is not a floating-point dot.
-std::string steps_that_matter(const Judge& judge, const Batch& one, const Registry& registry);
+std::string steps_that_matter(const Judge& judge, const Batch& single, const Registry& registry);
 
 }  // namespace mmafuzz

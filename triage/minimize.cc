@@ -53,14 +53,14 @@ struct Minimizer::Descent {
   bool accept_one(const Batch& candidates) {
     const std::vector<Verdict> verdicts = judge.judge(candidates);
     Batch failing(judge.op());
-    std::vector<Verdict> said;
+    std::vector<Verdict> failures;
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (!verdicts[i].fails || verdicts[i].cls != cls) continue;
       failing.append(candidates, i);
-      said.push_back(verdicts[i]);
+      failures.push_back(verdicts[i]);
     }
-    if (said.empty()) return false;
-    const std::vector<std::string> found = causes.find(failing, said);
+    if (failures.empty()) return false;
+    const std::vector<std::string> found = causes.find(failing, failures);
     const auto at = std::find(found.begin(), found.end(), cause);
     if (at == found.end()) return false;
     current = Operands(judge.op(), failing, static_cast<size_t>(at - found.begin()));
@@ -69,20 +69,20 @@ struct Minimizer::Descent {
   }
 };
 
-Batch Minimizer::minimize(const Batch& one, ValueClass cls, const std::string& cause) {
-  const Operands start(judge_.op(), one, 0);
+Batch Minimizer::minimize(const Batch& single, ValueClass cls, const std::string& cause) {
+  const Operands start(judge_.op(), single, 0);
   Descent descent{judge_, causes_, cls, cause, start, start.cost()};
   // The simplest case may be out of reach of the simplifications of one case, and be in a list of small cases. The
   // lists depend on the key alone, so that a second run from a minimal case finds nothing new.
-  const bool specials = cls == ValueClass::special;
+  const bool has_special = cls == ValueClass::special;
   for (int addends = 1; addends < std::min(descent.cost.addends, max_small_addends + 1); ++addends)
-    if (descent.accept_first(small_cases_of(addends, specials))) break;
+    if (descent.accept_first(small_cases_of(addends, has_special))) break;
   for (bool changed = true; changed;) {
     changed = false;
     for (const Simplification simplify : simplifications())
       while (descent.accept_first(simplify(descent.current))) changed = true;
     if (!changed && descent.cost.addends >= 1 && descent.cost.addends <= max_small_addends)
-      changed = descent.accept_first(small_cases_of(descent.cost.addends, specials));
+      changed = descent.accept_first(small_cases_of(descent.cost.addends, has_special));
   }
   Batch result(judge_.op());
   result.resize(1);
@@ -90,11 +90,11 @@ Batch Minimizer::minimize(const Batch& one, ValueClass cls, const std::string& c
   return result;
 }
 
-const SmallCases::List& Minimizer::small_cases_of(int addends, bool specials) {
+const SmallCases::List& Minimizer::small_cases_of(int addends, bool has_special) {
   int fraction_bits = 24;  // for units without a row
   for (const std::unique_ptr<Unit>& unit : judge_.units())
     if (unit->model()) fraction_bits = unit->model()->fraction_bits;
-  return small_.of(judge_.op(), addends, fraction_bits, specials);
+  return small_cases_.cases_of(judge_.op(), addends, fraction_bits, has_special);
 }
 
 }  // namespace mmafuzz

@@ -4,42 +4,44 @@
 
 #include "core/case_text.h"
 #include "triage/minimize.h"
-#include "triage/unexplained/own_unit.h"
+#include "triage/unexplained/unit_without_row.h"
 #include "triage/triage.h"
 
 namespace mmafuzz {
 
 std::optional<MinimizedDivergence> minimized(const std::string& property, const std::vector<std::string>& units,
-                                             const Batch& one, const Registry& registry, std::string* changed) {
-  Result<Judge> judge = Judge::bind(property, units, one.op(), registry);
+                                             const Batch& single, const Registry& registry, std::string* changed) {
+  Result<Judge> judge = Judge::bind(property, units, single.op(), registry);
   if (!judge) throw std::runtime_error(judge.refusal().reason);
   if (changed) {
-    const std::vector<Batch> changed_cases = judge->changed_cases(one);
+    const std::vector<Batch> changed_cases = judge->changed_cases(single);
     *changed = changed_cases.empty() ? "" : case_line(changed_cases[0], 0);
   }
   Causes causes(*judge, registry);
   MinimizedDivergence found;
-  found.verdict = judge->judge(one)[0];
+  found.verdict = judge->judge(single)[0];
   if (!found.verdict.fails) return std::nullopt;
   Bucket& bucket = found.bucket;
-  bucket.key = {property, op_label(one.op()), units, name_of(found.verdict.cls)};
+  bucket.key = {property, op_label(single.op()), units, name_of(found.verdict.cls)};
   bucket.severity = property == "equals_model" ? Severity::contract : Severity::semantic;
   for (const std::unique_ptr<Unit>& unit : judge->units())
     if (unit->claim(property)) bucket.severity = Severity::contract;
-  bucket.cause = cause_of(one, found.verdict, *judge, causes);
+  bucket.cause = cause_of(single, found.verdict, *judge, causes);
   bucket.detail = causes.detail(bucket.cause);
-  found.witness = one;
-  if (bucket.cause != unstable && one.op().kind == OpKind::gemm) {
-    found.witness = minimize_gemm(property, units, one, found.verdict.cls, bucket.cause, registry);
-    judge = Judge::bind(property, units, found.witness.op(), registry);
-    found.verdict = judge->judge(found.witness)[0];
-  } else if (bucket.cause != unstable) {
-    SmallCases small;
-    found.witness = Minimizer(*judge, causes, small).minimize(one, found.verdict.cls, bucket.cause);
+  found.witness = single;
+  if (bucket.cause != unstable) {
+    const ValueClass cls = found.verdict.cls;
+    SmallCases small_cases;
+    if (single.op().kind == OpKind::gemm) {
+      found.witness = minimize_gemm(property, units, single, cls, bucket.cause, registry);
+      judge = Judge::bind(property, units, found.witness.op(), registry);  // it may have smaller matrices
+    } else {
+      found.witness = Minimizer(*judge, causes, small_cases).minimize(single, cls, bucket.cause);
+    }
     found.verdict = judge->judge(found.witness)[0];
   }
-  if (bucket.cause == unexplained && OwnUnit::speaks_of(*judge))
-    bucket.detail = OwnUnit(*judge, registry).describe(found.witness);
+  if (bucket.cause == unexplained && UnitWithoutRow::speaks_of(*judge))
+    bucket.detail = UnitWithoutRow(*judge, registry).describe(found.witness);
   bucket.witness = witness_text(bucket, *judge, found.witness, found.verdict);
   return found;
 }

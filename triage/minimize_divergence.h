@@ -17,11 +17,11 @@ struct MinimizedDivergence {
   Verdict verdict;
 };
 
-/// Case 0 of `one`, on which these units break the property, in its normal form. Nothing where the case does not fail.
-/// `changed` receives the line of the changed case of `one`, or "" under a property without one. Throws
+/// Case 0 of `single`, on which these units break the property, in its normal form. Nothing where the case does not
+/// fail. `changed` receives the line of the changed case of `single`, or "" under a property without one. Throws
 /// std::runtime_error where a unit or the property is unknown or declines the op.
 std::optional<MinimizedDivergence> minimized(const std::string& property, const std::vector<std::string>& units,
-                                             const Batch& one, const Registry& registry,
+                                             const Batch& single, const Registry& registry,
                                              std::string* changed = nullptr);
 
 }  // namespace mmafuzz

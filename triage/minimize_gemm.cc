@@ -1,5 +1,6 @@
 // The normal form of a divergence of matrix products.
 #include <algorithm>
+#include <numeric>
 
 #include "arithmetic/corner_encodings.h"
 #include "triage/minimize.h"
@@ -11,18 +12,19 @@ namespace {
 using Kept = std::vector<int>;
 
 /// The case with the kept rows of a, columns of b and indices of the summation only.
-Batch part_of(const Batch& one, const Kept& rows, const Kept& columns, const Kept& inner) {
-  Op op = one.op();
+Batch part_of(const Batch& single, const Kept& rows, const Kept& columns, const Kept& inner) {
+  Op op = single.op();
   const int n = op.n, k = op.k;
   op.m = static_cast<int>(rows.size());
   op.n = static_cast<int>(columns.size());
   op.k = static_cast<int>(inner.size());
   Batch part(op);
   part.resize(1);
-  const auto copy = [&](size_t column, const Kept& outer, const Kept& within, int stride) {
-    int to = 0;
-    for (const int i : outer)
-      for (const int j : within) part.inputs()[column].set(0, to++, one.inputs()[column].get(0, i * stride + j));
+  const auto copy = [&](size_t matrix, const Kept& kept_rows, const Kept& kept_columns, int stride) {
+    int index = 0;
+    for (const int i : kept_rows)
+      for (const int j : kept_columns)
+        part.inputs()[matrix].set(0, index++, single.inputs()[matrix].get(0, i * stride + j));
   };
   copy(0, rows, inner, k);
   copy(1, inner, columns, n);
@@ -32,10 +34,10 @@ Batch part_of(const Batch& one, const Kept& rows, const Kept& columns, const Kep
 
 /// The case with the longest significands: every finite nonzero number of a and b becomes the largest in magnitude with
 /// its sign and with the maximum exponent in its matrix. Then fewer products can fill an accumulator.
-Batch filled(const Batch& one) {
-  Batch full = one;
+Batch filled(const Batch& single) {
+  Batch full = single;
   for (size_t column = 0; column < 2; ++column) {
-    const FormatFields& f = (column == 0 ? one.op().a : one.op().b).fields();
+    const FormatFields& f = (column == 0 ? single.op().a : single.op().b).fields();
     Column& values = full.inputs()[column];
     int greatest = f.emin();
     const auto number = [&](int e) { return decode(f, values.get(0, e)); };
@@ -48,15 +50,15 @@ Batch filled(const Batch& one) {
   return full;
 }
 
-Kept all_of(int count) {
-  Kept list;
-  for (int i = 0; i < count; ++i) list.push_back(i);
+Kept all_below(int count) {
+  Kept list(static_cast<size_t>(count));
+  std::iota(list.begin(), list.end(), 0);
   return list;
 }
 
 }  // namespace
 
-Batch minimize_gemm(const std::string& property, const std::vector<std::string>& units, const Batch& one,
+Batch minimize_gemm(const std::string& property, const std::vector<std::string>& units, const Batch& single,
                     ValueClass cls, const std::string& cause, const Registry& registry) {
   const auto judge_on = [&](const Op& op) { return Judge::bind(property, units, op, registry); };
   const auto still_fails = [&](const Batch& candidate) {
@@ -66,14 +68,15 @@ Batch minimize_gemm(const std::string& property, const std::vector<std::string>&
     if (!verdict.fails || verdict.cls != cls) return false;
     return Causes(*judge, registry).find(candidate, {verdict})[0] == cause;
   };
+  /// Takes some rows, columns or indices of the summation away; false where none can be.
   const auto drop_from = [&](Batch& from, int dimension) {
     const Op& op = from.op();
     const int count = dimension == 0 ? op.m : dimension == 1 ? op.n : op.k;
-    for (int part = count / 2; part >= 1; part /= 2)
-      for (int first = 0; first < count; first += part) {
-        Kept kept[3] = {all_of(op.m), all_of(op.n), all_of(op.k)};
+    for (int dropped = count / 2; dropped >= 1; dropped /= 2)
+      for (int first = 0; first < count; first += dropped) {
+        Kept kept[3] = {all_below(op.m), all_below(op.n), all_below(op.k)};
         Kept& list = kept[dimension];
-        list.erase(list.begin() + first, list.begin() + std::min(first + part, count));
+        list.erase(list.begin() + first, list.begin() + std::min(first + dropped, count));
         if (list.empty()) continue;
         const Batch smaller = part_of(from, kept[0], kept[1], kept[2]);
         for (const Batch& candidate : {smaller, filled(smaller)}) {
@@ -94,14 +97,14 @@ Batch minimize_gemm(const std::string& property, const std::vector<std::string>&
     return from;
   };
 
-  Batch witness = one;
+  Batch witness = single;
   while (true) {  // the normal form of the elements makes zeros, whose rows and products can then be dropped
     witness = shrunk(std::move(witness));
     Result<Judge> judge = judge_on(witness.op());
     if (!judge) return witness;
     Causes causes(*judge, registry);
-    SmallCases small;
-    witness = Minimizer(*judge, causes, small).minimize(witness, cls, cause);
+    SmallCases small_cases;
+    witness = Minimizer(*judge, causes, small_cases).minimize(witness, cls, cause);
     Batch smaller = shrunk(witness);
     if (smaller.op() == witness.op()) return witness;
     witness = std::move(smaller);

@@ -6,7 +6,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr int times = 4;           ///< runs in which a sequence must fail for fails_after_others()
+constexpr int runs = 4;            ///< of a sequence, in each of which it must fail for fails_after_others()
 constexpr size_t max_tries = 300;  ///< limit of sequences tried to simplify cases: each try starts processes
 
 Batch without(const Batch& sequence, size_t first, size_t count) {
@@ -44,23 +44,24 @@ bool simplify_one(const Judge& judge, const Registry& registry, Batch& sequence,
 }  // namespace
 
 bool fails_after_others(const Judge& judge, const Registry& registry, const Batch& sequence) {
-  for (int i = 0; i < times; ++i)
+  for (int i = 0; i < runs; ++i)
     if (!fails_once(judge, registry, sequence)) return false;
   return true;
 }
 
-Period period_of(const Judge& judge, const Registry& registry, const Batch& one) {
-  constexpr size_t longest = 1024, periods = 3;
-  Batch copies(one.op());
-  for (size_t i = 0; i < longest * periods; ++i) copies.append(one, 0);
+Period period_of(const Judge& judge, const Registry& registry, const Batch& single) {
+  constexpr size_t longest = 1024, periods = 3;  // copies of the longest period that is found; periods that are seen
+  Batch copies(single.op());
+  for (size_t i = 0; i < longest * periods; ++i) copies.append(single, 0);
   const std::vector<Verdict> verdicts = judge.judge_anew(copies, registry);
   for (size_t n = 2; n <= longest; ++n) {
-    size_t failing = 0, shown = 0;
+    size_t failing = 0;
     for (size_t i = 0; i < n; ++i) failing += verdicts[i].fails;
     bool repeats = failing > 0 && failing < n;
     for (size_t i = n; repeats && i < verdicts.size(); ++i) repeats = verdicts[i].fails == verdicts[i - n].fails;
     if (!repeats) continue;
-    for (shown = n; !verdicts[shown - 1].fails;) ++shown;
+    size_t shown = n;
+    while (!verdicts[shown - 1].fails) ++shown;
     return {n, shown};
   }
   return {};
@@ -76,9 +77,7 @@ std::optional<Batch> minimize_sequence(const Judge& judge, const Registry& regis
     }
   for (size_t i = 0; i + 1 < best.size(); ++i) {  // most cases only have to exist, whatever their operands
     Batch emptier = best;
-    Operands zeros(best.op(), best, i);
-    for (size_t at = 0; at < zeros.size(); ++at) zeros.clear(at);
-    zeros.store(emptier, i);
+    cleared(Operands(best.op(), best, i)).store(emptier, i);
     if (fails_once(judge, registry, emptier)) best = std::move(emptier);
   }
   size_t tries = 0;

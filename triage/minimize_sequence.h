@@ -15,7 +15,7 @@ struct Period {
   size_t cases = 0;  ///< copies after which the failures repeat; 0: they have no period
   size_t shown = 0;  ///< a number of copies, `cases` or more, the last of which fails
 };
-Period period_of(const Judge& judge, const Registry& registry, const Batch& one);
+Period period_of(const Judge& judge, const Registry& registry, const Batch& single);
 
 /// Makes a sequence for which fails_after_others() holds shorter, then each of its cases simpler by the steps of single
 /// cases (triage/simplifications.h). Nothing where fails_after_others() does not hold for the result.

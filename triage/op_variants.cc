@@ -4,28 +4,29 @@
 #include <cstring>
 
 #include "core/property.h"
+#include "core/unit_name.h"
 #include "oracles/quantizers/fp32_recipes.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
 namespace {
 
-struct Word {
-  const char* name;
-  const char* meaning;
+struct NamedMeaning {
+  const char *name, *meaning;
 };
-constexpr Word words[] = {{"rounding", "another rounding mode"},
-                          {"subnormals", "subnormal operands or results are flushed to zero, or are kept"},
-                          {"saturation", "a result beyond the range becomes the greatest number, or infinity"},
-                          {"special_values", "NaN encodings, or NaN where the other has a number"},
-                          {"tininess", "underflow is detected before rounding, or after"},
-                          {"inexact", "the rounding to an integer raises the inexact flag, or does not"},
-                          {"quiet_nans", "a comparison is invalid for quiet NaNs, or is not"},
-                          {"double_rounding", "rounded to a wider format first"},
-                          {"contraction", "product and sum are rounded separately"}};
+constexpr NamedMeaning meanings[] = {
+    {"rounding", "another rounding mode"},
+    {"subnormals", "subnormal operands or results are flushed to zero, or are kept"},
+    {"saturation", "a result beyond the range becomes the greatest number, or infinity"},
+    {"special_values", "NaN encodings, or NaN where the other has a number"},
+    {"tininess", "underflow is detected before rounding, or after"},
+    {"inexact", "the rounding to an integer raises the inexact flag, or does not"},
+    {"quiet_nans", "a comparison is invalid for quiet NaNs, or is not"},
+    {"double_rounding", "rounded to a wider format first"},
+    {"contraction", "product and sum are rounded separately"}};
 
 /// Case `index` as the only case of another op with the same fields.
-Batch under(const Op& op, const Batch& cases, size_t index) {
+Batch as_case_of(const Op& op, const Batch& cases, size_t index) {
   Batch one(op);
   one.resize(1);
   for (size_t f = 0; f < one.inputs().size(); ++f)
@@ -51,7 +52,7 @@ Answer answer_of(const Outcomes& outcomes, size_t index) {
 
 bool same(const Batch& cases, size_t index, const Answer& x, const Answer& y) {
   const bool same_flags = x.flags < 0 || y.flags < 0 || x.flags == y.flags;
-  return same_flags && first_difference(under(cases.op(), cases, index), x.results, y.results, 0) < 0;
+  return same_flags && first_difference(as_case_of(cases.op(), cases, index), x.results, y.results, 0) < 0;
 }
 
 Answer run_one(const Unit& unit, const Batch& one) {
@@ -60,6 +61,7 @@ Answer run_one(const Unit& unit, const Batch& one) {
   return answer_of(outcomes, 0);
 }
 
+// The beginnings of names, before the name of a rule, a format, a rounding mode or a recipe.
 constexpr std::string_view scale_as = "scale_as_", scale_through = "scale_through_", elements_round = "elements_round_",
                            scale_steps = "scale_by_", code_steps = "codes_by_";
 
@@ -68,13 +70,13 @@ constexpr std::string_view scale_as = "scale_as_", scale_through = "scale_throug
 /// One operation, or two in sequence, of which `then` takes the result of `op` as its first operand.
 struct OpVariants::Variant {
   std::string name;
-  Op op, then;
-  std::unique_ptr<Unit> unit, then_unit;  ///< of `op`, and of `then`: nullptr where there is one operation only
-  bool product_first = false;             ///< a fused multiply-add as a product, then a sum with the third operand
-  size_t changes = 1;                     ///< number of names in `name`
+  Op op, then = {};
+  std::unique_ptr<Unit> unit;                 ///< of `op`
+  std::unique_ptr<Unit> then_unit = nullptr;  ///< of `then`; nullptr where there is one operation only
+  size_t changes = 1;                         ///< number of names in `name`
 
   Answer run(const Batch& cases, size_t index) const {
-    if (!then_unit) return run_one(*unit, under(op, cases, index));
+    if (!then_unit) return run_one(*unit, as_case_of(op, cases, index));
     Batch first(op);
     first.resize(1);
     for (int i = 0; i < first.inputs()[0].count(); ++i) first.inputs()[0].set(0, i, cases.inputs()[0].get(index, i));
@@ -82,7 +84,8 @@ struct OpVariants::Variant {
     Batch second(then);
     second.resize(1);
     second.inputs()[0].set(0, 0, middle.result());
-    if (product_first) second.inputs()[0].set(0, 1, cases.inputs()[0].get(index, 2));
+    const bool is_sum = second.inputs()[0].count() == 2;  // of a product and the third operand of a multiply-add
+    if (is_sum) second.inputs()[0].set(0, 1, cases.inputs()[0].get(index, 2));
     Answer last = run_one(*then_unit, second);
     if (last.flags >= 0 && middle.flags >= 0) last.flags |= middle.flags;
     return last;
@@ -96,7 +99,7 @@ void OpVariants::add_blocks(const Registry& registry) {
     Result<std::unique_ptr<Unit>> unit = registry.bind(settings.empty() ? name : name + "?" + settings, op);
     return unit ? std::move(*unit) : nullptr;
   };
-  asked_ = bound(op_, "");
+  op_unit_ = bound(op_, "");
   /// A change of one part: of the op, or of the unit's settings.
   struct Change {
     std::string name;
@@ -131,7 +134,7 @@ void OpVariants::add_blocks(const Registry& registry) {
       elements.push_back({std::string(code_steps) + recipe.name, op_, std::string("codes_by=") + recipe.name});
   const auto add = [&](const std::string& name, const Op& op, const std::string& settings, size_t changes) {
     if (std::unique_ptr<Unit> unit = bound(op, settings))
-      variants_.push_back({name, op, {}, std::move(unit), nullptr, false, changes});
+      variants_.push_back({.name = name, .op = op, .unit = std::move(unit), .changes = changes});
   };
   for (const std::vector<Change>* changes : {&scales, &elements})
     for (const Change& change : *changes) add(change.name, change.op, change.settings, 1);
@@ -146,8 +149,8 @@ void OpVariants::add_blocks(const Registry& registry) {
     for (const Change& element : elements) {
       Op both = scale.op;
       both.rounding = element.op.rounding;
-      const bool two = !scale.settings.empty() && !element.settings.empty();
-      add(scale.name + "," + element.name, both, scale.settings + (two ? "," : "") + element.settings, 2);
+      const bool both_set = !scale.settings.empty() && !element.settings.empty();
+      add(scale.name + "," + element.name, both, scale.settings + (both_set ? "," : "") + element.settings, 2);
     }
 }
 
@@ -156,14 +159,14 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
     add_blocks(registry);
     return;
   }
-  if (Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", op)) asked_ = std::move(*unit);
+  if (Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", op)) op_unit_ = std::move(*unit);
   const auto add = [&](std::string name, const Op& changed) {
     if (Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", changed))
-      variants_.push_back({std::move(name), changed, {}, std::move(*unit), nullptr, false});
+      variants_.push_back({.name = std::move(name), .op = changed, .unit = std::move(*unit)});
   };
-  const auto add_two = [&](const char* name, const Op& first, const Op& second, bool product_first) {
-    Result<std::unique_ptr<Unit>> one = registry.bind("ieee", first), two = registry.bind("ieee", second);
-    if (one && two) variants_.push_back({name, first, second, std::move(*one), std::move(*two), product_first});
+  const auto add_two = [&](const char* name, const Op& first, const Op& second) {
+    Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", first), then = registry.bind("ieee", second);
+    if (unit && then) variants_.push_back({name, first, second, std::move(*unit), std::move(*then)});
   };
   std::vector<Op> rounded;
   for (const Rounding mode :
@@ -203,14 +206,14 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
       Op first = op, second = op;
       first.d = *middle;
       second.a = *middle;
-      add_two("double_rounding", first, second, false);
+      add_two("double_rounding", first, second);
     }
   }
   if (op.kind == OpKind::scalar && op.scalar == ScalarOperation::fma) {
     Op product = op, sum = op;
     product.scalar = ScalarOperation::mul;
     sum.scalar = ScalarOperation::add;
-    add_two("contraction", product, sum, true);
+    add_two("contraction", product, sum);
   }
   for (Op other : rounded) {
     other.flush_to_zero = flushed.flush_to_zero;
@@ -227,33 +230,33 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
 OpVariants::~OpVariants() = default;
 
 std::string OpVariants::name(const Batch& cases, size_t index, const Outcomes& first, const Outcomes& second) const {
-  if (!asked_) return "";
+  if (!op_unit_) return "";
   const Answer answers[2] = {answer_of(first, index), answer_of(second, index)};
-  const Answer asked = run_one(*asked_, under(op_, cases, index));
-  const bool first_is_right = same(cases, index, answers[0], asked);
-  if (!first_is_right && !same(cases, index, answers[1], asked)) return "";
-  const Answer& other = answers[first_is_right ? 1 : 0];
+  const Answer of_op = run_one(*op_unit_, as_case_of(op_, cases, index));
+  const bool first_is_right = same(cases, index, answers[0], of_op);
+  if (!first_is_right && !same(cases, index, answers[1], of_op)) return "";
+  const Answer& deviating = answers[first_is_right ? 1 : 0];
   const auto is_nan = [&](uint64_t x) { return decode(op_.d.fields(), x).cls == NumberClass::nan; };
-  if (is_nan(other.result()) && is_nan(asked.result())) return "special_values";
+  if (is_nan(deviating.result()) && is_nan(of_op.result())) return "special_values";
   for (const Variant& variant : variants_)
-    if (same(cases, index, variant.run(cases, index), other)) return variant.name;
-  return is_nan(other.result()) || is_nan(asked.result()) ? "special_values" : "";
+    if (same(cases, index, variant.run(cases, index), deviating)) return variant.name;
+  return is_nan(deviating.result()) || is_nan(of_op.result()) ? "special_values" : "";
 }
 
 const std::vector<size_t>& OpVariants::order_for(const Unit& unit) {
   std::vector<size_t>& order = orders_[&unit];
   if (!order.empty()) return order;
-  constexpr size_t drawn = 512;
+  constexpr size_t drawn = 512;  // blocks
   Batch blocks(op_);
   StructuredGenerator(op_, 1).fill(0, drawn, blocks);
-  Outcomes given, other;
-  unit.run(blocks, given);
-  std::vector<size_t> fitting;
+  Outcomes of_unit, of_variant;
+  unit.run(blocks, of_unit);
+  std::vector<size_t> fitting;  // by variant: the blocks on which it agrees with the unit
   for (const Variant& variant : variants_) {
-    variant.unit->run(blocks, other);
+    variant.unit->run(blocks, of_variant);
     size_t fits = 0;
     for (size_t i = 0; i < drawn; ++i)
-      fits += given.has_answer(i) && first_difference(blocks, given.results, other.results, i) < 0;
+      fits += of_unit.has_answer(i) && first_difference(blocks, of_unit.results, of_variant.results, i) < 0;
     fitting.push_back(fits);
     order.push_back(order.size());
   }
@@ -265,12 +268,12 @@ const std::vector<size_t>& OpVariants::order_for(const Unit& unit) {
 
 std::string OpVariants::name_of_blocks(const Batch& cases, size_t index, const Outcomes (&outcomes)[2],
                                        const std::vector<std::unique_ptr<Unit>>& units) {
-  if (!asked_) return "";
+  if (!op_unit_) return "";
   std::string names;
-  const Answer asked = run_one(*asked_, under(op_, cases, index));
+  const Answer of_op = run_one(*op_unit_, as_case_of(op_, cases, index));
   for (size_t side = 0; side < 2; ++side) {
     const Answer answer = answer_of(outcomes[side], index);
-    if (same(cases, index, asked, answer)) continue;
+    if (same(cases, index, of_op, answer)) continue;
     const std::vector<size_t>& order = order_for(*units[side]);
     const auto fits = [&](size_t i) { return same(cases, index, variants_[i].run(cases, index), answer); };
     const auto found = std::find_if(order.begin(), order.end(), fits);
@@ -291,9 +294,8 @@ std::string OpVariants::meaning(const std::string& name) {
   for (const CodeRecipe& recipe : code_recipes())
     if (name == std::string(code_steps) + recipe.name) return std::string("codes are of ") + recipe.steps;
   if (name.starts_with(elements_round)) return "elements are rounded " + name.substr(elements_round.size());
-  for (const Word& word : words)
-    if (name == word.name) return word.meaning;
-  return "";
+  const NamedMeaning* found = entry_named(meanings, name);
+  return found ? found->meaning : "";
 }
 
 }  // namespace mmafuzz

@@ -35,7 +35,7 @@ class OpVariants {
   const std::vector<size_t>& order_for(const Unit& unit);
 
   const Op op_;
-  std::unique_ptr<Unit> asked_;                        ///< the op itself; nullptr where it does not bind
+  std::unique_ptr<Unit> op_unit_;                      ///< of the op itself; nullptr where it does not bind
   std::vector<Variant> variants_;                      ///< fewer changes first, then the order of docs/triage.md
   std::map<const Unit*, std::vector<size_t>> orders_;  ///< of each unit on blocks: order_for()
 };

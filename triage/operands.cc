@@ -24,14 +24,14 @@ AddendOperands Operands::operands_of(int addend) const {
 }
 
 bool Operands::is_zero_addend(int addend) const {
-  bool zero = false;
+  bool has_zero = false;
   for (const size_t at : operands_of(addend)) {
     const FormatFields& f = format(at);
     if (is_special(f, value_[at])) return false;
-    zero = zero || is_zero(f, value_[at]) ||
-           (f.subnormals == SubnormalRule::flushed && decode(f, value_[at]).cls == NumberClass::zero);
+    has_zero = has_zero || is_zero(f, value_[at]) ||
+               (f.subnormals == SubnormalRule::flushed && decode(f, value_[at]).cls == NumberClass::zero);
   }
-  return zero;
+  return has_zero;
 }
 
 std::vector<int> Operands::nonzero_addends() const {
@@ -76,13 +76,14 @@ void Operands::store(Batch& batch, size_t index) const {
     for (int i = 0; i < column.count(); ++i) column.set(index, i, value_[at++]);
 }
 
-bool scale(Operands& c, size_t at, int by) {
+bool scale(Operands& c, size_t at, int exponent) {
   const FormatFields& f = c.format(at);
-  const int to = leading_exponent(f, c[at]) + by;
-  if (decode(f, c[at]).cls != NumberClass::finite || f.integer) return false;
-  if (to < f.emin() || to > f.emax()) return false;
-  const uint64_t scaled = with_exponent(f, c[at], to);
-  const Number before = decode(f, c[at]), after = decode(f, scaled);
+  const Number before = decode(f, c[at]);
+  if (before.cls != NumberClass::finite || f.integer) return false;
+  const int scaled_exponent = leading_exponent(f, c[at]) + exponent;
+  if (scaled_exponent < f.emin() || scaled_exponent > f.emax()) return false;
+  const uint64_t scaled = with_exponent(f, c[at], scaled_exponent);
+  const Number after = decode(f, scaled);
   if (after.cls != NumberClass::finite) return false;
   const uint64_t x = before.significand, y = after.significand;  // equal bits: nothing was rounded
   if (x << (63 - bit_length(x)) != y << (63 - bit_length(y))) return false;
@@ -90,9 +91,14 @@ bool scale(Operands& c, size_t at, int by) {
   return true;
 }
 
-bool scale_addend(Operands& c, int addend, int by) {
+bool scale_addend(Operands& c, int addend, int exponent) {
   const AddendOperands operands = c.operands_of(addend);
-  return scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by));
+  return scale(c, operands[0], exponent) || (operands.size() > 1 && scale(c, operands[1], exponent));
+}
+
+Operands cleared(Operands c) {
+  for (size_t at = 0; at < c.size(); ++at) c.clear(at);
+  return c;
 }
 
 void clear_addend(Operands& c, int addend) {

@@ -22,12 +22,12 @@ struct CaseCost {
 
 /// Indices of the operands of one addend: both factors of a product, or the only one.
 struct AddendOperands {
-  size_t at[2];
-  int count;
-  const size_t* begin() const { return at; }
-  const size_t* end() const { return at + count; }
-  size_t size() const { return static_cast<size_t>(count); }
-  size_t operator[](size_t i) const { return at[i]; }
+  size_t indices[2];
+  size_t count;
+  const size_t* begin() const { return indices; }
+  const size_t* end() const { return indices + count; }
+  size_t size() const { return count; }
+  size_t operator[](size_t i) const { return indices[i]; }
 };
 
 /// The encodings of one case in case-text order: of a dot a[k], b[k], c, then the scales of a and of b; of a block its
@@ -55,6 +55,7 @@ class Operands {
   void clear(size_t at);
 
   CaseCost cost() const;
+  /// Writes the encodings as case `index` of a batch.
   void store(Batch& batch, size_t index) const;
 
   friend bool operator==(const Operands& x, const Operands& y) { return x.value_ == y.value_; }
@@ -66,12 +67,14 @@ class Operands {
   std::vector<const Format*> format_;
 };
 
-/// Multiplies an operand by 2^by, exactly. False, and nothing changed, for integers, zeros, infinities and NaNs, and
-/// where the format does not hold the product.
-bool scale(Operands& operands, size_t at, int by);
+/// Multiplies an operand by 2^exponent, exactly. False, and nothing changed, for integers, zeros, infinities and NaNs,
+/// and where the format does not hold the product.
+bool scale(Operands& operands, size_t at, int exponent);
 
 /// The same of an addend: of a product by its first factor, or where that fails by the second.
-bool scale_addend(Operands& operands, int addend, int by);
+bool scale_addend(Operands& operands, int addend, int exponent);
+/// The case with all operands cleared.
+Operands cleared(Operands operands);
 void clear_addend(Operands& operands, int addend);
 
 /// The name of an operand of a dot: "a3", "c", "scale 0 of a".

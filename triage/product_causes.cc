@@ -16,8 +16,9 @@ namespace {
 constexpr size_t max_steps = 4;  ///< limit of steps replaced together; beyond it all are replaced at once
 constexpr char special_values[] = "specials_rule", zero_signs[] = "zero_sign", scheme_itself[] = "kernel";
 
+/// What a difference that remains is due to: the word after the scheme's name.
 struct Remainder {
-  const char *word, *meaning;
+  const char *name, *meaning;
 };
 constexpr Remainder remainders[] = {{special_values, "results for infinities and NaNs"},
                                     {zero_signs, "signs of zeros"},
@@ -51,42 +52,42 @@ class ProductCauses final : public CauseMethod {
     std::vector<Setting> sides[2];
     for (size_t i = 0; i < 2; ++i) sides[i] = registry.settings(judge.units()[i]->name());
     replaced_ = sides[0].empty() ? 1 : 0;
-    own_ = sides[replaced_];
-    const std::vector<Setting>& others = sides[1 - replaced_];
+    settings_ = sides[replaced_];
+    const std::vector<Setting>& other_settings = sides[1 - replaced_];
     const UnitName name(judge.units()[replaced_]->name()), other(judge.units()[1 - replaced_]->name());
-    same_scheme_ = name.backend == other.backend;
+    is_same_scheme_ = name.backend == other.backend;
     scheme_ = name.backend;
-    if (!others.empty() && other.backend < scheme_) scheme_ = other.backend;
-    const bool other_format = same_scheme_ && name.path != other.path;
+    if (!other_settings.empty() && other.backend < scheme_) scheme_ = other.backend;
+    const bool has_other_format = is_same_scheme_ && name.path != other.path;
     Step format{dotted(scheme_, "format"), format_in(name.path), format_in(other.path), {}, other.path};
-    for (size_t i = 0; i < own_.size(); ++i) {
-      const Setting& s = own_[i];
+    for (size_t i = 0; i < settings_.size(); ++i) {
+      const Setting& s = settings_[i];
       std::optional<std::string> wanted = s.exact;
-      if (same_scheme_) wanted = others[i].value;
+      if (is_same_scheme_) wanted = other_settings[i].value;
       if (!wanted || *wanted == s.value) continue;
-      if (other_format && s.name == "on")
+      if (has_other_format && s.name == "on")
         format.settings.emplace_back(s.name, *wanted);  // each format runs on another unit
       else steps_.push_back({dotted(scheme_, s.name), s.value, *wanted, {{s.name, *wanted}}, ""});
     }
-    if (other_format) steps_.push_back(std::move(format));
+    if (has_other_format) steps_.push_back(std::move(format));
   }
 
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     const Op& op = judge_.op();
     std::vector<std::string> causes(cases.size(), unexplained);
-    Outcomes own, wanted;
-    judge_.units()[replaced_]->run(cases, own);
-    judge_.units()[1 - replaced_]->run(cases, wanted);
+    Outcomes of_replaced, of_other;
+    judge_.units()[replaced_]->run(cases, of_replaced);
+    judge_.units()[1 - replaced_]->run(cases, of_other);
     size_t open = cases.size();
     const auto explain = [&](const std::vector<size_t>& set) {
       const Unit* unit = bound(replaced_name(set));
       if (!unit) return open > 0;
-      Outcomes given;
-      unit->run(cases, given);
+      Outcomes with_set;
+      unit->run(cases, with_set);
       std::string words;
       for (const size_t i : set) words += (words.empty() ? "" : ",") + steps_[i].word;
       for (size_t i = 0; i < cases.size(); ++i)
-        if (causes[i] == unexplained && first_difference(cases, given.results, wanted.results, i) < 0) {
+        if (causes[i] == unexplained && first_difference(cases, with_set.results, of_other.results, i) < 0) {
           causes[i] = words;
           --open;
         }
@@ -94,31 +95,27 @@ class ProductCauses final : public CauseMethod {
     };
     for (size_t size = 1; size <= std::min(max_steps, steps_.size()) && open > 0; ++size)
       each_subset(steps_.size(), size, explain);
-    if (steps_.size() > max_steps && open > 0) {
-      std::vector<size_t> all(steps_.size());
-      for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-      explain(all);
-    }
-    for (size_t i = 0; i < cases.size() && !same_scheme_; ++i) {
+    if (steps_.size() > max_steps && open > 0) each_subset(steps_.size(), steps_.size(), explain);
+    for (size_t i = 0; i < cases.size() && !is_same_scheme_; ++i) {
       if (causes[i] != unexplained) continue;
       const bool special_operands = verdicts[i].cls == ValueClass::special;
-      causes[i] = special_operands && every_difference(op, own.results, wanted.results, i, is_special)
+      causes[i] = special_operands && every_difference(op, of_replaced.results, of_other.results, i, is_special)
                       ? dotted(scheme_, special_values)
-                  : every_difference(op, own.results, wanted.results, i, is_zero) ? dotted(scheme_, zero_signs)
-                                                                                  : scheme_itself;
+                  : every_difference(op, of_replaced.results, of_other.results, i, is_zero)
+                      ? dotted(scheme_, zero_signs)
+                      : scheme_itself;
     }
     return causes;
   }
 
   std::string detail_of_one(const std::string& word) const override {
-    if (const Step* step = find_step(word)) {
-      const std::string meaning = meaning_of_scheme_word(word);
-      const auto text = [](const std::string& value) { return value.empty() ? std::string("as derived") : value; };
-      const std::string &x = replaced_ == 0 ? step->first : step->second,
-                        &y = replaced_ == 0 ? step->second : step->first;
-      return word + " (" + meaning + "): " + text(x) + " against " + text(y);
-    }
     const std::string meaning = meaning_of_scheme_word(word);
+    if (const Step* step = find_step(word)) {
+      const auto text = [](const std::string& value) { return value.empty() ? std::string("as derived") : value; };
+      const std::string before = text(step->before), after = text(step->after);
+      return word + " (" + meaning +
+             "): " + (replaced_ == 0 ? before + " against " + after : after + " against " + before);
+    }
     return word + " (" + (meaning.empty() ? "the scheme" : meaning) + "): " + judge_.units()[0]->name() + " against " +
            judge_.units()[1]->name();
   }
@@ -126,7 +123,7 @@ class ProductCauses final : public CauseMethod {
   std::string fact_of_one(const std::string& word) const override {
     if (const Step* step = find_step(word)) {
       const auto text = [](const std::string& value) { return value.empty() ? std::string("derived") : value; };
-      return difference_fact(word, text(step->first), text(step->second));
+      return difference_fact(word, text(step->before), text(step->after));
     }
     if (word == scheme_itself) return kernel_fact(scheme_of(0), scheme_of(1));
     return difference_fact(word, scheme_of(0), scheme_of(1));
@@ -135,7 +132,7 @@ class ProductCauses final : public CauseMethod {
  private:
   /// One replaceable setting of the scheme, or its format with the settings that belong to the format.
   struct Step {
-    std::string word, first, second;                            ///< `first` is the value before, `second` that after
+    std::string word, before, after;                            ///< the values before and after the replacement
     std::vector<std::pair<std::string, std::string>> settings;  ///< name and value after the replacement
     std::string path;                                           ///< of the unit's name after it; empty: unchanged
   };
@@ -143,11 +140,11 @@ class ProductCauses final : public CauseMethod {
   std::string replaced_name(const std::vector<size_t>& set) const {
     UnitName name(judge_.units()[replaced_]->name());
     std::vector<std::pair<std::string, std::string>> settings;
-    for (const Setting& s : own_) settings.emplace_back(s.name, s.value);
+    for (const Setting& s : settings_) settings.emplace_back(s.name, s.value);
     for (const size_t i : set) {
-      for (const auto& [setting, value] : steps_[i].settings)
-        for (auto& [at, was] : settings)
-          if (at == setting) was = value;
+      for (const auto& [replaced, value] : steps_[i].settings)
+        for (auto& [setting, value_before] : settings)
+          if (setting == replaced) value_before = value;
       if (!steps_[i].path.empty()) name.path = steps_[i].path;
     }
     std::erase_if(settings, [](const auto& s) { return s.second.empty(); });
@@ -177,10 +174,10 @@ class ProductCauses final : public CauseMethod {
 
   const Judge& judge_;
   const Registry& registry_;
-  size_t replaced_ = 0;       ///< index of the unit whose settings are replaced
-  bool same_scheme_ = false;  ///< then a case that no replacement explains stays unexplained
-  std::string scheme_;        ///< with which words begin: "ozaki"
-  std::vector<Setting> own_;  ///< settings of the replaced unit
+  size_t replaced_ = 0;            ///< index of the unit whose settings are replaced
+  bool is_same_scheme_ = false;    ///< then a case that no replacement explains stays unexplained
+  std::string scheme_;             ///< with which words begin: "ozaki"
+  std::vector<Setting> settings_;  ///< of the replaced unit
   std::vector<Step> steps_;
   std::map<std::string, std::unique_ptr<Unit>> units_;  ///< by name; nullptr: it does not bind
 };
@@ -206,9 +203,8 @@ std::string meaning_of_scheme_word(const std::string& word) {
   for (const FamilyParameters& family : all)
     for (const FamilyParameters::Description& p : family.parameters)
       if (family.units.starts_with(scheme) && p.name == name) return p.meaning;
-  for (const Remainder& r : remainders)
-    if (name == r.word) return r.meaning;
-  return "";
+  const Remainder* remainder = entry_named(remainders, name);
+  return remainder ? remainder->meaning : "";
 }
 
 bool is_scheme_setting(const std::string& word) {

@@ -70,8 +70,8 @@ bool never_shows(const std::string& parameter, const DotModel& first, const DotM
 }
 
 std::string with_overrides_in_name(const std::string& model, const std::string& overrides) {
-  const UnitName all = UnitName(model).with(overrides);
-  auto settings = all.each_setting();
+  UnitName name = UnitName(model).with(overrides);
+  auto settings = name.each_setting();
   // Parameters that the other kernel does not have are replaced together with the kernel.
   const auto kernel = std::find_if(settings.begin(), settings.end(), [](const auto& s) { return s.first == "kernel"; });
   if (kernel != settings.end()) {
@@ -84,7 +84,8 @@ std::string with_overrides_in_name(const std::string& model, const std::string& 
         return p && !p->used_by(used);
       });
   }
-  return settings.empty() ? all.plain() : all.plain() + "?" + settings_text(settings);
+  name.settings = settings_text(settings);
+  return name.text();
 }
 
 std::vector<Replacement> replacements(const DotModel& first, const DotModel& second) {

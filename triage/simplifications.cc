@@ -10,6 +10,9 @@ namespace {
 
 using Candidates = std::vector<Operands>;
 
+constexpr size_t max_repaired = 8;   ///< addends, up to which one makes up for another
+constexpr size_t max_in_pairs = 12;  ///< operands or addends, up to which two change together
+
 bool is_finite_nonzero(const Operands& c, size_t at) { return decode(c.format(at), c[at]).cls == NumberClass::finite; }
 
 size_t k_of(const Operands& c) { return static_cast<size_t>(c.op().k); }
@@ -20,15 +23,13 @@ Candidates drop_addends(const Operands& from) {
   const std::vector<int> present = from.nonzero_addends();
   for (size_t part = present.size(); part >= 1; part = part == 1 ? 0 : (part + 1) / 2) {
     for (size_t begin = 0; begin < present.size(); begin += part) {
-      Operands c = from;
+      Operands& c = list.emplace_back(from);
       for (size_t i = begin; i < std::min(present.size(), begin + part); ++i) clear_addend(c, present[i]);
-      list.push_back(std::move(c));
     }
   }
-  Operands tidy = from;
+  Operands& tidy = list.emplace_back(from);
   for (int i = 0; i < from.addends(); ++i)
     if (from.is_zero_addend(i)) clear_addend(tidy, i);
-  list.push_back(tidy);
   for (int i = 0; i < from.addends(); ++i) {
     if (!from.is_zero_addend(i)) continue;
     Operands c = from;
@@ -43,23 +44,22 @@ Candidates drop_addends(const Operands& from) {
 Candidates drop_and_repair(const Operands& from) {
   Candidates list;
   const std::vector<int> present = from.nonzero_addends();
-  if (!from.is_dot() || present.size() < 2 || present.size() > 8) return list;
+  if (!from.is_dot() || present.size() < 2 || present.size() > max_repaired) return list;
   for (const int gone : present) {
     for (const int moved : present) {
       if (moved == gone) continue;
-      for (const int by : {1, -1, 2, -2, 3, -3, 4, -4}) {
+      for (const int exponent : {1, -1, 2, -2, 3, -3, 4, -4}) {
         Operands c = from;
         clear_addend(c, gone);
-        if (scale_addend(c, moved, by)) list.push_back(std::move(c));
+        if (scale_addend(c, moved, exponent)) list.push_back(std::move(c));
       }
       for (const bool negate : {false, true}) {  // the moved addend replaces the other
-        Operands c = from;
-        const AddendOperands to = c.operands_of(gone), of = c.operands_of(moved);
-        if (to.size() != of.size()) continue;
-        for (size_t i = 0; i < to.size(); ++i) c[to[i]] = c[of[i]];
+        const AddendOperands free = from.operands_of(gone), moving = from.operands_of(moved);
+        if (free.size() != moving.size()) continue;
+        Operands& c = list.emplace_back(from);
+        for (size_t i = 0; i < free.size(); ++i) c[free[i]] = c[moving[i]];
         clear_addend(c, moved);
-        if (negate) flip_sign(c, to[0]);
-        list.push_back(std::move(c));
+        if (negate) flip_sign(c, free[0]);
       }
     }
   }
@@ -94,14 +94,14 @@ Candidates move_matrices(const Operands& from) {
     for (size_t at = begin; at < end; ++at)
       if (is_finite_nonzero(from, at)) numbers.push_back(at);
     if (numbers.empty()) continue;
-    const auto exponent = [&](size_t at) { return leading_exponent(from.format(at), from[at]); };
-    int greatest = exponent(numbers[0]);
-    for (const size_t at : numbers) greatest = std::max(greatest, exponent(at));
-    for (const int by : {-greatest, -greatest / 2, -greatest / 4, greatest > 0 ? -1 : 1}) {
+    const auto exponent_of = [&](size_t at) { return leading_exponent(from.format(at), from[at]); };
+    int greatest = exponent_of(numbers[0]);
+    for (const size_t at : numbers) greatest = std::max(greatest, exponent_of(at));
+    for (const int exponent : {-greatest, -greatest / 2, -greatest / 4, greatest > 0 ? -1 : 1}) {
       Operands c = from;
-      bool done = by != 0;
-      for (const size_t at : numbers) done = done && scale(c, at, by);
-      if (done) list.push_back(std::move(c));
+      bool is_scaled = exponent != 0;
+      for (const size_t at : numbers) is_scaled = is_scaled && scale(c, at, exponent);
+      if (is_scaled) list.push_back(std::move(c));
     }
   }
   return list;
@@ -114,9 +114,8 @@ Candidates clear_significand_bits(const Operands& from) {
   std::vector<size_t> present;
   for (size_t at = 0; at < from.size(); ++at)
     if (from[at] != 0 && !from.format(at).integer) present.push_back(at);
-  Operands plain = from;
+  Operands& plain = list.emplace_back(from);
   for (const size_t at : present) set_fraction(plain, at, 0);
-  list.push_back(std::move(plain));
   for (const size_t at : present) {
     const FormatFields& f = from.format(at);
     const uint64_t fraction = fraction_of(from, at);
@@ -128,11 +127,8 @@ Candidates clear_significand_bits(const Operands& from) {
     with_fraction(0);
     if (is_finite_nonzero(from, at)) {  // one, and the powers of two above and below
       const int exponent = leading_exponent(f, from[at]);
-      for (const int to : {0, exponent + 1, exponent, exponent - 1}) {
-        Operands c = from;
-        c[at] = encode_near(f, is_negative(f, from[at]), to, 0);
-        list.push_back(std::move(c));
-      }
+      for (const int to : {0, exponent + 1, exponent, exponent - 1})
+        list.emplace_back(from)[at] = encode_near(f, is_negative(f, from[at]), to, 0);
     }
     for (int bits = f.fraction_bits / 2; bits >= 1; bits /= 2)
       with_fraction(fraction & ~low_mask(f.fraction_bits - bits));
@@ -147,26 +143,25 @@ Candidates clear_significand_bits(const Operands& from) {
   if (from.is_dot()) {  // one factor becomes 1, the other takes its exponent
     const size_t k = k_of(from);
     for (size_t i = 0; i < k; ++i) {
-      for (const auto& [kept, one] : {std::pair{i, k + i}, std::pair{k + i, i}}) {
-        if (!is_finite_nonzero(from, kept) || !is_finite_nonzero(from, one)) continue;
+      for (const auto& [kept, cut] : {std::pair{i, k + i}, std::pair{k + i, i}}) {
+        if (!is_finite_nonzero(from, kept) || !is_finite_nonzero(from, cut)) continue;
         Operands c = from;
-        const int exponent = leading_exponent(from.format(one), from[one]);
-        c[one] = encode_near(from.format(one), is_negative(from.format(one), from[one]), 0, 0);
+        const int exponent = leading_exponent(from.format(cut), from[cut]);
+        c[cut] = encode_near(from.format(cut), is_negative(from.format(cut), from[cut]), 0, 0);
         list.push_back(c);
         if (scale(c, kept, exponent)) list.push_back(std::move(c));
       }
     }
   }
-  if (present.size() > 12) return list;
+  if (present.size() > max_in_pairs) return list;
   for (size_t i = 0; i < present.size(); ++i) {
     for (size_t j = i + 1; j < present.size(); ++j) {
       const uint64_t x = fraction_of(from, present[i]), y = fraction_of(from, present[j]);
       if (x == 0 || y == 0) continue;
-      for (const bool lowest : {false, true}) {
-        Operands c = from;
-        set_fraction(c, present[i], lowest ? x & (x - 1) : 0);
-        set_fraction(c, present[j], lowest ? y & (y - 1) : 0);
-        list.push_back(std::move(c));
+      for (const bool only_lowest : {false, true}) {
+        Operands& c = list.emplace_back(from);
+        set_fraction(c, present[i], only_lowest ? x & (x - 1) : 0);
+        set_fraction(c, present[j], only_lowest ? y & (y - 1) : 0);
       }
     }
   }
@@ -184,12 +179,12 @@ Candidates give_to_c(const Operands& from) {
   for (size_t i = 0; i < k; ++i) {
     const Number x = decode(from.format(i), from[i]), y = decode(from.format(k + i), from[k + i]);
     if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) continue;
-    if (x.significand >> 26 || y.significand >> 26) continue;
+    if (x.significand >> 26 || y.significand >> 26) continue;  // the product would not fit below
     const int ex = leading_exponent(from.format(i), from[i]), ey = leading_exponent(from.format(k + i), from[k + i]);
-    for (const int up : {0, 1}) {
+    for (const int up : {0, 1}) {  // the powers of two below and above the product
       const int least = std::min({c.exponent, x.exponent + y.exponent, ex + ey + up});
       const int highest = std::max({c.exponent + bit_length(c.significand), ex + ey + 2});
-      if (highest - least > 60) continue;
+      if (highest - least > 60) continue;  // int64_t holds sums of three such numbers
       const auto signed_value = [&](bool negative, uint64_t significand, int exponent) {
         const int64_t magnitude = static_cast<int64_t>(significand << (exponent - least));
         return negative ? -magnitude : magnitude;
@@ -199,35 +194,32 @@ Candidates give_to_c(const Operands& from) {
                            signed_value(negative, x.significand * y.significand, x.exponent + y.exponent) -
                            signed_value(negative, 1, ex + ey + up);
       if (rest == 0) continue;
-      Operands simpler = from;
+      Operands& simpler = list.emplace_back(from);
       simpler[i] = encode_near(from.format(i), x.negative, ex + up, 0);
       simpler[k + i] = encode_near(from.format(k + i), y.negative, ey, 0);
-      simpler[c_at] =
-          round_once(from.format(c_at), rest < 0, static_cast<uint64_t>(rest < 0 ? -rest : rest), least, RoundingRule{})
-              .encoding;
-      list.push_back(std::move(simpler));
+      simpler[c_at] = round_once(from.format(c_at), rest < 0, static_cast<uint64_t>(rest < 0 ? -rest : rest), least, RoundingRule{})
+                          .encoding;
     }
   }
   return list;
 }
 
-/// Appends the case with every addend of a dot times 2^by, once each with the factors of a, of b, or of both scaled.
-void scale_all(const Operands& from, int by, Candidates& list) {
+/// Appends the case with every addend of a dot times 2^exponent, once each with the factors of a, of b, or of both
+/// scaled.
+void scale_all(const Operands& from, int exponent, Candidates& list) {
   const size_t k = k_of(from);
-  for (int way = 0; way < 3; ++way) {
+  enum class Scaled { a, b, both };
+  for (const Scaled scaled : {Scaled::a, Scaled::b, Scaled::both}) {
     Operands c = from;
-    bool done = true;
+    bool is_scaled = true;
     for (const int addend : from.nonzero_addends()) {
       const size_t at = static_cast<size_t>(addend);
-      if (at == k) {
-        done = done && scale(c, 2 * k, by);
-      } else if (way == 2) {
-        done = done && scale(c, at, by / 2) && scale(c, k + at, by - by / 2);
-      } else {
-        done = done && scale(c, at + (way ? k : 0), by);
-      }
+      if (at == k) is_scaled = is_scaled && scale(c, 2 * k, exponent);
+      else if (scaled == Scaled::a) is_scaled = is_scaled && scale(c, at, exponent);
+      else if (scaled == Scaled::b) is_scaled = is_scaled && scale(c, k + at, exponent);
+      else is_scaled = is_scaled && scale(c, at, exponent / 2) && scale(c, k + at, exponent - exponent / 2);
     }
-    if (done) list.push_back(std::move(c));
+    if (is_scaled) list.push_back(std::move(c));
   }
 }
 
@@ -235,21 +227,22 @@ Candidates move_exponents(const Operands& from) {
   Candidates list;
   constexpr int steps[] = {64, -64, 32, -32, 16, -16, 8, -8, 4, -4, 3, -3, 2, -2, 1, -1};
   if (from.is_dot()) {
-    for (const int by : steps) scale_all(from, by, list);
+    for (const int exponent : steps) scale_all(from, exponent, list);
     const size_t k = k_of(from);
     for (size_t i = 0; i < k; ++i) {  // a power of two moves from one factor of a product to the other
       if (from.is_zero_addend(static_cast<int>(i))) continue;
-      for (const int by : steps) {
+      for (const int exponent : steps) {
         Operands c = from;
-        if (scale(c, i, by) && scale(c, k + i, -by)) list.push_back(std::move(c));
+        if (scale(c, i, exponent) && scale(c, k + i, -exponent)) list.push_back(std::move(c));
       }
     }
   }
-  for (const int by : steps) {
+  for (const int exponent : steps) {
     Operands c = from;
-    bool done = from.op().is_of_blocks();
-    for (const int element : from.nonzero_addends()) done = done && scale(c, static_cast<size_t>(element), by);
-    if (done) list.push_back(std::move(c));
+    bool is_scaled = from.op().is_of_blocks();
+    for (const int element : from.nonzero_addends())
+      is_scaled = is_scaled && scale(c, static_cast<size_t>(element), exponent);
+    if (is_scaled) list.push_back(std::move(c));
   }
   for (size_t at = 0; at < from.size(); ++at) {
     if (!is_finite_nonzero(from, at) || from.format(at).integer) continue;
@@ -262,12 +255,13 @@ Candidates move_exponents(const Operands& from) {
   }
   // Scales two addends together, so that a pair that cancels, or is at one exponent, remains so.
   const std::vector<int> present = from.nonzero_addends();
-  if (!from.is_dot() || present.size() > 12) return list;
+  if (!from.is_dot() || present.size() > max_in_pairs) return list;
   for (size_t i = 0; i < present.size(); ++i) {
     for (size_t j = i + 1; j < present.size(); ++j) {
-      for (const int by : {8, -8, 4, -4, 2, -2, 1, -1}) {
+      for (const int exponent : {8, -8, 4, -4, 2, -2, 1, -1}) {
         Operands c = from;
-        if (scale_addend(c, present[i], by) && scale_addend(c, present[j], by)) list.push_back(std::move(c));
+        if (scale_addend(c, present[i], exponent) && scale_addend(c, present[j], exponent))
+          list.push_back(std::move(c));
       }
     }
   }
@@ -291,18 +285,13 @@ Candidates make_positive(const Operands& from) {
     list.push_back(mirrored);
     list.push_back(both);
     for (size_t at = 0; at < k; ++at) {
-      Operands c = from;
+      Operands& c = list.emplace_back(from);
       flip_sign(c, at);
       flip_sign(c, k + at);
-      list.push_back(std::move(c));
     }
   }
-  for (size_t at = 0; at < from.size(); ++at) {
-    if (!negative(at)) continue;
-    Operands c = from;
-    flip_sign(c, at);
-    list.push_back(std::move(c));
-  }
+  for (size_t at = 0; at < from.size(); ++at)
+    if (negative(at)) flip_sign(list.emplace_back(from), at);
   return list;
 }
 
@@ -315,28 +304,20 @@ Candidates move_down(const Operands& from) {
     std::swap(c[x], c[y]);
     if (c.is_dot()) std::swap(c[k + x], c[k + y]);
   };
-  const auto swapped = [&](size_t x, size_t y) {
-    Operands c = from;
-    swap(c, x, y);
-    return c;
-  };
-  Operands packed = from;  // all products at once
+  Operands& packed = list.emplace_back(from);  // all products at once
   size_t free = 0;
   for (size_t i = 0; i < k; ++i) {
     if (from.is_zero_addend(static_cast<int>(i))) continue;
-    swap(packed, free, i);
-    ++free;
+    swap(packed, free++, i);
   }
-  list.push_back(std::move(packed));
   for (size_t i = 1; i < k; ++i) {
     if (from.is_zero_addend(static_cast<int>(i))) continue;
-    for (size_t to = 0; to < i; ++to) list.push_back(swapped(to, i));
+    for (size_t to = 0; to < i; ++to) swap(list.emplace_back(from), to, i);
   }
   for (size_t i = 0; from.is_dot() && i < k; ++i) {
     if (!(from.format(i) == from.format(k + i)) || from[i] == from[k + i]) continue;
-    Operands c = from;
+    Operands& c = list.emplace_back(from);
     std::swap(c[i], c[k + i]);
-    list.push_back(std::move(c));
   }
   return list;
 }

@@ -35,20 +35,19 @@ uint64_t draw_simple_fraction(const FormatFields& f, CounterRng& rng) {
 }
 
 /// The cases of a list in the order in which they are drawn, which is the same for every caller.
-std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, bool specials) {
+std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, bool has_special) {
   std::vector<Operands> list;
   if (op.kind != OpKind::dot || addends > op.k + 1 || op.a.fields().integer) return list;
   Batch empty(op);
   empty.resize(1);
-  Operands blank(op, empty, 0);
-  for (size_t at = 0; at < blank.size(); ++at) blank.clear(at);
+  const Operands blank = cleared(Operands(op, empty, 0));
   const size_t k = static_cast<size_t>(op.k);
   const FormatFields &a = op.a.fields(), &b = op.b.fields();
   for (size_t number = 0; number < tried_cases; ++number) {
     CounterRng rng(0x5ca1ab1e + static_cast<uint64_t>(addends), number);
     Operands c = blank;
-    const bool with_c = addends > op.k || rng.one_in(2);
-    const size_t products = static_cast<size_t>(addends - with_c);
+    const bool has_c = addends > op.k || rng.one_in(2);
+    const size_t products = static_cast<size_t>(addends - has_c);
     // Most often about 1; sometimes anywhere, at the range's ends too.
     const int greatest =
         rng.one_in(2) ? rng.between(-2, 2) : rng.between(a.least_bit() + b.least_bit(), a.emax() + b.emax());
@@ -77,17 +76,17 @@ std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, 
       c[stride] = c[0] ^ a.in_container(a.sign_bit());
       c[k + stride] = c[k];
     }
-    if (with_c) {
+    if (has_c) {
       const FormatFields& f = op.c.fields();
-      const bool anywhere = rng.one_in(cancels ? 2 : 8);
-      int exponent = anywhere ? rng.between(f.least_bit(), f.emax()) : greatest - draw_shift(rng, fraction_bits);
-      if (!anywhere && rng.one_in(4)) exponent += fraction_bits;
+      const bool is_anywhere = rng.one_in(cancels ? 2 : 8);
+      int exponent = is_anywhere ? rng.between(f.least_bit(), f.emax()) : greatest - draw_shift(rng, fraction_bits);
+      if (!is_anywhere && rng.one_in(4)) exponent += fraction_bits;
       place(2 * k, exponent);
     }
-    if (specials) {
+    if (has_special) {
       size_t factor = products ? stride * rng.below(static_cast<uint32_t>(products)) : 2 * k;
       if (products && rng.one_in(2)) factor += k;
-      const size_t at = with_c && rng.one_in(3) ? 2 * k : factor;
+      const size_t at = has_c && rng.one_in(3) ? 2 * k : factor;
       c[at] = draw_special(c.format(at), rng);
     }
     if (static_cast<int>(c.nonzero_addends().size()) == addends) list.push_back(std::move(c));
@@ -95,13 +94,13 @@ std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, 
   return list;
 }
 
-void make(SmallCases::List& list, const Op& op, int addends, int fraction_bits, bool specials) {
+void make_list(SmallCases::List& list, const Op& op, int addends, int fraction_bits, bool has_special) {
   struct Candidate {
     Operands operands;
     CaseCost cost;
   };
   std::vector<Candidate> candidates;
-  for (Operands& operands : small_cases(op, addends, fraction_bits, specials)) {
+  for (Operands& operands : small_cases(op, addends, fraction_bits, has_special)) {
     const CaseCost cost = operands.cost();
     candidates.push_back({std::move(operands), cost});
   }
@@ -117,15 +116,15 @@ void make(SmallCases::List& list, const Op& op, int addends, int fraction_bits, 
 
 }  // namespace
 
-const SmallCases::List& SmallCases::of(const Op& op, int addends, int fraction_bits, bool specials) {
+const SmallCases::List& SmallCases::cases_of(const Op& op, int addends, int fraction_bits, bool has_special) {
   Slot* slot = nullptr;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::unique_ptr<Slot>& at = slots_[{to_text(op), addends, fraction_bits, specials}];
+    std::unique_ptr<Slot>& at = slots_[{to_text(op), addends, fraction_bits, has_special}];
     if (!at) at = std::make_unique<Slot>();
     slot = at.get();
   }
-  std::call_once(slot->made, [&] { make(slot->list, op, addends, fraction_bits, specials); });
+  std::call_once(slot->made, [&] { make_list(slot->list, op, addends, fraction_bits, has_special); });
   return slot->list;
 }
 

@@ -21,9 +21,9 @@ class SmallCases {
   };
 
   /// The cases with exactly `addends` nonzero addends; none for ops other than dots of floating-point factors.
-  /// `fraction_bits`: bits that the adder keeps below the greatest exponent. `specials`: one operand of each case is an
-  /// infinity or NaN. The list lives as long as this object.
-  const List& of(const Op& op, int addends, int fraction_bits, bool specials);
+  /// `fraction_bits`: bits that the adder keeps below the greatest exponent. `has_special`: one operand of each case is
+  /// an infinity or NaN. The list lives as long as this object.
+  const List& cases_of(const Op& op, int addends, int fraction_bits, bool has_special);
 
  private:
   struct Slot {

@@ -11,78 +11,78 @@
 #include "triage/kernel_steps.h"
 #include "triage/minimize.h"
 #include "triage/minimize_sequence.h"
-#include "triage/unexplained/own_unit.h"
+#include "triage/unexplained/unit_without_row.h"
 
 namespace mmafuzz {
 namespace {
 
-constexpr size_t pending_cases = 512;  ///< cases of a group whose causes are found together
-constexpr size_t max_sequences = 16;   ///< limit of sequences kept for a group
-constexpr size_t copies = 256;         ///< half the cases that repeats() runs; two of three are copies of the case
+constexpr std::string_view property_word = "property ", op_word = "op ";
+constexpr size_t pending_cases = 512;   ///< cases of a group whose causes are found together
+constexpr size_t max_sequences = 16;    ///< limit of sequences kept for a group
+constexpr size_t repeated_cases = 512;  ///< that repeats() runs; two of three are copies of the case
 
 /// "5th"
 std::string ordinal(size_t n) {
-  const size_t last = n % 10, two = n % 100;
-  const bool teen = two >= 11 && two <= 13;
-  return std::to_string(n) + (teen || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd");
+  const size_t last = n % 10, last_two = n % 100;
+  const bool is_teen = last_two >= 11 && last_two <= 13;
+  return std::to_string(n) + (is_teen || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd");
 }
 
-/// Whether the verdict on case 0 of `one` is the same failure on many copies of the case, between other cases and at
+/// Whether the verdict on case 0 of `single` is the same failure on many copies of the case, between other cases and at
 /// other positions of a batch. Models, references and schemes are deterministic and are not run again.
-bool repeats(const Batch& one, const Judge& judge) {
-  const bool computed_here = std::all_of(judge.units().begin(), judge.units().end(), [](const auto& unit) {
+bool repeats(const Batch& single, const Judge& judge) {
+  const bool is_deterministic = std::all_of(judge.units().begin(), judge.units().end(), [](const auto& unit) {
     return unit->model() || is_reference(*unit) || unit->role() == Role::scheme;
   });
-  if (computed_here) return true;
+  if (is_deterministic) return true;
+  const Operands copy(judge.op(), single, 0), other = cleared(copy);
+  const auto is_copy = [](size_t i) { return i % 3 != 1; };
   Batch many(judge.op());
-  const Operands itself(judge.op(), one, 0);
-  Operands other = itself;
-  for (size_t at = 0; at < other.size(); ++at) other.clear(at);
-  many.resize(2 * copies);
-  for (size_t i = 0; i < 2 * copies; ++i) (i % 3 == 1 ? other : itself).store(many, i);
+  many.resize(repeated_cases);
+  for (size_t i = 0; i < repeated_cases; ++i) (is_copy(i) ? copy : other).store(many, i);
   const std::vector<Verdict> verdicts = judge.judge(many);
-  for (size_t i = 0; i < 2 * copies; ++i)
-    if (i % 3 != 1 && !(verdicts[i].fails && verdicts[i] == verdicts[0])) return false;
+  for (size_t i = 0; i < repeated_cases; ++i)
+    if (is_copy(i) && !(verdicts[i].fails && verdicts[i] == verdicts[0])) return false;
   return true;
 }
 
 }  // namespace
 
-std::string cause_of(const Batch& one, const Verdict& verdict, const Judge& judge, Causes& causes) {
-  if (!verdict.fails || !repeats(one, judge)) return unstable;
-  return causes.find(one, {verdict})[0];
+std::string cause_of(const Batch& single, const Verdict& verdict, const Judge& judge, Causes& causes) {
+  if (!verdict.fails || !repeats(single, judge)) return unstable;
+  return causes.find(single, {verdict})[0];
 }
 
-std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict,
-                         bool minimized) {
+std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& cases, const Verdict& verdict,
+                         WitnessForm form) {
   const Op& op = judge.op();
   const Format& results = op.result_format(verdict.element);
   std::string text =
       "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " + name_of(bucket.severity) +
       "\n# results " +
       (judge.is_about_answering() ? "none" : to_hex(results, verdict.first) + " " + to_hex(results, verdict.second)) +
-      (minimized ? "" : std::string("\n") + as_found) + "\nproperty " + judge.property();
+      (form == WitnessForm::minimized ? "" : std::string("\n") + not_minimized) + "\nproperty " + judge.property();
   for (const std::unique_ptr<Unit>& unit : judge.units()) text += " " + unit->name();
   text += "\n" + to_text(op) + "\n";
-  for (size_t i = 0; i < one.size(); ++i) text += case_line(one, i) + "\n";
+  for (size_t i = 0; i < cases.size(); ++i) text += case_line(cases, i) + "\n";
   if (is_of_sequence(bucket.cause)) return text;
-  for (const Batch& changed : judge.changed_cases(one)) text += case_line(changed, 0) + "\n";
+  for (const Batch& changed : judge.changed_cases(cases)) text += case_line(changed, 0) + "\n";
   return text;
 }
 
-std::optional<ExplainedVerdict> verdict_of_pair(const Batch& one, const std::vector<std::string>& units,
+std::optional<ExplainedVerdict> verdict_of_pair(const Batch& single, const std::vector<std::string>& units,
                                                 const Registry& registry) {
-  const Result<Judge> judge = Judge::bind("equal", units, one.op(), registry);
+  const Result<Judge> judge = Judge::bind("equal", units, single.op(), registry);
   if (!judge) return std::nullopt;
   for (const std::unique_ptr<Unit>& unit : judge->units()) {
     Outcomes outcomes;
-    unit->run(one, outcomes);
+    unit->run(single, outcomes);
     if (!outcomes.has_answer(0)) return std::nullopt;
   }
-  const Verdict verdict = judge->judge(one)[0];
+  const Verdict verdict = judge->judge(single)[0];
   if (!verdict.fails) return ExplainedVerdict{false, "", "they agree"};
   Causes causes(*judge, registry);
-  const std::string cause = cause_of(one, verdict, *judge, causes);
+  const std::string cause = cause_of(single, verdict, *judge, causes);
   return ExplainedVerdict{true, cause, "they differ: " + causes.detail(cause)};
 }
 
@@ -97,13 +97,13 @@ class Triage::Group {
         severity_(severity),
         judge_(bound(statement, op_line, registry)),
         causes_(judge_, registry),
-        text_(start(op_line)),
-        empty_(text_.size()) {}
+        text_("mmafuzz-cases 1\n" + op_line + "\n"),
+        head_bytes_(text_.size()) {}
 
   /// Takes a case line, and the lines of the cases that were evaluated before it; "" where the record has none.
   void add(std::string_view line, const std::string& before) {
     if (!before.empty() && sequences_.size() < max_sequences)
-      sequences_.push_back(std::string(text_, 0, empty_) + before + std::string(line) + "\n");
+      sequences_.push_back(std::string(text_, 0, head_bytes_) + before + std::string(line) + "\n");
     text_ += line;
     text_ += '\n';
     if (++pending_ >= pending_cases) find_causes();
@@ -114,34 +114,34 @@ class Triage::Group {
   void find_causes() {
     if (pending_ == 0) return;
     CaseReader reader("segment", text_);
-    const size_t together = judge_.is_about_answering() ? 1 : pending_cases;
+    const size_t cases_at_once = judge_.is_about_answering() ? 1 : pending_cases;
     size_t read = 0;
-    for (CaseBlock block; reader.next(block, together);) {
+    for (CaseBlock block; reader.next(block, cases_at_once);) {
       read += block.batch.size();
       const std::vector<Verdict> verdicts = judge_.judge(block.batch);
       Batch failing(judge_.op());
-      std::vector<Verdict> said;
+      std::vector<Verdict> failures;
       for (size_t i = 0; i < block.batch.size(); ++i) {
         if (!verdicts[i].fails) {
           keep(block.batch, i, verdicts[i], unstable);
           continue;
         }
         failing.append(block.batch, i);
-        said.push_back(verdicts[i]);
+        failures.push_back(verdicts[i]);
       }
-      const std::vector<std::string> causes = causes_.find(failing, said);
-      for (size_t i = 0; i < failing.size(); ++i) keep(failing, i, said[i], causes[i]);
+      const std::vector<std::string> causes = causes_.find(failing, failures);
+      for (size_t i = 0; i < failing.size(); ++i) keep(failing, i, failures[i], causes[i]);
     }
     if (reader.error()) {
       error_ = reader.error()->to_string();
       unread_ += pending_ - read;
     }
-    text_.resize(empty_);
+    text_.resize(head_bytes_);
     pending_ = 0;
   }
 
   /// One bucket for each value class and cause, with the witness as it was found.
-  std::vector<Bucket> buckets(const std::set<std::string>& has_witness) {
+  std::vector<Bucket> buckets(const std::set<std::string>& lines_with_witness) {
     find_causes();
     set_unstable_apart();
     find_periods();
@@ -149,8 +149,9 @@ class Triage::Group {
     std::vector<Bucket> list;
     for (const auto& [key, kept] : kept_) {
       Bucket bucket = without_witness(key, kept);
-      if (!has_witness.count(bucket.line()))
-        set_witness(bucket, judge_, kept.one, kept.verdict, is_as_it_is(bucket.cause));
+      if (!lines_with_witness.count(bucket.line()))
+        set_witness(bucket, judge_, kept.cases, kept.verdict,
+                    stays_as_found(bucket.cause) ? WitnessForm::minimized : WitnessForm::as_found);
       list.push_back(std::move(bucket));
     }
     return list;
@@ -169,11 +170,11 @@ class Triage::Group {
       const auto at = std::find_if(kept_.begin(), kept_.end(), [&](const auto& kept) {
         return name_of(kept.first.first) == bucket->key.value_class && kept.first.second == bucket->cause;
       });
-      if (is_as_it_is(bucket->cause)) continue;
-      if (judge_.op().kind == OpKind::gemm) minimize_product(*bucket, at->second.one, at->first.first);
+      if (stays_as_found(bucket->cause)) continue;
+      if (judge_.op().kind == OpKind::gemm) minimize_product(*bucket, at->second.cases, at->first.first);
       else
-        set_minimal(*bucket, judge_, minimizer.minimize(at->second.one, at->first.first, bucket->cause),
-                    at->second.one);
+        set_minimal(*bucket, judge_, minimizer.minimize(at->second.cases, at->first.first, bucket->cause),
+                    at->second.cases);
     }
   }
 
@@ -186,11 +187,12 @@ class Triage::Group {
  private:
   /// Whether a witness stays as it is: one run does not show whether a simpler case of an unstable divergence can fail,
   /// and a sequence is minimal already.
-  static bool is_as_it_is(const std::string& cause) { return cause == unstable || is_of_sequence(cause); }
+  static bool stays_as_found(const std::string& cause) { return cause == unstable || is_of_sequence(cause); }
 
-  static void set_witness(Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict, bool minimal) {
-    bucket.addends = static_cast<uint64_t>(Operands(judge.op(), one, one.size() - 1).cost().addends);
-    bucket.witness = witness_text(bucket, judge, one, verdict, minimal);
+  static void set_witness(Bucket& bucket, const Judge& judge, const Batch& cases, const Verdict& verdict,
+                          WitnessForm form) {
+    bucket.addends = static_cast<uint64_t>(Operands(judge.op(), cases, cases.size() - 1).cost().addends);
+    bucket.witness = witness_text(bucket, judge, cases, verdict, form);
   }
 
   /// Sets the minimized `witness` and the detail that needs it. `found`: the case from which it was minimized.
@@ -198,18 +200,18 @@ class Triage::Group {
     if (bucket.cause.find("kernel") != std::string::npos)
       if (const std::string steps = steps_that_matter(judge, witness, registry_); !steps.empty())
         bucket.detail += std::string("; ") + on_this_case + arithmetics_of(judge, registry_) + ": " + steps;
-    if (bucket.cause == unexplained && OwnUnit::speaks_of(judge)) {
+    if (bucket.cause == unexplained && UnitWithoutRow::speaks_of(judge)) {
       Batch both = witness;
       both.append(found, found.size() - 1);
-      bucket.detail = OwnUnit(judge, registry_).describe(both);
+      bucket.detail = UnitWithoutRow(judge, registry_).describe(both);
     }
-    set_witness(bucket, judge, witness, judge.judge(witness)[0], true);
+    set_witness(bucket, judge, witness, judge.judge(witness)[0], WitnessForm::minimized);
   }
 
   /// The op of the minimized witness may have smaller matrices than the group's op.
-  void minimize_product(Bucket& bucket, const Batch& one, ValueClass cls) const {
+  void minimize_product(Bucket& bucket, const Batch& single, ValueClass cls) const {
     const std::vector<std::string>& units = bucket.key.units;
-    const Batch witness = minimize_gemm(judge_.property(), units, one, cls, bucket.cause, registry_);
+    const Batch witness = minimize_gemm(judge_.property(), units, single, cls, bucket.cause, registry_);
     set_minimal(bucket, *Judge::bind(judge_.property(), units, witness.op(), registry_), witness, witness);
   }
 
@@ -217,7 +219,7 @@ class Triage::Group {
   void set_unstable_apart() {
     for (auto at = kept_.begin(); at != kept_.end();) {
       const auto [cls, cause] = at->first;
-      if (is_as_it_is(cause) || repeats(at->second.one, judge_)) {
+      if (stays_as_found(cause) || repeats(at->second.cases, judge_)) {
         ++at;
         continue;
       }
@@ -234,25 +236,24 @@ class Triage::Group {
   void find_periods() {
     for (auto at = kept_.begin(); at != kept_.end();) {
       const auto [cls, cause] = at->first;
-      const Period own = cause == unstable ? period_of(judge_, registry_, at->second.one) : Period{};
-      if (own.cases == 0) {
+      const Period period = cause == unstable ? period_of(judge_, registry_, at->second.cases) : Period{};
+      if (period.cases == 0) {
         ++at;
         continue;
       }
       Batch zeros(judge_.op());
       zeros.resize(1);
-      Operands operands(judge_.op(), at->second.one, 0);
-      for (size_t i = 0; i < operands.size(); ++i) operands.clear(i);
-      operands.store(zeros, 0);
+      cleared(Operands(judge_.op(), at->second.cases, 0)).store(zeros, 0);
       const Period of_zeros = period_of(judge_, registry_, zeros);
-      const bool any = of_zeros.cases == own.cases;
+      const bool counts_all = of_zeros.cases == period.cases;
+      const Batch& repeated = counts_all ? zeros : at->second.cases;
       Kept found;
       found.count = at->second.count + kept_[{cls, periodic}].count;
-      found.one = Batch(judge_.op());
-      for (size_t i = 0; i < (any ? of_zeros : own).shown; ++i) found.one.append(any ? zeros : at->second.one, 0);
-      found.verdict = judge_.judge_anew(found.one, registry_).back();
-      found.detail = "every " + ordinal(own.cases) +
-                     (any ? " case fails, whatever the cases are" : " time that this case comes, it fails") +
+      found.cases = Batch(judge_.op());
+      for (size_t i = 0; i < (counts_all ? of_zeros : period).shown; ++i) found.cases.append(repeated, 0);
+      found.verdict = judge_.judge_anew(found.cases, registry_).back();
+      found.detail = "every " + ordinal(period.cases) +
+                     (counts_all ? " case fails, whatever the cases are" : " time that this case comes, it fails") +
                      ": the unit counts them";
       at = kept_.erase(at);
       kept_[{cls, periodic}] = std::move(found);
@@ -273,11 +274,11 @@ class Triage::Group {
       const std::optional<Batch> sequence = minimize_sequence(judge_, registry_, block.batch);
       if (!sequence) continue;
       Kept found;
-      found.one = *sequence;
-      found.verdict = judge_.judge_anew(found.one, registry_).back();
+      found.cases = *sequence;
+      found.verdict = judge_.judge_anew(found.cases, registry_).back();
       found.count = count + kept_[{found.verdict.cls, history}].count;
-      if (OwnUnit::speaks_of(judge_))
-        found.detail = causes_.detail(history) + "; " + OwnUnit(judge_, registry_).describe_sequence(*sequence);
+      if (UnitWithoutRow::speaks_of(judge_))
+        found.detail = causes_.detail(history) + "; " + UnitWithoutRow(judge_, registry_).describe_sequence(*sequence);
       std::erase_if(kept_, [](const auto& kept) { return kept.first.second == unstable; });
       kept_[{found.verdict.cls, history}] = std::move(found);
       return;
@@ -287,8 +288,8 @@ class Triage::Group {
   /// The divergences of one value class and cause.
   struct Kept {
     uint64_t count = 0;
-    Batch one;        ///< the simplest case found; of `history` and `periodic` a sequence
-    Verdict verdict;  ///< on the last case of `one`
+    Batch cases;      ///< the simplest case found; of `history` and `periodic` a sequence
+    Verdict verdict;  ///< on the last of `cases`
     CaseCost cost;
     std::string detail;  ///< for people; empty: what Causes::detail() says of the cause
   };
@@ -307,21 +308,19 @@ class Triage::Group {
 
   static Judge bound(const std::vector<std::string>& statement, const std::string& op_line, const Registry& registry) {
     size_t column = 0;
-    const Result<Op> op = parse_op(std::string_view(op_line).substr(3), column);
+    const Result<Op> op = parse_op(std::string_view(op_line).substr(op_word.size()), column);
     if (!op) throw std::runtime_error(op.refusal().reason);
     Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, *op, registry);
     if (!judge) throw std::runtime_error(judge.refusal().reason);
     return std::move(*judge);
   }
 
-  static std::string start(const std::string& op_line) { return "mmafuzz-cases 1\n" + op_line + "\n"; }
-
   void keep(const Batch& cases, size_t index, const Verdict& verdict, const std::string& cause) {
     Kept& kept = kept_[{verdict.cls, cause}];
     const Operands operands(judge_.op(), cases, index);
     const CaseCost cost = operands.cost();
-    if (kept.count++ > 0 && !is_simpler(operands, cost, Operands(judge_.op(), kept.one, 0), kept.cost)) return;
-    kept.one = cases.part(index);
+    if (kept.count++ > 0 && !is_simpler(operands, cost, Operands(judge_.op(), kept.cases, 0), kept.cost)) return;
+    kept.cases = cases.part(index);
     kept.verdict = verdict;
     kept.cost = cost;
   }
@@ -331,7 +330,7 @@ class Triage::Group {
   Judge judge_;
   Causes causes_;
   std::string text_;                    ///< the waiting cases as a file of case text
-  size_t empty_, pending_ = 0;          ///< length of text_ without cases; number of cases in text_
+  size_t head_bytes_, pending_ = 0;     ///< length of text_ without cases; number of cases in text_
   std::vector<std::string> sequences_;  ///< as files of case text
   std::map<std::pair<ValueClass, std::string>, Kept> kept_;
   std::string error_;
@@ -349,14 +348,15 @@ void Triage::refuse(const std::string& reason, Severity severity) {
 void Triage::add(const LoggedDivergence& d) {
   ++added_;
   const std::string_view text = d.text;
-  const std::string_view property = record_line(text, "property "), op = record_line(text, "op ");
-  const size_t line = static_cast<size_t>(op.data() - text.data()) + op.size() + 1;
-  if (property.empty() || op.empty() || line >= text.size())
+  const std::string_view property = record_line(text, property_word), op = record_line(text, op_word);
+  const size_t case_at = static_cast<size_t>(op.data() - text.data()) + op.size() + 1;
+  if (property.empty() || op.empty() || case_at >= text.size())
     return refuse("a record without property, op or case", d.severity);
   const auto [at, is_first] = statements_.try_emplace(std::string(property) + "\n" + std::string(op));
-  Statement& statement = at->second;
+  StatementOnOp& statement = at->second;
   if (is_first) try {
-      statement.group = std::make_unique<Group>(words_of(property.substr(9)), std::string(op), d.severity, registry_);
+      statement.group = std::make_unique<Group>(words_of(property.substr(property_word.size())), std::string(op),
+                                                d.severity, registry_);
     } catch (const std::runtime_error& error) {
       statement.refusal = error.what();
     }
@@ -367,7 +367,7 @@ void Triage::add(const LoggedDivergence& d) {
     before += text.substr(next, text.find('\n', next) - next);
     before += '\n';
   }
-  statement.group->add(text.substr(line, text.find('\n', line) - line), before);
+  statement.group->add(text.substr(case_at, text.find('\n', case_at) - case_at), before);
 }
 
 void Triage::find_causes() {
@@ -397,8 +397,8 @@ std::vector<Bucket> Triage::kinds() const {
   return all;
 }
 
-std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, const TriageWatch& watch,
-                                   bool minimize_all) {
+std::vector<Bucket> Triage::finish(const std::set<std::string>& lines_with_witness, const TriageWatch& watch,
+                                   bool minimizes_all) {
   std::vector<Group*> groups;
   for (auto& [key, statement] : statements_)
     if (statement.group) groups.push_back(statement.group.get());
@@ -410,7 +410,7 @@ std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, con
   };
   std::vector<std::vector<Bucket>> lists(groups.size());
   in_parallel(jobs_, groups.size(), [&](size_t i) {
-    if (goes_on()) lists[i] = groups[i]->buckets(has_witness);
+    if (goes_on()) lists[i] = groups[i]->buckets(lines_with_witness);
     const std::lock_guard<std::mutex> lock(mutex);
     ++done;
   });
@@ -421,8 +421,8 @@ std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, con
   in_parallel(jobs_, groups.size(), [&](size_t i) {
     std::vector<Bucket*> chosen;
     for (Bucket& bucket : lists[i])
-      if (!bucket.witness.empty() && (minimize_all || simplest.count(bucket.id()))) chosen.push_back(&bucket);
-    if (!chosen.empty()) groups[i]->minimize(chosen, small_, goes_on);
+      if (!bucket.witness.empty() && (minimizes_all || simplest.count(bucket.id()))) chosen.push_back(&bucket);
+    if (!chosen.empty()) groups[i]->minimize(chosen, small_cases_, goes_on);
     const std::lock_guard<std::mutex> lock(mutex);
     ++done;
     std::move(lists[i].begin(), lists[i].end(), std::back_inserter(all));

@@ -33,10 +33,11 @@ class Triage {
   /// Takes a record of a segment. A record that cannot be read or whose units do not bind is counted in refused().
   void add(const LoggedDivergence& divergence);
 
-  /// The buckets of all divergences added, in the order of listed_before(). `has_witness`: Bucket::line() of buckets
-  /// for which no witness is to be made. `minimize_all`: every witness is minimized, not only the best of a fact.
-  std::vector<Bucket> finish(const std::set<std::string>& has_witness = {}, const TriageWatch& watch = {},
-                             bool minimize_all = false);
+  /// The buckets of all divergences added, in the order of listed_before(). `lines_with_witness`: Bucket::line() of
+  /// buckets for which no witness is to be made. `minimizes_all`: every witness is minimized, not only the best of a
+  /// fact.
+  std::vector<Bucket> finish(const std::set<std::string>& lines_with_witness = {}, const TriageWatch& watch = {},
+                             bool minimizes_all = false);
 
   /// Finds the causes of the divergences added so far.
   void find_causes();
@@ -53,7 +54,7 @@ class Triage {
  private:
   class Group;
   /// One property, its units and one op.
-  struct Statement {
+  struct StatementOnOp {
     std::unique_ptr<Group> group;  ///< its divergences; nullptr where the units do not bind
     std::string refusal;           ///< why there is no group
   };
@@ -62,23 +63,25 @@ class Triage {
   const Registry& registry_;
   unsigned jobs_;
   uint64_t added_ = 0;
-  std::map<std::string, Statement> statements_;  ///< by property line and op line
-  std::map<std::string, uint64_t> refused_;
+  std::map<std::string, StatementOnOp> statements_;  ///< by property line and op line
+  std::map<std::string, uint64_t> refused_;          ///< by reason
   uint64_t refused_of_contract_ = 0;
-  SmallCases small_;
+  SmallCases small_cases_;
 };
 
-/// The witness of a divergence as a file of case text, with key, cause, severity and results as comments. `one`: one
-/// case, or the sequence of cases of `history` and `periodic`; `verdict`: on its last case.
-std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict,
-                         bool minimized = true);
+enum class WitnessForm { minimized, as_found };
 
-/// Compares two units on case 0 of `one` and finds the cause; nothing where a unit declines the op or has no answer.
-std::optional<ExplainedVerdict> verdict_of_pair(const Batch& one, const std::vector<std::string>& units,
+/// The witness of a divergence as a file of case text, with key, cause, severity and results as comments. `cases`: one
+/// case, or the sequence of cases of `history` and `periodic`; `verdict`: on its last case.
+std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& cases, const Verdict& verdict,
+                         WitnessForm form = WitnessForm::minimized);
+
+/// Compares two units on case 0 of `single` and finds the cause; nothing where a unit declines the op or has no answer.
+std::optional<ExplainedVerdict> verdict_of_pair(const Batch& single, const std::vector<std::string>& units,
                                                 const Registry& registry);
 
-/// The cause of the divergence on case 0 of `one`: `unstable` where it does not fail, or where the units do not repeat
-/// their results on copies of the case among other cases.
-std::string cause_of(const Batch& one, const Verdict& verdict, const Judge& judge, Causes& causes);
+/// The cause of the divergence on case 0 of `single`: `unstable` where it does not fail, or where the units do not
+/// repeat their results on copies of the case among other cases.
+std::string cause_of(const Batch& single, const Verdict& verdict, const Judge& judge, Causes& causes);
 
 }  // namespace mmafuzz

@@ -14,13 +14,7 @@ using exact::Mpfr;
 using Additions = WayToAdd::Additions;
 using Cuts = WayToAdd::Cuts;
 using Joining = WayToAdd::Joining;
-using Parts = WayToAdd::Parts;
-
-std::vector<int> in_index_order(const Op& op) {
-  std::vector<int> order(static_cast<size_t>(op.k));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
+using CutParts = WayToAdd::CutParts;
 
 /// Indices of the products in the order of a row's instructions. Indices from the op's k on, which are zeros, are kept
 /// for floored sums, where a zero of the other sign is -1 unit and -0 becomes +0, and for chains that are added to each
@@ -56,27 +50,31 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   way.additions = kernel.additions == KernelTraits::Additions::in_pairs   ? Additions::in_pairs
                   : kernel.additions == KernelTraits::Additions::in_order ? Additions::in_order
                                                                           : Additions::once;
-  way.c = kernel.c;
-  way.parts = kernel.sums_groups()                ? Parts::groups
-              : reads("odd_even") && row.odd_even ? Parts::odd_and_even
-                                                  : Parts::whole;
-  if (kernel.sums_groups()) way.group = row.group;
+  way.c_joins = kernel.c;
+  way.cut_parts = kernel.sums_groups()                  ? CutParts::groups
+                  : reads("odd_even") && row.odd_even ? CutParts::odd_and_even
+                                                      : CutParts::whole;
+  if (kernel.sums_groups()) way.group_size = row.group;
   if (kernel.floors()) {
     way.cuts = row.cut == Cut::floor ? Cuts::downwards : Cuts::as_complement;
     way.guard_of_c = row.c_guard_bits;
     way.drops_lost_c = row.cut == Cut::floor && row.lost_c == LostC::dropped;
-    if (row.cut == Cut::floor && row.first_sum > 1) way.parts = Parts::first_sums, way.group = row.first_sum;
+    if (row.cut == Cut::floor && row.first_sum > 1) {
+      way.cut_parts = CutParts::first_sums;
+      way.group_size = row.first_sum;
+    }
     way.via_fp32 = row.output_via == OutputVia::fp32_nearest;
   }
   if (kernel.cuts_to_odd()) way.cuts = Cuts::to_odd;
   if (reads("form")) way.form = row.form;
-  way.block = way.span = reads("block") ? row.block : kernel.steps_are_operations() ? op.k : row.k;
-  if (kernel.widens_to_fp16()) way.span = row.k;
-  if (reads("chain_join") && row.chain_join == ChainJoin::summed_first && row.block < row.k) way.together = row.k;
+  way.block = way.products_before_c = reads("block") ? row.block : kernel.in_operations() ? op.k : row.k;
+  if (kernel.widens_to_fp16()) way.products_before_c = row.k;
+  if (reads("chain_join") && row.chain_join == ChainJoin::summed_first && row.block < row.k)
+    way.summed_together = row.k;
   way.sums_from_zero = kernel.widens_to_fp32() && row.chain_start == ChainStart::positive_zero;
-  if (reads("fraction_bits")) way.kept = row.fraction_bits;
-  if (reads("zero_exponent") && row.zero_rule == ZeroRule::constant) way.zero_reads = row.zero_exponent;
-  way.normalizes = kernel.widens_to_fp16();
+  if (reads("fraction_bits")) way.kept_bits = row.fraction_bits;
+  if (reads("zero_exponent") && row.zero_rule == ZeroRule::constant) way.zero_exponent = row.zero_exponent;
+  way.reads_as_fp16 = kernel.widens_to_fp16();
   way.cuts_downwards = kernel.c == Joining::second_stage;
   way.cuts_sum = way.cuts_downwards && row.second_stage == SecondStage::floor32_then_31;
   way.subnormals = row.subnormals;
@@ -101,10 +99,11 @@ struct Term {
   explicit Term(mpfr_prec_t bits) : value(bits) {}
   Mpfr value;
   int exponent = 0;  ///< by which the greatest exponent is found
-  bool zero = false;
+  bool is_zero = false;
 };
 
 constexpr int below_all = -1'000'000;  ///< the greatest exponent where no term has one
+constexpr int more_bits_of_sum = 7;    ///< bits of the products' sum beyond those of c in the second stage
 
 /// Evaluates one dot as a way says, in MPFR numbers of `bits_` bits, which hold every sum exactly.
 class StepwiseDot {
@@ -120,20 +119,20 @@ class StepwiseDot {
     exact::set_operand(c.get(), op_, op_.c, in_.c);
     if (const Number n = read(f, in_.c); n.cls == NumberClass::zero) mpfr_set_zero(c.get(), n.negative ? -1 : 1);
     uint64_t encoding = in_.c;
-    const int products_of_a_term = way_.parts == Parts::groups ? way_.group : 1;
+    const int products_of_a_term = way_.cut_parts == CutParts::groups ? way_.group_size : 1;
     const size_t count = terms_.size(), block = static_cast<size_t>(std::max(1, way_.block / products_of_a_term));
-    const bool last = way_.c == Joining::last || way_.additions == Additions::in_pairs;
-    const bool joins_nothing = last && !way_.sums_from_zero;
-    const size_t span = last ? static_cast<size_t>(way_.span) : count;
+    const bool joins_last = way_.c_joins == Joining::last || way_.additions == Additions::in_pairs;
+    const bool joins_nothing = joins_last && !way_.sums_from_zero;
+    const size_t span = joins_last ? static_cast<size_t>(way_.products_before_c) : count;
     Mpfr before(bits_);  // the sums of an instruction that c has not joined yet
     for (size_t start = 0; start < count; start += span) {
-      const size_t stop = std::min(count, start + span), together = static_cast<size_t>(way_.together);
+      const size_t stop = std::min(count, start + span), together = static_cast<size_t>(way_.summed_together);
       Mpfr partial(bits_);
       mpfr_set_zero(partial.get(), 1);
-      mpfr_ptr sum = last ? partial.get() : c.get();
+      mpfr_ptr sum = joins_last ? partial.get() : c.get();
       for (size_t first = start; first < stop; first += block)
         encoding = step(first, std::min(stop, first + block), joins_nothing && first == start ? nullptr : sum, sum);
-      if (!last) continue;
+      if (!joins_last) continue;
       if (together) {
         if (start % together) {
           add(partial.get(), before.get());
@@ -171,10 +170,10 @@ class StepwiseDot {
     return encoding ^ op_.d.fields().sign_bit();
   }
 
-  Term& zero_term(int sign) {
+  Term& add_zero_term(int sign) {
     Term& term = terms_.emplace_back(bits_);
     mpfr_set_zero(term.value.get(), sign);
-    term.zero = true;
+    term.is_zero = true;
     return term;
   }
 
@@ -187,7 +186,7 @@ class StepwiseDot {
   /// Appends product i as a term, or adds it to the exact sum of its group.
   void add_term(int i) {
     if (i >= op_.k) {
-      zero_term(1);
+      add_zero_term(1);
       return;
     }
     const FormatFields &a = op_.a.fields(), &b = op_.b.fields();
@@ -205,18 +204,18 @@ class StepwiseDot {
     }
     const auto exponent = [&](const Number& n) {
       const int leading = n.exponent + bit_length(n.significand) - 1;
-      return way_.normalizes ? std::max(leading, -14) : n.scale_exponent;  // in fp16
+      return way_.reads_as_fp16 ? std::max(leading, format("fp16").fields().emin()) : n.scale_exponent;
     };
-    if (way_.parts == Parts::groups) {
-      Term& group = terms_.empty() || i % way_.group == 0 ? zero_term(-1) : terms_.back();
+    if (way_.cut_parts == CutParts::groups) {
+      Term& group = terms_.empty() || i % way_.group_size == 0 ? add_zero_term(-1) : terms_.back();
       add(group.value.get(), product.get());
       group.exponent = scale;
-      group.zero &= zero;
+      group.is_zero &= zero;
       return;
     }
     Term& term = terms_.emplace_back(bits_);
     mpfr_set(term.value.get(), product.get(), MPFR_RNDN);
-    term.zero = zero;
+    term.is_zero = zero;
     term.exponent = zero ? 0 : exponent(x) + exponent(y) + scale;
     if (way_.rounds_products) rounded(term.value.get(), way_.rounding, way_.output_bits);
   }
@@ -286,8 +285,8 @@ class StepwiseDot {
 
   /// Raises `greatest` to the exponent of a term.
   void offer(int& greatest, const Term& term) const {
-    if (!term.zero) greatest = std::max(greatest, term.exponent);
-    else if (way_.zero_reads) greatest = std::max(greatest, *way_.zero_reads);
+    if (!term.is_zero) greatest = std::max(greatest, term.exponent);
+    else if (way_.zero_exponent) greatest = std::max(greatest, *way_.zero_exponent);
   }
 
   static void add(mpfr_ptr sum, mpfr_srcptr x) { mpfr_add(sum, sum, x, MPFR_RNDN); }
@@ -299,7 +298,7 @@ class StepwiseDot {
     mpfr_set_zero(sum, -1);
     for (size_t i = first; i < last; i += stride) {
       Mpfr term = terms_[i].value;
-      if (way_.kept && greatest > below_all) cut(term.get(), greatest - *way_.kept, false);
+      if (way_.kept_bits && greatest > below_all) cut(term.get(), greatest - *way_.kept_bits, false);
       add(sum, term.get());
     }
     return greatest;
@@ -307,49 +306,51 @@ class StepwiseDot {
 
   /// Adds terms and c with no rounding in between. `c`: nullptr where c joins later.
   void add_at_once(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) const {
-    const bool in_stages = way_.parts == Parts::odd_and_even || (c && way_.c == Joining::second_stage);
+    const bool in_stages = way_.cut_parts == CutParts::odd_and_even || (c && way_.c_joins == Joining::second_stage);
     in_stages ? add_in_stages(first, last, c, sum) : add_below_one_exponent(first, last, c, sum);
   }
 
   /// Adds c and the terms, or the sums of their groups, all cut at one weight.
   void add_below_one_exponent(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) const {
-    const size_t together = way_.parts == Parts::first_sums ? static_cast<size_t>(way_.group) : 1;
+    const size_t together = way_.cut_parts == CutParts::first_sums ? static_cast<size_t>(way_.group_size) : 1;
     const bool c_is_zero = !c || mpfr_zero_p(c), c_is_negative = c && mpfr_signbit(c);
-    int greatest = !c_is_zero ? exponent_of_c(c) - way_.guard_of_c : way_.zero_reads.value_or(below_all);
-    std::vector<int> own;
-    for (size_t g = first; g < last; g += together) {
-      own.push_back(below_all);
-      for (size_t i = g; i < std::min(last, g + together); ++i)
-        if (!terms_[i].zero) own.back() = std::max(own.back(), terms_[i].exponent);
-      greatest = std::max(greatest, own.back() > below_all ? own.back() : way_.zero_reads.value_or(below_all));
+    int greatest = !c_is_zero ? exponent_of_c(c) - way_.guard_of_c : way_.zero_exponent.value_or(below_all);
+    std::vector<int> greatest_of_group;
+    for (size_t group = first; group < last; group += together) {
+      int exponent = below_all;
+      for (size_t i = group; i < std::min(last, group + together); ++i)
+        if (!terms_[i].is_zero) exponent = std::max(exponent, terms_[i].exponent);
+      greatest_of_group.push_back(exponent);
+      greatest = std::max(greatest, exponent > below_all ? exponent : way_.zero_exponent.value_or(below_all));
     }
     const auto cut_below = [&](mpfr_ptr x, int exponent, bool is_c = false) {
-      if (!way_.kept || exponent == below_all) return;
-      const int unit = exponent - *way_.kept;
-      const bool opposed = way_.cuts == Cuts::as_complement && !is_c && (mpfr_signbit(x) != 0) != c_is_negative;
+      if (!way_.kept_bits || exponent == below_all) return;
+      const int unit = exponent - *way_.kept_bits;
+      const bool is_opposed = way_.cuts == Cuts::as_complement && !is_c && (mpfr_signbit(x) != 0) != c_is_negative;
       way_.cuts == Cuts::to_odd ? cut_to_odd(x, unit) : cut(x, unit, way_.cuts == Cuts::downwards);
-      if (!opposed) return;
+      if (!is_opposed) return;
       Mpfr one(bits_);
       mpfr_set_si_2exp(one.get(), c_is_negative ? 1 : -1, unit, MPFR_RNDN);
       add(x, one.get());
     };
     Mpfr all(bits_);
     mpfr_set_zero(all.get(), -1);
-    for (size_t g = first; g < last; g += together) {
-      Mpfr of_group(bits_);
-      mpfr_set_zero(of_group.get(), -1);
-      for (size_t i = g; i < std::min(last, g + together); ++i) {
+    for (size_t group = first; group < last; group += together) {
+      Mpfr sum_of_group(bits_);
+      mpfr_set_zero(sum_of_group.get(), -1);
+      for (size_t i = group; i < std::min(last, group + together); ++i) {
         Mpfr term = terms_[i].value;
-        cut_below(term.get(), together > 1 ? own[(g - first) / together] : greatest);
-        add(of_group.get(), term.get());
+        cut_below(term.get(), together > 1 ? greatest_of_group[(group - first) / together] : greatest);
+        add(sum_of_group.get(), term.get());
       }
-      if (together > 1) cut_below(of_group.get(), greatest);
-      add(all.get(), of_group.get());
+      if (together > 1) cut_below(sum_of_group.get(), greatest);
+      add(all.get(), sum_of_group.get());
     }
     if (c) {
       Mpfr joined = copy_of(c);
-      const bool is_lost = !c_is_zero && way_.kept && exponent_of_value(c) < greatest - *way_.kept;
-      if (is_lost && way_.drops_lost_c && greatest - *way_.kept > op_.d.fields().emin()) mpfr_set_zero(joined.get(), 1);
+      const bool is_lost = !c_is_zero && way_.kept_bits && exponent_of_value(c) < greatest - *way_.kept_bits;
+      if (is_lost && way_.drops_lost_c && greatest - *way_.kept_bits > op_.d.fields().emin())
+        mpfr_set_zero(joined.get(), 1);
       else cut_below(joined.get(), greatest, true);
       add(all.get(), joined.get());
     }
@@ -359,22 +360,21 @@ class StepwiseDot {
   /// Adds odd and even products apart, or c after the products' sum.
   void add_in_stages(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) const {
     int greatest = below_all;
-    const bool odd_and_even = way_.parts == Parts::odd_and_even;
-    const bool together = way_.c != Joining::second_stage;
-    if (c && together) {
+    const bool odd_and_even = way_.cut_parts == CutParts::odd_and_even;
+    const bool joins_at_once = way_.c_joins != Joining::second_stage;
+    if (c && joins_at_once) {
       if (!mpfr_zero_p(c)) greatest = exponent_of_c(c);
-      else if (way_.zero_reads) greatest = *way_.zero_reads;
+      else if (way_.zero_exponent) greatest = *way_.zero_exponent;
     }
-    if (!c && together && way_.zero_reads) greatest = *way_.zero_reads;  // the sum starts from a zero
+    if (!c && joins_at_once && way_.zero_exponent) greatest = *way_.zero_exponent;  // the sum starts from a zero
     Mpfr products(bits_);
-    int own = sum_of_terms(first, last, odd_and_even ? 2 : 1, greatest, products.get());
+    int exponent = sum_of_terms(first, last, odd_and_even ? 2 : 1, greatest, products.get());
     if (odd_and_even) {
       Mpfr odd(bits_);
-      const int of_odd = sum_of_terms(std::min(first + 1, last), last, 2, greatest, odd.get());
-      own = std::max(own, of_odd);
-      if (way_.kept && own > below_all) {
-        cut(products.get(), own - *way_.kept, way_.cuts_downwards);
-        cut(odd.get(), own - *way_.kept, way_.cuts_downwards);
+      exponent = std::max(exponent, sum_of_terms(std::min(first + 1, last), last, 2, greatest, odd.get()));
+      if (way_.kept_bits && exponent > below_all) {
+        cut(products.get(), exponent - *way_.kept_bits, way_.cuts_downwards);
+        cut(odd.get(), exponent - *way_.kept_bits, way_.cuts_downwards);
       }
       add(products.get(), odd.get());
     }
@@ -383,25 +383,25 @@ class StepwiseDot {
       return;
     }
     Mpfr joined = copy_of(c);
-    if (!together) join_later(products.get(), joined.get(), own);
-    else if (way_.kept && own > below_all) cut(joined.get(), own - *way_.kept, false);
+    if (!joins_at_once) cut_for_second_stage(products.get(), joined.get(), exponent);
+    else if (way_.kept_bits && exponent > below_all) cut(joined.get(), exponent - *way_.kept_bits, false);
     add(products.get(), joined.get());
-    if (!together) cut_sum(products.get());
+    if (!joins_at_once) cut_sum(products.get());
     mpfr_set(sum, products.get(), MPFR_RNDN);
   }
 
-  /// Cuts both addends of the second stage of CDNA3 (docs/semantics.md 7): 7 more bits of the products' sum than of c.
-  void join_later(mpfr_ptr products, mpfr_ptr c, int greatest_product) const {
-    if (!way_.kept) return;
+  /// Cuts both addends of the second stage of CDNA3 (docs/semantics.md 7): more bits are kept of the products' sum.
+  void cut_for_second_stage(mpfr_ptr products, mpfr_ptr c, int greatest_product) const {
+    if (!way_.kept_bits) return;
     const int of_c = mpfr_zero_p(c) ? op_.d.fields().emin() : exponent_of_c(c);
-    const int greatest = std::max(greatest_product, of_c), f = *way_.kept;
-    cut(products, greatest - f - 7 - (way_.cuts_sum ? 1 : 0), way_.cuts_downwards);
-    if (way_.parts == Parts::odd_and_even && of_c < greatest - f - 1) mpfr_set_zero(c, 1);
-    cut(c, greatest - f, way_.cuts_downwards);
+    const int greatest = std::max(greatest_product, of_c), last_of_c = greatest - *way_.kept_bits;
+    cut(products, last_of_c - more_bits_of_sum - (way_.cuts_sum ? 1 : 0), way_.cuts_downwards);
+    if (way_.cut_parts == CutParts::odd_and_even && of_c < last_of_c - 1) mpfr_set_zero(c, 1);
+    cut(c, last_of_c, way_.cuts_downwards);
   }
   void cut_sum(mpfr_ptr sum) const {
-    if (!way_.kept || !way_.cuts_sum || mpfr_zero_p(sum)) return;
-    cut(sum, exponent_of_c(sum) - *way_.kept - 7, way_.cuts_downwards);
+    if (!way_.kept_bits || !way_.cuts_sum || mpfr_zero_p(sum)) return;
+    cut(sum, exponent_of_c(sum) - *way_.kept_bits - more_bits_of_sum, way_.cuts_downwards);
   }
 
   /// Sets `sum` to the rounded sum of c and the terms from `first` up to `last`; returns its encoding. `c`: nullptr
@@ -421,13 +421,13 @@ class StepwiseDot {
       return rounded(sum, way_.rounding, way_.output_bits);
     }
     uint64_t encoding = 0;
-    const Form form = way_.c == Joining::last ? Form::s_plus_c : way_.form;  // of the c that joins last
+    const Form form = way_.c_joins == Joining::last ? Form::s_plus_c : way_.form;  // of the c that joins last
     for (size_t i = first; i < last; ++i) {
       mpfr_srcptr term = terms_[i].value.get();
-      const bool alone = form == Form::s_alone || (i == first && !c);
-      if (alone) mpfr_set(sum, term, MPFR_RNDN);
-      if (alone || form == Form::s_plus_c) {
-        if (!alone) add(sum, term);
+      const bool is_alone = form == Form::s_alone || (i == first && !c);
+      if (is_alone) mpfr_set(sum, term, MPFR_RNDN);
+      if (is_alone || form == Form::s_plus_c) {
+        if (!is_alone) add(sum, term);
         encoding = rounded(sum, way_.rounding, way_.output_bits);
       } else {
         encoding = joined(sum, term, way_.rounding, way_.output_bits);
@@ -459,15 +459,16 @@ class StepwiseDot {
 std::optional<WayToAdd> way_of(const Unit& unit, const DotModel* row, const Op& op) {
   if (row) return way_of_row(*row, op);
   WayToAdd way;
-  way.order = in_index_order(op);
-  way.block = way.span = op.k;
+  way.order.resize(static_cast<size_t>(op.k));
+  std::iota(way.order.begin(), way.order.end(), 0);
+  way.block = way.products_before_c = op.k;
   way.output_bits = op.d.fields().fraction_bits;
   way.rounding = way.last_rounding = op.rounding;
   if (unit.role() == Role::exact || unit.role() == Role::referee) return way;
   const std::string& name = unit.name();
   if (name == "ieee:pairwise") {
     way.rounds_products = true;
-    way.c = Joining::last;
+    way.c_joins = Joining::last;
     way.additions = Additions::in_pairs;
     return way;
   }
@@ -491,10 +492,10 @@ bool is_finite_case(const Op& op, const DotOperands& in) {
 std::optional<uint64_t> add_in_that_way(const WayToAdd& way, const Op& op, const DotOperands& in) {
   const bool at_once = way.additions == Additions::once && !way.rounds_products;
   const bool fewer_bits = way.output_bits < op.d.fields().fraction_bits && way.rounding != Rounding::toward_zero;
-  if (fewer_bits || (!at_once && (way.kept || way.parts != Parts::whole))) return std::nullopt;
-  const bool in_stages = way.parts == Parts::odd_and_even || way.c == Joining::second_stage;
-  if (in_stages && way.kept && (way.cuts != Cuts::toward_zero || way.guard_of_c)) return std::nullopt;
-  const bool joins = way.c == Joining::last || way.additions != Additions::once;
+  if (fewer_bits || (!at_once && (way.kept_bits || way.cut_parts != CutParts::whole))) return std::nullopt;
+  const bool in_stages = way.cut_parts == CutParts::odd_and_even || way.c_joins == Joining::second_stage;
+  if (in_stages && way.kept_bits && (way.cuts != Cuts::toward_zero || way.guard_of_c)) return std::nullopt;
+  const bool joins = way.c_joins == Joining::last || way.additions != Additions::once;
   if (way.form != Form::s_plus_c && !joins) return std::nullopt;
   return StepwiseDot(way, op, in).result();
 }

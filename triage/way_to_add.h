@@ -18,28 +18,28 @@ struct WayToAdd {
   using Joining = KernelTraits::Joining;
   /// Which products are cut below one greatest exponent: all of a step, those with odd and with even index apart, exact
   /// sums of groups, or first those of a group and then the groups' sums.
-  enum class Parts { whole, odd_and_even, groups, first_sums };
+  enum class CutParts { whole, odd_and_even, groups, first_sums };
   /// How an addend is cut: toward zero, as a `Cut` of a row, or toward zero with a sticky last bit (cut_to_odd).
   enum class Cuts { toward_zero, downwards, as_complement, to_odd };
 
   bool rounds_products = false;
   Additions additions = Additions::once;
-  Parts parts = Parts::whole;
-  int group = 1;           ///< products per group, of Parts::groups and first_sums
+  CutParts cut_parts = CutParts::whole;
+  int group_size = 1;      ///< products per group, of CutParts::groups and first_sums
   std::vector<int> order;  ///< indices of all products as they are added; those from the op's k on are +0
   int block = 0;           ///< products per step
-  Joining c = Joining::with_products;
-  int span = 0;                              ///< products that are summed before c joins last
-  int together = 0;                          ///< products whose sums are added to each other before c joins; 0: none
-  bool sums_from_zero = false;               ///< a sum that c joins last starts from +0, not its first product
-  std::optional<int> kept;                   ///< bits kept below the greatest exponent; nothing: all
-  std::optional<int> zero_reads;             ///< the exponent of a zero addend; nothing: it has none
-  Cuts cuts = Cuts::toward_zero;             ///< of addends that are cut in one stage
-  int guard_of_c = 0;                        ///< bits kept below c's own exponent beyond those below a product's
-  bool drops_lost_c = false;                 ///< a negative c that is cut downwards, and keeps no bit, can become 0
-  bool normalizes = false;                   ///< subnormal operands, as fp16, before exponents are compared
-  bool cuts_downwards = false;               ///< the second stage cuts toward minus infinity, not toward zero
-  bool cuts_sum = false;                     ///< cuts the second stage's sum again, below its leading bit
+  Joining c_joins = Joining::with_products;
+  int products_before_c = 0;         ///< products that are summed before c joins last
+  int summed_together = 0;           ///< products whose sums are added to each other before c joins; 0: none
+  bool sums_from_zero = false;       ///< a sum that c joins last starts from +0, not its first product
+  std::optional<int> kept_bits;      ///< bits kept below the greatest exponent; nothing: all
+  std::optional<int> zero_exponent;  ///< the exponent of a zero addend; nothing: it has none
+  Cuts cuts = Cuts::toward_zero;     ///< of addends that are cut in one stage
+  int guard_of_c = 0;                ///< bits kept below c's own exponent beyond those below a product's
+  bool drops_lost_c = false;         ///< a negative c that is cut downwards, and keeps no bit, can become 0
+  bool reads_as_fp16 = false;        ///< exponents of subnormal operands are those of fp16 when they are compared
+  bool cuts_downwards = false;       ///< the second stage cuts toward minus infinity, not toward zero
+  bool cuts_sum = false;             ///< cuts the second stage's sum again, below its leading bit
   Subnormals subnormals = Subnormals::kept;  ///< of operands and of results of a step
   FlushedNumbers flushed = FlushedNumbers::both;
   Tininess tininess = Tininess::after;

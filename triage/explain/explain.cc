@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -11,14 +13,13 @@
 #include "core/property.h"
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
+#include "core/text.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/models/parameters.h"
 #include "triage/explain/number_text.h"
 
 namespace mmafuzz {
 namespace {
-
-uint64_t magnitude(int64_t x) { return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x); }
 
 /// `floors`: the row cuts addends by their sign, as KernelTraits::floors() says.
 const char* kind_text(Step::Kind kind, bool floors) {
@@ -54,7 +55,7 @@ bool has_factors(const Step& step) {
 }
 
 /// Number of nonzero products, or sums of products, that the step adds.
-int new_terms(const Step& step) {
+int count_new_terms(const Step& step) {
   if (has_factors(step)) return is_number(step.addend[0]) && is_number(step.addend[1]);
   return static_cast<int>(std::count_if(step.addend, step.addend + step.count, [](const Addend& t) {
     return is_number(t) && (t.source == Addend::Source::product || t.source == Addend::Source::group ||
@@ -63,10 +64,10 @@ int new_terms(const Step& step) {
 }
 
 /// Number of nonzero addends that are c or sums of earlier steps.
-int old_terms(const Step& step) {
+int count_old_terms(const Step& step) {
   const int first = has_factors(step) ? 2 : 0;
   return static_cast<int>(std::count_if(step.addend + first, step.addend + step.count, is_number)) -
-         (has_factors(step) ? 0 : new_terms(step));
+         (has_factors(step) ? 0 : count_new_terms(step));
 }
 
 /// Whether the result is a zero though the sum was not rounded to one.
@@ -77,10 +78,10 @@ bool is_flushed(const Step& step, const Format& d) {
 
 /// Whether a step only adds zeros to one number, or multiplies by a zero.
 bool changes_nothing(const Step& step) {
-  const bool counts = std::any_of(step.addend, step.addend + step.count, [](const Addend& t) {
+  const bool has_effect = std::any_of(step.addend, step.addend + step.count, [](const Addend& t) {
     return t.lost || t.cls == NumberClass::infinity || t.cls == NumberClass::nan;
   });
-  return step.kind != Step::Kind::special && new_terms(step) == 0 && old_terms(step) <= 1 && !counts &&
+  return step.kind != Step::Kind::special && count_new_terms(step) == 0 && count_old_terms(step) <= 1 && !has_effect &&
          !(step.rounded.flags & flag::inexact);
 }
 
@@ -97,7 +98,7 @@ void write_significand(const Addend& t, ExplainedAddend& out) {
 /// negative addend; then the bits below the grid are shown.
 void write_fallen(const Addend& t, const Step& step, ExplainedAddend& out) {
   const int width = step.unit_exponent - t.exponent;  // digits below the grid
-  const uint64_t kept = width >= 64 ? 0 : width >= 0 ? magnitude(t.kept) << width : magnitude(t.kept) >> -width;
+  const uint64_t kept = width >= 64 ? 0 : width >= 0 ? magnitude_of(t.kept) << width : magnitude_of(t.kept) >> -width;
   uint64_t rest = width > 0 && width < 64 ? t.significand & low_mask(width) : t.significand;
   if (kept <= t.significand) rest = t.significand - kept;
   const int digits = std::max(width, bit_length(rest));
@@ -106,26 +107,25 @@ void write_fallen(const Addend& t, const Step& step, ExplainedAddend& out) {
   out.fallen.erase(out.fallen.find_last_not_of('0') + 1);
 }
 
-/// `integer` and `fraction`: numbers of digits of the grid. Adds to `sum` what the addend brings, in grid units.
-ExplainedAddend explained_addend(const Addend& t, const Step& step, bool grid, int integer, int fraction,
-                                 int64_t& sum) {
+/// `explained`: the step, so far without addends. Adds to `sum` what the addend brings, in grid units.
+ExplainedAddend explained_addend(const Addend& t, const Step& step, const ExplainedStep& explained, int64_t& sum) {
   ExplainedAddend out;
   out.source = source_text(t);
-  out.negative = t.negative;
-  out.finite = t.significand != 0 && t.cls == NumberClass::finite;
-  if (!out.finite)
+  out.is_negative = t.negative;
+  out.is_nonzero = t.significand != 0 && t.cls == NumberClass::finite;
+  if (!out.is_nonzero)
     out.special = t.cls == NumberClass::nan
                       ? "NaN"
                       : std::string(t.negative ? "-" : "+") + (t.cls == NumberClass::infinity ? "inf" : "0");
   else write_significand(t, out);
   out.exponent = t.scale_exponent;
-  if (!grid) return out;
+  if (!explained.has_grid) return out;
   sum += t.kept;
   out.shift = t.shift;
-  out.kept_negative = t.kept < 0;
-  out.kept = bits_text(magnitude(t.kept), integer + fraction);
-  out.lost = t.lost && out.finite;
-  if (out.lost) write_fallen(t, step, out);
+  out.is_kept_negative = t.kept < 0;
+  out.kept = bits_text(magnitude_of(t.kept), explained.grid_integer_bits + explained.grid_fraction_bits);
+  out.loses_bits = t.lost && out.is_nonzero;
+  if (out.loses_bits) write_fallen(t, step, out);
   out.sum_so_far = binary_text(sum, step.unit_exponent);
   return out;
 }
@@ -136,17 +136,17 @@ ExplainedStep explained_step(const Step& step, const Format& d, bool floors) {
   out.instruction = step.instruction;
   out.block = step.block;
   out.result = explained_number(d, step.result);
-  out.grid = step.aligned && step.kind != Step::Kind::special;
+  out.has_grid = step.aligned && step.kind != Step::Kind::special;
   uint64_t widest = 0;
-  if (out.grid) {
-    for (int i = 0; i < step.count; ++i) widest |= magnitude(step.addend[i].kept);
-    const int addend_bits = bit_length(widest), sum_bits = bit_length(magnitude(step.sum));
+  if (out.has_grid) {
+    for (int i = 0; i < step.count; ++i) widest |= magnitude_of(step.addend[i].kept);
+    const int addend_bits = bit_length(widest), sum_bits = bit_length(magnitude_of(step.sum));
     out.greatest_exponent = step.greatest_exponent;
     out.floor_decided = step.floor_decided;
     out.grid_fraction_bits = step.greatest_exponent - step.unit_exponent;
     out.grid_integer_bits = std::max(1, std::max(addend_bits, sum_bits) - out.grid_fraction_bits);
-    out.sum_negative = step.sum < 0;
-    out.sum = bits_text(magnitude(step.sum), out.grid_integer_bits + out.grid_fraction_bits);
+    out.is_sum_negative = step.sum < 0;
+    out.sum = bits_text(magnitude_of(step.sum), out.grid_integer_bits + out.grid_fraction_bits);
     out.carries = std::max(0, sum_bits - std::max(addend_bits, out.grid_fraction_bits + 1));
     if (step.sum != 0) out.leading_exponent = step.unit_exponent + sum_bits - 1;
   }
@@ -154,7 +154,7 @@ ExplainedStep explained_step(const Step& step, const Format& d, bool floors) {
   for (int i = 0; i < step.count; ++i) {
     const Addend& t = step.addend[i];
     if (t.cls == NumberClass::zero && t.source == Addend::Source::product && t.kept == 0) ++out.zero_products;
-    else out.addends.push_back(explained_addend(t, step, out.grid, out.grid_integer_bits, out.grid_fraction_bits, sum));
+    else out.addends.push_back(explained_addend(t, step, out, sum));
   }
   const Rounded& r = step.rounded;
   if (step.kind != Step::Kind::special) {
@@ -199,14 +199,14 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
   ExplainedUnit out;
   out.name = unit.name();
   if (const DotModel* model = unit.model()) {
-    const std::string_view unusual[] = {"order", "subnormals", "chain_start", "chain_join",
-                                        "form"};  // shown if not the default
+    constexpr std::string_view shown_if_unusual[] = {"order", "subnormals", "chain_start", "chain_join", "form"};
     for (const char* shown :
          {"kernel", "block", "order", "fraction_bits", "zero_rule", "zero_exponent", "subnormals", "first_sum",
           "c_guard_bits", "cut", "output_fraction_bits", "output_rounding", "chain_start", "chain_join", "form"}) {
       const Parameter& parameter = *find_parameter(shown);
-      const bool usual = parameter.get(*model) == parameter.get(DotModel{});
-      if (parameter.used_by(model->kernel) && !(usual && std::count(std::begin(unusual), std::end(unusual), shown)))
+      const bool is_usual = parameter.get(*model) == parameter.get(DotModel{});
+      if (is_usual && std::count(std::begin(shown_if_unusual), std::end(shown_if_unusual), shown)) continue;
+      if (parameter.used_by(model->kernel))
         out.parameters +=
             (out.parameters.empty() ? "" : " ") + std::string(shown) + "=" + parameter_text(parameter, *model);
     }
@@ -227,7 +227,7 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
   if (!outcomes.flags.empty()) out.flags = outcomes.flags[index];
   if (exact_value) {
     const double ulps = exact::ulp_error(op.d, exact_value, outcomes.results.get(index));
-    if (ulps == ulps) out.ulps = ulps;
+    if (!std::isnan(ulps)) out.ulps = ulps;
   }
   return out;
 }
@@ -270,7 +270,7 @@ std::vector<Outcomes> outcomes_of(const Batch& batch, const std::vector<const Un
 
 std::string ExplainedStep::folded_text() const {
   if (folded == 0) return "";
-  return fmt::format("and {} more step{} with zeros, which change{} nothing", folded, folded == 1 ? "" : "s",
+  return fmt::format("and {} with zeros, which change{} nothing", counted(static_cast<uint64_t>(folded), "more step"),
                      folded == 1 ? "s" : "");
 }
 
@@ -298,31 +298,25 @@ Explanation explain_witness(const std::string& case_text, const Registry& regist
   CaseBlock block;
   while (reader.next(block, SIZE_MAX)) {
     if (block.property.empty()) continue;
-    std::vector<std::string> words;
-    for (size_t begin = 0; begin <= block.property.size();) {
-      const size_t end = std::min(block.property.find(' ', begin), block.property.size());
-      words.push_back(block.property.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    const bool with_changed = words.size() == 2 && block.batch.size() == 2;
+    const std::vector<std::string> words = words_of(block.property);  // the property, then its units
+    const bool has_changed = words.size() == 2 && block.batch.size() == 2;
     Explanation out;
-    for (size_t i = 0; i < (with_changed ? 2u : 1u); ++i) {
+    for (size_t i = 0; i < (has_changed ? 2u : 1u); ++i) {
       std::vector<std::unique_ptr<Unit>> bound;
       std::vector<const Unit*> units;
-      std::vector<ExplainedUnit> refused(words.size() - 1);
+      std::map<size_t, std::string> refusals;  // by position among the units
       for (size_t w = 1; w < words.size(); ++w) {
         Result<std::unique_ptr<Unit>> unit = registry.bind(words[w], block.batch.op());
-        refused[w - 1].name = words[w];
-        if (unit) units.push_back((bound.push_back(std::move(*unit)), bound.back().get()));
-        else refused[w - 1].no_answer = unit.refusal().reason;
+        if (unit) units.push_back(bound.emplace_back(std::move(*unit)).get());
+        else refusals[w - 1] = unit.refusal().reason;
       }
       ExplainedCase one =
           words.size() == 3 ? explain_sequence(block.batch, units) : explain_case(block.batch, i, units);
-      std::vector<ExplainedUnit> answered = std::move(one.units);
-      one.units = std::move(refused);
-      auto next = answered.begin();
-      for (ExplainedUnit& unit : one.units)
-        if (unit.no_answer.empty()) unit = std::move(*next++);
+      for (const auto& [position, reason] : refusals) {
+        ExplainedUnit& unit = *one.units.emplace(one.units.begin() + static_cast<std::ptrdiff_t>(position));
+        unit.name = words[position + 1];
+        unit.no_answer = reason;
+      }
       out.cases.push_back(std::move(one));
     }
     return out;

@@ -20,7 +20,7 @@ Explanation explain_witness(const std::string& case_text, const Registry& regist
 
 /// The rounding of case 0, of a conversion or a scalar operation. `exact_value` receives the exact result in decimal,
 /// 25 digits, with "..." where bits beyond MPFR's were cut. Defined in explain_rounding.cc.
-ExplainedRounding explain_rounding(const Batch& one, std::string& exact_value);
+ExplainedRounding explain_rounding(const Batch& single, std::string& exact_value);
 
 /// The block of case 0 of `single` and a quantizer's result at `index` of `outcomes`, as lines of a table without line
 /// ends: the scale, then each nonzero number with its code, the value of the code and the error. Numbers are rounded

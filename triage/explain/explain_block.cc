@@ -5,6 +5,7 @@
 
 #include "core/block_case.h"
 #include "core/host_number.h"
+#include "core/text.h"
 #include "triage/explain/explain.h"
 
 namespace mmafuzz {
@@ -34,7 +35,7 @@ std::vector<std::string> explained_block(const Batch& single, const Outcomes& ou
   if (op.has_tensor_scale()) lines.back() += fmt::format("; tensor's scale {}", figure(tensor));
   lines.push_back(fmt::format("{:>4}  {:>16}  {:>16}  {:>5}  {:>16}  {}", "lane", "number", "number / scale", "code",
                               "stands for", "error"));
-  int zeros = 0;
+  uint64_t zeros = 0;
   for (int lane = 0; lane < op.k; ++lane) {
     const uint64_t x_code = quantizes ? single.inputs()[0].get(0, lane) : outcomes.results.get(index, lane);
     const uint64_t code = quantizes ? outcomes.results.get(index, 1 + lane) : single.inputs()[0].get(0, lane);
@@ -48,7 +49,7 @@ std::vector<std::string> explained_block(const Batch& single, const Outcomes& ou
                                 figure(x / (scale * tensor)), to_hex(codes, code), figure(stands_for),
                                 std::isfinite(stands_for - x) ? fmt::format("{:.3g}", stands_for - x) : ""));
   }
-  if (zeros) lines.push_back(fmt::format("and {} zero{}", zeros, zeros == 1 ? "" : "s"));
+  if (zeros) lines.push_back("and " + counted(zeros, "zero"));
   return lines;
 }
 

@@ -23,17 +23,17 @@ struct ExplainedNumber {
 /// One term of a sum. Strings of bits hold the digits 0 and 1 only.
 struct ExplainedAddend {
   std::string source;  ///< "a0*b0", "c", "group 2", "term 1"
-  bool negative = false;
-  bool finite = false;        ///< finite and nonzero: the members below `special` are meaningful; else `special` is
+  bool is_negative = false;
+  bool is_nonzero = false;    ///< and finite: the members below `special` are meaningful; else `special` is
   std::string special;        ///< "NaN", "+inf", "-inf", "+0", "-0"
   std::string integer_bits;   ///< bits before the point of the significand in [0, 4), whose unit is 2^exponent
   std::string fraction_bits;  ///< bits after the point of that significand, without trailing zeros
   int exponent = 0;           ///< by which the addend is aligned
   int shift = 0;              ///< the step's greatest exponent minus `exponent`
-  bool kept_negative = false;
-  std::string kept;    ///< magnitude that entered the sum, all digits of the grid; empty where the step has no grid
-  bool lost = false;   ///< alignment dropped nonzero bits
-  std::string fallen;  ///< the dropped bits; the first has weight 2^fallen_top
+  bool is_kept_negative = false;
+  std::string kept;  ///< magnitude that entered the sum, all digits of the grid; empty where the step has no grid
+  bool loses_bits = false;  ///< alignment dropped nonzero bits
+  std::string fallen;       ///< the dropped bits; the first has weight 2^fallen_top
   int fallen_top = 0;
   std::string sum_so_far;  ///< of the addends up to this one, exact, as ExplainedNumber::binary; empty without a grid
 };
@@ -43,13 +43,13 @@ struct ExplainedAddend {
 struct ExplainedStep {
   std::string kind;                ///< "truncated fused sum"
   int instruction = 0, block = 0;  ///< from 0; `block` counts the blocks of one instruction
-  bool grid = false;               ///< addends were aligned: the members that need a grid are meaningful
+  bool has_grid = false;           ///< addends were aligned: the members that need a grid are meaningful
   int greatest_exponent = 0;
   bool floor_decided = false;  ///< the greatest exponent is that of a zero addend or the row's minimum
   int grid_integer_bits = 0, grid_fraction_bits = 0;
   std::vector<ExplainedAddend> addends;  ///< without products that are zero
   int zero_products = 0;                 ///< number of products that are zero
-  bool sum_negative = false;
+  bool is_sum_negative = false;
   std::string sum;                                   ///< magnitude on the grid
   int carries = 0;                                   ///< leading digits of the sum that no addend reaches
   std::optional<int> leading_exponent;               ///< of a nonzero sum: where normalization puts the leading bit

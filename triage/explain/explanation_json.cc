@@ -11,22 +11,22 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json addend_json(const ExplainedAddend& t, bool grid) {
+Json addend_json(const ExplainedAddend& t, bool has_grid) {
   Json out = {{"source", t.source}};
-  if (!t.finite) {
+  if (!t.is_nonzero) {
     out["special"] = t.special;
     return out;
   }
-  out["negative"] = t.negative;
+  out["negative"] = t.is_negative;
   out["significand"] = t.integer_bits + "." + t.fraction_bits;
   out["exponent"] = t.exponent;
-  if (grid) {
+  if (has_grid) {
     out["shift"] = t.shift;
-    out["kept_negative"] = t.kept_negative;
+    out["kept_negative"] = t.is_kept_negative;
     out["kept"] = t.kept;
     out["sum_so_far"] = t.sum_so_far;
   }
-  if (t.lost) {
+  if (t.loses_bits) {
     out["fallen"] = t.fallen;
     out["fallen_top"] = t.fallen_top;
   }
@@ -34,16 +34,16 @@ Json addend_json(const ExplainedAddend& t, bool grid) {
 }
 
 Json step_json(const ExplainedStep& step) {
-  const Json addends = json_list(step.addends, [&](const auto& t) { return addend_json(t, step.grid); });
+  const Json addends = json_list(step.addends, [&](const auto& t) { return addend_json(t, step.has_grid); });
   Json out = {{"kind", step.kind},    {"instruction", step.instruction},     {"block", step.block},
               {"addends", addends},   {"zero_products", step.zero_products}, {"result", value_json(step.result)},
               {"folded", step.folded}};
-  if (step.grid) {
+  if (step.has_grid) {
     out["greatest_exponent"] = step.greatest_exponent;
     out["floor_decided"] = step.floor_decided;
     out["integer_bits"] = step.grid_integer_bits;
     out["fraction_bits"] = step.grid_fraction_bits;
-    out["sum_negative"] = step.sum_negative;
+    out["sum_negative"] = step.is_sum_negative;
     out["sum"] = step.sum;
     out["carries"] = step.carries;
     if (step.leading_exponent) out["leading_exponent"] = *step.leading_exponent;

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <climits>
 
+#include "core/text.h"
 #include "triage/explain/first_difference.h"
 #include "triage/explain/markup.h"
 
 namespace mmafuzz {
 namespace {
 
-constexpr int character = 8, digit = 9, row_height = 18,
-              left = 8;  ///< pixels; digits are wider than characters, for the point between them
+// Pixels. Digits are wider than characters, for the point between them.
+constexpr int character = 8, digit = 9, row_height = 18, left = 8;
 constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = exponent_x + 62, behind_shift = shift_x + 56;
 constexpr int widest_grid = 96;          ///< digits; units whose grids need more columns are drawn on their own
 constexpr size_t max_fallen_drawn = 32;  ///< limit of dropped digits shown
@@ -34,7 +35,7 @@ struct Columns {
     top = std::max(top, top_of(step));
     bottom = std::min(bottom, end_of(step));
     for (const ExplainedAddend& t : step.addends)
-      if (t.lost) {
+      if (t.loses_bits) {
         top = std::max(top, t.fallen_top);
         bottom = std::min(bottom, t.fallen_top - static_cast<int>(std::min(t.fallen.size(), max_fallen_drawn)));
       }
@@ -54,17 +55,23 @@ class Drawing {
 
   int digit_x(const Columns& columns, int exponent) const { return sign_x + 12 + (columns.top - exponent) * digit; }
 
-  /// Words in lines of their own. They are broken into several where the picture is narrow, or `always`.
-  void rows(int x, const std::string& words, const std::string& attributes = "", bool always = false) {
-    const size_t most = narrow || always ? longest_ - static_cast<size_t>(x / character) : words.size();
+  /// Words in lines of their own, which are broken where the picture is narrow.
+  void rows(int x, const std::string& words, const std::string& attributes = "") {
+    narrow ? broken_rows(x, words, attributes) : row(x, words, attributes);
+  }
+  void broken_rows(int x, const std::string& words, const std::string& attributes) {
+    const size_t most = longest_ - static_cast<size_t>(x / character);
     for (size_t begin = 0; begin < words.size();) {
       size_t end = words.size();
       if (end - begin > most) end = words.rfind(' ', begin + most);
       if (end == std::string::npos || end <= begin) end = std::min(words.find(' ', begin + 1), words.size());
-      text(x, words.substr(begin, end - begin), attributes);
-      next_row();
+      row(x, words.substr(begin, end - begin), attributes);
       begin = end + 1;
     }
+  }
+  void row(int x, const std::string& words, const std::string& attributes = "") {
+    text(x, words, attributes);
+    next_row();
   }
   void text(int x, const std::string& words, const std::string& attributes = "") {
     body_ += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>", x, y_, attributes.empty() ? "" : " " + attributes,
@@ -132,77 +139,71 @@ void draw_grid_digits(Drawing& drawing, const Columns& columns, const ExplainedS
 void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& step, const ExplainedAddend& t,
                  int sum_x) {
   drawing.text(source_x, t.source);
-  if (!t.finite) {
+  if (!t.is_nonzero) {
     drawing.text(exponent_x, t.special);
-  } else if (!step.grid) {
-    drawing.text(exponent_x, fmt::format("{}{}.{} * 2^{}", t.negative ? "-" : "+", t.integer_bits,
+  } else if (!step.has_grid) {
+    drawing.text(exponent_x, fmt::format("{}{}.{} * 2^{}", t.is_negative ? "-" : "+", t.integer_bits,
                                          t.fraction_bits.empty() ? "0" : t.fraction_bits, t.exponent));
   } else {
     drawing.text(exponent_x, fmt::format("2^{}", t.exponent));
     drawing.text(shift_x, fmt::format(">> {}", t.shift));
     if (drawing.narrow) {
-      drawing.text(sum_x, t.sum_so_far);
-      drawing.next_row();
+      drawing.row(sum_x, t.sum_so_far);
     }
     // Bits that an inner stage dropped lie above the end of the grid: they are drawn over the zeros there.
-    const int kept = t.lost ? std::min(top_of(step) - t.fallen_top, static_cast<int>(t.kept.size()))
-                            : static_cast<int>(t.kept.size());
-    draw_grid_digits(drawing, columns, step, t.kept_negative, t.kept.substr(0, static_cast<size_t>(std::max(0, kept))),
-                     0);
-    if (t.lost) {
+    const int kept = t.loses_bits ? std::min(top_of(step) - t.fallen_top, static_cast<int>(t.kept.size()))
+                                  : static_cast<int>(t.kept.size());
+    draw_grid_digits(drawing, columns, step, t.is_kept_negative,
+                     t.kept.substr(0, static_cast<size_t>(std::max(0, kept))), 0);
+    if (t.loses_bits) {
       drawing.digits(drawing.digit_x(columns, t.fallen_top), t.fallen.substr(0, max_fallen_drawn), fallen_ink);
       if (t.fallen.size() > max_fallen_drawn)
         drawing.text(drawing.digit_x(columns, t.fallen_top) + static_cast<int>(max_fallen_drawn) * digit, "...");
     }
   }
-  if (step.grid && !(drawing.narrow && t.finite)) drawing.text(sum_x, t.sum_so_far);
+  if (step.has_grid && !(drawing.narrow && t.is_nonzero)) drawing.text(sum_x, t.sum_so_far);
   drawing.next_row();
 }
 
 /// `marked`: the line to mark, as FirstDifference::row; nothing: none.
 void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& columns, std::optional<size_t> marked) {
   std::string title = fmt::format("instruction {}, block {}: {}", step.instruction, step.block, step.kind);
-  if (step.grid)
+  if (step.has_grid)
     title += fmt::format("; greatest exponent {}{}, {} bits below it", step.greatest_exponent,
                          step.floor_decided ? " (read by a zero term)" : "", step.grid_fraction_bits);
   drawing.rows(left + 8, title);
-  const int sum_x = drawing.narrow ? behind_shift
-                    : step.grid    ? drawing.digit_x(columns, columns.bottom) + 4 * digit
-                                   : 0;
-  if (step.grid) {
+  const int sum_x = drawing.narrow  ? behind_shift
+                    : step.has_grid ? drawing.digit_x(columns, columns.bottom) + 4 * digit
+                                    : 0;
+  if (step.has_grid) {
     drawing.text(sum_x, "sum so far", "opacity=\".7\"");
     if (!drawing.narrow) drawing.text(drawing.digit_x(columns, end_of(step)) + digit + 3, "cut", "opacity=\".7\"");
     drawing.next_row();
   }
   const int first_row = drawing.y();
   for (size_t i = 0; i < step.addends.size(); ++i) {
-    if (marked == i) drawing.mark(drawing.narrow && step.grid && step.addends[i].finite ? 2 : 1);
+    if (marked == i) drawing.mark(drawing.narrow && step.has_grid && step.addends[i].is_nonzero ? 2 : 1);
     draw_addend(drawing, columns, step, step.addends[i], sum_x);
   }
-  if (step.grid) {
+  if (step.has_grid) {
     if (marked == step.addends.size()) drawing.mark();
     drawing.text(source_x, "sum");
-    draw_grid_digits(drawing, columns, step, step.sum_negative, step.sum, step.carries);
+    draw_grid_digits(drawing, columns, step, step.is_sum_negative, step.sum, step.carries);
     if (!drawing.narrow)
       drawing.line(drawing.digit_x(columns, end_of(step)) + digit, first_row - row_height, drawing.y() + 4, fallen_ink);
     if (step.carries)
       drawing.text(drawing.digit_x(columns, end_of(step)) + 2 * digit,
-                   fmt::format("{} carry bit{}", step.carries, step.carries == 1 ? "" : "s"),
+                   counted(static_cast<uint64_t>(step.carries), "carry bit"),
                    fmt::format("style=\"fill:{}\"", carry_ink));
     drawing.next_row();
   }
-  if (step.zero_products) {
-    drawing.text(source_x, fmt::format("{} zero product{}", step.zero_products, step.zero_products == 1 ? "" : "s"));
-    drawing.next_row();
-  }
-  if (step.leading_exponent && *step.leading_exponent != step.greatest_exponent) {
-    drawing.text(source_x, fmt::format("normalized from 2^{} to 2^{}", step.greatest_exponent, *step.leading_exponent));
-    drawing.next_row();
-  }
+  if (step.zero_products) drawing.row(source_x, counted(static_cast<uint64_t>(step.zero_products), "zero product"));
+  if (step.leading_exponent && *step.leading_exponent != step.greatest_exponent)
+    drawing.row(source_x, fmt::format("normalized from 2^{} to 2^{}", step.greatest_exponent, *step.leading_exponent));
   std::string result = "result " + step.result.to_string() + (step.rounding.empty() ? "" : ", " + step.rounding);
   if (step.rounds)
     result += fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky));
-  if (marked && *marked >= step.addends.size() + (step.grid ? 1 : 0)) drawing.mark();
+  if (marked && *marked >= step.addends.size() + (step.has_grid ? 1 : 0)) drawing.mark();
   drawing.rows(source_x, result);
   if (step.folded) drawing.rows(left + 8, step.folded_text());
   drawing.next_row(6);
@@ -210,12 +211,11 @@ void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& colum
 
 void draw_unit(Drawing& drawing, const ExplainedUnit& unit, const std::vector<Columns>& common, size_t marked_step,
                std::optional<size_t> marked_row) {
-  drawing.text(left, unit.name, "font-weight=\"700\"");
-  drawing.next_row();
-  drawing.rows(left + 8, unit.parameters, "opacity=\".75\"", true);
+  drawing.row(left, unit.name, "font-weight=\"700\"");
+  drawing.broken_rows(left + 8, unit.parameters, "opacity=\".75\"");
   for (size_t i = 0; i < unit.steps.size(); ++i) {
     Columns columns = common[i];
-    if (unit.steps[i].grid && columns.top - columns.bottom > widest_grid) {
+    if (unit.steps[i].has_grid && columns.top - columns.bottom > widest_grid) {
       columns = Columns();
       columns.cover(unit.steps[i]);
     }
@@ -234,9 +234,8 @@ void draw_unit(Drawing& drawing, const ExplainedUnit& unit, const std::vector<Co
 
 /// The exact result between its neighbours.
 void draw_rounding(Drawing& drawing, const ExplainedRounding& r) {
-  for (size_t i = 0; i < r.operands.size(); ++i) {
+  for (size_t i = 0; i < r.operands.size(); ++i)
     drawing.rows(left, fmt::format("operand {}  {}", i, r.operands[i].to_string()));
-  }
   if (!r.exact) {
     drawing.rows(left, "lower      " + r.lower.to_string());
     drawing.rows(left, "upper      " + r.upper.to_string());
@@ -261,19 +260,14 @@ std::string explanation_svg(const Explanation& explanation, size_t width) {
     for (const ExplainedUnit& unit : one.units)
       for (size_t i = 0; i < unit.steps.size(); ++i) {
         common.resize(std::max(common.size(), i + 1));
-        if (unit.steps[i].grid) common[i].cover(unit.steps[i]);
+        if (unit.steps[i].has_grid) common[i].cover(unit.steps[i]);
       }
   Drawing drawing(width);
   for (size_t i = 0; i < explanation.cases.size(); ++i) {
     const ExplainedCase& one = explanation.cases[i];
-    if (explanation.cases.size() > 1) {
-      drawing.text(left, i == 0 ? "the case" : "the changed case", "font-style=\"italic\"");
-      drawing.next_row();
-    }
-    if (!one.exact_value.empty()) {
-      drawing.text(left, "exact value " + one.exact_value);
-      drawing.next_row();
-    }
+    if (explanation.cases.size() > 1)
+      drawing.row(left, i == 0 ? "the case" : "the changed case", "font-style=\"italic\"");
+    if (!one.exact_value.empty()) drawing.row(left, "exact value " + one.exact_value);
     if (one.rounding) draw_rounding(drawing, *one.rounding);
     std::optional<FirstDifference> difference;
     if (one.units.size() == 2) difference = first_difference(one.units[0], one.units[1]);

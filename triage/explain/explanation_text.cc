@@ -13,6 +13,7 @@ namespace {
 constexpr int side_by_side_from = 160;  ///< characters
 constexpr size_t gap_between = 3;       ///< characters
 constexpr size_t max_fallen = 12;       ///< limit of dropped digits shown
+constexpr size_t longest_row = 74;      ///< characters of a line of parameters beside another unit
 
 enum class Ink { plain, strong, fallen, carry };
 
@@ -62,8 +63,8 @@ Line grid_digits(bool negative, const std::string& digits, int integer_bits, int
 void append(Line& line, const Line& more) { line.parts.insert(line.parts.end(), more.parts.begin(), more.parts.end()); }
 
 std::string significand_text(const ExplainedAddend& t) {
-  if (!t.finite) return t.special;
-  return fmt::format("{}{}.{} * 2^{}", t.negative ? "-" : "+", t.integer_bits,
+  if (!t.is_nonzero) return t.special;
+  return fmt::format("{}{}.{} * 2^{}", t.is_negative ? "-" : "+", t.integer_bits,
                      t.fraction_bits.empty() ? "0" : t.fraction_bits, t.exponent);
 }
 
@@ -74,9 +75,8 @@ std::string fallen_text(const ExplainedAddend& t, int grid_end) {
 }
 
 void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
-  Line title(fmt::format("  instruction {}, block {}: {}", step.instruction, step.block, step.kind));
-  lines.push_back(title);
-  if (step.grid)
+  lines.emplace_back(fmt::format("  instruction {}, block {}: {}", step.instruction, step.block, step.kind));
+  if (step.has_grid)
     lines.emplace_back(fmt::format("    greatest exponent {}{}; {} bits are kept below it", step.greatest_exponent,
                                    step.floor_decided ? " (read by a zero term)" : "", step.grid_fraction_bits));
   const int grid_end = step.greatest_exponent - step.grid_fraction_bits;
@@ -86,7 +86,7 @@ void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
   for (const ExplainedAddend& t : step.addends)
     significand_at = std::max(significand_at, source_at + t.source.size() + 1);
   const auto second_column = [&](const ExplainedAddend& t) {
-    return narrow && t.finite && step.grid ? fmt::format("2^{}", t.exponent) : significand_text(t);
+    return narrow && t.is_nonzero && step.has_grid ? fmt::format("2^{}", t.exponent) : significand_text(t);
   };
   for (const ExplainedAddend& t : step.addends)
     shift_at = std::max(shift_at, significand_at + second_column(t).size() + 2);
@@ -95,25 +95,25 @@ void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
   for (const ExplainedAddend& t : step.addends) {
     Line row("    " + t.source);
     row.pad(significand_at).add(second_column(t));
-    if (step.grid && t.finite) {
+    if (step.has_grid && t.is_nonzero) {
       row.pad(shift_at).add((narrow ? ">>" : "shift ") + std::to_string(t.shift)).pad(digits_at);
-      append(row, grid_digits(t.kept_negative, t.kept, step.grid_integer_bits, 0));
-      if (t.lost) row.add(" ").add(fallen_text(t, grid_end), Ink::fallen);
+      append(row, grid_digits(t.is_kept_negative, t.kept, step.grid_integer_bits, 0));
+      if (t.loses_bits) row.add(" ").add(fallen_text(t, grid_end), Ink::fallen);
     }
     sum_at = std::max(sum_at, row.width() + 2);
     rows.push_back(std::move(row));
   }
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (step.grid) rows[i].pad(sum_at).add((narrow ? "" : "sum so far ") + step.addends[i].sum_so_far);
+    if (step.has_grid) rows[i].pad(sum_at).add((narrow ? "" : "sum so far ") + step.addends[i].sum_so_far);
     lines.push_back(std::move(rows[i]));
   }
   if (step.zero_products)
-    lines.emplace_back(fmt::format("    {} zero product{}", step.zero_products, step.zero_products == 1 ? "" : "s"));
-  if (step.grid) {
+    lines.emplace_back("    " + counted(static_cast<uint64_t>(step.zero_products), "zero product"));
+  if (step.has_grid) {
     Line row("    sum");
     row.pad(digits_at);
-    append(row, grid_digits(step.sum_negative, step.sum, step.grid_integer_bits, step.carries));
-    if (step.carries) row.add(fmt::format("  {} carry bit{}", step.carries, step.carries == 1 ? "" : "s"), Ink::carry);
+    append(row, grid_digits(step.is_sum_negative, step.sum, step.grid_integer_bits, step.carries));
+    if (step.carries) row.add("  " + counted(static_cast<uint64_t>(step.carries), "carry bit"), Ink::carry);
     lines.push_back(std::move(row));
     if (step.leading_exponent && *step.leading_exponent != step.greatest_exponent)
       lines.emplace_back(
@@ -133,7 +133,7 @@ Lines unit_lines(const ExplainedUnit& unit, bool narrow) {
   lines.emplace_back(unit.name, Ink::strong);
   std::string row;  // parameters, in lines of a readable length
   for (const std::string& word : words_of(unit.parameters)) {
-    if (narrow && row.size() + word.size() > 74) lines.emplace_back("  " + std::exchange(row, ""));
+    if (narrow && row.size() + word.size() > longest_row) lines.emplace_back("  " + std::exchange(row, ""));
     row += (row.empty() ? "" : " ") + word;
   }
   if (!row.empty()) lines.emplace_back("  " + row);
@@ -190,11 +190,6 @@ bool draw_beside(std::string& text, const Lines& left, const Lines& right, const
   }
   text += "\n";
   return true;
-}
-
-Lines joined(Lines lines, const Lines& more) {
-  lines.insert(lines.end(), more.begin(), more.end());
-  return lines;
 }
 
 }  // namespace

@@ -20,8 +20,9 @@ GridValue value_on_grid(const ExplainedStep& step, bool negative, const std::str
 /// Whether addend a of step x and b of y are the same. A step without a grid keeps no bits to compare: there addends of
 /// the same source count as the same, and a difference shows in the step's result.
 bool same(const ExplainedStep& x, const ExplainedAddend& a, const ExplainedStep& y, const ExplainedAddend& b) {
-  if (a.source != b.source || a.finite != b.finite || a.special != b.special) return false;
-  return !x.grid || !y.grid || value_on_grid(x, a.kept_negative, a.kept) == value_on_grid(y, b.kept_negative, b.kept);
+  if (a.source != b.source || a.is_nonzero != b.is_nonzero || a.special != b.special) return false;
+  return !x.has_grid || !y.has_grid ||
+         value_on_grid(x, a.is_kept_negative, a.kept) == value_on_grid(y, b.is_kept_negative, b.kept);
 }
 
 }  // namespace
@@ -37,7 +38,8 @@ std::optional<FirstDifference> first_difference(const ExplainedUnit& x, const Ex
     for (size_t j = 0; j < addends; ++j)
       if (!same(s, s.addends[j], t, t.addends[j])) return FirstDifference{i, {j, j}};
     if (s.addends.size() != t.addends.size()) return FirstDifference{i, {addends, addends}};
-    if (s.grid && t.grid && value_on_grid(s, s.sum_negative, s.sum) != value_on_grid(t, t.sum_negative, t.sum))
+    if (s.has_grid && t.has_grid &&
+        value_on_grid(s, s.is_sum_negative, s.sum) != value_on_grid(t, t.is_sum_negative, t.sum))
       return FirstDifference{i, {addends, addends}};
     if (!same_number(s.result, t.result)) return FirstDifference{i, {addends + 1, addends + 1}};
   }

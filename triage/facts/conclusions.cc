@@ -94,27 +94,27 @@ std::map<std::string, Expectation> expected_facts(const Registry& registry, cons
 Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowledge,
                      const std::map<std::string, Expectation>& expected, const std::set<std::string>& seen_before) {
   Conclusions all;
-  std::set<std::string> seen;
+  std::set<std::string> seen;  // names of facts and of the parts of combinations
   std::set<std::string> shown_alone = knowledge.names();
   shown_alone.insert(seen_before.begin(), seen_before.end());
   for (Fact& fact : facts_of(buckets, shown_alone)) {
-    bool impossible = false;
+    bool is_impossible = false;
     for (const std::string& part : words_of(fact.name, '+')) {
       seen.insert(part);
-      impossible |= !expected.empty() && is_about_rows(part) && !expected.count(part);
+      is_impossible |= !expected.empty() && is_about_rows(part) && !expected.count(part);
     }
     const KnownFact* known = knowledge.find(fact.name);
     const bool is_known = knowledge.knows(fact);
-    if (known && (is_known || !known->seen)) fact.reason = known->reason;
-    fact.contradiction |= impossible || (known && !known->seen);
-    const bool not_new = !fact.contradiction && (seen_before.count(fact.name) || is_implied(fact.name));
-    if (fact.decided || not_new || is_known) all.confirmed.push_back(std::move(fact));
-    else (fact.contradiction ? all.contradictions : all.fresh).push_back(std::move(fact));
+    if (known && (is_known || !known->is_seen)) fact.reason = known->reason;
+    fact.is_contradiction |= is_impossible || (known && !known->is_seen);
+    const bool is_no_news = !fact.is_contradiction && (seen_before.count(fact.name) || is_implied(fact.name));
+    if (fact.is_decided || is_no_news || is_known) all.confirmed.push_back(std::move(fact));
+    else (fact.is_contradiction ? all.contradictions : all.fresh).push_back(std::move(fact));
   }
   for (const auto& [name, expectation] : expected) {
     const KnownFact* known = knowledge.find(name);
-    const bool impossible = known && !known->seen;
-    if (expectation.is_required && !impossible && !seen.count(name))
+    const bool is_known_unseen = known && !known->is_seen;
+    if (expectation.is_required && !is_known_unseen && !seen.count(name))
       all.unseen.emplace_back(name, expectation.shown_by[0].text());
   }
   return all;

@@ -46,7 +46,7 @@ struct Conclusions {
   /// Number of contradictions that somebody called known or expected.
   size_t known_contradictions() const {
     return static_cast<size_t>(
-        std::count_if(confirmed.begin(), confirmed.end(), [](const Fact& fact) { return fact.contradiction; }));
+        std::count_if(confirmed.begin(), confirmed.end(), [](const Fact& fact) { return fact.is_contradiction; }));
   }
   /// Whether no unit was seen to break a claim, known or not, and something can be concluded.
   bool is_green() const { return contradictions.empty() && known_contradictions() == 0 && inconclusive.empty(); }

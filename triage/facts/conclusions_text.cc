@@ -31,8 +31,8 @@ std::string explain_command(const Bucket& bucket, const std::string& store) {
       std::filesystem::path(store).parent_path() / "witnesses" / (bucket.id() + ".cases");
   if (!std::filesystem::exists(file)) return reproduction_command(bucket, program_name());
   // Without the option, two cases of a property would be read as a case and its changed case.
-  const bool said = is_of_sequence(bucket.cause) && bucket.key.units.size() == 1;
-  return program_name() + " explain " + (said ? "--sequence " : "") + shell_word(file.string());
+  const bool needs_option = is_of_sequence(bucket.cause) && bucket.key.units.size() == 1;
+  return program_name() + " explain " + (needs_option ? "--sequence " : "") + shell_word(file.string());
 }
 
 /// Known differences of rows with their smallest cases, least strangeness() first, equal ones in an order by the seed.

@@ -11,7 +11,7 @@ inline nlohmann::json fact_json(const Fact& fact) {
   return {{"name", fact.name},
           {"sentence", sentence(fact)},
           {"severity", name_of(fact.severity)},
-          {"contradiction", fact.contradiction},
+          {"contradiction", fact.is_contradiction},
           {"divergences", fact.divergences},
           {"first_seen", fact.first_seen},
           {"pairs", fact.pairs},

@@ -18,17 +18,20 @@
 namespace mmafuzz {
 namespace {
 
-constexpr char combined[] = "+";  ///< between the parts of a combination's name
-constexpr size_t tried_ops = 2;   ///< ops per fact, as the simplest case found need not have the simplest normal form
+constexpr char plus = '+';  ///< between the parts of a combination's name
+constexpr int greatest_strangeness = 3;
+constexpr size_t tried_ops = 2;  ///< ops per fact, as the simplest case found need not have the simplest normal form
 
-/// Names of the facts that a bucket counts for. `alone`: facts that some bucket shows alone. A fact that is_implied()
-/// counts whether or not it shows alone, so that the combinations that a search happens to find do not name facts.
-std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::string>& alone) {
+/// Names of the facts that a bucket counts for. `shown_alone`: facts that some bucket shows alone. A fact that
+/// is_implied() counts whether or not it shows alone, so that the combinations that a search happens to find do not
+/// name facts.
+std::vector<std::string> facts_shown_by(const Bucket& bucket, const std::set<std::string>& shown_alone) {
   if (bucket.facts.empty()) return {bucket.cause};  // a bucket of an older store
-  const bool divides = std::all_of(bucket.facts.begin(), bucket.facts.end(),
-                                   [&](const std::string& fact) { return alone.count(fact) || is_implied(fact); });
+  const bool divides = std::all_of(bucket.facts.begin(), bucket.facts.end(), [&](const std::string& fact) {
+    return shown_alone.count(fact) || is_implied(fact);
+  });
   if (divides) return bucket.facts;
-  return {joined(bucket.facts, combined)};
+  return {joined(bucket.facts, {&plus, 1})};
 }
 
 /// Lower for classes that tell more: ordinary numbers 0, NaNs and overflows 1, zero signs 2 (though of fewest addends).
@@ -39,7 +42,7 @@ int strangeness_of(const std::string& value_class) {
 
 /// strangeness() without regard to the number of addends, for a witness that is not minimized yet.
 int strangeness_if_short(const Bucket& bucket) {
-  if (bucket.witness.empty() || bucket.facts.size() != 1) return 3;
+  if (bucket.witness.empty() || bucket.facts.size() != 1) return greatest_strangeness;
   if (strangeness_of(bucket.key.value_class)) return 2;
   const std::vector<std::string>& units = bucket.key.units;
   const bool of_gpus = units.size() == 2 && std::all_of(units.begin(), units.end(), gpu_of_unit);
@@ -60,10 +63,10 @@ bool shows_better(const Bucket& x, const Bucket& y) {
   return x.severity != y.severity ? x.severity < y.severity : is_simpler(x, y);
 }
 
-/// Adds to `alone` the facts that some bucket shows alone.
-void add_shown_alone(const std::vector<Bucket>& buckets, std::set<std::string>& alone) {
+/// Adds to `shown_alone` the facts that some bucket shows alone.
+void add_shown_alone(const std::vector<Bucket>& buckets, std::set<std::string>& shown_alone) {
   for (const Bucket& bucket : buckets)
-    if (bucket.facts.size() == 1) alone.insert(bucket.facts[0]);
+    if (bucket.facts.size() == 1) shown_alone.insert(bucket.facts[0]);
 }
 
 /// "hopper" for "model:hopper/mma..."; the name without settings of other units.
@@ -163,7 +166,7 @@ size_t cases_in(const std::string& witness) {
 
 int strangeness(const Bucket& bucket) {
   constexpr uint64_t max_addends = 4;
-  return bucket.addends > max_addends ? 3 : strangeness_if_short(bucket);
+  return bucket.addends > max_addends ? greatest_strangeness : strangeness_if_short(bucket);
 }
 
 bool is_about_rows(const std::string& name) {
@@ -178,19 +181,24 @@ bool is_implied(const std::string& name) {
   return is_about_rows(name) || of_kernels || is_scheme_setting(parts.subject);
 }
 
-std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> alone) {
-  add_shown_alone(buckets, alone);
+std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> shown_alone) {
+  add_shown_alone(buckets, shown_alone);
   std::map<std::string, Fact> by_name;
   std::map<std::string, std::set<std::vector<std::string>>> pairs;
   for (const Bucket& bucket : buckets) {
-    for (const std::string& name : homes_of(bucket, alone)) {
+    for (const std::string& name : facts_shown_by(bucket, shown_alone)) {
       const auto [at, is_new] = by_name.try_emplace(name);
       Fact& fact = at->second;
-      if (is_new) fact = {name, bucket.severity, false, true, 0, bucket.first_seen, {}, {}, 0, {}, bucket, bucket, {}};
+      if (is_new) {
+        fact.name = name;
+        fact.is_decided = true;
+        fact.first_seen = bucket.first_seen;
+        fact.best = fact.telling = bucket;
+      }
       fact.first_seen = std::min(fact.first_seen, bucket.first_seen);
       fact.severity = std::min(fact.severity, bucket.severity);
-      fact.contradiction |= is_claim_fact(name);
-      fact.decided &= is_decided(bucket);
+      fact.is_contradiction |= is_claim_fact(name);
+      fact.is_decided &= is_decided(bucket);
       fact.divergences += bucket.count;
       fact.units.insert(bucket.key.units.begin(), bucket.key.units.end());
       fact.ops.insert(bucket.key.op);
@@ -198,19 +206,20 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
       pairs[name].insert(bucket.key.units);
       if (shows_better(bucket, fact.best)) fact.best = bucket;
       const auto rank = [](const Bucket& b) { return std::make_pair(strangeness(b), !is_minimized(b)); };
-      const auto here = rank(bucket), there = rank(fact.telling);
-      if (here < there || (here == there && is_simpler(bucket, fact.telling))) fact.telling = bucket;
+      const auto of_bucket = rank(bucket), of_telling = rank(fact.telling);
+      if (of_bucket < of_telling || (of_bucket == of_telling && is_simpler(bucket, fact.telling)))
+        fact.telling = bucket;
     }
   }
   std::vector<Fact> all;
   for (auto& [name, fact] : by_name) {
-    const size_t together = fact.best.key.units.size();  // buckets of a broken claim may have one unit or two
+    const size_t compared = fact.best.key.units.size();  // buckets of a broken claim may have one unit or two
     fact.pairs = static_cast<size_t>(std::count_if(pairs[name].begin(), pairs[name].end(),
-                                                   [&](const auto& units) { return units.size() == together; }));
+                                                   [&](const auto& units) { return units.size() == compared; }));
     all.push_back(std::move(fact));
   }
   std::stable_sort(all.begin(), all.end(), [](const Fact& x, const Fact& y) {
-    return std::make_tuple(!x.contradiction, x.severity) < std::make_tuple(!y.contradiction, y.severity);
+    return std::make_tuple(!x.is_contradiction, x.severity) < std::make_tuple(!y.is_contradiction, y.severity);
   });
   return all;
 }
@@ -220,19 +229,21 @@ bool breaks_claim(const Bucket& bucket) {
 }
 
 std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets) {
-  std::set<std::string> alone;
-  add_shown_alone(buckets, alone);
+  std::set<std::string> shown_alone;
+  add_shown_alone(buckets, shown_alone);
   std::map<std::string, std::map<std::string, const Bucket*>> best_on_ops;  // by fact
   std::map<std::string, const Bucket*> telling;
   std::set<std::string> ids;
   for (const Bucket& bucket : buckets) {
     if (bucket.witness.empty()) continue;
-    for (const std::string& name : homes_of(bucket, alone)) {
-      const Bucket*& at = best_on_ops[name][bucket.key.op];
-      if (!at || shows_better(bucket, *at)) at = &bucket;
-      const Bucket*& told = telling[name];
-      const int here = strangeness_if_short(bucket), there = told ? strangeness_if_short(*told) : 3;
-      if (here < there || (told && here == there && is_simpler(bucket, *told))) told = &bucket;
+    for (const std::string& name : facts_shown_by(bucket, shown_alone)) {
+      const Bucket*& best = best_on_ops[name][bucket.key.op];
+      if (!best || shows_better(bucket, *best)) best = &bucket;
+      const Bucket*& most_telling = telling[name];
+      const int of_bucket = strangeness_if_short(bucket);
+      const int of_telling = most_telling ? strangeness_if_short(*most_telling) : greatest_strangeness;
+      if (of_bucket < of_telling || (most_telling && of_bucket == of_telling && is_simpler(bucket, *most_telling)))
+        most_telling = &bucket;
     }
   }
   for (const auto& [name, bucket] : telling)
@@ -261,21 +272,19 @@ std::string what_arithmetic_does(const std::string& arithmetic) {
 std::string sentence(const Fact& fact) {
   if (is_claim_fact(fact.name)) return sentence_of_one(fact.name, fact.units, fact.best);
   std::string text;
-  for (const std::string& part : words_of(fact.name, combined[0]))
+  for (const std::string& part : words_of(fact.name, plus))
     text += (text.empty() ? "" : ", and ") + sentence_of_one(part, fact.units, fact.best);
   return text;
 }
 
 std::string evidence(const Fact& fact) {
-  const auto counted = [](size_t n, const std::string& one) {
-    return n == 0 ? "no " + one : std::to_string(n) + " " + one + (n == 1 ? "" : "s");
-  };
-  const bool of_one = fact.best.key.units.size() == 1;
-  const std::string size = is_of_sequence(fact.best.cause) ? counted(cases_in(fact.best.witness), "case")
-                                                           : counted(fact.best.addends, "nonzero addend");
+  const auto some = [](size_t n, const std::string& noun) { return n == 0 ? "no " + noun : counted(n, noun); };
+  const bool is_of_one = fact.best.key.units.size() == 1;
+  const std::string size = is_of_sequence(fact.best.cause) ? some(cases_in(fact.best.witness), "case")
+                                                           : some(fact.best.addends, "nonzero addend");
   const std::string extent = extent_of(fact.name, fact.best.detail);
-  return (of_one ? counted(fact.pairs, "unit") : counted(fact.pairs, "pair") + " of units") + ", " +
-         counted(fact.ops.size(), "op") + ", " + size + " in the smallest witness" +
+  return (is_of_one ? some(fact.pairs, "unit") : some(fact.pairs, "pair") + " of units") + ", " +
+         some(fact.ops.size(), "op") + ", " + size + " in the smallest witness" +
          (extent.empty() ? "" : "; in structured cases " + extent);
 }
 

@@ -15,8 +15,8 @@ namespace mmafuzz {
 struct Fact {
   std::string name;                        ///< triage/facts/fact_name.h
   Severity severity = Severity::semantic;  ///< the gravest of its buckets
-  bool contradiction = false;              ///< a broken claim, or what nothing explains
-  bool decided = false;                    ///< a person called every bucket known or expected
+  bool is_contradiction = false;           ///< a broken claim, or what nothing explains
+  bool is_decided = false;                 ///< a person called every bucket known or expected
   uint64_t divergences = 0;                ///< sum of Bucket::count
   int64_t first_seen = 0;                  ///< of the earliest bucket, seconds since 1970, UTC
   std::set<std::string> units, ops;        ///< names of units and labels of ops of its buckets
@@ -38,8 +38,8 @@ bool is_about_rows(const std::string& name);
 bool is_implied(const std::string& name);
 
 /// The facts of buckets: contradictions first, then by severity and name. Each bucket counts for one fact or more.
-/// `known`: names of facts that are known to show alone, though not in these buckets.
-std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> known = {});
+/// `shown_alone`: names of facts that are known to show alone, though not in these buckets.
+std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> shown_alone = {});
 
 /// Whether a bucket shows a broken claim: its severity is contract, or one of its facts is a claim_fact().
 bool breaks_claim(const Bucket& bucket);

@@ -37,15 +37,16 @@ std::vector<std::string> fields_of(const std::string& line) {
 
 KnownFact parse(const std::string& line, const std::string& where) {
   const std::vector<std::string> fields = fields_of(line);
-  const bool seen = fields.size() > 1 && fields[1] == "seen", unseen = fields.size() > 1 && fields[1] == "unseen";
-  if (!(seen && fields.size() == 6) && !(unseen && fields.size() == 3))
+  const std::string state = fields.size() > 1 ? fields[1] : "";
+  const bool is_seen = state == "seen";
+  if (!(is_seen && fields.size() == 6) && !(state == "unseen" && fields.size() == 3))
     throw std::runtime_error(where +
                              ": expected NAME, seen, REASON, PROPERTY AND UNITS, OP, CASE or NAME, unseen, "
                              "REASON, separated by tabs");
   for (const std::string& field : fields)
     if (field.empty()) throw std::runtime_error(where + ": an empty field");
-  KnownFact fact{fields[0], seen, fields[2], "", "", ""};
-  if (seen) {
+  KnownFact fact{fields[0], is_seen, fields[2], "", "", ""};
+  if (is_seen) {
     fact.statement = fields[3];
     fact.op = fields[4];
     fact.one_case = fields[5];
@@ -54,8 +55,8 @@ KnownFact parse(const std::string& line, const std::string& where) {
 }
 
 std::string line_of(const KnownFact& fact) {
-  std::string line = fact.name + "\t" + (fact.seen ? "seen" : "unseen") + "\t" + fact.reason;
-  if (fact.seen) line += "\t" + fact.statement + "\t" + fact.op + "\t" + fact.one_case;
+  std::string line = fact.name + "\t" + (fact.is_seen ? "seen" : "unseen") + "\t" + fact.reason;
+  if (fact.is_seen) line += "\t" + fact.statement + "\t" + fact.op + "\t" + fact.one_case;
   return line + "\n";
 }
 
@@ -101,7 +102,7 @@ const KnownFact* Knowledge::find(const std::string& name) const {
 
 bool Knowledge::knows(const Fact& fact) const {
   const KnownFact* known = find(fact.name);
-  if (!known || !known->seen) return false;
+  if (!known || !known->is_seen) return false;
   if (fact.severity != Severity::accuracy) return true;
   size_t column = 0;
   const Result<Op> op = parse_op(std::string_view(known->op).substr(std::string_view("op ").size()), column);

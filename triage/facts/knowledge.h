@@ -15,9 +15,9 @@ namespace mmafuzz {
 
 struct KnownFact {
   std::string name;
-  bool seen = true;  ///< false: the rows imply the fact, but no operands can show it
+  bool is_seen = true;  ///< false: the rows imply the fact, but no operands can show it
   std::string reason;
-  std::string statement;  ///< "equal UNIT UNIT" or "PROPERTY UNIT"; empty if not `seen`
+  std::string statement;  ///< "equal UNIT UNIT" or "PROPERTY UNIT"; empty if not `is_seen`
   std::string op;         ///< "op dot ..."
   std::string one_case;   ///< the witness's line of case text
 };

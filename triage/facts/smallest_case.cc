@@ -21,7 +21,9 @@ std::string plain(const Format& format, uint64_t encoding) {
   const double value = std::strtod(number.binary.c_str(), nullptr);
   int exponent = 0;
   const bool is_power = std::fabs(std::frexp(value, &exponent)) == 0.5;
-  if (is_power && (exponent < -3 || exponent > 10)) return (value < 0 ? "-2^" : "2^") + std::to_string(exponent - 1);
+  constexpr int least_plain = -3, greatest_plain = 10;  // of frexp: from 2^-4 to 2^9 decimals are shorter
+  if (is_power && (exponent < least_plain || exponent > greatest_plain))
+    return (value < 0 ? "-2^" : "2^") + std::to_string(exponent - 1);
   return number.decimal;
 }
 

@@ -12,7 +12,7 @@ Trends trends_of(const Store& store) {
   all.campaigns = store.campaigns();
   std::map<std::string, size_t> number;
   for (size_t i = 0; i < all.campaigns.size(); ++i) number[all.campaigns[i].uuid] = i;
-  const auto dated = [&](Trend& trend) {
+  const auto set_dates = [&](Trend& trend) {
     trend.first = all.campaigns[trend.seen.front()].started;
     trend.last = all.campaigns[trend.seen.back()].started;
   };
@@ -28,7 +28,7 @@ Trends trends_of(const Store& store) {
       trend.seen.push_back(campaign);
       trend.counts.push_back(count);
     }
-    dated(trend);
+    set_dates(trend);
     all.facts.push_back(std::move(trend));
   }
   all.bins_reached.resize(all.campaigns.size());
@@ -40,7 +40,7 @@ Trends trends_of(const Store& store) {
   for (auto& [name, seen] : bins) {
     std::sort(seen.begin(), seen.end());
     Trend trend{name, "", std::move(seen), {}};
-    dated(trend);
+    set_dates(trend);
     all.bins.push_back(std::move(trend));
   }
   std::sort(all.facts.begin(), all.facts.end(), [](const Trend& x, const Trend& y) { return x.name < y.name; });

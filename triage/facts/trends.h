@@ -20,7 +20,7 @@ struct Trend {
 struct Trends {
   std::vector<CampaignRecord> campaigns;  ///< by start
   std::vector<Trend> facts, bins;         ///< by name
-  std::vector<size_t> bins_reached;       ///< by number of the campaign; 0 where its coverage was pruned
+  std::vector<size_t> bins_reached;       ///< how many, by number of the campaign; 0 where its coverage was pruned
 };
 
 Trends trends_of(const Store& store);

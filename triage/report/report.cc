@@ -23,7 +23,7 @@ constexpr size_t facts_shown = 300;  ///< limit for a page
 
 /// A number that fits a tile: "999,999", "15.2 M", "3.20 T".
 std::string rounded(uint64_t n) {
-  if (n < 1000000) return counted(n);
+  if (n < 1000000) return with_commas(n);
   double value = double(n) / 1e6;
   const char* unit = "MGTPE";
   for (; value >= 999.5; value /= 1000) ++unit;
@@ -41,12 +41,12 @@ void add_verdict(const ReportData& data, Conclusions all, PageData& page) {
   const auto tile = [&](const std::string& number, const char* what, const char* cls) {
     tiles.push_back(page_object({{"number", number}, {"what", what}, {"class", cls}}));
   };
-  tile(counted(all.contradictions.size()), "contradictions", all.contradictions.empty() ? "" : "contract");
-  tile(counted(all.fresh.size()), "new facts", all.fresh.empty() ? "" : "semantic");
-  tile(counted(all.confirmed.size()), "known facts", "");
-  tile(counted(data.buckets.size()), "buckets behind them", "");
+  tile(with_commas(all.contradictions.size()), "contradictions", all.contradictions.empty() ? "" : "contract");
+  tile(with_commas(all.fresh.size()), "new facts", all.fresh.empty() ? "" : "semantic");
+  tile(with_commas(all.confirmed.size()), "known facts", "");
+  tile(with_commas(data.buckets.size()), "buckets behind them", "");
   if (!data.campaigns.empty()) {
-    tile(counted(data.campaigns.size()), data.campaigns.size() == 1 ? "campaign" : "campaigns", "");
+    tile(with_commas(data.campaigns.size()), data.campaigns.size() == 1 ? "campaign" : "campaigns", "");
     tile(rounded(cases), "cases", "");
   }
   page.set("tiles", tiles);
@@ -101,8 +101,8 @@ std::string anchor_of(const Fact& fact) {
 }
 
 PageData fact_data(const Fact& fact, const Registry& registry, const PageOfBits& bits) {
-  const std::string counts = counted(fact.divergences) + (fact.divergences == 1 ? " divergence" : " divergences") +
-                             " in " + counted(fact.buckets.size()) +
+  const std::string counts = with_commas(fact.divergences) + (fact.divergences == 1 ? " divergence" : " divergences") +
+                             " in " + with_commas(fact.buckets.size()) +
                              (fact.buckets.size() == 1 ? " bucket" : " buckets");
   PageData data = page_object({{"anchor", anchor_of(fact)},
                                {"name", fact.name},
@@ -161,7 +161,7 @@ void add_facts(const Conclusions& all, const Registry& registry, size_t room, co
       facts.push_back(one);
     }
     PageData section = page_object({{"id", list.id},
-                                    {"title", fmt::format("{}: {}", list.title, counted(list.facts.size()))},
+                                    {"title", fmt::format("{}: {}", list.title, with_commas(list.facts.size()))},
                                     {"meaning", list.meaning},
                                     {"facts", facts}});
     if (&list.facts != &all.confirmed) section.set("open", PageData(PageData::type::bool_true));

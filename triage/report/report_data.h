@@ -1,7 +1,6 @@
 // Everything that a report shows, as plain data: filled from a findings store, or by a test.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,13 +9,6 @@
 
 namespace mmafuzz {
 
-/// The progress of a campaign at one time.
-struct ReportSample {
-  std::string campaign;  ///< uuid
-  double elapsed = 0;    ///< seconds since the campaign started
-  uint64_t cases = 0, bins = 0, buckets = 0;
-};
-
 /// One coverage bin that is not ruled out for a unit on an op.
 struct ReportBin {
   std::string unit, op;    ///< the focus unit, or the target where there is none, and the op's label
@@ -24,21 +16,13 @@ struct ReportBin {
   bool reached = false;
 };
 
-/// A property of two units, or of one (`second` empty), on one op: how many cases were compared and on how many it
-/// failed.
-struct ReportPair {
-  std::string op, first, second;
-  uint64_t compared = 0, differing = 0;
-  std::string property = "equal";
-};
-
 struct ReportData {
   std::vector<Bucket> buckets;  ///< in the order of listed_before
   std::vector<CampaignRecord> campaigns;
-  std::vector<ReportSample> samples;  ///< by campaign, then by time
+  std::vector<CampaignSample> samples;  ///< by campaign, then by time
   std::vector<ReportBin> coverage;
-  std::vector<ReportPair> pairs;
-  Trends trends;  ///< over the campaigns
+  std::vector<PairRecord> pairs;  ///< summed over campaigns
+  Trends trends;                  ///< over the campaigns
 };
 
 /// Why nothing can be concluded from the first such campaign; "" where there is none.

@@ -16,7 +16,6 @@ namespace mmafuzz {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CampaignRecord, uuid, started, seconds, cases, inputs, seed, command, machine,
                                    version, inconclusive)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReportSample, campaign, elapsed, cases, bins, buckets)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReportBin, unit, op, group, bin, reached)
 
 namespace {
@@ -36,9 +35,9 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
   for (const Fact& fact : conclude(data.buckets, knowledge, {}).contradictions)
     contradicting.insert(fact.buckets.begin(), fact.buckets.end());
   std::map<TestName, TestCase> tests;
-  for (const ReportPair& pair : data.pairs) {
-    TestCase& test =
-        tests[{pair.op, pair.property + " " + pair.first + (pair.second.empty() ? "" : " " + pair.second)}];
+  for (const PairRecord& pair : data.pairs) {
+    const std::string units = pair.first_unit + (pair.second_unit.empty() ? "" : " " + pair.second_unit);
+    TestCase& test = tests[{pair.op, pair.property + " " + units}];
     test.compared += pair.compared;
     test.differing += pair.differing;
   }
@@ -84,15 +83,22 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
 std::string json_report(const ReportData& data) {
   using nlohmann::json;
   const json buckets = json_list(data.buckets, bucket_json);
+  const json samples = json_list(data.samples, [](const CampaignSample& s) -> json {
+    return {{"campaign", s.campaign},
+            {"elapsed", double(s.second)},
+            {"cases", s.cases},
+            {"bins", s.bins},
+            {"buckets", s.buckets}};
+  });
   json pairs = json::array();
-  for (const ReportPair& p : data.pairs)
+  for (const PairRecord& p : data.pairs)
     pairs.push_back({{"property", p.property},
                      {"op", p.op},
-                     {"units", p.second.empty() ? json{p.first} : json{p.first, p.second}},
+                     {"units", p.second_unit.empty() ? json{p.first_unit} : json{p.first_unit, p.second_unit}},
                      {"compared", p.compared},
                      {"differing", p.differing}});
   const json all = {{"json_version", json_version}, {"buckets", buckets},        {"campaigns", data.campaigns},
-                    {"samples", data.samples},      {"coverage", data.coverage}, {"pairs", pairs}};
+                    {"samples", samples},           {"coverage", data.coverage}, {"pairs", pairs}};
   return json_text(all);
 }
 

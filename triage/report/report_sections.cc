@@ -24,10 +24,10 @@ std::string share_text(double share) {
   return fmt::format("{:.{}f}%", percent, percent < 1 ? 2 : percent < 10 ? 1 : 0);
 }
 
-struct Reached {
+struct ReachedCount {
   uint64_t reached = 0, possible = 0;
-  void add(bool hit) {
-    reached += hit;
+  void add(bool is_reached) {
+    reached += is_reached;
     ++possible;
   }
 };
@@ -40,7 +40,7 @@ PageData page_object(std::initializer_list<std::pair<const char*, PageData>> fie
   return data;
 }
 
-std::string counted(uint64_t n) {
+std::string with_commas(uint64_t n) {
   std::string text = std::to_string(n);
   for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
   return text;
@@ -51,18 +51,18 @@ std::string date_text(int64_t seconds_since_1970) { return utc_text(seconds_sinc
 void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData& page) {
   struct Matrix {
     std::vector<std::string> units;
-    std::map<std::pair<std::string, std::string>, ReportPair> pairs;
+    std::map<std::pair<std::string, std::string>, PairRecord> pairs;
   };
   std::map<std::string, Matrix> matrices;
   // By op and unit, the unit that it claims to equal: facts of that one also explain how this one differs from others.
   std::multimap<std::pair<std::string, std::string>, std::string> claimed;
-  for (const ReportPair& pair : data.pairs) {
-    if (pair.property == "equals_model") claimed.insert({{pair.op, pair.first}, pair.second});
-    if (pair.property != "equal" || pair.second.empty()) continue;
+  for (const PairRecord& pair : data.pairs) {
+    if (pair.property == "equals_model") claimed.insert({{pair.op, pair.first_unit}, pair.second_unit});
+    if (pair.property != "equal" || pair.second_unit.empty()) continue;
     Matrix& matrix = matrices[pair.op];
-    for (const std::string& unit : {pair.first, pair.second})
+    for (const std::string& unit : {pair.first_unit, pair.second_unit})
       if (std::find(matrix.units.begin(), matrix.units.end(), unit) == matrix.units.end()) matrix.units.push_back(unit);
-    ReportPair& sum = matrix.pairs[std::minmax(pair.first, pair.second)];
+    PairRecord& sum = matrix.pairs[std::minmax(pair.first_unit, pair.second_unit)];
     sum.compared += pair.compared;
     sum.differing += pair.differing;
   }
@@ -114,8 +114,9 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
         }
         const uint64_t compared = found->second.compared, differing = found->second.differing;
         const double share = double(differing) / double(compared);
-        PageData cell = page_object(
-            {{"share", share_text(share)}, {"title", fmt::format("{} of {}", counted(differing), counted(compared))}});
+        PageData cell =
+            page_object({{"share", share_text(share)},
+                         {"title", fmt::format("{} of {}", with_commas(differing), with_commas(compared))}});
         if (differing) cell.set("heat", fmt::format("{:.2f}", heat(share)));
         std::vector<std::string> anchors;
         for (const auto& [place, anchor] : facts_behind(op, unit, other)) anchors.push_back(anchor);
@@ -140,8 +141,8 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
 void add_coverage(const ReportData& data, PageData& page) {
   if (data.coverage.empty()) return;
   constexpr size_t max_names = 150;  // limit for a group
-  std::map<std::string, Reached> groups;
-  std::map<std::pair<std::string, std::string>, Reached> fields;
+  std::map<std::string, ReachedCount> groups;
+  std::map<std::pair<std::string, std::string>, ReachedCount> fields;
   std::map<std::string, std::map<std::string, bool>> reached_by_any;
   for (const ReportBin& bin : data.coverage) {
     groups[bin.group].add(bin.reached);
@@ -151,21 +152,21 @@ void add_coverage(const ReportData& data, PageData& page) {
   PageData group_rows = page_list(), field_rows = page_list(), missing = page_list();
   for (const auto& [name, r] : groups)
     group_rows.push_back(page_object({{"name", name},
-                                      {"reached", counted(r.reached)},
-                                      {"possible", counted(r.possible)},
+                                      {"reached", with_commas(r.reached)},
+                                      {"possible", with_commas(r.possible)},
                                       {"percent", std::to_string(100 * r.reached / r.possible)}}));
   for (const auto& [field, r] : fields)
     field_rows.push_back(page_object({{"unit", field.first},
                                       {"op", field.second},
-                                      {"reached", counted(r.reached)},
-                                      {"possible", counted(r.possible)}}));
+                                      {"reached", with_commas(r.reached)},
+                                      {"possible", with_commas(r.possible)}}));
   for (const auto& [group, bins] : reached_by_any) {
     std::string names;
     uint64_t count = 0;
     for (const auto& [name, reached] : bins)
       if (!reached && ++count <= max_names) names += (names.empty() ? "" : ", ") + name;
-    if (count > max_names) names += " and " + counted(count - max_names) + " more";
-    if (count) missing.push_back(page_object({{"name", group}, {"count", counted(count)}, {"bins", names}}));
+    if (count > max_names) names += " and " + with_commas(count - max_names) + " more";
+    if (count) missing.push_back(page_object({{"name", group}, {"count", with_commas(count)}, {"bins", names}}));
   }
   page.set("has_coverage", page_object({{"groups", group_rows}, {"fields", field_rows}, {"missing", missing}}));
 }
@@ -176,7 +177,7 @@ void add_charts(const ReportData& data, PageData& page) {
   std::vector<ChartLine> buckets, bins;
   size_t unseen = 0;
   std::set<std::string> seen;
-  for (const ReportSample& s : data.samples) {
+  for (const CampaignSample& s : data.samples) {
     auto at =
         std::find_if(buckets.begin(), buckets.end(), [&](const ChartLine& line) { return line.name == s.campaign; });
     if (at == buckets.end()) {
@@ -188,8 +189,8 @@ void add_charts(const ReportData& data, PageData& page) {
       at = buckets.end() - 1;
     }
     const auto i = static_cast<size_t>(at - buckets.begin());
-    buckets[i].points.emplace_back(s.elapsed, double(s.buckets));
-    bins[i].points.emplace_back(s.elapsed, double(s.bins));
+    buckets[i].points.emplace_back(double(s.second), double(s.buckets));
+    bins[i].points.emplace_back(double(s.second), double(s.bins));
   }
   PageData charts = page_list(), keys = page_list();
   charts.push_back(page_object({{"svg", line_chart("kinds of divergence", buckets)}}));
@@ -197,7 +198,7 @@ void add_charts(const ReportData& data, PageData& page) {
   for (size_t i = 0; i < buckets.size(); ++i)
     keys.push_back(page_object({{"colour", std::to_string(i % 8)}, {"name", "campaign " + buckets[i].name}}));
   if (unseen)
-    keys.push_back(page_object({{"colour", "0"}, {"name", counted(unseen) + " more campaigns are not drawn"}}));
+    keys.push_back(page_object({{"colour", "0"}, {"name", with_commas(unseen) + " more campaigns are not drawn"}}));
   page.set("has_charts", page_object({{"charts", charts}, {"keys", keys}}));
 }
 
@@ -222,11 +223,11 @@ void add_trends(const ReportData& data, PageData& page) {
     charts.push_back(page_object({{"svg", line_chart("bins of each campaign", {bins}, ChartAxis::numbers)}}));
   constexpr size_t max_rows = 100;  // the latest campaigns
   for (size_t i = count - std::min(count, max_rows); i < count; ++i)
-    rows.push_back(page_object({{"number", counted(i + 1)},
+    rows.push_back(page_object({{"number", with_commas(i + 1)},
                                 {"started", date_text(trends.campaigns[i].started)},
-                                {"first", counted(first[i])},
-                                {"again", counted(again[i])},
-                                {"bins", trends.bins_reached[i] ? counted(trends.bins_reached[i]) : "pruned"}}));
+                                {"first", with_commas(first[i])},
+                                {"again", with_commas(again[i])},
+                                {"bins", trends.bins_reached[i] ? with_commas(trends.bins_reached[i]) : "pruned"}}));
   page.set("has_trends", page_object({{"charts", charts}, {"rows", rows}}));
 }
 
@@ -250,9 +251,9 @@ void add_campaigns(const ReportData& data, const std::vector<int64_t>& first_see
     campaigns.push_back(page_object({{"uuid", c.uuid},
                                      {"started", date_text(c.started)},
                                      {"ran", fmt::format("{:.0f} s", c.seconds)},
-                                     {"cases", counted(c.cases)},
-                                     {"inputs", counted(c.inputs)},
-                                     {"new_facts", counted(new_facts[c.uuid])},
+                                     {"cases", with_commas(c.cases)},
+                                     {"inputs", with_commas(c.inputs)},
+                                     {"new_facts", with_commas(new_facts[c.uuid])},
                                      {"seed", std::to_string(c.seed)},
                                      {"command", c.command},
                                      {"machine", c.machine},

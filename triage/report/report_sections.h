@@ -32,7 +32,7 @@ std::string line_chart(const std::string& title, const std::vector<ChartLine>& l
                        ChartAxis axis = ChartAxis::seconds);
 
 /// "1,234,567".
-std::string counted(uint64_t n);
+std::string with_commas(uint64_t n);
 /// "2026-11-21 14:00 UTC".
 std::string date_text(int64_t seconds_since_1970);
 

@@ -26,7 +26,7 @@ uintmax_t size_of(const std::string& path) {
   return error ? 0 : size;
 }
 
-bool writable(const std::string& path) { return access(path.c_str(), W_OK) == 0; }
+bool is_writable(const std::string& path) { return access(path.c_str(), W_OK) == 0; }
 std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
 
 /// Whether SQLite has a transaction in a -wal or -journal file: the database file alone is then incomplete.
@@ -74,7 +74,7 @@ void check_header(const std::string& path, const DatabaseKind& kind) {
   };
   if (!whole || std::memcmp(header.data(), "SQLite format 3", 16) != 0)
     refuse(path, foreign(kind) + " (or its header is damaged)");
-  const uint32_t page_size = number(16) >> 16 == 1 ? 65536 : number(16) >> 16;
+  const uint32_t page_field = number(16) >> 16, page_size = page_field == 1 ? 65536 : page_field;
   const uintmax_t pages = number(28), size = size_of(path);
   if (!has_pending_writes(path) && pages * page_size > size)
     refuse(path, damaged("truncated: " + std::to_string(size) + " of " + std::to_string(pages * page_size) + " bytes"));
@@ -83,19 +83,16 @@ void check_header(const std::string& path, const DatabaseKind& kind) {
 /// A URI that declares the file as one that no process writes: SQLite then needs no locks and no files beside it.
 std::string immutable_uri(const std::string& path) {
   std::string uri = "file:";
-  for (const char c : path) {
-    char escaped[4];
-    std::snprintf(escaped, sizeof escaped, "%%%02x", static_cast<unsigned>(static_cast<uint8_t>(c)));
-    uri += c == '%' || c == '?' || c == '#' ? std::string(escaped) : std::string(1, c);
-  }
+  for (const char c : path) uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
   return uri + "?immutable=1";
 }
 
-/// Whether the disk has room for the small files that readers share beside a store.
+/// Whether the disk has room for the small files that readers share beside a store: the -shm file has 32 KiB at first.
 bool has_room(const std::string& path) {
+  constexpr uintmax_t least = 1 << 17;  // bytes
   std::error_code error;
   const fs::space_info space = fs::space(folder_of(path), error);
-  return error || space.available >= 1 << 17;
+  return error || space.available >= least;
 }
 
 }  // namespace
@@ -117,22 +114,22 @@ Database::Database(const std::string& path, Access access, const DatabaseKind& k
     refuse(path_, std::string("cannot be read: ") + std::strerror(errno));
   if (access == Access::write && !fs::is_directory(folder_of(path_)))
     refuse(path_, "cannot be written: its folder does not exist");
-  if (access == Access::write && !(writable(folder_of(path_)) && (!exists || writable(path_))))
+  if (access == Access::write && !(is_writable(folder_of(path_)) && (!exists || is_writable(path_))))
     refuse(path_,
            std::string("cannot be written: ") + std::strerror(errno) + "; copy the store to a folder that is writable");
-  const bool fresh =
-      size_of(path_) == 0 && !has_pending_writes(path_);  // or a process was killed as it created the file
-  if (fresh && access == Access::read) refuse(path_, "is empty, no store");
-  if (!fresh && size_of(path_ + "-journal") == 0) check_header(path_, kind);
+  const bool is_new = size_of(path_) == 0 && !has_pending_writes(path_);  // or a process was killed as it created it
+  if (is_new && access == Access::read) refuse(path_, "is empty, no store");
+  if (!is_new && size_of(path_ + "-journal") == 0) check_header(path_, kind);
 
-  const bool pending = has_pending_writes(path_);
+  const bool is_pending = has_pending_writes(path_);
   sqlite3* connection = nullptr;
   int code;
-  const bool can_read_as_writer = writable(folder_of(path_)) && writable(path_) && (pending || has_room(path_));
+  const bool can_read_as_writer =
+      is_writable(folder_of(path_)) && is_writable(path_) && (is_pending || has_room(path_));
   if (access == Access::write || can_read_as_writer) {
     code =
-        sqlite3_open_v2(path_.c_str(), &connection, SQLITE_OPEN_READWRITE | (fresh ? SQLITE_OPEN_CREATE : 0), nullptr);
-  } else if (pending) {
+        sqlite3_open_v2(path_.c_str(), &connection, SQLITE_OPEN_READWRITE | (is_new ? SQLITE_OPEN_CREATE : 0), nullptr);
+  } else if (is_pending) {
     code = sqlite3_open_v2(path_.c_str(), &connection, SQLITE_OPEN_READONLY, nullptr);
   } else {
     code = sqlite3_open_v2(immutable_uri(path_).c_str(), &connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
@@ -142,18 +139,18 @@ Database::Database(const std::string& path, Access access, const DatabaseKind& k
     if (code != SQLITE_OK) fail(code);
     sqlite3_busy_timeout(connection, busy_timeout_ms);
     // A file that turns out to be damaged keeps its pending writes where they are.
-    sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, pending ? 1 : 0, nullptr);
+    sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_pending ? 1 : 0, nullptr);
     if (kind.add_functions) kind.add_functions(connection);
     run("PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON");
     check(kind);
     sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
-    const bool old = number("PRAGMA user_version") < kind.newest_version();
-    if (access == Access::read && old) {
+    const bool is_old = number("PRAGMA user_version") < kind.newest_version();
+    if (access == Access::read && is_old) {
       copy_to_memory();
       if (kind.add_functions) kind.add_functions(connection_.get());
     }
-    if (old) upgrade(kind);
-    if (old && access == Access::write && !fresh) shrink();
+    if (is_old) upgrade(kind);
+    if (is_old && access == Access::write && !is_new) shrink();
     // Fails while another process opens the file, which then sets the mode.
     if (access == Access::write) sqlite3_exec(connection_.get(), "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr);
     if (access == Access::read) run("PRAGMA query_only=ON");
@@ -249,7 +246,7 @@ void Database::fail(int code) const {
   // A limit of file sizes shows as an error of writing; a full disk as SQLITE_FULL, or as a -shm file that cannot grow.
   const int extended = connection ? sqlite3_extended_errcode(connection) : 0;
   const bool cannot_grow = extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE;
-  switch (cannot_grow ? SQLITE_FULL : code & 0xff) {
+  switch (cannot_grow ? SQLITE_FULL : code & 0xff) {  // the low byte is the primary code
     case SQLITE_CORRUPT: refuse(path_, damaged(message));
     case SQLITE_NOTADB:
       refuse(path_, "not a store, or its header is damaged; nothing was changed: give another file name");

@@ -45,8 +45,7 @@ constexpr const char join_possible[] = "UPDATE subjects SET possible=united(poss
 constexpr const char join_pair[] =
     "INSERT INTO pair_counts(campaign, pair, compared, differing) SELECT c.number, p.number, ?5, ?6 FROM "
     "campaign_numbers c, pair_numbers p WHERE c.uuid = ?1 AND p.op = ?2 AND p.first_unit = ?3 AND p.second_unit = ?4 "
-    "AND "
-    "p.property = ?7 "
+    "AND p.property = ?7 "
     "ON CONFLICT DO UPDATE SET compared=max(compared, excluded.compared), differing=max(differing, excluded.differing)";
 
 /// Columns of bucket_rows that hold numbers of texts.
@@ -83,16 +82,15 @@ const std::string select_buckets =
     "witness, addends, status, note, status_set, (SELECT coalesce(sum(n.count), 0) FROM bucket_counts n WHERE n.bucket "
     "= number), id, facts FROM buckets ";
 
+/// The value of that name; the last one where no other has it.
 template <class Enum>
-Enum named(const std::string& name, std::initializer_list<Enum> all) {
+Enum value_named(const std::string& name, std::initializer_list<Enum> all) {
   return *std::find_if(all.begin(), all.end() - 1, [&](Enum e) { return name == name_of(e); });
 }
 
 constexpr const char select_reached[] =
     "SELECT c.uuid, s.field, s.op, r.bins, s.possible FROM reached r JOIN campaign_numbers c ON c.number = r.campaign "
-    "JOIN "
-    "subjects s "
-    "ON s.number = r.subject WHERE ?1 IN ('', c.uuid)";
+    "JOIN subjects s ON s.number = r.subject WHERE ?1 IN ('', c.uuid)";
 
 /// By name of a bin, its number, from 1.
 using BinNumbers = std::map<std::string, size_t>;
@@ -141,28 +139,28 @@ std::string statement_of(const Bucket& b) {
 }
 
 /// Case lines in which a run of equal operands becomes "0000*14": most operands of a witness are zeros.
-std::string with_short_runs(const std::string& cases) {
+std::string with_counted_runs(const std::string& cases) {
   std::string text;
   for (size_t at = 0; at < cases.size();) {
     const size_t end = std::min(cases.find_first_of(" \n", at), cases.size());
     const std::string word = cases.substr(at, end - at);
-    size_t runs = 1, after = end;
+    size_t count = 1, after = end;
     while (cases.compare(after, word.size() + 1, " " + word) == 0 &&
            (after + 1 + word.size() == cases.size() || std::strchr(" \n", cases[after + 1 + word.size()]))) {
       after += 1 + word.size();
-      ++runs;
+      ++count;
     }
-    const std::string times = "*" + std::to_string(runs);
-    const bool shorter = !word.empty() && times.size() < after - end;
-    text += shorter ? word + times : cases.substr(at, after - at);
+    const std::string times = "*" + std::to_string(count);
+    const bool is_shorter = !word.empty() && times.size() < after - end;
+    text += is_shorter ? word + times : cases.substr(at, after - at);
     if (after < cases.size()) text += cases[after++];
     at = after;
   }
   return text;
 }
 
-/// The inverse of with_short_runs().
-std::string with_long_runs(const std::string& text) {
+/// The inverse of with_counted_runs().
+std::string with_written_runs(const std::string& text) {
   std::string cases;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find_first_of(" \n", at), text.size());
@@ -177,7 +175,7 @@ std::string with_long_runs(const std::string& text) {
   return cases;
 }
 
-/// The witness without the lines that other columns hold and with short runs; unchanged where it has another form.
+/// The witness without the lines that other columns hold and with counted runs; unchanged where it has another form.
 std::string packed_witness(const Bucket& b) {
   const std::string head = head_of_witness(b), statement = statement_of(b) + "\n";
   const size_t at = b.witness.find(statement);
@@ -187,7 +185,7 @@ std::string packed_witness(const Bucket& b) {
   if (cases == std::string::npos || b.witness.find('*', cases) != std::string::npos) return b.witness;
   return b.witness.substr(head.size(), at - head.size()) +
          b.witness.substr(at + statement.size() - 1, cases - at - statement.size() + 1) +
-         with_short_runs(b.witness.substr(cases));
+         with_counted_runs(b.witness.substr(cases));
 }
 
 std::string unpacked_witness(const std::string& text, const Bucket& b) {
@@ -196,7 +194,7 @@ std::string unpacked_witness(const std::string& text, const Bucket& b) {
   if (at == std::string::npos) return text;
   const size_t cases = std::min(text.find('\n', at + 1), text.size());
   return head_of_witness(b) + text.substr(0, at) + statement_of(b) + text.substr(at, cases - at) +
-         with_long_runs(text.substr(cases));
+         with_written_runs(text.substr(cases));
 }
 
 Bucket bucket_of(const Statement& row) {
@@ -205,13 +203,13 @@ Bucket bucket_of(const Statement& row) {
   if (const std::string second = row.text(3); !second.empty()) b.key.units.push_back(second);
   b.cause = row.text(5);
   b.detail = row.text(6);
-  b.severity = named(row.text(7), {Severity::contract, Severity::accuracy, Severity::semantic});
+  b.severity = value_named(row.text(7), {Severity::contract, Severity::accuracy, Severity::semantic});
   b.first_seen = row.integer(8);
   b.last_seen = row.integer(9);
   b.seed = row.natural(10);
   b.addends = row.natural(12);
-  b.status =
-      named(row.text(13), {BucketStatus::known, BucketStatus::expected, BucketStatus::fixed, BucketStatus::new_bucket});
+  b.status = value_named(row.text(13),
+                         {BucketStatus::known, BucketStatus::expected, BucketStatus::fixed, BucketStatus::new_bucket});
   b.note = row.text(14);
   b.status_set = row.integer(15);
   b.count = row.natural(16);
@@ -256,31 +254,31 @@ void put(Database& database, const Bucket& b) {
 void join_in(Database& database, const Bucket& bucket) {
   if (bucket.key.units.empty() || bucket.key.units.size() > 2)
     throw std::runtime_error(database.path() + ": a bucket has one unit or two: " + bucket.line());
-  const std::vector<Bucket> there = select(database, "WHERE id = ?", bucket.id());
-  if (!there.empty() && there[0].line() != bucket.line())
-    throw std::runtime_error(database.path() + ": two buckets share the id " + bucket.id() + ": " + there[0].line() +
+  const std::vector<Bucket> stored = select(database, "WHERE id = ?", bucket.id());
+  if (!stored.empty() && stored[0].line() != bucket.line())
+    throw std::runtime_error(database.path() + ": two buckets share the id " + bucket.id() + ": " + stored[0].line() +
                              " and " + bucket.line());
-  put(database, there.empty() ? bucket : joined(there[0], bucket));
+  put(database, stored.empty() ? bucket : joined(stored[0], bucket));
 }
 
 /// Sets of bins, as in store_schema.h.
-struct Reached {
+struct BinSets {
   std::map<std::array<std::string, 3>, std::string> reached;   ///< by uuid, field and op
   std::map<std::array<std::string, 2>, std::string> possible;  ///< by field and op: bins that are not ruled out
 };
 
 /// The sets of store `from`, with the numbers that bins have in store `into`.
-Reached reached_by_numbers_of(const Database& into, const Database& from) {
-  const BinNumbers there = bin_numbers(into);
-  std::vector<size_t> number_there;  // number in `into` by number in `from`
+BinSets bin_sets_for(const Database& into, const Database& from) {
+  const BinNumbers numbers = bin_numbers(into);
+  std::vector<size_t> number_in_into;  // by number in `from`
   for (const auto& [bin, number] : bin_numbers(from)) {
-    number_there.resize(std::max(number_there.size(), number + 1));
-    number_there[number] = there.at(bin);
+    number_in_into.resize(std::max(number_in_into.size(), number + 1));
+    number_in_into[number] = numbers.at(bin);
   }
   const auto add = [&](const std::string& bits, std::string& sum) {
-    for_each_bit(bits, [&](size_t bin) { set_bit(sum, number_there.at(bin)); });
+    for_each_bit(bits, [&](size_t bin) { set_bit(sum, number_in_into.at(bin)); });
   };
-  Reached all;
+  BinSets all;
   Statement row(from, select_reached);
   row.start("");
   while (row.next()) {
@@ -290,7 +288,7 @@ Reached reached_by_numbers_of(const Database& into, const Database& from) {
   return all;
 }
 
-void join_in(Database& database, const Reached& all) {
+void join_in(Database& database, const BinSets& all) {
   Statement campaign(database, number_campaign), subject(database, number_subject), join(database, join_reached),
       possible(database, join_possible);
   for (const auto& [names, bits] : all.reached) {
@@ -304,16 +302,16 @@ void join_in(Database& database, const Reached& all) {
 }  // namespace
 
 Bucket joined(const Bucket& x, const Bucket& y) {
-  const auto first = [](const Bucket& b) { return std::tie(b.first_seen, b.seed); };
-  const auto witness = [](const Bucket& b) {
+  const auto first_rank = [](const Bucket& b) { return std::tie(b.first_seen, b.seed); };
+  const auto witness_rank = [](const Bucket& b) {
     const size_t extents = b.detail.size() - without_extents(b.detail).size();
     return std::make_tuple(b.witness.empty(), b.addends, !is_minimized(b), b.witness.size() - extents, extents == 0,
                            std::tie(b.witness, b.detail));
   };
-  const auto status = [](const Bucket& b) { return std::tie(b.status_set, b.status, b.note); };
-  const Bucket& earlier = first(y) < first(x) ? y : x;
-  const Bucket& smaller = witness(y) < witness(x) ? y : x;
-  const Bucket& later = status(x) < status(y) ? y : x;
+  const auto status_rank = [](const Bucket& b) { return std::tie(b.status_set, b.status, b.note); };
+  const Bucket& earlier = first_rank(y) < first_rank(x) ? y : x;
+  const Bucket& smaller = witness_rank(y) < witness_rank(x) ? y : x;
+  const Bucket& later = status_rank(x) < status_rank(y) ? y : x;
   Bucket both = x;
   both.severity = std::min(x.severity, y.severity);
   both.first_seen = earlier.first_seen;
@@ -342,12 +340,12 @@ void Store::set_inconclusive(const std::string& campaign, const std::string& rea
 }
 
 void Store::add(const Bucket& bucket, const std::string& campaign) {
-  Bucket found = bucket;
-  found.status = BucketStatus::new_bucket;
-  found.note.clear();
-  found.status_set = 0;
+  Bucket undecided = bucket;
+  undecided.status = BucketStatus::new_bucket;
+  undecided.note.clear();
+  undecided.status_set = 0;
   atomically([&] {
-    join_in(database_, found);
+    join_in(database_, undecided);
     Statement(database_, number_campaign).run(campaign);
     Statement(database_, join_count).run(bucket.id(), campaign, bucket.count);
   });
@@ -367,7 +365,7 @@ void Store::add(const std::vector<CoverageRecord>& coverage) {
   atomically([&] {
     BinsToNumber bins(database_);
     for (const CoverageRecord& c : coverage) bins.add(c.bin);
-    Reached all;
+    BinSets all;
     for (const CoverageRecord& c : coverage) {
       const size_t number = bins.numbers().at(c.bin);
       std::string& bits = all.reached[{c.campaign, c.field, c.op}];
@@ -398,8 +396,8 @@ void Store::set_status(const std::string& id, BucketStatus status, const std::st
     Bucket bucket = find(id);
     bucket.status = status;
     bucket.note = note;
-    bucket.status_set = std::max(
-        when, bucket.status_set + 1);  // of two decisions within one second the later one counts, here and in merges
+    // Of two decisions within one second the later one counts, here and in merges.
+    bucket.status_set = std::max(when, bucket.status_set + 1);
     put(database_, bucket);
   });
 }
@@ -421,7 +419,7 @@ void Store::merge_from(const Store& other) {
       copy("SELECT campaign, second, cases, bins, buckets FROM samples", join_sample);
       BinsToNumber bins(database_);
       for (const auto& [bin, number] : bin_numbers(other.database_)) bins.add(bin);
-      join_in(database_, reached_by_numbers_of(database_, other.database_));
+      join_in(database_, bin_sets_for(database_, other.database_));
       copy("SELECT campaign, op, first_unit, second_unit, compared, differing, property FROM pairs", join_pair);
     });
   });
@@ -470,24 +468,24 @@ std::vector<CoverageRecord> Store::coverage(const std::string& campaign) const {
   const BinNumbers numbers = bin_numbers(database_);  // ordered by name
   size_t most = 0;
   for (const auto& [bin, number] : numbers) most = std::max(most, number);
-  struct OfBins {
+  struct BinsOfField {
     std::vector<uint64_t> hits;
     std::string possible;  // bins not ruled out; empty: unknown, and all bins are listed
   };
-  std::map<std::pair<std::string, std::string>, OfBins> fields;  // by field and op
+  std::map<std::pair<std::string, std::string>, BinsOfField> fields;  // by field and op
   Statement row(database_, select_reached);
   row.start(campaign);
   while (row.next()) {
-    OfBins& of_bins = fields[{row.text(1), row.text(2)}];
-    of_bins.hits.resize(most + 1);
-    of_bins.possible = row.text(4);
-    for_each_bit(row.text(3), [&](size_t bin) { ++of_bins.hits.at(bin); });
+    BinsOfField& bins = fields[{row.text(1), row.text(2)}];
+    bins.hits.resize(most + 1);
+    bins.possible = row.text(4);
+    for_each_bit(row.text(3), [&](size_t bin) { ++bins.hits.at(bin); });
   }
   std::vector<CoverageRecord> all;
-  for (const auto& [subject, of_bins] : fields)
+  for (const auto& [subject, bins] : fields)
     for (const auto& [bin, number] : numbers)
-      if (of_bins.hits[number] || of_bins.possible.empty() || has_bit(of_bins.possible, number))
-        all.push_back({campaign, subject.first, subject.second, bin, of_bins.hits[number]});
+      if (bins.hits[number] || bins.possible.empty() || has_bit(bins.possible, number))
+        all.push_back({campaign, subject.first, subject.second, bin, bins.hits[number]});
   return all;
 }
 
@@ -518,8 +516,7 @@ size_t Store::prune(int64_t before) {
         database_,
         "SELECT c.number FROM campaign_numbers c JOIN campaigns USING(uuid) WHERE started < ?1 AND (EXISTS(SELECT 1 "
         "FROM campaign_samples WHERE campaign = c.number) OR EXISTS(SELECT 1 FROM reached WHERE campaign = c.number) "
-        "OR "
-        "EXISTS(SELECT 1 FROM pair_counts WHERE campaign = c.number))");
+        "OR EXISTS(SELECT 1 FROM pair_counts WHERE campaign = c.number))");
     row.start(before);
     while (row.next()) numbers.push_back(row.integer(0));
     for (const char* table : {"campaign_samples", "reached", "pair_counts"}) {

@@ -7,8 +7,6 @@
 namespace mmafuzz {
 namespace {
 
-// ---- functions of the store's statements ----
-
 std::string bytes_of(sqlite3_value* value) {
   const void* data = sqlite3_value_blob(value);
   return data ? std::string(static_cast<const char*>(data), static_cast<size_t>(sqlite3_value_bytes(value))) : "";

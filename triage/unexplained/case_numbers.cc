@@ -45,8 +45,6 @@ int value_kind(const FormatFields& f, uint64_t encoding) {
 
 }  // namespace
 
-uint64_t magnitude_of(int64_t sum) { return sum < 0 ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum); }
-
 int64_t integer_value(const FormatFields& f, uint64_t encoding) {
   const Number n = decode(f, encoding);
   return n.negative ? -static_cast<int64_t>(n.significand) : static_cast<int64_t>(n.significand);
@@ -70,8 +68,8 @@ CaseNumbers::CaseNumbers(const DotModel* model, const Batch& cases, size_t index
       const uint64_t x = code(p.first_of_b, p.first);
       if (x == code(p.second_of_b, p.second) && !is_zero((p.first_of_b ? op.b : op.a).fields(), x)) equal_.push_back(p);
     }
-  of(cases, index, result);
-  listing_ = false;
+  values_of(cases, index, result);
+  is_listing_ = false;
 }
 
 void CaseNumbers::enter(Group group, int member) {
@@ -79,16 +77,16 @@ void CaseNumbers::enter(Group group, int member) {
   member_ = member;
 }
 
-void CaseNumbers::put(Kind kind, Where where, const char* what, Name of, int64_t value, const char* const* names,
+void CaseNumbers::put(Kind kind, Where where, const char* prefix, Name name, int64_t value, const char* const* names,
                       int width) {
-  now_.push_back(value);
-  if (!listing_) return;
-  std::string text = of.text, any = of.text;
-  if (group_ == Group::step) any = any.substr(0, any.find(" of step "));
-  const std::string number = of.number < 0 ? "" : std::to_string(of.number);
-  text += number;
-  if (of.second) text += of.second + number, any += of.second;
-  all_.push_back({kind, where, group_, member_, what, text, any, "", names, width});
+  values_.push_back(value);
+  if (!is_listing_) return;
+  const std::string number = name.number < 0 ? "" : std::to_string(name.number);
+  const std::string second = name.second ? name.second : "";
+  std::string in_any = name.text;
+  if (group_ == Group::step) in_any = in_any.substr(0, in_any.find(" of step "));
+  all_.push_back({kind, where, group_, member_, prefix, name.text + number + (name.second ? second + number : ""),
+                  in_any + second, "", names, width});
 }
 
 void CaseNumbers::operand(const FormatFields& f, Name name, uint64_t encoding, bool of_scale) {
@@ -111,9 +109,9 @@ void CaseNumbers::operand(const FormatFields& f, Name name, uint64_t encoding, b
         static_cast<int64_t>(encoding & low_mask(f.ignored_low_bits)), nullptr, f.ignored_low_bits);
 }
 
-const std::vector<int64_t>& CaseNumbers::of(const Batch& cases, size_t index, uint64_t result) {
+const std::vector<int64_t>& CaseNumbers::values_of(const Batch& cases, size_t index, uint64_t result) {
   const DotOperands& in = one_.load(cases, index);
-  now_.clear();
+  values_.clear();
   for (int lane = 0; lane < op_.k; ++lane) {
     enter(Group::lane, lane);
     operand(op_.a.fields(), {"a", lane}, in.a[lane], false);
@@ -133,7 +131,7 @@ const std::vector<int64_t>& CaseNumbers::of(const Batch& cases, size_t index, ui
   const int bits = model_ && model_->output_fraction_bits ? model_->output_fraction_bits : d.fraction_bits;
   if (!d.integer) put(Kind::choice, Where::result, "", {"the result"}, bins::result_value(d, bits, result), results);
   operand(d, {"the result"}, result, false);
-  return now_;
+  return values_;
 }
 
 void CaseNumbers::steps(const DotOperands& in) {
@@ -141,11 +139,12 @@ void CaseNumbers::steps(const DotOperands& in) {
   evaluate_dot(*model_, in, trace);
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (!is_aligned(steps_[i])) continue;
-    const bool there = i < trace.steps.size() && is_aligned(trace.steps[i]) && trace.steps[i].count == steps_[i].count;
+    const bool is_there =
+        i < trace.steps.size() && is_aligned(trace.steps[i]) && trace.steps[i].count == steps_[i].count;
     const int number = static_cast<int>(i);
-    step(there ? trace.steps[i] : steps_[i], there);
+    step(is_there ? trace.steps[i] : steps_[i], is_there);
     enter(steps_.size() == 1 ? Group::none : Group::step, number);
-    sum(there ? trace.steps[i] : steps_[i], there,
+    sum(is_there ? trace.steps[i] : steps_[i], is_there,
         steps_.size() == 1 ? Name{"the sum"} : Name{"the sum of step ", number + 1});
     enter(Group::none, 0);
   }
@@ -177,7 +176,7 @@ void CaseNumbers::equal_operands(const DotOperands& in) {
   for (const Pair& p : equal_) {
     const bool equal = (p.first_of_b ? in.b : in.a)[p.first] == (p.second_of_b ? in.b : in.a)[p.second];
     put(Kind::choice, Where::operand, "", {p.first_of_b ? "b" : "a", p.first}, equal, sameness);
-    if (listing_) all_.back().behind = (p.second_of_b ? " b" : " a") + std::to_string(p.second);
+    if (is_listing_) all_.back().suffix = (p.second_of_b ? " b" : " a") + std::to_string(p.second);
   }
 }
 
@@ -197,7 +196,7 @@ void CaseNumbers::counts(const DotOperands& in) {
   put(Kind::number, Where::sum, "the number of ", {"negative products"}, negative);
 }
 
-void CaseNumbers::step(const Step& s, bool there) {
+void CaseNumbers::step(const Step& s, bool is_there) {
   for (int i = 0; i < s.count; ++i) {
     const Addend& t = s.addend[i];
     const bool product = t.source == Addend::Source::product;
@@ -207,9 +206,9 @@ void CaseNumbers::step(const Step& s, bool there) {
                       : t.source == Addend::Source::partial_sum ? Name{"the sum before"}
                                                                 : Name{"the sum of products"};
     enter(product ? Group::lane : Group::none, product ? t.index : 0);
-    const bool number = there && t.significand != 0;
-    put(Kind::choice, Where::addend, "", name, there ? t.significand == 0 : none, zeros);
-    put(Kind::choice, Where::addend, "", name, there ? t.negative : none, signs);
+    const bool number = is_there && t.significand != 0;
+    put(Kind::choice, Where::addend, "", name, is_there ? t.significand == 0 : none, zeros);
+    put(Kind::choice, Where::addend, "", name, is_there ? t.negative : none, signs);
     put(Kind::number, Where::addend, "the exponent of ", name, number ? t.scale_exponent : none);
     put(Kind::number, Where::addend, "the shift of ", name, number ? t.shift : none);
     put(Kind::choice, Where::addend, "what alignment drops of ", name,
@@ -217,7 +216,7 @@ void CaseNumbers::step(const Step& s, bool there) {
   }
 }
 
-void CaseNumbers::sum(const Step& s, bool there, Name name) {
+void CaseNumbers::sum(const Step& s, bool is_there, Name name) {
   int present = 0, negative = 0, live = 0, greatest = 0, one_below = 0, lossy = 0, raises = 0, highest = INT32_MIN;
   int64_t products = 0;
   for (int i = 0; i < s.count; ++i) {
@@ -234,7 +233,7 @@ void CaseNumbers::sum(const Step& s, bool there, Name name) {
     highest = std::max(highest, t.scale_exponent);
   }
   const auto number = [&](const char* what, int64_t value) {
-    put(Kind::number, Where::sum, what, name, there ? value : none);
+    put(Kind::number, Where::sum, what, name, is_there ? value : none);
   };
   number("the number of addends, zeros left out, in ", present);
   number("the number of addends of which alignment leaves something in ", live);
@@ -244,25 +243,25 @@ void CaseNumbers::sum(const Step& s, bool there, Name name) {
   number("the number of addends that lose bits in ", lossy);
   number("the number of times that the greatest exponent rises from lane to lane in ", raises);
   number("the greatest exponent in ", s.greatest_exponent);
-  size_of(s.sum, there, name);
-  size_of(products, there,
+  size_of(s.sum, is_there, name);
+  size_of(products, is_there,
           name.number < 0 ? Name{"the sum of products without c"} : Name{"the sum of products of step ", name.number});
   const uint64_t magnitude = magnitude_of(s.sum);
   put(Kind::bits, Where::sum, "the last 8 bits of ", name,
-      there ? static_cast<int64_t>(magnitude & low_mask(ending)) : none, nullptr, ending);
+      is_there ? static_cast<int64_t>(magnitude & low_mask(ending)) : none, nullptr, ending);
   put(Kind::choice, Where::sum, "what rounding drops of ", name,
-      there && magnitude ? bins::remainder_class(magnitude, s.rounded.quantum - s.unit_exponent) : none, rests);
-  put(Kind::choice, Where::sum, "the last bit that is kept of ", name, there ? s.rounded.last : none, parities);
+      is_there && magnitude ? bins::remainder_class(magnitude, s.rounded.quantum - s.unit_exponent) : none, rests);
+  put(Kind::choice, Where::sum, "the last bit that is kept of ", name, is_there ? s.rounded.last : none, parities);
 }
 
-void CaseNumbers::size_of(int64_t sum, bool there, Name name) {
+void CaseNumbers::size_of(int64_t sum, bool is_there, Name name) {
   const uint64_t magnitude = magnitude_of(sum);
   const int length = bit_length(magnitude);
-  const bool number = there && magnitude != 0;
-  put(Kind::choice, Where::sum, "", name, there ? (sum == 0 ? 0 : sum > 0 ? 1 : 2) : none, signs_of_sums);
-  put(Kind::number, Where::sum, "the length in bits of ", name, there ? length : none);
+  const bool number = is_there && magnitude != 0;
+  put(Kind::choice, Where::sum, "", name, is_there ? (sum == 0 ? 0 : sum > 0 ? 1 : 2) : none, signs_of_sums);
+  put(Kind::number, Where::sum, "the length in bits of ", name, is_there ? length : none);
   put(Kind::field, Where::sum, "the magnitude, in units of the last digit, of ", name,
-      there ? static_cast<int64_t>(magnitude) : none);
+      is_there ? static_cast<int64_t>(magnitude) : none);
   put(Kind::number, Where::sum, "the number of zeros that end ", name, number ? std::countr_zero(magnitude) : none);
   put(Kind::leading, Where::sum, "the bits that begin ", name,
       number ? static_cast<int64_t>(magnitude << (64 - length)) : none);

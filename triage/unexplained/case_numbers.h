@@ -8,10 +8,10 @@
 
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
+#include "triage/explain/number_text.h"
 
 namespace mmafuzz {
 
-uint64_t magnitude_of(int64_t sum);
 /// The value of an encoding of an integer format.
 int64_t integer_value(const FormatFields& f, uint64_t encoding);
 
@@ -29,10 +29,11 @@ struct CaseNumber {
   Kind kind;
   Where where;
   Group group;
-  int member;                            ///< index of the lane or step; all have the same numbers in the same order
-  std::string what, of, of_any, behind;  ///< "the exponent field of ", "a3", "a" in any lane, text after the value
-  const char* const* names = nullptr;    ///< of a choice
-  int width = 0;                         ///< of bits
+  int member;                          ///< index of the lane or step; all have the same numbers in the same order
+  std::string prefix, name;            ///< "the exponent field of ", "a3"
+  std::string name_in_any, suffix;     ///< "a" in any lane; text after the value
+  const char* const* names = nullptr;  ///< of a choice
+  int width = 0;                       ///< of bits
 };
 
 class CaseNumbers {
@@ -40,12 +41,12 @@ class CaseNumbers {
   static constexpr int64_t none = INT64_MIN;  ///< a number that a case lacks: a zero has no shift
 
   /// Case `index` determines the list: its steps, and its operands that are equal. The model must outlive this object;
-  /// nullptr: the list has no numbers of steps. `result`: as for of().
+  /// nullptr: the list has no numbers of steps. `result`: as for values_of().
   CaseNumbers(const DotModel* model, const Batch& cases, size_t index, uint64_t result);
 
   const std::vector<CaseNumber>& all() const { return all_; }
   /// The values of a case, one for each of all(); valid until the next call. `result`: that of a unit without flaw.
-  const std::vector<int64_t>& of(const Batch& cases, size_t index, uint64_t result);
+  const std::vector<int64_t>& values_of(const Batch& cases, size_t index, uint64_t result);
 
  private:
   using Kind = CaseNumber::Kind;
@@ -60,13 +61,13 @@ class CaseNumbers {
   /// Numbers that are put after this call are of that group and member.
   void enter(Group group, int member);
   /// Appends one number's value, and while listing_ its description.
-  void put(Kind kind, Where where, const char* what, Name of, int64_t value, const char* const* names = nullptr,
+  void put(Kind kind, Where where, const char* prefix, Name name, int64_t value, const char* const* names = nullptr,
            int width = 0);
   void operand(const FormatFields& f, Name name, uint64_t encoding, bool of_scale);
   void steps(const DotOperands& in);
-  void step(const Step& s, bool there);
-  void sum(const Step& s, bool there, Name name);
-  void size_of(int64_t sum, bool there, Name name);
+  void step(const Step& s, bool is_there);
+  void sum(const Step& s, bool is_there, Name name);
+  void size_of(int64_t sum, bool is_there, Name name);
   void equal_operands(const DotOperands& in);
   void counts(const DotOperands& in);
   void integer_sums(const DotOperands& in);
@@ -75,14 +76,14 @@ class CaseNumbers {
   const DotModel* model_;
   DotCase one_;
   std::vector<CaseNumber> all_;
-  std::vector<int64_t> now_;  ///< the values that of() returns
-  std::vector<Step> steps_;   ///< of the case that determines the list
+  std::vector<int64_t> values_;  ///< the values that values_of() returns
+  std::vector<Step> steps_;      ///< of the case that determines the list
   struct Pair {
     bool first_of_b, second_of_b;
     int first, second;
   };
   std::vector<Pair> equal_;  ///< operands that are equal and not zero in that case
-  bool listing_ = true;      ///< the constructor makes all_
+  bool is_listing_ = true;   ///< the constructor makes all_
   Group group_ = Group::none;
   int member_ = 0;
 };

@@ -73,7 +73,7 @@ std::string value_text(const CaseNumber& number, const Limit& limit) {
       std::string text;
       for (uint64_t rest = limit.mask; rest; rest &= rest - 1)
         text += (text.empty() ? "" : " or ") + std::string(number.names[std::countr_zero(rest)]);
-      return text + number.behind;
+      return text + number.suffix;
     }
     case Kind::bits:
       if (limit.mask == ~uint64_t{0}) return fmt::format("{:#x}", limit.value);
@@ -99,8 +99,8 @@ std::string enumerated(const std::vector<std::string>& names) {
 /// on several numbers become one phrase.
 std::string text_of(const Numbers& numbers, const std::vector<Part>& parts) {
   struct Saying {
-    std::string what, value;
-    std::vector<std::string> of;
+    std::string prefix, value;
+    std::vector<std::string> names;
   };
   std::vector<Saying> said;
   for (const Part& part : parts) {
@@ -108,7 +108,7 @@ std::string text_of(const Numbers& numbers, const std::vector<Part>& parts) {
       std::string text;
       for (const Limit& limit : part.limits) {
         const CaseNumber& number = number_of(numbers, part, limit);
-        text += (text.empty() ? "" : ", ") + number.what + number.of_any + " is " + value_text(number, limit);
+        text += (text.empty() ? "" : ", ") + number.prefix + number.name_in_any + " is " + value_text(number, limit);
       }
       const bool lane = number_of(numbers, part, part.limits[0]).group == CaseNumber::Group::lane;
       said.push_back({fmt::format("{} [{}]", lane ? "in some lane" : "in some step", text), "", {}});
@@ -117,16 +117,17 @@ std::string text_of(const Numbers& numbers, const std::vector<Part>& parts) {
     const CaseNumber& number = number_of(numbers, part, part.limits[0]);
     const std::string value = value_text(number, part.limits[0]);
     const auto same = std::find_if(said.begin(), said.end(), [&](const Saying& s) {
-      return !s.of.empty() && s.what == number.what && s.value == value;
+      return !s.names.empty() && s.prefix == number.prefix && s.value == value;
     });
-    if (same == said.end()) said.push_back({number.what, value, {number.of}});
-    else same->of.push_back(number.of);
+    if (same == said.end()) said.push_back({number.prefix, value, {number.name}});
+    else same->names.push_back(number.name);
   }
   std::string text;
   for (const Saying& s : said) {
-    const bool several = s.of.size() > 1;
-    text += (text.empty() ? "" : ", ") + s.what + (several && !s.what.empty() ? "each of " : "") + enumerated(s.of);
-    if (!s.of.empty()) text += (several && s.what.empty() ? " are " : " is ") + s.value;
+    const bool several = s.names.size() > 1;
+    text +=
+        (text.empty() ? "" : ", ") + s.prefix + (several && !s.prefix.empty() ? "each of " : "") + enumerated(s.names);
+    if (!s.names.empty()) text += (several && s.prefix.empty() ? " are " : " is ") + s.value;
   }
   return text;
 }
@@ -179,12 +180,12 @@ bool is_empty(const Part& part) {
 }  // namespace
 
 AllNumbers::AllNumbers(const Surroundings& walk, const DotModel* model)
-    : op_(walk.cases.op()), last_(model, walk.cases, walk.differ[0], walk.claimed[walk.differ[0]]), all_(last_.all()) {
+    : op_(walk.cases.op()), last_(model, walk.cases, walk.differ[0], walk.of_model[walk.differ[0]]), all_(last_.all()) {
   if (walk.before.size() == 0) return;
-  before_.emplace(model, walk.before, walk.differ[0], walk.earlier[walk.differ[0]]);
+  before_.emplace(model, walk.before, walk.differ[0], walk.of_model_before[walk.differ[0]]);
   for (CaseNumber number : before_->all()) {
     number.group = CaseNumber::Group::none;
-    number.what = "in the case before " + number.what;
+    number.prefix = "in the case before " + number.prefix;
     all_.push_back(std::move(number));
   }
   static constexpr const char* relations[] = {"the same as in the case before",
@@ -195,25 +196,25 @@ AllNumbers::AllNumbers(const Surroundings& walk, const DotModel* model)
                     "", relations, 0});
 }
 
-const std::vector<int64_t>& AllNumbers::of(const Surroundings& from, size_t index) {
-  now_ = last_.of(from.cases, index, from.claimed[index]);
-  if (!before_) return now_;
-  const std::vector<int64_t>& row = before_->of(from.before, index, from.earlier[index]);
-  now_.insert(now_.end(), row.begin(), row.end());
+const std::vector<int64_t>& AllNumbers::values_of(const Surroundings& from, size_t index) {
+  row_ = last_.values_of(from.cases, index, from.of_model[index]);
+  if (!before_) return row_;
+  const std::vector<int64_t>& row = before_->values_of(from.before, index, from.of_model_before[index]);
+  row_.insert(row_.end(), row.begin(), row.end());
   const Operands x(op_, from.cases, index), y(op_, from.before, index);
   for (size_t at = 0; at < x.size(); ++at) {
     Operands turned = y;
     flip_sign(turned, at);
-    now_.push_back(x[at] == y[at] ? 0 : x[at] == turned[at] ? 1 : 2);
+    row_.push_back(x[at] == y[at] ? 0 : x[at] == turned[at] ? 1 : 2);
   }
-  return now_;
+  return row_;
 }
 
 ConditionLearner::ConditionLearner(const Unit& claimed, const Surroundings& walk, bool in_other_lanes)
     : walk_(walk), numbers_(walk, claimed.model()), values_(numbers_.all().size()) {
   const Numbers& all = numbers_.all();
   for (size_t i = 0; i < walk.cases.size(); ++i) {
-    const std::vector<int64_t>& row = numbers_.of(walk, i);
+    const std::vector<int64_t>& row = numbers_.values_of(walk, i);
     for (size_t n = 0; n < row.size(); ++n) values_[n].push_back(row[n]);
   }
   if (in_other_lanes) lanes_ = members_of(all, CaseNumber::Group::lane);
@@ -234,15 +235,11 @@ void ConditionLearner::add(Part part) {
   possible_.push_back(std::move(part));
 }
 
-const CaseNumber& ConditionLearner::number_of(const Part& part, const Limit& limit) const {
-  return mmafuzz::number_of(numbers_.all(), part, limit);
-}
-
 /// The factor by which a part's gain counts. A statement about operands is easier to check than one about a sum. A
 /// class says more than the only number of the class that occurred.
 double ConditionLearner::weight(const Part& part) const {
   if (part.members) return 0.9;
-  const CaseNumber& number = number_of(part, part.limits[0]);
+  const CaseNumber& number = number_of(numbers_.all(), part, part.limits[0]);
   if ((number.kind == Kind::field || number.kind == Kind::leading) && number.where == CaseNumber::Where::sum)
     return 0.85;
   switch (number.where) {
@@ -252,10 +249,6 @@ double ConditionLearner::weight(const Part& part) const {
     case CaseNumber::Where::result: return 0.8;
   }
   return 0;
-}
-
-bool ConditionLearner::is_about_result(const Part& part) const {
-  return !part.members && number_of(part, part.limits[0]).where == CaseNumber::Where::result;
 }
 
 /// The part with the values of one member in the first case that differs, less the limits that no single member
@@ -285,18 +278,15 @@ bool ConditionLearner::leaves_out(const Part& part, size_t index) const {
   return !holds(part, numbers_.all(), [&](size_t number) { return values_[number][index]; });
 }
 
-bool ConditionLearner::is_few(const std::vector<size_t>& cases) const {
-  return cases.size() < too_few_beside || cases.size() < walk_.differ.size() / few_left;
-}
-
 Condition ConditionLearner::learn(const std::vector<size_t>& seen) const {
   Condition found;
-  if (walk_.differ.size() < too_few || is_few(seen)) return found;
+  const size_t least_seen = std::max(too_few_beside, walk_.differ.size() / few_left);
+  if (walk_.differ.size() < too_few || seen.size() < least_seen) return found;
   learn(seen, least_gain, found.parts);
   learn(walk_.agree, least_gain_unseen, found.parts);
   if (found.parts.empty()) return found;
   found.text = text_of(numbers_.all(), found.parts);
-  found.where = number_of(found.parts[0], found.parts[0].limits[0]).where;
+  found.where = number_of(numbers_.all(), found.parts[0], found.parts[0].limits[0]).where;
   return found;
 }
 
@@ -328,8 +318,14 @@ void ConditionLearner::learn(const std::vector<size_t>& agree, double least_gain
       const std::vector<bool>& out = left_out_[p];
       const double gain =
           static_cast<double>(std::count_if(left.begin(), left.end(), [&](size_t i) { return out[i]; }));
-      if (is_about_result(possible_[p]) && gain < least_gain_result * all) continue;
-      if (const double weighted = gain * weight(possible_[p]); weighted > most) most = weighted, best = p;
+      const Part& part = possible_[p];
+      const bool is_about_result =
+          !part.members && number_of(numbers_.all(), part, part.limits[0]).where == CaseNumber::Where::result;
+      if (is_about_result && gain < least_gain_result * all) continue;
+      if (const double weighted = gain * weight(part); weighted > most) {
+        most = weighted;
+        best = p;
+      }
     }
     if (best == possible_.size()) break;
     chosen.push_back(best);
@@ -355,14 +351,14 @@ Part ConditionLearner::simpler(size_t p, const std::vector<size_t>& chosen, cons
   if (part.members) {
     for (const bool classes : {true, false})  // classes, such as "normal", go first: fields say more
       for (size_t at = part.limits.size(); at-- > 0 && part.limits.size() > 1;) {
-        if (classes != (number_of(part, part.limits[at]).kind == Kind::choice)) continue;
+        if (classes != (number_of(numbers_.all(), part, part.limits[at]).kind == Kind::choice)) continue;
         Part fewer = part;
         fewer.limits.erase(fewer.limits.begin() + static_cast<ptrdiff_t>(at));
         if (leaves_out_enough(fewer)) part = fewer;
       }
     return part;
   }
-  const Kind kind = number_of(part, part.limits[0]).kind;
+  const Kind kind = number_of(numbers_.all(), part, part.limits[0]).kind;
   if ((kind != Kind::number && kind != Kind::field) || part.limits[0].least == part.limits[0].most) return part;
   for (const bool above : {false, true}) {
     Part wider = part;
@@ -376,7 +372,7 @@ Part ConditionLearner::simpler(size_t p, const std::vector<size_t>& chosen, cons
 size_t ConditionLearner::count(const Condition& condition, const Surroundings& other,
                                const std::vector<size_t>& cases) {
   return static_cast<size_t>(std::count_if(cases.begin(), cases.end(), [&](size_t index) {
-    const std::vector<int64_t>& row = numbers_.of(other, index);
+    const std::vector<int64_t>& row = numbers_.values_of(other, index);
     return std::all_of(condition.parts.begin(), condition.parts.end(), [&](const Part& part) {
       return holds(part, numbers_.all(), [&](size_t number) { return row[number]; });
     });

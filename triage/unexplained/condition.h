@@ -37,7 +37,7 @@ struct Part {
   const std::vector<std::vector<size_t>>* members = nullptr;
 };
 
-/// The numbers of a case and, where `walk` has cases before its cases, those of the case before it.
+/// The numbers of a case and, where a walk has cases before its cases, those of the case before it.
 class AllNumbers {
  public:
   /// The first case of `walk` that differs determines the list. The model, if not nullptr, must outlive this object.
@@ -45,14 +45,14 @@ class AllNumbers {
 
   const Numbers& all() const { return all_; }
   /// The values of case `index`, one for each of all(); valid until the next call.
-  const std::vector<int64_t>& of(const Surroundings& from, size_t index);
+  const std::vector<int64_t>& values_of(const Surroundings& from, size_t index);
 
  private:
   Op op_;
   CaseNumbers last_;  ///< of the case itself
   std::optional<CaseNumbers> before_;
   Numbers all_;
-  std::vector<int64_t> now_;
+  std::vector<int64_t> row_;
 };
 
 struct Condition {
@@ -76,12 +76,9 @@ class ConditionLearner {
 
  private:
   void add(Part part);
-  const CaseNumber& number_of(const Part& part, const Limit& limit) const;
   double weight(const Part& part) const;
-  bool is_about_result(const Part& part) const;
   Part common(const std::vector<std::vector<size_t>>& members, const std::vector<size_t>& of_first) const;
   bool leaves_out(const Part& part, size_t index) const;
-  bool is_few(const std::vector<size_t>& cases) const;
   template <class LeavesOut>
   size_t only_by(const std::vector<size_t>& agree, size_t part, const std::vector<size_t>& chosen,
                  const LeavesOut& is_left_out) const;

@@ -8,7 +8,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t max_cases = 64;  ///< limit of cases on which candidates are tried
-constexpr size_t few = 16;        ///< more candidates of one stage that explain as much do so by chance
+constexpr size_t max_alike = 16;  ///< more candidates of one stage that explain as much do so by chance
 
 /// Indices of the cases on which at least one form of the results is `wanted`.
 template <class Wanted>
@@ -20,19 +20,19 @@ std::vector<size_t> cases_with(const EffectResults& forms, size_t cases, const W
   return found;
 }
 
-Sample sample_of(const Surroundings& from, const std::vector<size_t>& indices) {
+Sample sample_of(const Surroundings& walk, const std::vector<size_t>& indices) {
   Sample sample;
   for (const size_t index : indices) {
-    sample.cases.emplace_back(from.cases.op(), from.cases, index);
-    if (from.before.size()) sample.before.emplace_back(from.before.op(), from.before, index);
-    sample.own.push_back(from.own[index]);
-    sample.claimed.push_back(from.claimed[index]);
+    sample.cases.emplace_back(walk.cases.op(), walk.cases, index);
+    if (walk.before.size()) sample.before.emplace_back(walk.before.op(), walk.before, index);
+    sample.of_unit.push_back(walk.of_unit[index]);
+    sample.of_model.push_back(walk.of_model[index]);
   }
   return sample;
 }
 
 /// All stages, those that a condition on such numbers makes likely first.
-std::vector<Stage> in_order(CaseNumber::Where condition) {
+std::vector<Stage> likeliest_first(CaseNumber::Where condition) {
   if (condition == CaseNumber::Where::sum) return {Stage::sum, Stage::result, Stage::row, Stage::operands};
   if (condition == CaseNumber::Where::result) return {Stage::result, Stage::sum, Stage::row, Stage::operands};
   return {Stage::operands, Stage::row, Stage::sum, Stage::result};
@@ -43,14 +43,14 @@ std::vector<Stage> in_order(CaseNumber::Where condition) {
 std::vector<size_t> Effect::visible(const Surroundings& cases, const std::vector<size_t>& indices) const {
   if (!results) return indices;
   const Sample sample = sample_of(cases, indices);
-  std::vector<size_t> visible = cases_with(results(sample), indices.size(), [&](uint64_t result, size_t i) {
-    return !same_result(cases.cases.op(), result, sample.claimed[i]);
+  std::vector<size_t> found = cases_with(results(sample), indices.size(), [&](uint64_t result, size_t i) {
+    return !same_result(cases.cases.op(), result, sample.of_model[i]);
   });
-  for (size_t& i : visible) i = indices[i];
-  return visible;
+  for (size_t& i : found) i = indices[i];
+  return found;
 }
 
-Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<Variant>& variants)
+Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<ModelVariant>& variants)
     : cases_(std::min(walk.differ.size(), max_cases)) {
   std::vector<size_t> spread;
   for (size_t i = 0; i < cases_; ++i) spread.push_back(walk.differ[i * walk.differ.size() / cases_]);
@@ -59,7 +59,7 @@ Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<
   all_ = effect_candidates(op, model, variants, sample);
   for (EffectCandidate& candidate : all_) {
     candidate.fits = cases_with(candidate.results(sample), cases_, [&](uint64_t result, size_t i) {
-                       return same_result(op, result, sample.own[i]);
+                       return same_result(op, result, sample.of_unit[i]);
                      }).size();
     if (candidate.stage == Stage::row && candidate.fits < cases_) candidate.fits = 0;  // a row holds for all cases
     most_ = std::max(most_, candidate.fits);
@@ -71,13 +71,13 @@ Effect Effects::best(CaseNumber::Where condition) const {
   // The first of each stage is named. A stage with many that fit is used only if no other stage has any.
   const EffectCandidate* chosen = nullptr;
   std::string text;
-  for (const bool many : {false, true})
-    for (const Stage stage : in_order(condition)) {
+  for (const bool allows_many : {false, true})
+    for (const Stage stage : likeliest_first(condition)) {
       size_t alike = 0;
       const EffectCandidate* first = nullptr;
       for (const EffectCandidate& candidate : all_)
         if (candidate.fits == most_ && candidate.stage == stage && alike++ == 0) first = &candidate;
-      if (!first || (alike > few) != many || (many && chosen)) continue;
+      if (!first || (alike > max_alike) != allows_many || (allows_many && chosen)) continue;
       if (chosen && stage == Stage::row) continue;  // a parameter of the row is unlikely under a condition
       if (!chosen) chosen = first;
       text += (text.empty() ? "" : ", or ") + first->text;

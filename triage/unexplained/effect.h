@@ -17,13 +17,14 @@ namespace mmafuzz {
 /// Cases with the results of the unit and of the model. All members have one entry per case.
 struct Sample {
   std::vector<Operands> cases;
-  std::vector<Operands> before;        ///< the case before each case; empty where there are none
-  std::vector<uint64_t> own, claimed;  ///< encodings: results of the unit, and of the model
+  std::vector<Operands> before;             ///< the case before each case; empty where there are none
+  std::vector<uint64_t> of_unit, of_model;  ///< encodings: results of the unit, and of the model
 };
 
 /// The model with another value of one parameter.
-struct Variant {
-  std::string parameter, meaning, claimed, value;  ///< name and meaning; the model's value, the other value
+struct ModelVariant {
+  std::string parameter, meaning;        ///< its name and meaning
+  std::string model_value, other_value;  ///< the model's value, and that of the variant
   std::shared_ptr<const Unit> unit;
 };
 
@@ -44,8 +45,8 @@ struct EffectCandidate {
 /// Possible effects: on an operand, of one parameter, on the last sum, on the result, of memory of the case before. For
 /// dots with a single result. `unit`: the model, which must outlive the candidates; `sample`: some cases that differ.
 /// Defined in effect_candidates.cc.
-std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit, const std::vector<Variant>& variants,
-                                               const Sample& sample);
+std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
+                                               const std::vector<ModelVariant>& variants, const Sample& sample);
 
 struct Effect {
   std::string text;            ///< "a5*b5 were left out"; empty: no effect was found
@@ -61,7 +62,7 @@ struct Effect {
 /// The model must outlive this object and the effects.
 class Effects {
  public:
-  Effects(const Surroundings& walk, const Unit& model, const std::vector<Variant>& variants);
+  Effects(const Surroundings& walk, const Unit& model, const std::vector<ModelVariant>& variants);
 
   /// The candidate that explains most cases, if those are nine in ten; else an empty effect. Where candidates of
   /// several stages explain as many, the text names the first of each, that stage first which the condition is about.

@@ -58,7 +58,7 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
     all.push_back({Stage::operands, text, [change, op, &unit](const Sample& sample) {
                      std::vector<Operands> changed = sample.cases;
                      for (Operands& c : changed) change(c);
-                     return Results{results_of(unit, op, changed, sample.claimed)};
+                     return Results{results_of(unit, op, changed, sample.of_model)};
                    }});
   };
   const size_t k = static_cast<size_t>(op.k);
@@ -142,9 +142,9 @@ uint64_t cut(uint64_t significand, int exponent, int unit) {
 using ChangedSum = std::function<int64_t(const Step&)>;
 
 /// The candidate whose forms change the last sum, in its own units, which is then rounded as the model does.
-EffectCandidate of_sum(const DotModel& model, const std::string& text, const std::vector<ChangedSum>& forms) {
+EffectCandidate sum_candidate(const DotModel& model, const std::string& text, const std::vector<ChangedSum>& forms) {
   return {Stage::sum, text, [&model, forms](const Sample& sample) {
-            Results results(forms.size(), sample.claimed);
+            Results results(forms.size(), sample.of_model);
             for (size_t i = 0; i < sample.cases.size(); ++i)
               if (const std::optional<Step> last = last_sum(model, sample.cases[i]))
                 for (size_t form = 0; form < forms.size(); ++form)
@@ -156,7 +156,7 @@ EffectCandidate of_sum(const DotModel& model, const std::string& text, const std
 /// Changes of the last sum: an alignment that cuts differently, one wrong digit.
 void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
   const auto add = [&](const std::string& text, const std::vector<ChangedSum>& forms) {
-    all.push_back(of_sum(model, text, forms));
+    all.push_back(sum_candidate(model, text, forms));
   };
   add("what is cut off of addends were rounded to nearest", {[](const Step& s) {
         int64_t sum = s.sum;
@@ -202,10 +202,10 @@ void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
 using ChangedGreatest = std::function<int(const Step&)>;  ///< returns the exponent of alignment
 
 /// The candidate whose forms align the addends of the last step at another exponent.
-EffectCandidate of_alignment(const DotModel& model, const std::string& text,
-                             const std::vector<ChangedGreatest>& forms) {
+EffectCandidate alignment_candidate(const DotModel& model, const std::string& text,
+                                    const std::vector<ChangedGreatest>& forms) {
   return {Stage::sum, text, [&model, forms](const Sample& sample) {
-            Results results(forms.size(), sample.claimed);
+            Results results(forms.size(), sample.of_model);
             for (size_t i = 0; i < sample.cases.size(); ++i) {
               const std::optional<Step> last = last_sum(model, sample.cases[i]);
               for (size_t form = 0; last && form < forms.size(); ++form) {
@@ -228,7 +228,7 @@ EffectCandidate of_alignment(const DotModel& model, const std::string& text,
 void add_alignments(std::vector<EffectCandidate>& all, const DotModel& model) {
   for (int by = 1; by <= max_missed; ++by)
     for (const bool more : {true, false})
-      all.push_back(of_alignment(
+      all.push_back(alignment_candidate(
           model, fmt::format("all were aligned at an exponent that is {} {}", by, more ? "greater" : "less"),
           {[=](const Step& s) { return s.greatest_exponent + (more ? by : -by); }}));
   const auto greatest_without = [](const Step& s, const std::function<bool(int)>& is_left_out) {
@@ -237,13 +237,13 @@ void add_alignments(std::vector<EffectCandidate>& all, const DotModel& model) {
       if (s.addend[i].significand && !is_left_out(i)) greatest = std::max(greatest, s.addend[i].scale_exponent);
     return greatest == INT32_MIN ? s.greatest_exponent : greatest;
   };
-  all.push_back(of_alignment(model, "all were aligned at the greatest exponent but one", {[=](const Step& s) {
-                               return greatest_without(s, [&](int i) { return s.addend[i].shift == 0; });
-                             }}));
+  all.push_back(alignment_candidate(model, "all were aligned at the greatest exponent but one", {[=](const Step& s) {
+                                      return greatest_without(s, [&](int i) { return s.addend[i].shift == 0; });
+                                    }}));
   std::vector<ChangedGreatest> without_one;
   for (int out = 0; out <= max_instruction_k; ++out)
     without_one.push_back([=](const Step& s) { return greatest_without(s, [=](int i) { return i == out; }); });
-  all.push_back(of_alignment(model, "the greatest exponent were found without one of the addends", without_one));
+  all.push_back(alignment_candidate(model, "the greatest exponent were found without one of the addends", without_one));
 }
 
 /// Changes by a leading 1 that is found at the wrong bit position: the fraction has one bit more or less, which carries
@@ -254,10 +254,10 @@ void add_normalization(std::vector<EffectCandidate>& all, const DotModel& model)
   for (const bool far : {true, false})
     all.push_back({Stage::sum, fmt::format("the sum were normalized one place too {}", far ? "far" : "short"),
                    [&model, &d, bits, far](const Sample& sample) {
-                     Results results(1, sample.claimed);
+                     Results results(1, sample.of_model);
                      for (size_t i = 0; i < sample.cases.size(); ++i) {
                        const std::optional<Step> last = last_sum(model, sample.cases[i]);
-                       if (!last || decode(d, sample.claimed[i]).cls != NumberClass::finite) continue;
+                       if (!last || decode(d, sample.of_model[i]).cls != NumberClass::finite) continue;
                        const uint64_t sum = magnitude_of(last->sum);
                        const int unit = last->unit_exponent, quantum = last->rounded.quantum;
                        const uint64_t kept = cut(sum, unit, quantum), moved = cut(sum, unit, quantum + (far ? -1 : 1));
@@ -285,20 +285,23 @@ void add_products(std::vector<EffectCandidate>& all, const DotModel& model) {
   };
   for (int bit = 0; bit < 2 * std::max(model.a.fraction_bits, model.b.fraction_bits) + 2; ++bit) {
     const uint64_t digit = uint64_t{1} << bit;
-    all.push_back(of_sum(model, fmt::format("a product were less by 2^{} of its own last digit", bit),
-                         of_addends([digit](uint64_t m) { return m < digit ? m : m - digit; })));
-    all.push_back(of_sum(model, fmt::format("digit {} of a product, from its own last one, were 0", bit),
-                         of_addends([digit](uint64_t m) { return m & ~digit; })));
+    all.push_back(sum_candidate(model, fmt::format("a product were less by 2^{} of its own last digit", bit),
+                                of_addends([digit](uint64_t m) { return m < digit ? m : m - digit; })));
+    all.push_back(sum_candidate(model, fmt::format("digit {} of a product, from its own last one, were 0", bit),
+                                of_addends([digit](uint64_t m) { return m & ~digit; })));
   }
 }
 
 /// Changes by sums of adjacent integer products that are kept in a narrow register.
 void add_integer_sums(std::vector<EffectCandidate>& all, const Op& op) {
-  const auto add = [&](int first, int count, int bits, const char* what, bool saturates) {
+  enum class Register { saturates, wraps };
+  const auto add = [&](int first, int count, int bits, Register kind) {
+    const bool saturates = kind == Register::saturates;
+    const char* what = saturates ? "were saturated at" : "kept only its last";
     all.push_back(
         {Stage::sum, fmt::format("the sum of products {} to {} {} {} bits", first, first + count - 1, what, bits),
          [=](const Sample& sample) {
-           Results results(1, sample.claimed);
+           Results results(1, sample.of_model);
            const size_t k = static_cast<size_t>(op.k);
            for (size_t i = 0; i < sample.cases.size(); ++i) {
              const Operands& c = sample.cases[i];
@@ -316,8 +319,8 @@ void add_integer_sums(std::vector<EffectCandidate>& all, const Op& op) {
   for (int count = 2; count <= op.k; count *= 2)
     for (int first = 0; first + count <= op.k; first += count)
       for (int bits = 8; bits <= 24; ++bits) {
-        add(first, count, bits, "were saturated at", true);
-        add(first, count, bits, "kept only its last", false);
+        add(first, count, bits, Register::saturates);
+        add(first, count, bits, Register::wraps);
       }
 }
 
@@ -326,7 +329,7 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
   const auto add = [&](const std::string& text, const std::function<uint64_t(uint64_t)>& changed) {
     all.push_back({Stage::result, "the result were " + text, [&d, changed](const Sample& sample) {
                      Results results(1);
-                     for (const uint64_t claimed : sample.claimed)
+                     for (const uint64_t claimed : sample.of_model)
                        results[0].push_back(changed(claimed) & d.container_mask());
                      return results;
                    }});
@@ -376,7 +379,9 @@ std::vector<std::pair<std::string, std::vector<size_t>>> remembered(const Op& op
 
 /// Changes by memory of the case before.
 void add_memory(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
-  const auto before = [op, &unit](const Sample& sample) { return results_of(unit, op, sample.before, sample.claimed); };
+  const auto before = [op, &unit](const Sample& sample) {
+    return results_of(unit, op, sample.before, sample.of_model);
+  };
   all.push_back({Stage::result, "the result were that of the case before",
                  [before](const Sample& sample) { return Results{before(sample)}; }});
   const auto add = [&](const std::string& text, const std::function<void(Operands&, const Operands&, uint64_t)>& take) {
@@ -384,7 +389,7 @@ void add_memory(std::vector<EffectCandidate>& all, const Op& op, const Unit& uni
                      std::vector<Operands> changed = sample.cases;
                      const std::vector<uint64_t> earlier = before(sample);
                      for (size_t i = 0; i < changed.size(); ++i) take(changed[i], sample.before[i], earlier[i]);
-                     return Results{results_of(unit, op, changed, sample.claimed)};
+                     return Results{results_of(unit, op, changed, sample.of_model)};
                    }});
   };
   for (const auto& [what, operands] : remembered(op))
@@ -398,8 +403,8 @@ void add_memory(std::vector<EffectCandidate>& all, const Op& op, const Unit& uni
 
 }  // namespace
 
-std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit, const std::vector<Variant>& variants,
-                                               const Sample& sample) {
+std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
+                                               const std::vector<ModelVariant>& variants, const Sample& sample) {
   const DotModel* model = unit.model();
   std::vector<EffectCandidate> all;
   std::vector<int> lanes;  // indices of addends that are not zero in any case
@@ -408,11 +413,11 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit, c
                      [&](const Operands& c) { return c.is_zero_addend(lane); }))
       lanes.push_back(lane);
   add_operands(all, op, unit, static_cast<size_t>(model ? products_per_step(*model) : op.k), lanes);
-  for (const Variant& v : variants)
+  for (const ModelVariant& v : variants)
     if (v.parameter != "kernel")  // another kernel fits many cases by chance
       all.push_back(
-          {Stage::row, fmt::format("{} ({}) were {} and not {}", v.parameter, v.meaning, v.value, v.claimed),
-           [other = v.unit, op](const Sample& of) { return Results{results_of(*other, op, of.cases, of.claimed)}; }});
+          {Stage::row, fmt::format("{} ({}) were {} and not {}", v.parameter, v.meaning, v.other_value, v.model_value),
+           [other = v.unit, op](const Sample& of) { return Results{results_of(*other, op, of.cases, of.of_model)}; }});
   if (!sample.before.empty()) add_memory(all, op, unit);
   if (model) add_sums(all, *model);
   if (model && !model->d.integer) add_normalization(all, *model);

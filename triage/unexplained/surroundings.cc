@@ -17,10 +17,10 @@ void new_fraction(Operands& c, size_t at, CounterRng& rng) {
 }
 
 /// Changes an operand, and all operands that are equal to it in the same way.
-void change_equals(Operands& c, size_t at, int by, CounterRng& rng) {
+void change_equals(Operands& c, size_t at, int exponent, CounterRng& rng) {
   const uint64_t before = c[at];
   if (rng.one_in(2)) new_fraction(c, at, rng);
-  else scale(c, at, by);
+  else scale(c, at, exponent);
   const uint64_t after = c[at];
   for (size_t i = 0; i < c.size(); ++i)
     if (c[i] == before && c.format(i).width == c.format(at).width) c[i] = after;
@@ -30,17 +30,17 @@ void change_equals(Operands& c, size_t at, int by, CounterRng& rng) {
 void move_a_little(Operands& c, CounterRng& rng) {
   const uint32_t k = static_cast<uint32_t>(c.op().k);
   const size_t lane = rng.below(k), other = rng.below(k), at = rng.below(static_cast<uint32_t>(c.size()));
-  const int size = rng.between(1, 8);
-  const int by = rng.one_in(2) ? size : -size;
+  const int distance = rng.between(1, 8);
+  const int exponent = rng.one_in(2) ? distance : -distance;
   switch (rng.below(12)) {
     case 0: c[at] ^= uint64_t{1} << rng.below(static_cast<uint32_t>(c.format(at).width)); return;
     case 1: new_fraction(c, at, rng); return;
     case 2:
       for (size_t i = 0; i < c.size(); ++i) new_fraction(c, i, rng);
       return;
-    case 3: scale(c, at, by); return;
+    case 3: scale(c, at, exponent); return;
     case 4:  // the product keeps its value
-      if (scale(c, lane, by) && !scale(c, k + lane, -by)) scale(c, lane, -by);
+      if (scale(c, lane, exponent) && !scale(c, k + lane, -exponent)) scale(c, lane, -exponent);
       return;
     case 5: flip_sign(c, rng.below(2 * k + 1)); return;  // of an integer format, one bit
     case 6:
@@ -49,9 +49,9 @@ void move_a_little(Operands& c, CounterRng& rng) {
       return;
     case 7: c[lane] = rng.one_in(2) ? c[other] : c[k + lane] & c.format(lane).container_mask(); return;
     case 8: c.clear(at); return;
-    case 9: change_equals(c, at, by, rng); return;
+    case 9: change_equals(c, at, exponent, rng); return;
     case 10:
-      for (size_t i = 0; i <= k; ++i) scale(c, i == k ? 2 * k : i, by);
+      for (size_t i = 0; i <= k; ++i) scale(c, i == k ? 2 * k : i, exponent);
       return;
     default: c[at] = rng.next() & c.format(at).container_mask(); return;
   }
@@ -64,8 +64,8 @@ bool keep(Surroundings& all, const Batch& cases, size_t i, const Verdict& verdic
   if (list.size() >= (verdict.fails ? enough_that_differ : enough_that_agree)) return false;
   list.push_back(all.cases.size());
   all.cases.append(cases, i);
-  all.own.push_back(verdict.first);
-  all.claimed.push_back(verdict.second);
+  all.of_unit.push_back(verdict.first);
+  all.of_model.push_back(verdict.second);
   return true;
 }
 
@@ -106,16 +106,17 @@ Surroundings surroundings_after(const Judge& judge, const Registry& registry, co
   const size_t last = sequence.size() - 1;
   Surroundings all;
   all.cases = all.before = Batch(op);
-  std::vector<Batch> from = {sequence};
+  std::vector<Batch> differing = {sequence};
   if (keep(all, sequence, last, judge.judge_anew(sequence, registry).back())) all.before.append(sequence, last - 1);
   for (uint64_t number = 0; number < sequences; ++number) {
     CounterRng rng(seed, number);
-    Batch tried = from[rng.below(static_cast<uint32_t>(from.size()))];
+    Batch tried = differing[rng.below(static_cast<uint32_t>(differing.size()))];
     // The last case, the one before it, or both by the same random numbers: the flaw may need that they are similar.
-    const uint32_t which = rng.below(3);
+    enum class Moved : uint32_t { last, before_last, both };
+    const Moved moved = static_cast<Moved>(rng.below(3));
     const CounterRng same = rng;
     for (const size_t i : {last, last - 1}) {
-      if (which == (i == last ? 1 : 0)) continue;
+      if (moved == (i == last ? Moved::before_last : Moved::last)) continue;
       CounterRng moves = same;
       Operands c(op, tried, i);
       for (uint32_t n = 1 + moves.below(4); n > 0; --n) move_a_little(c, moves);
@@ -124,11 +125,11 @@ Surroundings surroundings_after(const Judge& judge, const Registry& registry, co
     const Verdict verdict = judge.judge_anew(tried, registry).back();
     if (!keep(all, tried, last, verdict)) continue;
     all.before.append(tried, last - 1);
-    if (verdict.fails) from.push_back(std::move(tried));
+    if (verdict.fails) differing.push_back(std::move(tried));
   }
-  Outcomes earlier;
-  judge.units()[1]->run(all.before, earlier);
-  for (size_t i = 0; i < all.before.size(); ++i) all.earlier.push_back(earlier.results.get(i));
+  Outcomes of_model;
+  judge.units()[1]->run(all.before, of_model);
+  for (size_t i = 0; i < all.before.size(); ++i) all.of_model_before.push_back(of_model.results.get(i));
   return all;
 }
 

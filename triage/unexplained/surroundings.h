@@ -10,10 +10,10 @@ namespace mmafuzz {
 
 struct Surroundings {
   Batch cases;
-  Batch before;                        ///< the case before each case, for a unit with memory; else empty
-  std::vector<uint64_t> own, claimed;  ///< by case: encodings of the results of the unit and of the model
-  std::vector<uint64_t> earlier;       ///< by case of `before`: results of the model; else empty
-  std::vector<size_t> differ, agree;   ///< indices of the cases that do, in the order in which they were found
+  Batch before;                             ///< the case before each case, for a unit with memory; else empty
+  std::vector<uint64_t> of_unit, of_model;  ///< by case: encodings of the results of the unit and of the model
+  std::vector<uint64_t> of_model_before;    ///< by case of `before`: results of the model; else empty
+  std::vector<size_t> differ, agree;        ///< indices of the cases that do, in the order of being found
 };
 
 /// A random walk over dots: it starts at `starts`, and every further case is made by a few changes of one that differs.

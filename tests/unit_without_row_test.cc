@@ -1,6 +1,6 @@
 // What is said of a unit that differs from the model which it claims to equal. A failure means that the sentence is
 // wrong about a flaw that is known here.
-#include "triage/unexplained/own_unit.h"
+#include "triage/unexplained/unit_without_row.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -181,19 +181,19 @@ std::string said_of(const std::string& unit, const std::string& a, const std::st
   const Op& of_case = block.batch.op();
   const Result<Judge> judge = Judge::bind("equals_model", {unit, claim_on(of_case)}, of_case, registry);
   EXPECT_TRUE(judge->judge(block.batch)[0].fails);
-  return OwnUnit(*judge, registry).describe(block.batch);
+  return UnitWithoutRow(*judge, registry).describe(block.batch);
 }
 
 const std::string zeros_12 = " 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000";
 
-TEST(OwnUnit, NamesAParameterThatFits) {
+TEST(UnitWithoutRow, NamesAParameterThatFits) {
   // 1 - 1 + 2^-26: one step of sixteen drops what is below 2^-25, two steps keep it.
   EXPECT_THAT(said_of("own:blocks", "3c00 0000 0000 bc00 0c00" + zeros_12.substr(5),
                       "3c00 0000 0000 3c00 0400" + zeros_12.substr(5), "00000000"),
               HasSubstr("16 is claimed, 4 fits"));
 }
 
-TEST(OwnUnit, NamesNoParameterThatOnlyFitsNearTheWitness) {
+TEST(UnitWithoutRow, NamesNoParameterThatOnlyFitsNearTheWitness) {
   const std::string rising = "0800 0c00 1000 2800 2c00 3000 3400 3800 3c00 3c00 3c01 3c00 3c00 3c00 3c00 3c00";
   EXPECT_THAT(said_of("own:rises", rising,
                       "3c00 3c00 3c80 3c00 3c00 3c00 3c00 3c00 3c00 4000 5002 5400 5800 5c00 6000 6c00", "00000000"),
@@ -202,29 +202,29 @@ TEST(OwnUnit, NamesNoParameterThatOnlyFitsNearTheWitness) {
                     HasSubstr("no other value of one parameter fits")));
 }
 
-TEST(OwnUnit, NamesTheLane) {
+TEST(UnitWithoutRow, NamesTheLane) {
   EXPECT_THAT(said_of("own:lane", "0000 0000 3c00 0000" + zeros_12, "0000 0000 3c00 0000" + zeros_12, "00000000"),
               AllOf(HasSubstr("in lane 2 only"), HasSubstr("wherever it can be seen"),
                     HasSubstr("as if a2*b2 were left out"), Not(HasSubstr("is 0x"))));
 }
 
-TEST(OwnUnit, NamesAStuckBitOfAnOperand) {
+TEST(UnitWithoutRow, NamesAStuckBitOfAnOperand) {
   EXPECT_THAT(said_of("own:stuck", zeros_12.substr(1) + " 3c00 0000 0000 0000",
                       zeros_12.substr(1) + " 3c00 0000 0000 0000", "00000000"),
               AllOf(HasSubstr("as if bit 4 of b12 were 1"), HasSubstr("in lane 12 only")));
 }
 
-TEST(OwnUnit, NamesABitOfTheResult) {
+TEST(UnitWithoutRow, NamesABitOfTheResult) {
   EXPECT_THAT(said_of("own:flip", "3c00 0000 0000 0000" + zeros_12, "3c00 0000 0000 0000" + zeros_12, "00000000"),
               HasSubstr("the result were wrong in bit 13"));
 }
 
-TEST(OwnUnit, SaysWhatSetsItOff) {
+TEST(UnitWithoutRow, SaysWhatSetsItOff) {
   EXPECT_THAT(said_of("own:condition", "3c00 0000 0000 3c00" + zeros_12, "3c00 0000 0000 4200" + zeros_12, "00000000"),
               AllOf(HasSubstr("a0 is the same as b0"), HasSubstr("as if a3*b3 were left out")));
 }
 
-TEST(OwnUnit, NamesTheFieldsOfTwoOperands) {
+TEST(UnitWithoutRow, NamesTheFieldsOfTwoOperands) {
   // 2^6 in lane 9, as 2^(0x15 - 15) times 2^(0x0f - 15).
   EXPECT_THAT(said_of("own:fields", "0000" + zeros_12.substr(0, 40) + " 5400" + zeros_12.substr(0, 30),
                       "0000" + zeros_12.substr(0, 40) + " 3c00" + zeros_12.substr(0, 30), "00000000"),
@@ -232,20 +232,20 @@ TEST(OwnUnit, NamesTheFieldsOfTwoOperands) {
                     HasSubstr("as if a9*b9 were 2^-3 times as large"), HasSubstr("in lane 9 only")));
 }
 
-TEST(OwnUnit, NamesFractionsInAnyLane) {
+TEST(UnitWithoutRow, NamesFractionsInAnyLane) {
   EXPECT_THAT(said_of("own:fractions", "3eb5 0000 0000 0000" + zeros_12, "3f5a 0000 0000 0000" + zeros_12, "00000000"),
               AllOf(HasSubstr("in some lane"), HasSubstr("the fraction of a is 0x2b5"),
                     HasSubstr("the fraction of b is 0x35a"), HasSubstr("in any lane")));
 }
 
-TEST(OwnUnit, NamesTheSum) {
+TEST(UnitWithoutRow, NamesTheSum) {
   // 1.5 = 3 * 2^24 units of 2^-25.
   EXPECT_THAT(said_of("own:sum", "3e00 0000 0000 0000" + zeros_12, "3c00 0000 0000 0000" + zeros_12, "00000000"),
               AllOf(HasSubstr("the number of zeros that end the sum is 24"),
                     HasSubstr("as if the sum's magnitude were less by")));
 }
 
-TEST(OwnUnit, NamesAWrongAlignment) {
+TEST(UnitWithoutRow, NamesAWrongAlignment) {
   // Lanes 5 and 13 tie above all others: their exponent is not seen.
   EXPECT_THAT(said_of("own:tie", "0000 0000 0000 0000 3c01 4c00 0000 0000 0000 0000 0000 0000 0000 cc00 0000 0000",
                       "0000 0000 0000 0000 3c01 4c00 0000 0000 0000 0000 0000 0000 0000 4c00 0000 0000", "00000000"),
@@ -253,13 +253,13 @@ TEST(OwnUnit, NamesAWrongAlignment) {
                     HasSubstr("the number of addends at the greatest exponent in the sum is 2")));
 }
 
-TEST(OwnUnit, NamesClassesOfThreeOperands) {
+TEST(UnitWithoutRow, NamesClassesOfThreeOperands) {
   EXPECT_THAT(said_of("own:classes", "0000 0000 7e00 0000" + zeros_12,
                       "0000 0000 3c00 0000" + zeros_12.substr(0, 35) + " 7c00" + zeros_12.substr(0, 20), "80000000"),
               AllOf(HasSubstr("a2 is NaN"), HasSubstr("b11 is infinity"), HasSubstr("as if the result were")));
 }
 
-TEST(OwnUnit, NamesARegisterOfIntegers) {
+TEST(UnitWithoutRow, NamesARegisterOfIntegers) {
   // The least integer twice: the sum of both products is 2^15.
   EXPECT_THAT(said_of("own:integers", "00 00 00 00 80 80 00 00", "00 00 00 00 80 80 00 00", "00000000",
                       "a=s8 b=s8 c=s32 d=s32 k=8"),
@@ -267,7 +267,7 @@ TEST(OwnUnit, NamesARegisterOfIntegers) {
                     HasSubstr("as if the sum of products 4 to 5 were saturated at 16 bits")));
 }
 
-TEST(OwnUnit, NamesAScaleThatIsReadFromItsNeighbour) {
+TEST(UnitWithoutRow, NamesAScaleThatIsReadFromItsNeighbour) {
   std::string zeros;
   for (int i = 0; i < 47; ++i) zeros += " 0";
   const std::string ones = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 2" + zeros;  // 1 in the second block
@@ -277,7 +277,7 @@ TEST(OwnUnit, NamesAScaleThatIsReadFromItsNeighbour) {
                     HasSubstr("the scale of a 1 is")));
 }
 
-TEST(OwnUnit, TheLeastIntegerIsAnAddend) {
+TEST(UnitWithoutRow, TheLeastIntegerIsAnAddend) {
   CaseReader reader("here", "mmafuzz-cases 1\nop dot a=s8 b=s8 c=s32 d=s32 k=2\n80 00 | 01 01 | 00000000\n");
   CaseBlock block;
   ASSERT_TRUE(reader.next(block, 1));

@@ -9,10 +9,10 @@
 
 namespace mmafuzz {
 
-class OwnUnit {
+class UnitWithoutRow {
  public:
   /// `judge`: its statement is one of which speaks_of() is true. Both must outlive this object.
-  OwnUnit(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
+  UnitWithoutRow(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
 
   /// Whether the judge's statement is "equals_model" of a unit without a row and what it claims to equal, on a dot, or
   /// that a unit answers.

@@ -1,4 +1,4 @@
-#include "triage/unexplained/own_unit.h"
+#include "triage/unexplained/unit_without_row.h"
 
 #include <algorithm>
 
@@ -17,7 +17,8 @@ namespace {
 
 constexpr size_t least_telling = 4;  ///< minimum number of cases that differ, for each sign of the result
 constexpr char no_change[] = "no change of one operand, one parameter, the last sum or the result makes it";
-constexpr uint64_t learned_sequences = 288, counted_sequences = 32;  ///< to learn from; to count on
+// A condition is learned on some cases, and counted on others.
+constexpr uint64_t learning_seed = 1, learned_sequences = 288, counting_seed = 2, counted_sequences = 32;
 constexpr size_t max_beside = 8;    ///< a complete condition holds for at most one in this many cases that agree
 constexpr size_t few_beside = 32;   ///< no condition is needed if more than this many cases differ per case that agrees
 constexpr int64_t few_values = 16;  ///< limit of the width of a range of which all values are tried
@@ -30,22 +31,23 @@ std::vector<std::string> other_values(const Parameter& p, const DotModel& model)
   for (const std::string& word : p.words)
     if (word != parameter_text(p, model)) values.push_back(word);
   if (!p.words.empty()) return values;
-  const int64_t now = p.get(model);
+  const int64_t current = p.get(model);
   for (int64_t value = p.least; p.greatest - p.least <= few_values && value <= p.greatest; ++value)
-    if (value != now) values.push_back(std::to_string(value));
+    if (value != current) values.push_back(std::to_string(value));
   if (!values.empty()) return values;
-  for (const int64_t value : {now - 1, now + 1, now - 2, now + 2, now / 2, now * 2, now / 4, now * 4})
-    if (value != now && value >= p.least && value <= p.greatest) values.push_back(std::to_string(value));
+  for (const int64_t value :
+       {current - 1, current + 1, current - 2, current + 2, current / 2, current * 2, current / 4, current * 4})
+    if (value != current && value >= p.least && value <= p.greatest) values.push_back(std::to_string(value));
   return values;
 }
 
-/// The case with every product moved `by` lanes on, modulo k.
-Operands rotated(const Operands& from, size_t by) {
+/// The case with every product moved some lanes on, modulo k.
+Operands rotated(const Operands& from, size_t lanes) {
   Operands c = from;
   const size_t k = static_cast<size_t>(from.op().k);
   for (size_t i = 0; i < k; ++i) {
-    c[(i + by) % k] = from[i];
-    c[k + (i + by) % k] = from[k + i];
+    c[(i + lanes) % k] = from[i];
+    c[k + (i + lanes) % k] = from[k + i];
   }
   return c;
 }
@@ -79,7 +81,8 @@ std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves
 
 /// Learns condition and effect from `near` and counts on `others` how well the condition fits.
 std::string condition_and_effect(const Unit& claimed, const Surroundings& near, const Surroundings& others,
-                                 const std::vector<Variant>& variants, const std::string& lanes, bool in_other_lanes) {
+                                 const std::vector<ModelVariant>& variants = {}, const std::string& lanes = "",
+                                 bool in_other_lanes = false) {
   if (near.differ.empty()) return no_change;
   ConditionLearner learner(claimed, near, in_other_lanes);
   const Effects effects(near, claimed, variants);
@@ -91,34 +94,36 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
     seen = effect.visible(near, near.agree);
     condition = learner.learn(seen);
   }
-  std::vector<std::string> said, counted;
+  std::vector<std::string> clauses, counts;
   if (!condition.text.empty()) {
     const std::vector<size_t> seen_of_others = effect.visible(others, others.agree);
     const size_t differ = learner.count(condition, others, others.differ);
     const size_t agree = learner.count(condition, others, seen_of_others);
     const bool complete = max_beside * agree <= seen_of_others.size();
-    said.push_back(std::string("it differs ") + (complete ? "" : "only, but not always, ") + "where " + condition.text);
-    counted.push_back(fmt::format("of other cases near it, {} of {} that differ are so, and {} of {} that agree",
-                                  differ, others.differ.size(), agree, seen_of_others.size()));
+    clauses.push_back(std::string("it differs ") + (complete ? "" : "only, but not always, ") + "where " +
+                      condition.text);
+    counts.push_back(fmt::format("of other cases near it, {} of {} that differ are so, and {} of {} that agree", differ,
+                                 others.differ.size(), agree, seen_of_others.size()));
   } else if (!effect.text.empty() && seen.size() * few_beside < near.differ.size()) {
-    said.push_back(seen.empty() ? "it differs wherever it can be seen" : "it differs nearly wherever it can be seen");
+    clauses.push_back(seen.empty() ? "it differs wherever it can be seen"
+                                   : "it differs nearly wherever it can be seen");
   }
   if (!effect.text.empty()) {
-    said.push_back("as if " + effect.text);
-    counted.push_back(fmt::format("the effect explains {} of {}", effect.fits, effect.cases));
+    clauses.push_back("as if " + effect.text);
+    counts.push_back(fmt::format("the effect explains {} of {}", effect.fits, effect.cases));
   } else {
-    said.push_back(no_change);
+    clauses.push_back(no_change);
   }
-  if (!lanes.empty()) said.push_back(lanes);
-  if (!variants.empty()) counted.push_back("no other value of one parameter fits all");
-  const std::string text = fmt::format("{}", fmt::join(said, "; "));
-  return counted.empty() ? text : fmt::format("{} ({})", text, fmt::join(counted, "; "));
+  if (!lanes.empty()) clauses.push_back(lanes);
+  if (!variants.empty()) counts.push_back("no other value of one parameter fits all");
+  const std::string text = fmt::format("{}", fmt::join(clauses, "; "));
+  return counts.empty() ? text : fmt::format("{} ({})", text, fmt::join(counts, "; "));
 }
 
 /// The variants of a model that has a row.
-std::vector<Variant> variants_of(const Unit& claimed, const Op& op, const Registry& registry) {
+std::vector<ModelVariant> variants_of(const Unit& claimed, const Op& op, const Registry& registry) {
   const DotModel& model = *claimed.model();
-  std::vector<Variant> variants;
+  std::vector<ModelVariant> variants;
   for (const Parameter& p : parameters()) {
     DotModel of_other_k = model;
     of_other_k.k *= 2;  // twice, so that it stays a multiple of the block
@@ -134,33 +139,33 @@ std::vector<Variant> variants_of(const Unit& claimed, const Op& op, const Regist
 }
 
 /// Describes the first variant that has the unit's result on every case; nothing where none has.
-std::optional<std::string> fitting_parameter(const Surroundings& near, const std::vector<Variant>& variants) {
+std::optional<std::string> fitting_parameter(const Surroundings& near, const std::vector<ModelVariant>& variants) {
   const Op& op = near.cases.op();
   const FormatFields& d = op.d.fields();
   const size_t telling = near.differ.size();
-  const size_t negative = static_cast<size_t>(
-      std::count_if(near.differ.begin(), near.differ.end(), [&](size_t i) { return decode(d, near.own[i]).negative; }));
+  const size_t negative = static_cast<size_t>(std::count_if(
+      near.differ.begin(), near.differ.end(), [&](size_t i) { return decode(d, near.of_unit[i]).negative; }));
   // Few cases fit many values, and a parameter of the row does not depend on signs.
   if (std::min(negative, telling - negative) < least_telling) return std::nullopt;
-  for (const Variant& variant : variants) {
+  for (const ModelVariant& variant : variants) {
     Outcomes outcomes;
     variant.unit->run(near.cases, outcomes);
     bool fits = true;
     for (size_t i = 0; fits && i < near.cases.size(); ++i)
-      fits = outcomes.has_answer(i) && same_result(op, outcomes.results.get(i), near.own[i]);
+      fits = outcomes.has_answer(i) && same_result(op, outcomes.results.get(i), near.of_unit[i]);
     if (fits)
       return fmt::format(
           "{} ({}): {} is claimed, {} fits {} cases (the witness and what is near it), {} of which tell the "
           "two apart",
-          variant.parameter, variant.meaning, variant.claimed, variant.value, near.cases.size(), telling);
+          variant.parameter, variant.meaning, variant.model_value, variant.other_value, near.cases.size(), telling);
   }
   return std::nullopt;
 }
 
 /// The numbers of lanes, from 1 below k, by which all products of case 0 can move while it still differs. A move that
 /// does not change the case is left out.
-std::vector<size_t> moves_of(const Judge& judge, const Batch& one) {
-  const Operands witness(judge.op(), one, 0);
+std::vector<size_t> moves_of(const Judge& judge, const Batch& single) {
+  const Operands witness(judge.op(), single, 0);
   const size_t k = static_cast<size_t>(judge.op().k);
   Batch moved(judge.op());
   moved.resize(k);  // the first one stays where it is
@@ -174,33 +179,33 @@ std::vector<size_t> moves_of(const Judge& judge, const Batch& one) {
 
 }  // namespace
 
-bool OwnUnit::speaks_of(const Judge& judge) {
+bool UnitWithoutRow::speaks_of(const Judge& judge) {
   if (judge.is_about_answering()) return true;
   return judge.property() == "equals_model" && judge.op().kind == OpKind::dot && judge.units().size() == 2 &&
          !judge.units()[0]->model();
 }
 
-std::string OwnUnit::describe(const Batch& cases) const {
-  const Batch one = cases.part(0);
+std::string UnitWithoutRow::describe(const Batch& cases) const {
+  const Batch single = cases.part(0);
   if (judge_.is_about_answering()) {
-    Outcomes own;
-    judge_.units()[0]->run(one, own);
-    return own.how_failed;
+    Outcomes outcomes;
+    judge_.units()[0]->run(single, outcomes);
+    return outcomes.how_failed;
   }
-  std::vector<Variant> variants;
+  std::vector<ModelVariant> variants;
   if (judge_.units()[1]->model()) variants = variants_of(*judge_.units()[1], judge_.op(), registry_);
-  const Surroundings near = surroundings_of(judge_, cases, 1);
+  const Surroundings near = surroundings_of(judge_, cases, learning_seed);
   if (const std::optional<std::string> fit = fitting_parameter(near, variants)) return *fit;
-  const Surroundings others = surroundings_of(judge_, cases, 2);
-  const std::vector<size_t> moves = moves_of(judge_, one);
+  const Surroundings others = surroundings_of(judge_, cases, counting_seed);
+  const std::vector<size_t> moves = moves_of(judge_, single);
   return condition_and_effect(*judge_.units()[1], near, others, variants,
-                              lanes_text(Operands(judge_.op(), one, 0), moves), !moves.empty());
+                              lanes_text(Operands(judge_.op(), single, 0), moves), !moves.empty());
 }
 
-std::string OwnUnit::describe_sequence(const Batch& sequence) const {
-  const Surroundings near = surroundings_after(judge_, registry_, sequence, 1, learned_sequences),
-                     others = surroundings_after(judge_, registry_, sequence, 2, counted_sequences);
-  return condition_and_effect(*judge_.units()[1], near, others, {}, "", false);
+std::string UnitWithoutRow::describe_sequence(const Batch& sequence) const {
+  const Surroundings near = surroundings_after(judge_, registry_, sequence, learning_seed, learned_sequences),
+                     others = surroundings_after(judge_, registry_, sequence, counting_seed, counted_sequences);
+  return condition_and_effect(*judge_.units()[1], near, others);
 }
 
 }  // namespace mmafuzz
