@@ -1,13 +1,11 @@
 #include "campaign/extents.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
 
 #include "campaign/differing_cases.h"
-#include "campaign/percent.h"
+#include "campaign/panel.h"
 #include "campaign/strangers.h"
 #include "core/text.h"
 #include "core/parallel.h"

@@ -43,6 +43,11 @@ std::string clock_text(double seconds) {
                    : fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
+std::string percent(size_t part, size_t whole) {
+  const double value = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  return fmt::format("{:.{}g} %", value, value < 99 ? 2 : 3);
+}
+
 std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, size_t rows) {
   std::vector<std::string> lines;
   lines.push_back(fmt::format("mmafuzz campaign  {}  {}{}", time_text(view), counted(view.workers.size(), "worker"),

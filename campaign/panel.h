@@ -47,5 +47,7 @@ std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, s
 std::string short_number(double value);
 /// "1:02:03" or "2:03".
 std::string clock_text(double seconds);
+/// "0.42 %", "9.2 %", "91 %", "99.7 %", "100 %".
+std::string percent(size_t part, size_t whole);
 
 }  // namespace mmafuzz

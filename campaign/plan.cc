@@ -161,23 +161,16 @@ void keep_some(EngineAssignments& assignments, size_t count, uint64_t seed) {
 /// Divides an engine's time among its assignments, in slices of at most greatest_slice. Of those of one op, one that
 /// checks a claim gets more.
 void share_time(EngineAssignments& assignments, double seconds) {
-  struct TargetsOfOp {
-    double count = 0, weight = 0;
-  };
-  std::map<std::string, TargetsOfOp> ops;
+  std::map<std::string, double> targets, weights;  // by op: number of its targets, and sum of their weights
   const auto weight = [](const Assignment& a) { return a.checks_claim && !a.cases ? weight_of_claim : 1; };
-  const auto targets_of_op = [&](const Assignment& assignment) -> TargetsOfOp& {
-    return ops[assignment.op ? to_text(*assignment.op) : assignment.target->name];
-  };
+  const auto op_of = [](const Assignment& a) { return a.op ? to_text(*a.op) : std::string(a.target->name); };
   for (const Assignment& assignment : assignments) {
-    TargetsOfOp& targets = targets_of_op(assignment);
-    ++targets.count;
-    targets.weight += weight(assignment);
+    ++targets[op_of(assignment)];
+    weights[op_of(assignment)] += weight(assignment);
   }
   double greatest = 0;  // of the relative lengths of the slices, of which equal ones are 1
   for (Assignment& assignment : assignments) {
-    const TargetsOfOp& targets = targets_of_op(assignment);
-    assignment.seconds = weight(assignment) * targets.count / targets.weight;
+    assignment.seconds = weight(assignment) * targets[op_of(assignment)] / weights[op_of(assignment)];
     greatest = std::max(greatest, assignment.seconds);
   }
   double unit = greatest_slice / greatest;

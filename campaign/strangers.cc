@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "campaign/percent.h"
+#include "campaign/panel.h"
 #include "core/answers.h"
 #include "core/row_of_unit.h"
 #include "plan/registry.h"

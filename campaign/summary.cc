@@ -37,6 +37,30 @@ void add(nlohmann::json& sum, Number more) {
 /// Whether a field of a summary was searched.
 bool has_run(const nlohmann::json& field) { return field["cases"].get<uint64_t>() || field["inputs"].get<uint64_t>(); }
 
+/// "The walk through the pairs of states of a row (docs/search.md) is whole on 30 of 38 units; least of it, ..."; empty
+/// where no unit has one.
+std::string walks_text(const StateWalks& walks) {
+  size_t units = 0, whole = 0;
+  double least = 2;  // more than any share
+  std::string where;
+  for (const auto& [op, walks_on_op] : walks)
+    for (const WalkOfStates& walk : walks_on_op) {
+      if (walk.whole == 0) continue;
+      const double share = double(walk.walked) / double(walk.whole);
+      ++units;
+      whole += walk.walked == walk.whole;
+      if (share < least) {
+        least = share;
+        where = fmt::format("{} of '{}', beside {} cases of other units' walks there", walk.unit, op,
+                            short_number(double(walk.seen - walk.walked)));
+      }
+    }
+  if (units == 0) return "";
+  return fmt::format(" The walk through the pairs of states of a row (docs/search.md) is whole on {} of {}{}.", whole,
+                     counted(units, "unit"),
+                     whole == units ? "" : fmt::format("; least of it, {:.0f} %, was made on {}", 100 * least, where));
+}
+
 }  // namespace
 
 nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progress, const CampaignFindings& findings) {
@@ -121,34 +145,6 @@ nlohmann::json walks_json(const StateWalks& walks) {
           {{"op", op}, {"unit", walk.unit}, {"walked", walk.walked}, {"whole", walk.whole}, {"seen", walk.seen}});
   return all;
 }
-
-namespace {
-
-/// "The walk through the pairs of states of a row (docs/search.md) is whole on 30 of 38 units; least of it, ..."; empty
-/// where no unit has one.
-std::string walks_text(const StateWalks& walks) {
-  size_t units = 0, whole = 0;
-  double least = 2;  // more than any share
-  std::string where;
-  for (const auto& [op, walks_on_op] : walks)
-    for (const WalkOfStates& walk : walks_on_op) {
-      if (walk.whole == 0) continue;
-      const double share = double(walk.walked) / double(walk.whole);
-      ++units;
-      whole += walk.walked == walk.whole;
-      if (share < least) {
-        least = share;
-        where = fmt::format("{} of '{}', beside {} cases of other units' walks there", walk.unit, op,
-                            short_number(double(walk.seen - walk.walked)));
-      }
-    }
-  if (units == 0) return "";
-  return fmt::format(" The walk through the pairs of states of a row (docs/search.md) is whole on {} of {}{}.", whole,
-                     counted(units, "unit"),
-                     whole == units ? "" : fmt::format("; least of it, {:.0f} %, was made on {}", 100 * least, where));
-}
-
-}  // namespace
 
 std::string what_green_means(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units,
                              const StateWalks& walks) {

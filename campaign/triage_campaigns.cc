@@ -250,24 +250,6 @@ Plan plan_of(const CampaignSettings& settings) {
                     .seed = settings.seed});
 }
 
-/// Paths that are triaged together. A store keeps counts by campaign: each campaign is triaged by itself, files
-/// together as one.
-struct TriagedTogether {
-  std::vector<std::string> paths;
-  std::string campaign;  ///< the folder; "" where the paths are files
-};
-
-std::vector<TriagedTogether> parts_of(const std::vector<std::string>& paths) {
-  std::vector<TriagedTogether> parts;
-  TriagedTogether files;
-  for (const std::string& path : paths) {
-    if (is_campaign(path)) parts.push_back({{path}, path});
-    else files.paths.push_back(path);
-  }
-  if (!files.paths.empty()) parts.push_back(std::move(files));
-  return parts;
-}
-
 }  // namespace
 
 TriageOutcome triage_campaigns(const TriageRequest& request) {
@@ -294,15 +276,25 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     progress_line(done, all);
     return !interrupt.raised();
   }};
-  for (const TriagedTogether& part : parts_of(request.paths)) {
+  // A store keeps counts by campaign: each campaign is triaged by itself, files together as one.
+  std::vector<std::vector<std::string>> parts;
+  std::vector<std::string> files;
+  for (const std::string& path : request.paths) {
+    if (is_campaign(path)) parts.push_back({path});
+    else files.push_back(path);
+  }
+  if (!files.empty()) parts.push_back(files);
+  for (const std::vector<std::string>& paths : parts) {
+    const std::string& folder = paths[0];
+    const bool is_campaign_folder = is_campaign(folder);
     CampaignSettings settings;
     CampaignProgress progress;
-    if (!part.campaign.empty()) {
-      settings = load_settings(part.campaign + "/campaign.json");
-      progress = load_progress(part.campaign + "/progress.json");
+    if (is_campaign_folder) {
+      settings = load_settings(folder + "/campaign.json");
+      progress = load_progress(folder + "/progress.json");
     } else {
       settings.uuid = "segments";
-      for (const std::string& path : part.paths) settings.uuid += ":" + fs::absolute(path).string();
+      for (const std::string& path : paths) settings.uuid += ":" + fs::absolute(path).string();
     }
     if (store) {  // this holds until everything is in its bucket, however this process ends
       store->add_campaign(record_of(settings, progress));
@@ -311,7 +303,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     lines_with_witness = witnesses_of_store;
     Triage triage(registry(), request.jobs);
     std::set<std::string> held;  // lines of the buckets that the segments hold
-    for (const std::string& path : part.paths)
+    for (const std::string& path : paths)
       for (const std::string& segment : segments_of(path))
         read_segment(segment, 0, [&](LoggedDivergence d) {
           triage.add(d);
@@ -339,7 +331,6 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     };
     std::vector<Bucket> buckets = finish();
     const auto goes_on = [&] { return !interrupt.raised(); };
-    const bool is_campaign_folder = !part.campaign.empty();
     const Plan plan = is_campaign_folder ? plan_of(settings) : Plan{};
     const std::map<std::string, Expectation> expected = expectations_of(plan, settings.units);
     if (is_campaign_folder && fill_holes(triage, buckets, plan, settings.units, expected, request.jobs, goes_on))
@@ -349,8 +340,8 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     for (const auto& [reason, count] : triage.refused()) outcome.left_out[reason] += count;
     uint64_t broken_contracts = triage.refused_of_contract();
     if (is_campaign_folder) {
-      for (const auto& [severity, count] : lost_findings(part.campaign, held)) {
-        outcome.left_out[part.campaign + "/summary.json lists them, and no segment there holds them"] += count;
+      for (const auto& [severity, count] : lost_findings(folder, held)) {
+        outcome.left_out[folder + "/summary.json lists them, and no segment there holds them"] += count;
         if (severity == name_of(Severity::contract)) broken_contracts += count;
       }
     }
@@ -365,7 +356,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       store->atomically([&] {
         store->set_inconclusive(settings.uuid, broken_contracts ? not_triaged : silent);
         for (const Bucket& bucket : buckets) store->add(bucket, settings.uuid);
-        if (is_campaign_folder) add_circumstances(*store, part.campaign, settings, plan, request.jobs);
+        if (is_campaign_folder) add_circumstances(*store, folder, settings, plan, request.jobs);
       });
       store->write_witnesses();
     }
