@@ -44,10 +44,10 @@ Batch in_formats(const Batch& product, const Format& operands, const Format& res
 }
 
 /// Why a scheme does not take the product in its own format, fp64 or fp32; "" where it does.
-std::string why_not(const std::string& unit, const Batch& product) {
-  const bool wide = unit.find(":dgemm") != std::string::npos;
+std::string refusal_of(const std::string& unit, const Batch& product) {
+  const bool is_wide = unit.find(":dgemm") != std::string::npos;
   Op op = product.op();
-  op.a = op.b = op.c = op.d = format(wide ? "fp64" : "fp32");
+  op.a = op.b = op.c = op.d = format(is_wide ? "fp64" : "fp32");
   const Result<std::unique_ptr<Unit>> bound = registry().bind(unit, op);
   return bound ? "" : bound.refusal().reason;
 }
@@ -55,21 +55,21 @@ std::string why_not(const std::string& unit, const Batch& product) {
 /// The unit, and the product in the first formats that the unit takes: operands as they are, with results in the wider
 /// of fp32 and their own format, then in the other of the two; then all in fp32; then all in fp64. A product of a and b
 /// in unlike formats stays as it is. Throws BadInput where the unit takes none.
-std::pair<std::unique_ptr<Unit>, Batch> bound(const std::string& unit, const Batch& product) {
-  const Format &own = product.op().a, fp32 = format("fp32"), fp64 = format("fp64");
-  const bool wide = own.fields().precision() > fp32.fields().precision();
+std::pair<std::unique_ptr<Unit>, Batch> bind_to_product(const std::string& unit, const Batch& product) {
+  const Format &given = product.op().a, fp32 = format("fp32"), fp64 = format("fp64");
+  const bool is_wide = given.fields().precision() > fp32.fields().precision();
   std::string reason;
-  if (own == product.op().b) {
+  if (given == product.op().b) {
     for (const auto& [operands, results] :
-         {std::pair{own, wide ? own : fp32}, {own, wide ? fp32 : own}, {fp32, fp32}, {fp64, fp64}}) {
-      const bool fits = operands == own || (operands.fields().precision() >= own.fields().precision() &&
-                                            operands.fields().width > own.fields().width);
+         {std::pair{given, is_wide ? given : fp32}, {given, is_wide ? fp32 : given}, {fp32, fp32}, {fp64, fp64}}) {
+      const bool fits = operands == given || (operands.fields().precision() >= given.fields().precision() &&
+                                              operands.fields().width > given.fields().width);
       if (!fits) continue;
-      Batch batch = operands == own && product.op().c == results ? product : in_formats(product, operands, results);
-      Result<std::unique_ptr<Unit>> one = registry().bind(unit, batch.op());
-      if (one) return {std::move(*one), std::move(batch)};
-      if (one.refusal().kind != Refusal::Kind::declined) throw BadInput(one.refusal().reason);
-      if (reason.empty()) reason = one.refusal().reason;
+      Batch batch = operands == given && product.op().c == results ? product : in_formats(product, operands, results);
+      Result<std::unique_ptr<Unit>> bound = registry().bind(unit, batch.op());
+      if (bound) return {std::move(*bound), std::move(batch)};
+      if (bound.refusal().kind != Refusal::Kind::declined) throw BadInput(bound.refusal().reason);
+      if (reason.empty()) reason = bound.refusal().reason;
     }
     throw BadInput(reason);
   }
@@ -89,30 +89,32 @@ struct Measured {
   std::optional<gemm::ExactProduct::Proven> proven;
 };
 
-Measured measured(const Unit& unit, const Batch& batch, const gemm::ExactProduct& exact, bool with_bound) {
+enum class Bound { computed, left_out };
+
+Measured measured(const Unit& unit, const Batch& batch, const gemm::ExactProduct& exact, Bound bound) {
   Outcomes outcomes;
   unit.run(batch, outcomes);
   if (!outcomes.has_answer(0)) throw BadInput(unit.name() + " gave no answer");
   Measured m = {unit.name(), batch.op(), exact.accuracy_of(unit, batch, outcomes.results),
                 gemm::narrow_products(unit, batch), std::nullopt};
-  if (with_bound && may_be_bounded(m.op)) m.proven = exact.proven(unit, batch, outcomes.results);
+  if (bound == Bound::computed && may_be_bounded(m.op)) m.proven = exact.proven(unit, batch, outcomes.results);
   return m;
 }
 Measured measured(const std::string& name, const Batch& product, const gemm::ExactProduct& exact,
-                  bool with_bound = true) {
-  const auto [unit, batch] = bound(name, product);
-  return measured(*unit, batch, exact, with_bound);
+                  Bound bound = Bound::computed) {
+  const auto [unit, batch] = bind_to_product(name, product);
+  return measured(*unit, batch, exact, bound);
 }
 
 /// The setting of a scheme that decides the number of its narrow products, with the range of its values.
-struct Count {
-  const char* setting;
+struct CountSetting {
+  const char* name;
   int least, greatest;
 };
 /// That of a unit's scheme; nullopt for other units.
-std::optional<Count> count_of(const std::string& unit) {
-  if (unit.starts_with("ozaki2:")) return Count{"moduli", 2, 20};
-  if (unit.starts_with("ozaki:") && !unit.starts_with("ozaki:dgemm.cublas")) return Count{"slices", 1, 40};
+std::optional<CountSetting> count_setting_of(const std::string& unit) {
+  if (unit.starts_with("ozaki2:")) return CountSetting{"moduli", 2, 20};
+  if (unit.starts_with("ozaki:") && !unit.starts_with("ozaki:dgemm.cublas")) return CountSetting{"slices", 1, 40};
   return std::nullopt;
 }
 
@@ -136,7 +138,7 @@ Wish wish_of(const std::string& text, bool of_each_element, const Batch& product
   wish.of_each_element = of_each_element;
   if (text == "fp64" || text == "fp32") {
     const Batch batch = in_formats(product, format(text), format(text));
-    wish.error = wish.error_of(measured(*bind_or_fail("ieee:fma", batch.op()), batch, exact, false));
+    wish.error = wish.error_of(measured(*bind_or_fail("ieee:fma", batch.op()), batch, exact, Bound::left_out));
     wish.words = ", as a chain of fused multiply-adds in " + text + " errs";
   } else if (!text.empty()) {
     if (!parse_number(text, wish.error) || !(wish.error > 0))
@@ -147,17 +149,17 @@ Wish wish_of(const std::string& text, bool of_each_element, const Batch& product
 
 /// A scheme measured with more and more narrow products, up to the first number that satisfies the wish, or, where none
 /// does, up to the best. Without a wish, or for other units, one measurement.
-std::vector<Measured> growing(const std::string& name, const Batch& product, const gemm::ExactProduct& exact,
-                              const Wish& wish) {
-  const std::optional<Count> count = wish.is_made ? count_of(name) : std::nullopt;
+std::vector<Measured> measured_until_met(const std::string& name, const Batch& product, const gemm::ExactProduct& exact,
+                                         const Wish& wish) {
+  const std::optional<CountSetting> count = wish.is_made ? count_setting_of(name) : std::nullopt;
   if (!count) return {measured(name, product, exact)};
   std::vector<Measured> all;
   size_t best = 0;
   for (int n = count->least; n <= count->greatest; ++n) {
-    UnitName with(name);
-    with.settings = std::string(count->setting) + "=" + std::to_string(n) +
-                    (with.settings.empty() ? "" : "," + with.settings);  // on= stays last
-    all.push_back(measured(with.text(), product, exact, false));
+    UnitName counted(name);
+    counted.settings = std::string(count->name) + "=" + std::to_string(n) +
+                       (counted.settings.empty() ? "" : "," + counted.settings);  // on= stays last
+    all.push_back(measured(counted.text(), product, exact, Bound::left_out));
     if (wish.error_of(all.back()) < wish.error_of(all[best])) best = all.size() - 1;
     if (wish.is_met_by(all.back())) break;
   }
@@ -169,9 +171,9 @@ std::vector<Measured> growing(const std::string& name, const Batch& product, con
 nlohmann::json as_json(const std::vector<Measured>& growing, const Wish& wish) {
   const Measured& m = growing.back();
   const gemm::Accuracy& accuracy = m.accuracy;
-  nlohmann::json steps = nlohmann::json::array();
-  for (const gemm::AccuracyStep& s : accuracy.steps)
-    steps.push_back({{"name", s.name}, {"norm", s.norm}, {"share", s.share}});
+  const nlohmann::json steps = json_list(accuracy.steps, [](const gemm::AccuracyStep& s) -> nlohmann::json {
+    return {{"name", s.name}, {"norm", s.norm}, {"share", s.share}};
+  });
   nlohmann::json one = {{"unit", m.unit},
                         {"op", to_text(m.op)},
                         {"elements", accuracy.elements},
@@ -194,13 +196,13 @@ nlohmann::json as_json(const std::vector<Measured>& growing, const Wish& wish) {
   return one;
 }
 
-void print(const Measured& m, const Op& given) {
+void print(const Measured& m, const Op& op_of_files) {
   const gemm::Accuracy& accuracy = m.accuracy;
   fmt::print("{}\n  error {:.3g} of the product's norm; greatest {:.3g} of |a||b|, in row {}, column {}\n", m.unit,
              accuracy.norm, accuracy.greatest, accuracy.row, accuracy.column);
   if (m.proven)
     fmt::print("  proven at most {:.3g} and {:.3g} for these matrices\n", m.proven->norm, m.proven->greatest);
-  if (m.op.a != given.a) fmt::print("  asked with a and b in {}, c and d in {}\n", m.op.a.name(), m.op.d.name());
+  if (m.op.a != op_of_files.a) fmt::print("  asked with a and b in {}, c and d in {}\n", m.op.a.name(), m.op.d.name());
   if (m.narrow_products) fmt::print("  {} products of narrow matrices\n", *m.narrow_products);
   if (accuracy.not_finite)
     fmt::print("  {} of {} elements are not finite, here or exactly: left out\n", accuracy.not_finite,
@@ -280,11 +282,11 @@ void add_accuracy(Arguments& app, int& status) {
     std::vector<Measured> found;
     std::vector<std::string> declined;
     for (const std::string& name : names) {
-      if (const std::string why = chooses ? why_not(name, product) : ""; !why.empty()) {
+      if (const std::string why = chooses ? refusal_of(name, product) : ""; !why.empty()) {
         declined.push_back(why);
         continue;
       }
-      std::vector<Measured> grown = growing(name, product, exact, wish);
+      std::vector<Measured> grown = measured_until_met(name, product, exact, wish);
       if (options->json) all.push_back(as_json(grown, wish));
       found.push_back(std::move(grown.back()));
     }

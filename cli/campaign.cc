@@ -131,6 +131,8 @@ void complete_settings(CampaignOptions& options) {
 
 /// The plan of the whole campaign, of which each shard runs a part. `elapsed`: seconds that have run already.
 Plan plan_of(const CampaignSettings& settings, double elapsed) {
+  if (settings.cases && settings.with != std::vector<std::string>{"batch"})
+    throw BadInput("--cases counts cases of batch searches: leave --with out");
   const double shards = std::max(1u, settings.shards);
   const double worker_seconds = settings.time > 0 ? (settings.time - elapsed) * settings.jobs * shards : 0;
   return make_plan({.targets = settings.targets,
@@ -141,11 +143,6 @@ Plan plan_of(const CampaignSettings& settings, double elapsed) {
                     .worker_seconds = settings.cases ? 0 : worker_seconds,
                     .cases = settings.cases,
                     .seed = settings.seed});
-}
-
-/// With --json standard output is for the summary.
-CampaignReports reports_of(const CampaignOptions& options) {
-  return {.has_all = options.verbose, .to_stderr = options.json};
 }
 
 void make_parts(const std::string& folder) {
@@ -208,8 +205,6 @@ int run_shard(CampaignOptions options) {
   complete_settings(options);
   settings.shards = shard.count;
   settings.shard = shard.index;
-  if (settings.cases && settings.with != std::vector<std::string>{"batch"})
-    throw BadInput("--cases counts cases of batch searches: leave --with out");
   const Plan whole = plan_of(settings, 0);  // throws on a wrong call, before a folder is made
   settings.plan = plan_words(whole);
   Plan plan = part_of(whole, shard);
@@ -228,7 +223,8 @@ int run_shard(CampaignOptions options) {
   progress.time = settings.time;
   if (shard.index == 1)
     for (const std::string& note : plan.notes) fmt::print(stderr, "mmafuzz: {}\n", note);
-  Campaign campaign(settings, std::move(plan), folder, progress, Knowledge(options.knowledge), {}, reports_of(options));
+  Campaign campaign(settings, std::move(plan), folder, progress, Knowledge(options.knowledge), {},
+                    {.has_all = options.verbose, .to_stderr = options.json});
   campaign.become_shard(options.out, shard, std::move(lease));
   campaign.run();
   const nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
@@ -294,8 +290,6 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
   progress.time = settings.time;
   if (options.resume && settings.cases && time_given)
     throw BadInput("this campaign ends after its --cases: resume it with more --cases, not with --time");
-  if (settings.cases && settings.with != std::vector<std::string>{"batch"})
-    throw BadInput("--cases counts cases of batch searches: leave --with out");
   Plan plan = plan_of(settings, progress.elapsed);
   if (settings.uuid.empty()) set_identity(settings);
 
@@ -311,7 +305,7 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
   if (!options.store.empty())
     for (const Fact& fact : facts_of(Store(options.store, Access::read).buckets())) of_other_nights.insert(fact.name);
   Campaign campaign(settings, std::move(plan), options.out, progress, Knowledge(options.knowledge),
-                    std::move(of_other_nights), reports_of(options));
+                    std::move(of_other_nights), {.has_all = options.verbose, .to_stderr = options.json});
   campaign.run();
   return end_campaign(options, settings, campaign.plan(), campaign.progress(), campaign.findings());
 }

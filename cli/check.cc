@@ -143,13 +143,9 @@ struct Checker {
         expected += fmt::format(" flags {:02x}", block.expected_flags[i]);
         got += fmt::format(" flags {:02x}", outcomes.flags[i]);
       }
-      if (json) {
-        list.push_back(entry(file, block, i, unit, expected, got));
-      } else if (elements > 1) {
-        print_elements(file, block, i, unit, outcomes, differing);
-      } else {
-        fmt::print("{}:{}: expected {}, {} gives {}\n", file, block.line[i], expected, unit.name(), got);
-      }
+      if (json) list.push_back(entry(file, block, i, unit, expected, got));
+      else if (elements > 1) print_elements(file, block, i, unit, outcomes, differing);
+      else fmt::print("{}:{}: expected {}, {} gives {}\n", file, block.line[i], expected, unit.name(), got);
     }
   }
 };

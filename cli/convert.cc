@@ -20,7 +20,8 @@ struct ConvertOptions {
   std::string op, output, results, unit, from, function, words;
 };
 
-void tell(const ConvertOptions& options, size_t cases, const std::string& more = "") {
+/// Says how many cases were written, and what `more` adds; nothing where they went to standard output.
+void print_written(const ConvertOptions& options, size_t cases, const std::string& more = "") {
   if (options.output != "-") fmt::print("{} in {}{}\n", counted(cases, "case"), options.output, more);
 }
 
@@ -38,8 +39,8 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
     std::map<std::string, NpyArray> members = parse_npz(file, content_of(file));
     for (const char* name : {"a", "b", "c", "sa", "sb", "source", "operands", "d"}) {
       const auto member = members.find(name);
-      const bool of_sums = std::string_view(name) == "c" && members.contains("d");
-      if (member == members.end() && of_sums && arrays.size() == 2) arrays.push_back({"c", {}});
+      const bool is_c_of_results = std::string_view(name) == "c" && members.contains("d");
+      if (member == members.end() && is_c_of_results && arrays.size() == 2) arrays.push_back({"c", {}});
       if (member == members.end()) continue;
       arrays.push_back({file + ", array " + name, std::move(member->second)});
       members.erase(member);
@@ -57,7 +58,7 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
 }
 
 /// Which file each field was read from, for a message: ": a from x.npy, b from y.npy, c 0".
-std::string taken_as(const Op& op, const std::vector<NamedArray>& arrays) {
+std::string sources_text(const Op& op, const std::vector<NamedArray>& arrays) {
   const std::vector<FieldShape> fields = op.inputs();
   std::string text;
   for (size_t i = 0; i < std::max(arrays.size(), fields.size()); ++i)
@@ -66,39 +67,37 @@ std::string taken_as(const Op& op, const std::vector<NamedArray>& arrays) {
   return text;
 }
 
-void write_cases(const ConvertOptions& options, const CaseBlock& block, const std::string& taken) {
+void write_cases(const ConvertOptions& options, const CaseBlock& block, const std::string& sources) {
   if (block.batch.size() == 0) throw BadInput(options.files[0] + ": no case: the arrays are empty");
   CaseWriter writer(options.output);
   writer.unit(options.unit);
   writer.op(block.batch.op());
   Outcomes outcomes;
   outcomes.results = block.expected;
-  const bool results = !block.has_expected.empty() && block.has_expected[0];
-  for (size_t i = 0; i < block.batch.size(); ++i) writer.one_case(block.batch, i, results ? &outcomes : nullptr);
+  const bool has_results = !block.has_expected.empty() && block.has_expected[0];
+  for (size_t i = 0; i < block.batch.size(); ++i) writer.one_case(block.batch, i, has_results ? &outcomes : nullptr);
   writer.finish();
-  tell(options, block.batch.size(), taken);
+  print_written(options, block.batch.size(), sources);
 }
 
 /// All cases of a file. Throws BadInput where they are of several ops, or where there is none.
 CaseBlock read_cases(const std::string& file) {
-  CaseReader reader(file);
-  CaseBlock all, part;
-  while (reader.next(part, 4096)) {
-    if (all.batch.size() == 0) {
-      all = std::move(part);
-      continue;
-    }
-    if (!(part.batch.op() == all.batch.op()))
-      throw BadInput(file + ":" + std::to_string(part.line[0]) + ": another op; arrays hold the cases of one");
+  CaseBlock all;
+  visit_cases(file, block_cases, [&](const CaseBlock& block) {
     const size_t before = all.batch.size();
-    all.expected.resize(before + part.batch.size());
-    for (size_t i = 0; i < part.batch.size(); ++i) {
-      all.batch.append(part.batch, i);
-      for (int e = 0; e < part.expected.count(); ++e) all.expected.set(before + i, e, part.expected.get(i, e));
+    if (before == 0) {
+      all = block;
+      return;
     }
-    all.has_expected.insert(all.has_expected.end(), part.has_expected.begin(), part.has_expected.end());
-  }
-  if (reader.error()) throw BadInput(reader.error()->to_string());
+    if (!(block.batch.op() == all.batch.op()))
+      throw BadInput(file + ":" + std::to_string(block.line[0]) + ": another op; arrays hold the cases of one");
+    all.expected.resize(before + block.batch.size());
+    for (size_t i = 0; i < block.batch.size(); ++i) {
+      all.batch.append(block.batch, i);
+      for (int e = 0; e < block.expected.count(); ++e) all.expected.set(before + i, e, block.expected.get(i, e));
+    }
+    all.has_expected.insert(all.has_expected.end(), block.has_expected.begin(), block.has_expected.end());
+  });
   if (all.batch.size() == 0) throw BadInput(file + ": no case");
   return all;
 }
@@ -108,15 +107,11 @@ void write_arrays(const ConvertOptions& options) {
     throw BadInput(options.output + ": arrays are made of one case file; cases of arrays go to a .cases file");
   const CaseBlock block = read_cases(options.files[0]);
   const std::vector<std::pair<std::string, NpyArray>> arrays = arrays_of_cases(block);
-  const size_t cases = block.batch.size();
-  if (options.output.ends_with(".npz")) {
-    write_output(options.output, npz_content(arrays));
-    return tell(options, cases);
-  }
-  if (arrays.back().first != "d")
+  const bool is_npz = options.output.ends_with(".npz");
+  if (!is_npz && arrays.back().first != "d")
     throw BadInput(options.files[0] + ": not every case has a result; for the operands write .npz");
-  write_output(options.output, npy_content(arrays.back().second));
-  tell(options, cases);
+  write_output(options.output, is_npz ? npz_content(arrays) : npy_content(arrays.back().second));
+  print_written(options, block.batch.size());
 }
 
 void convert_testfloat(const ConvertOptions& options) {
@@ -154,7 +149,7 @@ void convert_testfloat(const ConvertOptions& options) {
   }
   if (cases == 0) throw BadInput(options.files[0] + ": no case: testfloat_gen prints one on each line");
   writer.finish();
-  tell(options, cases);
+  print_written(options, cases);
 }
 
 }  // namespace
@@ -194,7 +189,7 @@ void add_convert(Arguments& app, int& status) {
       const std::vector<NamedArray> arrays = read_arrays(*options);
       const Op op = op_of_arrays(options->op.empty() ? op_line_of_arrays(arrays) : options->op, arrays);
       const CaseBlock block = cases_of_arrays(op, arrays);
-      write_cases(*options, block, options->files[0].ends_with(".npz") ? "" : taken_as(op, arrays));
+      write_cases(*options, block, options->files[0].ends_with(".npz") ? "" : sources_text(op, arrays));
     }
     status = exit_ok;
   });

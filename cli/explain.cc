@@ -36,20 +36,9 @@ struct ExplainOptions {
 /// width of a TextStyle, which puts no columns side by side.
 TextStyle style_of_output() {
   TextStyle style;
-  style.colour = isatty(1) != 0;
+  style.colour = isatty(STDOUT_FILENO) != 0;
   style.width = static_cast<int>(terminal_width(static_cast<size_t>(style.width)));
   return style;
-}
-
-/// The units in the property line of a witness, "NAME UNIT [UNIT]".
-std::vector<std::string> units_of_property(const std::string& property) {
-  std::vector<std::string> names;
-  for (size_t at = property.find(' '); at != std::string::npos;) {
-    const size_t next = property.find(' ', at + 1);
-    names.push_back(property.substr(at + 1, next == std::string::npos ? next : next - at - 1));
-    at = next;
-  }
-  return names;
 }
 
 /// Whether a property holds on the last case of a sequence; nullopt where the property cannot be bound.
@@ -149,13 +138,14 @@ void add_explain(Arguments& app, int& status) {
       options->cases = {options->file};
       options->file.clear();
     }
-    const bool given = !options->cases.empty();
-    if (given && !options->lines.empty()) throw BadInput("--line is a line of a file: leave it out with --case");
-    if (given && !options->file.empty()) throw BadInput("give a case file or --case, not both");
-    if (!given && !options->op.empty()) throw BadInput("--op goes with --case; a case file has its own");
+    const bool has_typed_cases = !options->cases.empty();
+    if (has_typed_cases && !options->lines.empty())
+      throw BadInput("--line is a line of a file: leave it out with --case");
+    if (has_typed_cases && !options->file.empty()) throw BadInput("give a case file or --case, not both");
+    if (!has_typed_cases && !options->op.empty()) throw BadInput("--op goes with --case; a case file has its own");
     if (options->sequence && !options->lines.empty()) throw BadInput("--sequence takes all cases: leave --line out");
-    if (!given && options->file.empty()) throw BadInput("explain needs a case file or a case");
-    if (!given && is_unit(options->file) && !std::filesystem::exists(options->file))
+    if (!has_typed_cases && options->file.empty()) throw BadInput("explain needs a case file or a case");
+    if (!has_typed_cases && is_unit(options->file) && !std::filesystem::exists(options->file))
       throw BadInput(options->file + " is a unit; explain shows a case: explain " +
                      (options->units.empty() ? "exact" : options->units[0]) + " " + options->file +
                      " '1.5 0.1 | 2. 3. | 0.'");
@@ -163,22 +153,29 @@ void add_explain(Arguments& app, int& status) {
       return options->op.empty() ? op_of_case(options->units, options->cases[0]) : op_from_text(options->op);
     };
     Explanation explanation;
-    const std::string text = given ? text_of_cases(op(), options->cases, explanation.notes) : "";
+    const std::string text = has_typed_cases ? text_of_cases(op(), options->cases, explanation.notes) : "";
     const std::unique_ptr<CaseReader> reader =
-        given ? std::make_unique<CaseReader>("--case", text) : std::make_unique<CaseReader>(options->file);
-    std::vector<uint64_t> wanted = options->lines;
+        has_typed_cases ? std::make_unique<CaseReader>("--case", text) : std::make_unique<CaseReader>(options->file);
+    std::vector<uint64_t> lines_left = options->lines;
     CaseBlock block;
     UnitCache bound;
-    while ((explanation.cases.empty() || !wanted.empty()) && reader->next(block, 4096)) {
+    while ((explanation.cases.empty() || !lines_left.empty()) && reader->next(block, block_cases)) {
       std::vector<std::string> names = split_units(options->units);
-      if (names.empty()) names = units_of_property(block.property);
+      if (names.empty() && !block.property.empty()) {  // the name of the property, then its units
+        names = words_of(block.property);
+        names.erase(names.begin());
+      }
+      const auto units_of_block = [&] {
+        if (names.empty()) names = {unit_for(block, ""), "exact"};
+        std::vector<const Unit*> units;
+        for (const std::string& name : names) units.push_back(&bound.get(name, block.batch.op()));
+        return units;
+      };
       // A witness with more cases than a property needs is a sequence. A property of two units needs one case, one of a
       // single unit at most two: the case and the changed case.
       const bool is_sequence = !block.property.empty() && block.batch.size() > (names.size() == 2 ? 1 : 2);
       if (options->sequence || (is_sequence && options->lines.empty())) {
-        if (names.empty()) names = {unit_for(block, ""), "exact"};
-        std::vector<const Unit*> units;
-        for (const std::string& name : names) units.push_back(&bound.get(name, block.batch.op()));
+        const std::vector<const Unit*> units = units_of_block();
         size_t shown = 0;
         ExplainedCase last = explain_sequence(block.batch, units, &shown);
         if (names.size() == 1 && !block.property.empty())
@@ -190,29 +187,26 @@ void add_explain(Arguments& app, int& status) {
       }
       const bool has_changed = names.size() == 1 && !block.property.empty() && block.batch.size() == 2;
       for (size_t i = 0; i < block.batch.size(); ++i) {
-        const auto at = std::find(wanted.begin(), wanted.end(), block.line[i]);
-        const bool chosen =
-            options->lines.empty() ? given || explanation.cases.empty() || (has_changed && i == 1) : at != wanted.end();
-        if (!chosen) continue;
-        if (at != wanted.end()) wanted.erase(at);
-        if (names.empty()) names = {unit_for(block, ""), "exact"};
-        std::vector<const Unit*> units;
-        for (const std::string& name : names) units.push_back(&bound.get(name, block.batch.op()));
+        const auto line = std::find(lines_left.begin(), lines_left.end(), block.line[i]);
+        const bool is_shown_unasked = has_typed_cases || explanation.cases.empty() || (has_changed && i == 1);
+        if (options->lines.empty() ? !is_shown_unasked : line == lines_left.end()) continue;
+        if (line != lines_left.end()) lines_left.erase(line);
+        const std::vector<const Unit*> units = units_of_block();
         explanation.cases.push_back(explain_case(block.batch, i, units));
         if (units.size() != 2) continue;
-        const Batch one = block.batch.part(i);
-        explanation.cases.back().verdict = verdict_of_pair(one, {units[0]->name(), units[1]->name()}, registry());
+        explanation.cases.back().verdict =
+            verdict_of_pair(block.batch.part(i), {units[0]->name(), units[1]->name()}, registry());
       }
     }
-    const bool found = !explanation.cases.empty() && wanted.empty();
+    const bool found = !explanation.cases.empty() && lines_left.empty();
     if (!found && reader->error()) {
       const CaseTextError& error = *reader->error();
-      throw BadInput(given ? "--case: column " + std::to_string(error.column) + ": " + error.message
-                           : error.to_string());
+      throw BadInput(has_typed_cases ? "--case: column " + std::to_string(error.column) + ": " + error.message
+                                     : error.to_string());
     }
     if (!found)
       throw BadInput(options->file + ": no case" +
-                     (wanted.empty() ? "" : " at line " + std::to_string(wanted.front())));
+                     (lines_left.empty() ? "" : " at line " + std::to_string(lines_left.front())));
     if (options->json) fmt::print("{}", json_text(explanation_json(explanation)));
     else if (options->svg) fmt::print("{}\n", explanation_svg(explanation, static_cast<size_t>(options->width)));
     else if (options->link)

@@ -32,9 +32,6 @@ Enum from_name(const std::string& name, std::initializer_list<Enum> all) {
   throw BadInput("'" + name + "' is none of " + known);
 }
 
-Severity severity_from(const std::string& name) {
-  return from_name(name, {Severity::contract, Severity::accuracy, Severity::semantic});
-}
 BucketStatus status_from(const std::string& name) {
   return from_name(name, {BucketStatus::new_bucket, BucketStatus::known, BucketStatus::expected, BucketStatus::fixed});
 }
@@ -156,12 +153,8 @@ void keep_since(Conclusions& all, const std::string& since) {
 void print_fact(const Fact& fact, const std::string& store) {
   fmt::print("{}", fact_text(fact, {.width = terminal_width(), .store = store}));
   if (!fact.reason.empty()) fmt::print("{}", wrapped("written down: " + fact.reason, terminal_width(), 4));
-  fmt::print("\nunits\n");
-  for (const std::string& unit : fact.units) fmt::print("  {}\n", unit);
-  fmt::print("ops\n");
-  for (const std::string& op : fact.ops) fmt::print("  {}\n", op);
-  fmt::print("buckets ({})\n", fact.buckets.size());
-  for (const std::string& id : fact.buckets) fmt::print("  {}\n", id);
+  fmt::print("\nunits\n  {}\nops\n  {}\n", joined(fact.units, "\n  "), joined(fact.ops, "\n  "));
+  fmt::print("buckets ({})\n  {}\n", fact.buckets.size(), joined(fact.buckets, "\n  "));
   fmt::print("\n{}", fact.best.witness);
 }
 
@@ -267,7 +260,9 @@ void add_findings(Arguments& app, int& status) {
       "          mmafuzz findings night.store --accept 'nan=*' --reason 'each vendor has its own NaN'");
   sub->callback([options, sub, &status] {
     status = exit_ok;
-    if (!options->severity.empty()) options->filter.severity = severity_from(options->severity);
+    if (!options->severity.empty())
+      options->filter.severity =
+          from_name(options->severity, {Severity::contract, Severity::accuracy, Severity::semantic});
     if (!options->status.empty()) options->filter.status = status_from(options->status);
     const bool filters = options->filter.severity || options->filter.status || options->filter.cause != "*" ||
                          options->filter.unit != "*" || options->filter.op != "*" || !options->fact.empty();

@@ -31,7 +31,7 @@ constexpr uint64_t ops_together = 64;  ///< ops of --op any that are searched be
 /// Merges the findings of chunks in order, and prints the first divergence of each new bucket (kind of divergence).
 class Merger {
  public:
-  Merger(bool json, bool quiet) : json_(json), quiet_(quiet), terminal_(isatty(2) != 0) {}
+  Merger(bool json, bool quiet) : is_json_(json), is_quiet_(quiet), is_on_terminal_(isatty(STDERR_FILENO) != 0) {}
 
   void merge(const Comparison& comparison, Findings chunk) {
     AnswerCounts on_op;
@@ -39,7 +39,7 @@ class Merger {
     chunk.answers = std::move(on_op);
     total_.add(chunk, [&](const Finding& finding) {
       comparison.confirm(finding.first);
-      if (!json_ && (!quiet_ || finding.severity != Severity::semantic)) print(finding.first);
+      if (!is_json_ && (!is_quiet_ || finding.severity != Severity::semantic)) print(finding.first);
     });
   }
 
@@ -48,7 +48,7 @@ class Merger {
     const uint64_t before = total_.cases;
     ops_ += found.compared > 0;
     total_.add(found, [&](const Finding& finding) {
-      if (json_) return;
+      if (is_json_) return;
       print(finding.first);
       fmt::print("    {}  (op {}, after {})\n", to_text(op), number, counted(before, "case"));
     });
@@ -59,15 +59,15 @@ class Merger {
   void progress(const std::string& op) {
     const auto now = Clock::now();
     const double since_last = std::chrono::duration<double>(now - last_progress_).count();
-    if (json_ || since_last < (terminal_ ? 0.25 : 30)) return;
+    if (is_json_ || since_last < (is_on_terminal_ ? 0.25 : 30)) return;
     last_progress_ = now;
     const std::string line =
         fmt::format("{:.0f} s  {}  {} of divergence  {}", std::chrono::duration<double>(now - start_).count(),
                     counted(total_.cases, "case"), counted(total_.buckets.size(), "kind"), op);
-    fmt::print(stderr, "{}{}{}", terminal_ ? "\r" : "mmafuzz: ", line, terminal_ ? "\x1b[K" : "\n");
+    fmt::print(stderr, "{}{}{}", is_on_terminal_ ? "\r" : "mmafuzz: ", line, is_on_terminal_ ? "\x1b[K" : "\n");
   }
   void end_progress() const {
-    if (terminal_ && !json_) fmt::print(stderr, "\r\x1b[K");
+    if (is_on_terminal_ && !is_json_) fmt::print(stderr, "\r\x1b[K");
   }
 
   const Findings& total() const { return total_; }
@@ -75,7 +75,7 @@ class Merger {
   std::map<std::pair<std::string, std::string>, uint64_t> take_differing() {
     return std::exchange(total_.differing, {});
   }
-  bool any(Severity severity) const {
+  bool has_any(Severity severity) const {
     for (const auto& [key, entry] : total_.buckets)
       if (entry.severity == severity) return true;
     return false;
@@ -96,7 +96,7 @@ class Merger {
   Clock::time_point start_ = Clock::now(), last_progress_ = start_;
   Findings total_;
   uint64_t ops_ = 0;  ///< the ops given to merge_op() on which something was compared
-  bool json_, quiet_, terminal_;
+  bool is_json_, is_quiet_, is_on_terminal_;
 };
 
 /// Prints a table of units against units: the share of the cases on which they differ.
@@ -111,11 +111,8 @@ void print_matrix(const Comparison& comparison, uint64_t cases,
     for (size_t j = 0; j < i; ++j) {
       const auto found = differing.find({comparison.units()[j]->name(), comparison.units()[i]->name()});
       const double share = found == differing.end() ? 0 : double(found->second) / double(cases) * 1e4;
-      if (share == 0) {
-        fmt::print("     -");
-      } else {
-        fmt::print("{:6.0f}", share < 1 ? 1.0 : share);
-      }
+      if (share == 0) fmt::print("     -");
+      else fmt::print("{:6.0f}", std::max(share, 1.0));
     }
     fmt::print("\n");
   }
@@ -182,9 +179,9 @@ int finish(const FuzzOptions& options, const Merger& merger) {
   }
   if (total.compared == 0)
     throw BadInput("nothing was compared: give at least two units, or one that claims a model or a property");
-  const bool failed = merger.any(Severity::contract) ||
-                      (options.fail_on != "contract" && merger.any(Severity::accuracy)) ||
-                      (options.fail_on == "semantic" && merger.any(Severity::semantic));
+  const bool failed = merger.has_any(Severity::contract) ||
+                      (options.fail_on != "contract" && merger.has_any(Severity::accuracy)) ||
+                      (options.fail_on == "semantic" && merger.has_any(Severity::semantic));
   return judge_answers(total.answers, failed ? exit_divergence : exit_ok);
 }
 
@@ -216,16 +213,16 @@ int run_any(const FuzzOptions& options, Clock::time_point start, double time, un
 }
 
 int run_fuzz(const FuzzOptions& options) {
-  const bool any = std::find(options.ops.begin(), options.ops.end(), "any") != options.ops.end();
-  if (options.cases && options.time > 0 && !any) throw BadInput("give --cases or --time, not both");
-  if (options.states && (any || options.json)) throw BadInput("--states is a table of named ops, not with --json");
-  if (options.op_count && !any) throw BadInput("--ops counts the ops of --op any");
-  const bool bounded = options.cases || options.time > 0 || any;
-  const double time = options.time > 0 ? options.time : bounded ? 1e9 : default_seconds;
+  const bool is_any = std::find(options.ops.begin(), options.ops.end(), "any") != options.ops.end();
+  if (options.cases && options.time > 0 && !is_any) throw BadInput("give --cases or --time, not both");
+  if (options.states && (is_any || options.json)) throw BadInput("--states is a table of named ops, not with --json");
+  if (options.op_count && !is_any) throw BadInput("--ops counts the ops of --op any");
+  const bool is_bounded = options.cases || options.time > 0 || is_any;
+  const double time = options.time > 0 ? options.time : is_bounded ? 1e9 : default_seconds;
   const unsigned threads = options.threads ? options.threads : hardware_threads();
   Merger merger(options.json, options.quiet);
   const auto start = Clock::now();
-  if (any) return run_any(options, start, time, threads, merger);
+  if (is_any) return run_any(options, start, time, threads, merger);
   std::vector<Op> ops;
   for (const std::string& text : options.ops) ops.push_back(op_from_text(text));
   if (ops.empty())

@@ -122,8 +122,7 @@ void add_list(Arguments& app, int& status) {
   Arguments* sub = app.add_subcommand("list", "List units, formats, properties, parameters, targets, walks or GPUs");
   sub->add_option("what", options->words,
                   "formats, formats and a number to have it in each of them, properties, parameters, targets, gpus, or "
-                  "walks and an "
-                  "op; anything else are words that a unit must match, as in: blackwell fp4");
+                  "walks and an op; anything else are words that a unit must match, as in: blackwell fp4");
   sub->add_option("--units", options->pattern,
                   "only units that match this glob, as in 'model:hopper/*'; of walks, the unit");
   sub->add_flag("-v,--verbose", options->verbose, "with ops, sources and claims");
@@ -140,6 +139,7 @@ void add_list(Arguments& app, int& status) {
     std::vector<std::string> words = options->words;
     const std::string what =
         words.empty() || std::find(others.begin(), others.end(), words[0]) == others.end() ? "units" : words[0];
+    status = exit_ok;
     if (what == "units") {
       if (!words.empty() && words[0] == "units") words.erase(words.begin());
       list_units(options->pattern, words, options->verbose, options->json);
@@ -147,21 +147,17 @@ void add_list(Arguments& app, int& status) {
       words.erase(words.begin());
       list_walks(words, options->pattern);
     } else if (what == "formats" && words.size() == 2) {
-      list_number(words[1]);
-      status = exit_ok;
-      return;
+      return list_number(words[1]);
     } else if (words.size() > 1 || options->json || options->verbose || options->pattern != "*") {
       throw BadInput("list " + what + " takes nothing else; --units, --verbose, --json and words are for units");
     }
     if (what == "formats") {
       for (const std::string& name : format_names()) {
         const FormatFields f = format(name).fields();
-        if (f.integer) {
-          fmt::print("{:16} {} bits, integer\n", name, f.width);
-        } else {
+        if (f.integer) fmt::print("{:16} {} bits, integer\n", name, f.width);
+        else
           fmt::print("{:16} {} bits: {} exponent, {} fraction, bias {}\n", name, f.width, f.exponent_bits,
                      f.fraction_bits, f.bias);
-        }
       }
     }
     if (what == "properties") {
@@ -178,7 +174,6 @@ void add_list(Arguments& app, int& status) {
         for (const auto& p : family.parameters) fmt::print("  {:21} {}: {}\n", p.name, p.meaning, p.values);
       }
     }
-    status = exit_ok;
   });
 }
 

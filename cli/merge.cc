@@ -14,7 +14,6 @@
 #include "triage/store/store.h"
 
 namespace mmafuzz::cli {
-
 namespace {
 
 struct Merged {
@@ -106,10 +105,10 @@ void add_merge(Arguments& app, int& status) {
   Arguments* sub = app.add_subcommand("merge", "Merge stores into one, without counting a campaign twice");
   sub->add_option("into", options->into, "store that receives; created where there is none")->required();
   sub->add_option("from", options->from, "stores to read")->required();
-  sub->add_flag("--fail-on-new", options->fail_on_new,
-                "list the facts, unless they are known, in contract, accuracy, unstable and unexplained buckets that "
-                "INTO did not "
-                "have and nobody called known or expected, and in what was fixed and is back; exit with 1");
+  sub->add_flag(
+      "--fail-on-new", options->fail_on_new,
+      "list the facts, unless they are known, in contract, accuracy, unstable and unexplained buckets that "
+      "INTO did not have and nobody called known or expected, and in what was fixed and is back; exit with 1");
   sub->add_option("--knowledge", options->knowledge, "folder of known facts")->capture_default_str();
   sub->add_flag("--json", options->json, "print one JSON object, with that list");
   sub->footer("Example: mmafuzz merge all.store monday.store tuesday.store");

@@ -65,20 +65,16 @@ void minimize_artifact(const MinimizeOptions& options, const std::string& file, 
   Mutator(op, corner_hints(focus.model, focus.slicing)).neighbours(cases, header.selector);
   tries.cases += cases.size();
   for (const auto& [key, finding] : comparison.examine(cases).buckets) {
-    const Batch one = finding.first.cases.part(0);
-    if (std::optional<MinimizedDivergence> found = minimized(key.property, key.units, one, registry()))
-      tries.list.push_back({file, 0, to_text(op), case_line(one, 0), std::move(found)});
+    const Batch single = finding.first.cases.part(0);
+    if (std::optional<MinimizedDivergence> found = minimized(key.property, key.units, single, registry()))
+      tries.list.push_back({file, 0, to_text(op), case_line(single, 0), std::move(found)});
   }
 }
 
 void minimize_cases(const MinimizeOptions& options, const std::string& file, Tries& tries) {
-  CaseReader reader(file);
   std::string changed;  // the changed case of the last case: a record has it in the next line, where it is skipped
-  for (CaseBlock block; reader.next(block, 1);) {
-    if (!changed.empty() && case_line(block.batch, 0) == changed) {
-      changed.clear();
-      continue;
-    }
+  visit_cases(file, 1, [&](const CaseBlock& block) {
+    if (!changed.empty() && case_line(block.batch, 0) == changed) return changed.clear();
     std::string property = options.property;
     std::vector<std::string> units = options.units;
     if (units.empty())
@@ -92,14 +88,13 @@ void minimize_cases(const MinimizeOptions& options, const std::string& file, Tri
     ++tries.cases;
     tries.list.push_back({file, block.line[0], to_text(block.batch.op()), case_line(block.batch, 0),
                           minimized(property, units, block.batch, registry(), &changed)});
-    if (tries.list.back().minimized) continue;
+    if (tries.list.back().minimized) return;
     for (const std::string& unit : units) {
       Outcomes outcomes;
       bind_or_fail(unit, block.batch.op())->run(block.batch, outcomes);
       tries.answers[unit].add(outcomes);
     }
-  }
-  if (reader.error()) throw BadInput(reader.error()->to_string());
+  });
 }
 
 nlohmann::json minimized_json(const MinimizedDivergence& m) {

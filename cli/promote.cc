@@ -103,7 +103,7 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
     CaseReader reader("witness of bucket " + bucket.id(), bucket.witness);
     CaseBlock block;
     std::string op;
-    while (reader.next(block, 4096)) {
+    while (reader.next(block, block_cases)) {
       regression.target = target_of(bucket.key.property, block.batch.op()).name;
       const std::string holder = holder_of(bucket, name, block.batch.op());
       if (holder != name) regression.held_to = holder;

@@ -84,11 +84,12 @@ int run_residues(const ProveOptions& options) {
   if (proven && refuted)
     output.conclude("products", sums.products,
                     fmt::format("{} products are summed exactly, {} are not", sums.products, sums.products + 1));
-  for (const prove::ResidueIntegers& of : prove::residue_integers(unit == "integer" ? "s8" : "e4m3"))
-    output.say(fmt::format(
-        "{:2} moduli, P = 2^{:.1f}: integers up to P / 2 - 2^{:.1f} come back from residues, (P - 1) / "
-        "2 {}",
-        of.moduli, of.product_bits, std::max(of.slack_bits, 0.0), of.all ? "does, too" : "or its negative does not"));
+  for (const prove::ResidueIntegers& integers : prove::residue_integers(unit == "integer" ? "s8" : "e4m3"))
+    output.say(
+        fmt::format("{:2} moduli, P = 2^{:.1f}: integers up to P / 2 - 2^{:.1f} come back from residues, (P - 1) / "
+                    "2 {}",
+                    integers.moduli, integers.product_bits, std::max(integers.slack_bits, 0.0),
+                    integers.all ? "does, too" : "or its negative does not"));
   return output.end(proven && refuted ? exit_ok : exit_unknown);
 }
 
@@ -97,9 +98,11 @@ int run_ozaki(const ProveOptions& options) {
   if (options.width == "residues") return run_residues(options);
   if (options.products < 1) throw BadInput("prove ozaki takes a width and a number of products");
   const std::string unit = options.unit.empty() ? "model:hopper/mma.m16n8k16.f32.f16.f16.f32" : options.unit;
-  const bool derived = options.width == "derived";
+  const bool is_derived = options.width == "derived";
   SliceWidths widths;
-  if (!derived) {
+  if (is_derived) {
+    widths = prove::derived_widths(unit, options.products);
+  } else {
     const auto bits = [&](const std::string& word) {
       int value = 0;
       if (!parse_number(word, value) || value < 1)
@@ -110,15 +113,13 @@ int run_ozaki(const ProveOptions& options) {
     const size_t comma = options.width.find(',');
     widths.a = bits(options.width.substr(0, comma));
     widths.b = comma == std::string::npos ? widths.a : bits(options.width.substr(comma + 1));
-  } else {
-    widths = prove::derived_widths(unit, options.products);
   }
   ProveOutput output = start(options, "ozaki");
   const auto ask = [&](SliceWidths w) {
     return output.add(prove::ask_exact_slices(output.solvers(), unit, w, options.products, inquiry_of(options)));
   };
   const int exact = ask(widths);
-  if (!derived || exact != exit_ok) return output.end(exact);
+  if (!is_derived || exact != exit_ok) return output.end(exact);
   // Derived widths differ by at most one, a's being the wider one. One bit more is added to the narrower.
   SliceWidths more = widths;
   ++(more.b < more.a ? more.b : more.a);
@@ -146,7 +147,7 @@ void add_prove(Arguments& app, int& status) {
                      "restricts operands: finite, normal, positive, binade, products=N, exponents=A..B (of factors), "
                      "c=0, by commas; of prove nearer on split: units also factors=fp16");
   };
-  const auto common = [options](Arguments* mode) {
+  const auto takes_limits = [options](Arguments* mode) {
     mode->add_option("--time", options->seconds, "seconds for each question")
         ->capture_default_str()
         ->check(positive_number());
@@ -162,6 +163,11 @@ void add_prove(Arguments& app, int& status) {
     mode->add_flag("-v,--verbose", options->verbose, "print each step");
     add_rows_option(*mode);
   };
+  const auto takes_question = [takes_op, takes_domain, takes_limits](Arguments* mode) {
+    takes_op(mode);
+    takes_domain(mode);
+    takes_limits(mode);
+  };
   const auto of_two_units = [options, &status](const char* name, auto ask) {
     return [options, &status, name, ask] {
       if (options->units.size() != 2) throw BadInput(std::string("prove ") + name + " takes two units");
@@ -172,9 +178,7 @@ void add_prove(Arguments& app, int& status) {
   };
   Arguments* equal = sub->add_subcommand("equal", "Two units are the same function");
   equal->add_option("units", options->units, "two units")->required();
-  takes_op(equal);
-  takes_domain(equal);
-  common(equal);
+  takes_question(equal);
   show_example(equal, "equal" + volta + volta + "?fraction_bits=24");
   equal->callback(of_two_units("equal", prove::ask_equal));
   Arguments* nearer = sub->add_subcommand(
@@ -183,15 +187,13 @@ void add_prove(Arguments& app, int& status) {
   nearer->add_option("--op", options->inquiry.op,
                      "op line (default: the row's op; of split: one element that takes one dot)");
   takes_domain(nearer);
-  common(nearer);
+  takes_limits(nearer);
   show_example(nearer, "nearer" + volta + "?fraction_bits=24" + volta + " --time 60");
   nearer->callback(of_two_units("nearer", prove::ask_nearer));
   Arguments* property = sub->add_subcommand("property", "A unit has a property");
   property->add_option("property", options->property, "its name")->required();
   property->add_option("unit", options->unit, "the unit")->required();
-  takes_op(property);
-  takes_domain(property);
-  common(property);
+  takes_question(property);
   show_example(property, "property sign_symmetry" + volta);
   property->callback([options, &status] {
     ProveOutput output = start(*options, "property");
@@ -203,21 +205,18 @@ void add_prove(Arguments& app, int& status) {
   mutants->add_option("file", options->file, "unit names with ?overrides, one a line; # begins a comment")
       ->required()
       ->check(existing_path());
-  takes_op(mutants);
-  takes_domain(mutants);
-  common(mutants);
+  takes_question(mutants);
   show_example(mutants, "mutants bench/equivalent_mutants.txt --time 20");
   mutants->callback([options, &status] { status = run_mutants(*options); });
   Arguments* bits = sub->add_subcommand("bits", "How many integer bits the sum of a unit needs");
   bits->add_option("unit", options->unit, "the unit")->required();
-  takes_op(bits);
-  takes_domain(bits);
-  common(bits);
+  takes_question(bits);
   show_example(bits, "bits" + volta);
   bits->callback([options, &status] {
     ProveOutput output = start(*options, "bits");
     const prove::IntegerBits found = prove::ask_integer_bits(output.solvers(), options->unit, inquiry_of(*options));
     if (found.bits > 0) output.add(found.enough);
+    // Where no number of bits was found, one_fewer is the question that stayed open.
     const bool is_least = found.bits == 1 || output.add(found.one_fewer) == exit_divergence;
     status = found.bits > 0 && is_least ? exit_ok : exit_unknown;
     if (status == exit_ok)
@@ -234,7 +233,7 @@ void add_prove(Arguments& app, int& status) {
       "most, in one block, where a positive c rises to the next number and the new result is not below it");
   monotone->add_option("unit", options->unit, "the unit")->required();
   takes_op(monotone);
-  common(monotone);
+  takes_limits(monotone);
   show_example(monotone, "monotone" + volta);
   monotone->callback([options, &status] {
     ProveOutput output = start(*options, "monotone");
@@ -268,7 +267,7 @@ void add_prove(Arguments& app, int& status) {
                    fmt::format("products along k, at most {}; not of residues", prove::max_slice_products))
       ->check(positive_number());
   ozaki->add_option("--unit", options->unit, "the unit (default: a Hopper row, of fp16, or of residues e4m3)");
-  common(ozaki);
+  takes_limits(ozaki);
   show_example(ozaki, "ozaki 11,10 16");
   ozaki->callback([options, &status] { status = run_ozaki(*options); });
 }

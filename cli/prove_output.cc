@@ -28,76 +28,79 @@ int exit_code_of(Outcome outcome) {
   return outcome == Outcome::proven ? exit_ok : outcome == Outcome::witness ? exit_divergence : exit_unknown;
 }
 
-nlohmann::json json_of(const Reply& f) {
+nlohmann::json json_of(const Reply& reply) {
   nlohmann::json steps = nlohmann::json::array();
-  for (const prove::ProofStep& s : f.proof.steps)
+  for (const prove::ProofStep& s : reply.proof.steps)
     steps.push_back({{"name", s.name}, {"solver", s.solver}, {"seconds", s.seconds}});
-  nlohmann::json all = {{"question", f.question},
-                        {"op", to_text(f.op)},
-                        {"outcome", word_of(f.proof.outcome)},
-                        {"seconds", f.proof.seconds},
-                        {"confirmed", f.proof.confirmed},
+  nlohmann::json all = {{"question", reply.question},
+                        {"op", to_text(reply.op)},
+                        {"outcome", word_of(reply.proof.outcome)},
+                        {"seconds", reply.proof.seconds},
+                        {"confirmed", reply.proof.confirmed},
                         {"steps", steps}};
-  if (f.proof.outcome == Outcome::proven && !f.argument.empty()) all["argument"] = f.argument;
-  if (f.proof.outcome == Outcome::unknown) all["reason"] = f.proof.reason;
-  if (f.proof.outcome == Outcome::witness) {
-    all["case"] = case_line(f.witness, 0);
-    all["results"] = f.results;
+  if (reply.proof.outcome == Outcome::proven && !reply.argument.empty()) all["argument"] = reply.argument;
+  if (reply.proof.outcome == Outcome::unknown) all["reason"] = reply.proof.reason;
+  if (reply.proof.outcome == Outcome::witness) {
+    all["case"] = case_line(reply.witness, 0);
+    all["results"] = reply.results;
   }
   return all;
 }
 
-void print_proof(const Reply& f, bool verbose) {
-  fmt::print("{}: {} on all cases of '{}'\n", f.proof.steps.empty() ? "proved by hand" : "proven", f.question,
-             to_text(f.op));
-  if (!f.argument.empty()) fmt::print("  {}\n", f.argument);
-  std::map<std::string, std::pair<int, double>> by;
-  for (const prove::ProofStep& s : f.proof.steps) {
-    ++by[s.solver].first;
-    by[s.solver].second += s.seconds;
+void print_proof(const Reply& reply, bool verbose) {
+  fmt::print("{}: {} on all cases of '{}'\n", reply.proof.steps.empty() ? "proved by hand" : "proven", reply.question,
+             to_text(reply.op));
+  if (!reply.argument.empty()) fmt::print("  {}\n", reply.argument);
+  std::map<std::string, std::pair<int, double>> work_of_solvers;  // number of queries, seconds
+  for (const prove::ProofStep& s : reply.proof.steps) {
+    ++work_of_solvers[s.solver].first;
+    work_of_solvers[s.solver].second += s.seconds;
   }
-  for (const auto& [solver, work] : by) fmt::print("  {}: {} unsat in {:.2f} s\n", solver, work.first, work.second);
+  for (const auto& [solver, work] : work_of_solvers)
+    fmt::print("  {}: {} unsat in {:.2f} s\n", solver, work.first, work.second);
   if (verbose)
-    for (const prove::ProofStep& s : f.proof.steps)
+    for (const prove::ProofStep& s : reply.proof.steps)
       fmt::print("  {}: unsat, {}, {:.3f} s\n", s.name, s.solver, s.seconds);
-  fmt::print("  {:.2f} s in all{}\n", f.proof.seconds, f.proof.confirmed ? ", confirmed by a second solver" : "");
+  fmt::print("  {:.2f} s in all{}\n", reply.proof.seconds,
+             reply.proof.confirmed ? ", confirmed by a second solver" : "");
 }
 
-void print_witness(const Reply& f) {
-  fmt::print("a witness against: {}\n{}\n{}\n", f.question, to_text(f.op), case_line(f.witness, 0));
-  for (const std::string& result : f.results) fmt::print("  = {}\n", result);
-  if (f.proof.steps.empty()) return fmt::print("  run on the units\n");
-  fmt::print("  found by {} in {:.2f} s, {:.2f} s in all; replayed on the units\n", f.proof.steps.back().solver,
-             f.proof.steps.back().seconds, f.proof.seconds);
+void print_witness(const Reply& reply) {
+  fmt::print("a witness against: {}\n{}\n{}\n", reply.question, to_text(reply.op), case_line(reply.witness, 0));
+  for (const std::string& result : reply.results) fmt::print("  = {}\n", result);
+  if (reply.proof.steps.empty()) return fmt::print("  run on the units\n");
+  fmt::print("  found by {} in {:.2f} s, {:.2f} s in all; replayed on the units\n", reply.proof.steps.back().solver,
+             reply.proof.steps.back().seconds, reply.proof.seconds);
 }
 
 }  // namespace
 
-int ProveOutput::add(const Reply& f) {
+int ProveOutput::add(const Reply& reply) {
   if (json_) {
-    questions_.push_back(json_of(f));
+    questions_.push_back(json_of(reply));
   } else {
-    switch (f.proof.outcome) {
-      case Outcome::proven: print_proof(f, verbose_); break;
-      case Outcome::witness: print_witness(f); break;
+    switch (reply.proof.outcome) {
+      case Outcome::proven: print_proof(reply, verbose_); break;
+      case Outcome::witness: print_witness(reply); break;
       case Outcome::unknown:
-        fmt::print("unknown after {:.0f} s: {}\n  {}\n", f.proof.seconds, f.question, f.proof.reason);
+        fmt::print("unknown after {:.0f} s: {}\n  {}\n", reply.proof.seconds, reply.question, reply.proof.reason);
     }
     std::fflush(stdout);
   }
-  return exit_code_of(f.proof.outcome);
+  return exit_code_of(reply.proof.outcome);
 }
 
-void ProveOutput::add_mutant(const std::string& mutant, const Reply& f) {
+void ProveOutput::add_mutant(const std::string& mutant, const Reply& reply) {
   if (json_) {
-    questions_.push_back(json_of(f));
+    questions_.push_back(json_of(reply));
     questions_.back()["mutant"] = mutant;
     return;
   }
-  const double seconds = f.proof.seconds;
-  switch (f.proof.outcome) {
+  const double seconds = reply.proof.seconds;
+  switch (reply.proof.outcome) {
     case Outcome::proven: return say(fmt::format("{} equivalent, {:.1f} s", mutant, seconds));
-    case Outcome::witness: return say(fmt::format("{} killed, {:.1f} s: {}", mutant, seconds, case_line(f.witness, 0)));
+    case Outcome::witness:
+      return say(fmt::format("{} killed, {:.1f} s: {}", mutant, seconds, case_line(reply.witness, 0)));
     case Outcome::unknown: return say(fmt::format("{} unknown after {:.0f} s", mutant, seconds));
   }
 }

@@ -32,7 +32,7 @@ void add_record(Arguments& app, int& status) {
       if (!info) throw BadInput("unit " + options->unit + " declines: " + info.refusal().reason);
       device = to_text(*info);
     }
-    std::optional<CaseWriter> writer;  // nullopt until there is a result to write
+    std::optional<CaseWriter> writer;  // nullopt until the unit takes a case
     const auto begin = [&] {
       writer.emplace(options->output);
       writer->comment("recorded " + utc_text(std::time(nullptr), day_format) + " by mmafuzz " + version_number() +
@@ -42,27 +42,23 @@ void add_record(Arguments& app, int& status) {
     std::string refusal, recorded;  // the last refusal's reason; the name on the last unit line that was written
     Outcomes outcomes;
     AnswerCounts answers;
-    for (const std::string& file : options->files) {
-      CaseReader reader(file);
-      CaseBlock block;
-      while (reader.next(block, 4096)) {
-        const Result<std::unique_ptr<Unit>> unit = registry().bind(options->unit, block.batch.op());
-        if (!unit) {
-          if (unit.refusal().kind != Refusal::Kind::declined) throw BadInput(unit.refusal().reason);
-          refusal = unit.refusal().reason;
-          continue;
-        }
-        (*unit)->run(block.batch, outcomes);
-        const std::string& name = (*unit)->name();
-        answers[name].add(outcomes);
-        if (!writer) begin();
-        if (name != recorded) writer->unit(recorded = name);
-        writer->op(block.batch.op());
-        for (size_t i = 0; i < block.batch.size(); ++i)
-          if (outcomes.has_answer(i)) writer->one_case(block.batch, i, &outcomes);
+    const auto record = [&](const CaseBlock& block) {
+      const Result<std::unique_ptr<Unit>> unit = registry().bind(options->unit, block.batch.op());
+      if (!unit) {
+        if (unit.refusal().kind != Refusal::Kind::declined) throw BadInput(unit.refusal().reason);
+        refusal = unit.refusal().reason;
+        return;
       }
-      if (reader.error()) throw BadInput(reader.error()->to_string());
-    }
+      (*unit)->run(block.batch, outcomes);
+      const std::string& name = (*unit)->name();
+      answers[name].add(outcomes);
+      if (!writer) begin();
+      if (name != recorded) writer->unit(recorded = name);
+      writer->op(block.batch.op());
+      for (size_t i = 0; i < block.batch.size(); ++i)
+        if (outcomes.has_answer(i)) writer->one_case(block.batch, i, &outcomes);
+    };
+    for (const std::string& file : options->files) visit_cases(file, block_cases, record);
     if (!writer) throw BadInput("nothing was recorded" + (refusal.empty() ? "" : ": " + refusal));
     writer->finish();
     status = judge_answers(answers, exit_ok);

@@ -55,7 +55,7 @@ void run_files(const std::vector<std::string>& files, const std::string& chosen,
     UnitCache units;  // for this file alone: a unit with fresh=1 starts a new process when it is bound
     CaseReader reader(file);
     CaseBlock block;
-    while (reader.next(block, 4096)) {
+    while (reader.next(block, block_cases)) {
       // That `chosen` is unknown is no error of a line of the file; that it declines the line's op is.
       const std::optional<Refusal> wrong = chosen.empty() ? std::nullopt : units.refusal(chosen, block.batch.op());
       if (wrong && wrong->kind != Refusal::Kind::declined) throw BadInput(wrong->reason);

@@ -4,7 +4,6 @@
 #include "plan/named_rows.h"
 
 namespace mmafuzz::cli {
-
 namespace {
 
 /// The unit for an op. The name of a user's own row (--rows) is declined for ops of other formats than the row's.
@@ -24,7 +23,7 @@ void add_serve(Arguments& app, int& status) {
   add_rows_option(*sub);
   sub->footer("Example: mmafuzz check --unit 'process:ssh lab mmafuzz serve cpu:fma.f32' cases.cases");
   sub->callback([unit, &status] {
-    if (const NamedRow* own = find_named_row(*unit)) bind_or_fail(*unit, own->op);  // throws on wrong settings
+    if (const NamedRow* row = find_named_row(*unit)) bind_or_fail(*unit, row->op);  // throws on wrong settings
     else if (!registry().knows(*unit)) bind_or_fail(*unit, Op());  // throws, and names the nearest units
     status = serve_unit(*unit, [&](const Op& op) { return unit_to_serve(*unit, op); });
   });

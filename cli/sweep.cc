@@ -1,6 +1,7 @@
 // mmafuzz sweep: compares a device unit with its model on as many dots as the device can take; or, with the same
 // generator on the host, a model's mutant with the model.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,8 @@ namespace mmafuzz::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr size_t max_shown = 20;  ///< divergences that are printed
 
 struct SweepOptions {
   std::string unit, op, reference, output;
@@ -45,17 +48,17 @@ const NamedRow* row_to_sweep(const SweepOptions& options) {
 
 SweepSubject host_subject(const SweepOptions& options, const UnitName& unit) {
   const ModelRow* row = unit.backend == "model" ? find_model_row(unit.path) : nullptr;
-  const NamedRow* own = row_to_sweep(options);
-  if (!row && !own) throw BadInput("sweep takes a cuda: unit or a model: row, not '" + options.unit + "'");
+  const NamedRow* named = row_to_sweep(options);
+  if (!row && !named) throw BadInput("sweep takes a cuda: unit or a model: row, not '" + options.unit + "'");
   SweepSubject s;
-  s.op = row ? row->op : own->op;
+  s.op = row ? row->op : named->op;
   s.unit = bind_or_fail(options.unit, s.op);
-  if (!s.unit->model()) throw BadInput("sweep takes rows; " + own->name + " is " + s.unit->name());
-  s.reference = bind_or_fail(!options.reference.empty() ? options.reference : row ? unit.plain() : own->name, s.op);
+  if (!s.unit->model()) throw BadInput("sweep takes rows; " + named->name + " is " + s.unit->name());
+  s.reference = bind_or_fail(!options.reference.empty() ? options.reference : row ? unit.plain() : named->name, s.op);
   s.request.shape = host_sweep_shape(s.op);
-  const DotModel instead = *s.unit->model();
-  s.engine = [instead](const SweepRequest& request, const std::vector<SweepParent>& parents) {
-    return sweep_on_host(request, parents, [&](const DotOperands& in) { return evaluate_dot(instead, in); });
+  const DotModel model = *s.unit->model();
+  s.engine = [model](const SweepRequest& request, const std::vector<SweepParent>& parents) {
+    return sweep_on_host(request, parents, [&](const DotOperands& in) { return evaluate_dot(model, in); });
   };
   if (const Result<bool> modelled = set_sweep_model(s); !modelled) throw BadInput(modelled.refusal().reason);
   return s;
@@ -84,6 +87,8 @@ int run_sweep(const SweepOptions& options) {
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   const uint64_t cells = static_cast<uint64_t>(subject.request.shape.cells());
   const uint64_t tiles = options.cases ? (options.cases + cells - 1) / cells : UINT64_MAX;
+  Batch single(subject.op);
+  single.resize(1);
   size_t shown = 0;
   std::string lost;
   while (sweep.dots() / cells < tiles && (options.cases || elapsed() < options.time)) {
@@ -94,12 +99,10 @@ int run_sweep(const SweepOptions& options) {
       lost = e.what();
       break;
     }
-    for (; shown < sweep.divergences().size() && shown < 20 && !options.json; ++shown) {
+    for (; shown < sweep.divergences().size() && shown < max_shown && !options.json; ++shown) {
       const SweepDivergence& d = sweep.divergences()[shown];
-      Batch one(subject.op);
-      one.resize(1);
-      sweep.put(d.dot, one, 0);
-      fmt::print("divergence: {}\n    {}\n    {} against {}\n", to_text(subject.op), case_line(one, 0),
+      sweep.put(d.dot, single, 0);
+      fmt::print("divergence: {}\n    {}\n    {} against {}\n", to_text(subject.op), case_line(single, 0),
                  to_hex(subject.op.d, d.got), to_hex(subject.op.d, d.expected));
     }
   }
@@ -108,15 +111,13 @@ int run_sweep(const SweepOptions& options) {
     writer.comment("mmafuzz sweep --unit " + options.unit + " --seed " + std::to_string(options.seed));
     writer.unit(subject.unit->name());
     writer.op(subject.op);
-    Batch one(subject.op);
-    one.resize(1);
     Outcomes result;
     result.results = Column(subject.op.d, 1);
     result.results.resize(1);
     for (const SweepDivergence& d : sweep.divergences()) {
-      sweep.put(d.dot, one, 0);
+      sweep.put(d.dot, single, 0);
       result.results.set(0, 0, d.got);
-      writer.one_case(one, 0, &result);
+      writer.one_case(single, 0, &result);
     }
     writer.finish();
   }
@@ -170,7 +171,7 @@ void add_sweep(Arguments& app, int& status) {
 void add_device_child(Arguments& app, int& status) {
   Arguments* sub =
       app.add_subcommand("device-child", "one device, on behalf of device units; speaks on standard input")->group("");
-  sub->callback([&status] { status = device::serve(0, open_device()); });
+  sub->callback([&status] { status = device::serve(STDIN_FILENO, open_device()); });
 }
 
 }  // namespace mmafuzz::cli

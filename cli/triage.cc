@@ -14,7 +14,6 @@
 #include "triage/facts/facts.h"
 
 namespace mmafuzz::cli {
-
 namespace {
 
 struct TriageOptions {
