@@ -8,11 +8,14 @@
 
 namespace mmafuzz::v1 {
 
+/// The op line of case text without the word op, as callers of the interface write it.
+inline std::string op_line(const Op& op) { return to_text(op).substr(3); }
+
 struct Batch::Content {
   ::mmafuzz::Batch cases;
   Column expected;                    ///< expected results by case; zero where there is none
   std::vector<uint8_t> has_expected;  ///< by case, 0 or 1
-  std::string op, unit;               ///< op line without the word op; unit line, empty if none
+  std::string op, unit;               ///< op_line(); unit line, empty if none
   std::vector<Field> fields;
   Field result;
 };
@@ -26,9 +29,9 @@ struct Unit::Content {
 
 /// The only friend of the interface's classes: gives this library access to their content.
 struct Access {
-  static const Batch::Content& of(const Batch& batch) { return *batch.content_; }
-  static Batch::Content& of(Batch& batch) { return *batch.content_; }
-  static const Unit::Content& of(const Unit& unit) { return *unit.content_; }
+  static const Batch::Content& content(const Batch& batch) { return *batch.content_; }
+  static Batch::Content& content(Batch& batch) { return *batch.content_; }
+  static const Unit::Content& content(const Unit& unit) { return *unit.content_; }
   /// Cases as a batch of the interface.
   static Batch batch(::mmafuzz::Batch cases);
 };
@@ -39,11 +42,9 @@ std::unique_ptr<Family> make_function_family(std::vector<Unit> units);
 /// Runs body(). A std::runtime_error, which reports a mistake of the caller, is rethrown as an Error; a
 /// std::logic_error, which reports one of mmafuzz, passes.
 template <class Body>
-auto guarded(Body body) -> decltype(body()) {
+auto guarded(Body body) {
   try {
     return body();
-  } catch (const std::logic_error&) {
-    throw;
   } catch (const std::runtime_error& e) {
     throw Error(e.what());
   }

@@ -29,7 +29,7 @@ Batch::Batch(const std::string& op, size_t cases) : content_(std::make_unique<Co
     content_->cases = ::mmafuzz::Batch(parsed);
     const FieldShape result = parsed.result();
     content_->expected = Column(result.format, result.count);
-    content_->op = to_text(parsed).substr(3);  // without the word op
+    content_->op = op_line(parsed);
     for (const FieldShape& shape : parsed.inputs()) content_->fields.push_back(field_of(shape));
     content_->result = field_of(result);
   });
@@ -105,7 +105,7 @@ uint64_t Batch::get(size_t index, size_t field, size_t element) const {
 }
 
 void Batch::set(size_t index, size_t field, size_t element, uint64_t encoding) {
-  get(index, field, element);
+  get(index, field, element);  // throws where there is no such element
   const Field& shape = content_->fields[field];
   if (shape.width < 64 && encoding >> shape.width)
     throw Error("an encoding of " + shape.format + " has " + std::to_string(shape.width) + " bits");

@@ -9,7 +9,7 @@ Check::Check(Unit unit) : unit_(std::move(unit)) {}
 
 void Check::add(const Batch& batch) {
   const Results results = unit_.run(batch);
-  const mmafuzz::Batch& cases = Access::of(batch).cases;
+  const mmafuzz::Batch& cases = Access::content(batch).cases;
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!batch.has_expected(i)) {
       ++without_result_;

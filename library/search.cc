@@ -15,7 +15,7 @@ namespace mmafuzz::v1 {
 
 struct Search::Content {
   Op op;
-  std::string text;
+  std::string op_line;
   std::vector<Unit> units;
   uint64_t seed = 1;
   unsigned threads = 0;
@@ -50,20 +50,20 @@ Finding simplest(const BucketKey& key, const ::mmafuzz::Finding& found, const Re
 Search::Search(const std::string& op) : content_(std::make_unique<Content>()) {
   guarded([&] {
     content_->op = op_from_text(op);
-    content_->text = to_text(content_->op).substr(3);
+    content_->op_line = op_line(content_->op);
   });
 }
 Search::~Search() = default;
 
 Search& Search::with(const Unit& unit) {
-  if (unit.op() != content_->text) throw Error(unit.name() + " is of the op '" + unit.op() + "'");
-  for (const Unit& other : content_->units)
-    if (other.name() == unit.name()) throw Error("two units are called " + unit.name());
+  if (unit.op() != content_->op_line) throw Error(unit.name() + " is of the op '" + unit.op() + "'");
+  for (const Unit& added : content_->units)
+    if (added.name() == unit.name()) throw Error("two units are called " + unit.name());
   content_->units.push_back(unit);
   return *this;
 }
 
-Search& Search::with(const std::string& name) { return with(Unit(name, content_->text)); }
+Search& Search::with(const std::string& name) { return with(Unit(name, content_->op_line)); }
 
 Search& Search::seed(uint64_t seed) {
   content_->seed = seed;
@@ -85,7 +85,7 @@ std::vector<Finding> Search::run(uint64_t cases, const std::function<bool()>& is
     std::vector<std::string> names;
     for (const Unit& unit : content_->units) {
       names.push_back(unit.name());
-      if (Access::of(unit).function) functions.push_back(unit);
+      if (Access::content(unit).function) functions.push_back(unit);
     }
     units.add(make_function_family(std::move(functions)));
     if (names.empty()) throw Error("a search needs units: with()");

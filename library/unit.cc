@@ -13,8 +13,6 @@
 namespace mmafuzz::v1 {
 namespace {
 
-constexpr char prefix[] = "function:";
-
 /// A function of the user's as a unit of mmafuzz.
 class UserFunctionUnit final : public ::mmafuzz::Unit {
  public:
@@ -55,17 +53,15 @@ class FunctionFamily final : public Family {
   }
   Role role(const std::string&) const override { return Role::plugin; }
   /// All: the caller chose the op, and the function is responsible for its attributes.
-  Attributes honours(const std::string&, const Op&) const override { return {true, true, true, true, true}; }
+  Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
   Result<std::unique_ptr<::mmafuzz::Unit>> bind(const std::string& name, const Op& op) const override {
     const Unit* unit = find(name);
     if (!unit) return unknown("there is no function " + name);
-    const auto& content = Access::of(*unit);
-    if (to_text(op).substr(3) != content.op) return declined(name + " is of the op '" + content.op + "'");
+    const auto& content = Access::content(*unit);
+    if (op_line(op) != content.op) return declined(name + " is of the op '" + content.op + "'");
     std::vector<Claim> claims;
     if (!content.equals.empty()) claims.push_back({"equals_model", content.equals});
-    std::unique_ptr<::mmafuzz::Unit> made = std::make_unique<UserFunctionUnit>(content.function);
-    made->describe(name, std::move(claims));
-    return made;
+    return named(std::make_unique<UserFunctionUnit>(content.function), name, std::move(claims));
   }
 
  private:
@@ -87,7 +83,7 @@ Unit::Unit(const std::string& name, const std::string& op) {
   content_ = guarded([&] {
     const Op parsed = op_from_text(op);
     auto content = std::make_shared<Content>();
-    content->op = to_text(parsed).substr(3);
+    content->op = op_line(parsed);
     content->unit = bind_or_fail(name, parsed);
     content->name = content->unit->name();
     return content;
@@ -102,12 +98,11 @@ Unit::Unit(const std::string& name, const std::string& op, Function function, co
   content_ = guarded([&] {
     const Op parsed = op_from_text(op);
     auto content = std::make_shared<Content>();
-    content->op = to_text(parsed).substr(3);
-    content->name = prefix + name;
+    content->op = op_line(parsed);
+    content->name = "function:" + name;
     content->function = std::move(function);
     if (!equals.empty()) content->equals = bind_or_fail(equals, parsed)->name();
-    content->unit = std::make_unique<UserFunctionUnit>(content->function);
-    content->unit->describe(content->name, {});
+    content->unit = named(std::make_unique<UserFunctionUnit>(content->function), content->name);
     return content;
   });
 }
@@ -123,7 +118,7 @@ Results Unit::run(const Batch& batch) const {
   if (batch.op() != op()) throw Error(name() + " is of the op '" + op() + "', the batch of '" + batch.op() + "'");
   return guarded([&] {
     Outcomes outcomes;
-    content_->unit->run(Access::of(batch).cases, outcomes);
+    content_->unit->run(Access::content(batch).cases, outcomes);
     Results results;
     results.count = batch.result().count;
     results.flags = outcomes.flags;
