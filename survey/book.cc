@@ -23,32 +23,33 @@ Json Book::get(const std::string& key) const {
   return document_.contains(key) ? document_[key] : Json();
 }
 
-void Book::begin(Json step) {
+void Book::begin_step(Json step) {
   const std::lock_guard lock(mutex_);
   document_["running"] = std::move(step);
   save();
 }
 
-void Book::end(Json step) {
+void Book::end_step(Json step) {
   const std::lock_guard lock(mutex_);
   document_["steps"].push_back(std::move(step));
   document_.erase("running");
   save();
 }
 
-void Book::find(const std::string& kind, const std::string& step, const std::string& unit, const std::string& what) {
+void Book::note_finding(const std::string& kind, const std::string& step, const std::string& unit,
+                        const std::string& what) {
   const std::lock_guard lock(mutex_);
   document_["findings"].push_back({{"kind", kind}, {"step", step}, {"unit", unit}, {"what", what}});
 }
 
-size_t Book::findings(const std::string& kind) const {
+size_t Book::count_findings(const std::string& kind) const {
   const std::lock_guard lock(mutex_);
   size_t n = 0;
   for (const Json& finding : document_["findings"]) n += finding["kind"] == kind;
   return n;
 }
 
-void Book::keep(const std::string& file, const std::string& unit, const Batch& batch, const Outcomes* outcomes) {
+void Book::keep_cases(const std::string& file, const std::string& unit, const Batch& batch, const Outcomes* outcomes) {
   const std::lock_guard lock(mutex_);
   kept_[file].push_back({unit, batch, outcomes ? *outcomes : Outcomes{}, outcomes != nullptr});
 }

@@ -20,20 +20,21 @@ class Book {
   Book(std::string folder, Json head);
 
   const std::string& folder() const { return folder_; }
-  /// Sets or gets a fact of the whole survey, such as the device, by key; a fact that was not set is null.
+  /// Sets or gets an entry about the whole survey, such as the device, by key; an entry that was not set is null.
   void set(const std::string& key, Json value);
   Json get(const std::string& key) const;
   /// Notes that a step begins, with its name, unit and limit, or that it ends, with what it found. Both are on disk
   /// when the call returns.
-  void begin(Json step);
-  void end(Json step);
+  void begin_step(Json step);
+  void end_step(Json step);
   const Json& steps() const { return document_["steps"]; }
   /// Notes what a person must look at; `kind` is divergence, unstable, lost or failed. On disk with the step's end.
-  void find(const std::string& kind, const std::string& step, const std::string& unit, const std::string& what);
-  size_t findings(const std::string& kind) const;
+  void note_finding(const std::string& kind, const std::string& step, const std::string& unit, const std::string& what);
+  size_t count_findings(const std::string& kind) const;
 
-  /// Adds cases of a unit to a case file of the folder; nullptr: without results. On disk with the step's end.
-  void keep(const std::string& file, const std::string& unit, const Batch& batch, const Outcomes* outcomes);
+  /// Adds cases of a unit to a case file of the folder; nullptr as `outcomes`: without results. On disk with the step's
+  /// end.
+  void keep_cases(const std::string& file, const std::string& unit, const Batch& batch, const Outcomes* outcomes);
   /// Ends the survey; `why` says what cut it short, empty if nothing did.
   void close(const std::string& why);
 

@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 std::vector<std::string> case_files(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (name.ends_with(".cases") || name.ends_with(".cases.gz")) files.push_back(at->path().string());
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().string();
+    if (name.ends_with(".cases") || name.ends_with(".cases.gz")) files.push_back(name);
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -33,11 +33,8 @@ void visit_blocks(const std::vector<std::string>& files, const std::function<voi
   for (const std::string& file : files) visit_cases(file, 4096, visit);
 }
 
-std::string model_of(const Context& context, const Instruction& i) { return claimed_model(i, context.arch); }
-
-/// The unit `name` of an instruction on an op with another k; nullptr where it does not take that.
-std::unique_ptr<Unit> bound(const Context& context, const std::string& name, Op op, const Instruction& i) {
-  op.nan = i.op.nan;
+/// nullptr where the unit does not take the op.
+std::unique_ptr<Unit> bound_or_null(const Context& context, const std::string& name, const Op& op) {
   Result<std::unique_ptr<Unit>> unit = context.registry.bind(name, op);
   return unit ? std::move(*unit) : nullptr;
 }
@@ -46,10 +43,10 @@ std::string hex(const Op& op, const Column& column, size_t index) { return to_he
 
 /// Runs a batch on the device twice, at different positions in the tiles; counts results that depend on the position or
 /// the time. Returns the first run.
-Outcomes run_twice(Context& context, const std::string& name, const Batch& batch, const Instruction& i, Json& result,
+Outcomes run_twice(Context& context, const std::string& name, const Batch& batch, Json& result,
                    const std::string& step) {
-  const std::unique_ptr<Unit> unit = bound(context, name, batch.op(), i),
-                              elsewhere = bound(context, name + "?placement=1", batch.op(), i);
+  const std::unique_ptr<Unit> unit = bound_or_null(context, name, batch.op()),
+                              elsewhere = bound_or_null(context, name + "?placement=1", batch.op());
   Outcomes first, second;
   run_or_lose(context, *unit, batch, first);
   run_or_lose(context, *elsewhere, batch, second);
@@ -57,27 +54,30 @@ Outcomes run_twice(Context& context, const std::string& name, const Batch& batch
   for (size_t c = 0; c < batch.size(); ++c) {
     if (first.results.get(c) == second.results.get(c)) continue;
     if (unstable++ == 0 && result.value("unstable", 0) == 0)
-      context.book.find("unstable", step, name,
-                        "the second answer differs, at another place of the tile: " + to_text(batch.op()) + ": " +
-                            case_line(batch, c) + ": " + hex(batch.op(), first.results, c) + ", then " +
-                            hex(batch.op(), second.results, c));
+      context.book.note_finding("unstable", step, name,
+                                "the second answer differs, at another place of the tile: " + to_text(batch.op()) +
+                                    ": " + case_line(batch, c) + ": " + hex(batch.op(), first.results, c) + ", then " +
+                                    hex(batch.op(), second.results, c));
   }
   result["unstable"] = result.value("unstable", uint64_t{0}) + unstable;
   return first;
 }
 
-/// Counts results that differ from the expected ones under the op's NaN policy; `by` names the source of these.
+constexpr uint64_t most_listed_differences = 5;  ///< differences whose cases a step's result lists
+
+/// Counts results that differ from the expected ones under the NaN policy of `op`, the batch's op but for that.
+/// `source` names who gives the expected results.
 void note_differences(Context& context, Json& result, const std::string& step, const std::string& unit, const Op& op,
-                      const Batch& batch, const Column& got, const Column& expected, const std::string& by) {
+                      const Batch& batch, const Column& got, const Column& expected, const std::string& source) {
   for (size_t c = 0; c < batch.size(); ++c) {
     if (same_result(op, got.get(c), expected.get(c))) continue;
     const uint64_t n = result.value("differs", uint64_t{0}) + 1;
     result["differs"] = n;
-    if (n > 5) continue;
+    if (n > most_listed_differences) continue;
     const std::string text = to_text(batch.op()) + ": " + case_line(batch, c) + ": " + hex(batch.op(), got, c) + ", " +
-                             by + " " + hex(batch.op(), expected, c);
+                             source + " " + hex(batch.op(), expected, c);
     result["first"].push_back(text);
-    if (n == 1) context.book.find("divergence", step, unit, text);
+    if (n == 1) context.book.note_finding("divergence", step, unit, text);
   }
 }
 
@@ -99,44 +99,44 @@ std::vector<Step> control_steps(Context& context) {
     Column expected;
   };
   const auto recordings = std::make_shared<std::vector<Recording>>();
-  const auto collect = [&](const std::vector<std::string>& files, bool models) {
+  const auto collect = [&](const std::vector<std::string>& files, bool takes_models) {
     visit_blocks(files, [&](const CaseBlock& block) {
       if (block.batch.op().kind != OpKind::dot) return;
       std::string model;
       if (const Result<std::string> known = model_of_provenance(block.unit)) model = *known;
       const UnitName unit(block.unit);
-      if (models && unit.backend == "model" && unit.settings.empty()) model = block.unit;
+      if (takes_models && unit.backend == "model" && unit.settings.empty()) model = block.unit;
       if (!model.starts_with("model:" + context.family + "/")) return;
       recordings->push_back({block.unit, model, block.batch, block.expected});
     });
   };
-  collect(case_files(context.options.observations), false);
-  collect(case_files(context.options.corpus + "/recorded"), false);
-  if (recordings->empty()) collect({context.options.corpus + "/published/sanity_table8.cases"}, true);
+  collect(case_files(context.options.observations), /*takes_models=*/false);
+  collect(case_files(context.options.corpus + "/recorded"), /*takes_models=*/false);
+  if (recordings->empty()) collect({context.options.corpus + "/published/sanity_table8.cases"}, /*takes_models=*/true);
   std::vector<Step> steps;
-  for (const Instruction* i : context.units) {
-    std::vector<size_t> mine;
+  for (const Instruction* i : context.instructions) {
+    const std::string unit = "cuda:" + i->name;
+    std::vector<size_t> fitting;
     for (size_t r = 0; r < recordings->size(); ++r)
-      if ((*recordings)[r].model == model_of(context, *i) &&
-          bound(context, "cuda:" + i->name, (*recordings)[r].batch.op(), *i))
-        mine.push_back(r);
-    if (mine.empty()) continue;
-    const auto work = [&context, i, mine, recordings](Json& result, Clock::time_point deadline) {
-      const std::string unit = "cuda:" + i->name;
+      if ((*recordings)[r].model == claimed_model(*i, context.arch) &&
+          bound_or_null(context, unit, (*recordings)[r].batch.op()))
+        fitting.push_back(r);
+    if (fitting.empty()) continue;
+    const auto work = [&context, unit, fitting, recordings](Json& result, Clock::time_point deadline) {
       uint64_t cases = 0;
       result["differs"] = uint64_t{0};
-      for (const size_t r : mine) {
+      for (const size_t r : fitting) {
         if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(cases) + " cases");
         const Recording& recorded = (*recordings)[r];
         result["source"] = recorded.unit;
-        const Outcomes got = run_twice(context, unit, recorded.batch, *i, result, "positive control");
+        const Outcomes got = run_twice(context, unit, recorded.batch, result, "positive control");
         note_differences(context, result, "positive control", unit, recorded.batch.op(), recorded.batch, got.results,
                          recorded.expected, recorded.unit + " gave");
         cases += recorded.batch.size();
         result["cases"] = cases;
       }
     };
-    steps.push_back({"positive control", "control", "cuda:" + i->name, context.scaled(10), work});
+    steps.push_back({"positive control", "control", unit, context.scaled(10), work});
   }
   return steps;
 }
@@ -150,24 +150,22 @@ std::vector<Step> published_steps(Context& context) {
     for (size_t c = 0; c < block.batch.size(); ++c) set.add(block.batch, c);
   });
   std::vector<Step> steps;
-  for (const Instruction* i : context.units) {
-    const auto work = [&context, i, sets](Json& result, Clock::time_point deadline) {
-      const std::string unit = "cuda:" + i->name, model = model_of(context, *i);
+  for (const Instruction* i : context.instructions) {
+    const std::string unit = "cuda:" + i->name, model = claimed_model(*i, context.arch);
+    const auto work = [&context, unit, model, sets](Json& result, Clock::time_point deadline) {
       if (!model.empty()) result["model"] = model;
       uint64_t cases = 0;
       for (const auto& [text, set] : *sets) {
         if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(cases) + " cases");
-        if (!bound(context, unit, set.batch.op(), *i)) continue;
-        const Outcomes got = run_twice(context, unit, set.batch, *i, result, "published cases");
-        context.book.keep("recorded.cases", unit, set.batch, &got);
+        if (!bound_or_null(context, unit, set.batch.op())) continue;
+        const Outcomes got = run_twice(context, unit, set.batch, result, "published cases");
+        context.book.keep_cases("recorded.cases", unit, set.batch, &got);
         cases += set.batch.size();
         result["cases"] = cases;
         if (model.empty()) continue;
         result["differs"] = result.value("differs", uint64_t{0});
         Op op = set.batch.op();
-        op.nan = i->op.nan;
-        // A k that is padded makes another dot of a chain of operations: a last -0 becomes +0.
-        if (op.k % i->op.k != 0 && i->op.nan == NanPolicy::any) continue;
+        op.nan = NanPolicy::exact;  // whatever the source compares: a model claims the encodings of NaNs
         Outcomes expected;
         (*context.registry.bind(model, set.batch.op()))->run(set.batch, expected);
         note_differences(context, result, "published cases", unit, op, set.batch, got.results, expected.results,
@@ -175,7 +173,7 @@ std::vector<Step> published_steps(Context& context) {
       }
       if (cases == 0) result["why"] = "no published case has its formats";
     };
-    steps.push_back({"published cases", "published", "cuda:" + i->name, context.scaled(10), work});
+    steps.push_back({"published cases", "published", unit, context.scaled(10), work});
   }
   return steps;
 }
@@ -210,14 +208,11 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
         if (!block.has_expected[c] || block.line[c] > label_of_line.size()) continue;
         const std::string key = to_text(block.batch.op()) + ": " + case_line(block.batch, c);
         const std::string& label = label_of_line[block.line[c] - 1];
-        const auto [at, fresh] = index.try_emplace(key, points.size());
-        if (fresh) {
-          Point point;
-          point.batch = block.batch.part(c);
-          points.push_back(std::move(point));
-        }
-        add_name(points[at->second].name, label.substr(0, label.find(' ')));
-        points[at->second].readings.push_back(
+        const auto [entry, is_new] = index.try_emplace(key, points.size());
+        if (is_new) points.push_back({"", block.batch.part(c), {}});
+        Point& point = points[entry->second];
+        add_name(point.name, label.substr(0, label.find(' ')));
+        point.readings.push_back(
             {label + " (" + block.unit + ")", UnitName(block.unit).settings, block.expected.get(c)});
       }
     });
@@ -228,28 +223,27 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
 /// What the device returns on one point, and which readings predict that.
 Json judge(const Context& context, const Point& point, const std::string& model, uint64_t got) {
   const Op& op = point.batch.op();
-  std::set<std::string> agree, disagree, own;
+  std::set<std::string> agree, disagree, agreeing_overrides;
   for (const Point::Reading& reading : point.readings)
     (reading.predicted == got ? agree : disagree).insert(reading.label + " " + to_hex(op.d, reading.predicted));
-  std::set<std::string> switches = {""};
-  for (const Point::Reading& reading : point.readings) switches.insert(reading.overrides);
-  for (const std::string& overrides : switches) {
+  std::set<std::string> all_overrides = {""};
+  for (const Point::Reading& reading : point.readings) all_overrides.insert(reading.overrides);
+  for (const std::string& overrides : all_overrides) {
     if (model.empty()) break;
-    const Result<std::unique_ptr<Unit>> unit =
-        context.registry.bind(model + (overrides.empty() ? "" : "?" + overrides), op);
+    const std::unique_ptr<Unit> unit = bound_or_null(context, model + (overrides.empty() ? "" : "?" + overrides), op);
     if (!unit) continue;
     Outcomes predicted;
-    (*unit)->run(point.batch, predicted);
-    if (predicted.results.get(0) == got) own.insert(overrides.empty() ? "as it is" : "?" + overrides);
+    unit->run(point.batch, predicted);
+    if (predicted.results.get(0) == got) agreeing_overrides.insert(overrides.empty() ? "as it is" : "?" + overrides);
   }
   return {{"point", point.name},
           {"case", to_text(op) + ": " + case_line(point.batch, 0)},
           {"got", to_hex(op.d, got)},
           {"agrees", joined(agree, "; ")},
           {"disagrees", joined(disagree, "; ")},
-          {"own_agrees", model.empty() ? "no model"
-                         : own.empty() ? "none"
-                                       : joined(own, "; ")}};
+          {"own_agrees", model.empty()                ? "no model"
+                         : agreeing_overrides.empty() ? "none"
+                                                      : joined(agreeing_overrides, "; ")}};
 }
 
 }  // namespace
@@ -260,25 +254,25 @@ std::vector<Step> discriminator_steps(Context& context) {
     if (fs::path(file).filename().string().starts_with("discriminators")) files.push_back(file);
   const auto points = std::make_shared<std::vector<Point>>(points_of(files));
   std::vector<Step> steps;
-  for (const Instruction* i : context.units) {
-    const auto work = [&context, i, points](Json& result, Clock::time_point deadline) {
-      const std::string unit = "cuda:" + i->name, model = model_of(context, *i);
+  for (const Instruction* i : context.instructions) {
+    const std::string unit = "cuda:" + i->name, model = claimed_model(*i, context.arch);
+    const auto work = [&context, unit, model, points](Json& result, Clock::time_point deadline) {
       result["rows"] = Json::array();
       std::map<std::string, std::vector<const Point*>> by_op;  // one call of the device for each op
       for (const Point& point : *points)
-        if (bound(context, unit, point.batch.op(), *i)) by_op[to_text(point.batch.op())].push_back(&point);
+        if (bound_or_null(context, unit, point.batch.op())) by_op[to_text(point.batch.op())].push_back(&point);
       for (const auto& [text, group] : by_op) {
         if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(result["rows"].size()) + " points");
         Batch batch(group[0]->batch.op());
         for (const Point* point : group) batch.append(point->batch, 0);
-        const Outcomes got = run_twice(context, unit, batch, *i, result, "discriminators");
-        context.book.keep("discriminators.cases", unit, batch, &got);
+        const Outcomes got = run_twice(context, unit, batch, result, "discriminators");
+        context.book.keep_cases("discriminators.cases", unit, batch, &got);
         for (size_t c = 0; c < group.size(); ++c)
           result["rows"].push_back(judge(context, *group[c], model, got.results.get(c)));
       }
       if (by_op.empty()) result["why"] = "no discriminator has its formats";
     };
-    steps.push_back({"discriminators", "discriminators", "cuda:" + i->name, context.scaled(10), work});
+    steps.push_back({"discriminators", "discriminators", unit, context.scaled(10), work});
   }
   return steps;
 }

@@ -12,13 +12,13 @@ namespace {
 
 struct Comparison {
   std::string unit, op, reference;
-  bool claimed = false;  ///< a difference is a divergence
-  uint64_t greatest = 100000;
+  bool is_claimed = false;  ///< a difference is a divergence
+  uint64_t most_cases = 100000;
 };
 
-/// Compares drawn cases until the deadline or the greatest number; batches grow while they are quick.
+/// Compares drawn cases until the deadline or the maximum number; batches grow while they are quick.
 void compare(Context& context, const Comparison& c, const std::string& step, Json& result, Clock::time_point deadline) {
-  Json row = {{"op", c.op}, {"reference", c.reference}, {"claimed", c.claimed}, {"cases", 0}, {"differs", 0}};
+  Json row = {{"op", c.op}, {"reference", c.reference}, {"claimed", c.is_claimed}, {"cases", 0}, {"differs", 0}};
   size_t column = 0;
   const Result<Op> op = parse_op(c.op, column);
   if (!op) throw std::runtime_error(c.op + ": " + op.refusal().reason);
@@ -39,9 +39,9 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
                                to_hex(d.cases.op().d, d.results[0]) + ", " + c.reference + " " +
                                to_hex(d.cases.op().d, d.results.back());
       row["first"] = text;
-      if (c.claimed) context.book.find("divergence", step, c.unit, text);
+      if (c.is_claimed) context.book.note_finding("divergence", step, c.unit, text);
     }
-    if (c.claimed) context.book.keep("divergent.cases", c.unit, d.cases, nullptr);
+    if (c.is_claimed) context.book.keep_cases("divergent.cases", c.unit, d.cases, nullptr);
     differs += count;
   };
   const auto end = [&](const char* status) {
@@ -51,17 +51,17 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
     result["rows"].push_back(std::move(row));
   };
   try {
-    while (cases < c.greatest && Clock::now() < deadline) {
+    while (cases < c.most_cases && Clock::now() < deadline) {
       Batch batch;
-      generator.fill(cases, static_cast<size_t>(std::min<uint64_t>(size, c.greatest - cases)), batch);
+      generator.fill(cases, static_cast<size_t>(std::min<uint64_t>(size, c.most_cases - cases)), batch);
       Outcomes got, expected;
       const auto begin = Clock::now();
       run_or_lose(context, **unit, batch, got);
       (*reference)->run(batch, expected);
-      compare_units("equals_model", c.claimed ? Severity::contract : Severity::semantic, batch, c.unit, got,
+      compare_units("equals_model", c.is_claimed ? Severity::contract : Severity::semantic, batch, c.unit, got,
                     c.reference, expected, report);
       cases += batch.size();
-      if (since(begin) < 0.05) size = std::min<size_t>(2 * size, 16384);
+      if (seconds_since(begin) < 0.05) size = std::min<size_t>(2 * size, 16384);
     }
   } catch (...) {
     end("cut short");  // the step's own entry says why
@@ -70,14 +70,14 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
   end(cases ? "done" : "out of time");
 }
 
-Step comparison_step(Context& context, const std::string& name, const std::string& unit, double each,
+Step comparison_step(Context& context, const std::string& name, const std::string& unit, double seconds_each,
                      std::vector<Comparison> all) {
-  const double limit = each * double(all.size());
+  const double limit = seconds_each * double(all.size());
   return {name, "compare", unit, limit,
-          [&context, name, each, all = std::move(all)](Json& result, Clock::time_point deadline) {
+          [&context, name, seconds_each, all = std::move(all)](Json& result, Clock::time_point deadline) {
             result["rows"] = Json::array();
             for (const Comparison& one : all)
-              compare(context, one, name, result, std::min(deadline, after(Clock::now(), each)));
+              compare(context, one, name, result, std::min(deadline, seconds_after(Clock::now(), seconds_each)));
           }};
 }
 
@@ -118,23 +118,22 @@ std::vector<Step> conversion_steps(Context& context) {
 }
 
 std::vector<Step> ozaki_steps(Context& context) {
-  struct On {
-    const char* slice;
-    const char* unit;
+  struct SlicedProduct {
+    const char *slice, *unit;  ///< format of the slices; the unit that multiplies them
   };
-  constexpr On units[] = {{"fp16", "cuda:mma.m16n8k16.f32.f16.f16.f32"},
-                          {"bf16", "cuda:mma.m16n8k16.f32.bf16.bf16.f32"},
-                          {"tf32", "cuda:mma.m16n8k8.f32.tf32.tf32.f32"},
-                          {"e4m3", "cuda:wgmma.m64n8k32.f32.e4m3.e4m3.f32"},
-                          {"fp16", "cuda:wgmma.m64n8k16.f32.f16.f16.f32"},
-                          {"s8", "cuda:mma.m16n8k32.s32.s8.s8.s32"},
-                          {"fp16", "cublas:gemmex.fp16"},
-                          {"s8", "cublas:gemmex.s8"}};
+  constexpr SlicedProduct products[] = {{"fp16", "cuda:mma.m16n8k16.f32.f16.f16.f32"},
+                                        {"bf16", "cuda:mma.m16n8k16.f32.bf16.bf16.f32"},
+                                        {"tf32", "cuda:mma.m16n8k8.f32.tf32.tf32.f32"},
+                                        {"e4m3", "cuda:wgmma.m64n8k32.f32.e4m3.e4m3.f32"},
+                                        {"fp16", "cuda:wgmma.m64n8k16.f32.f16.f16.f32"},
+                                        {"s8", "cuda:mma.m16n8k32.s32.s8.s8.s32"},
+                                        {"fp16", "cublas:gemmex.fp16"},
+                                        {"s8", "cublas:gemmex.s8"}};
   std::vector<Step> steps;
-  for (const On& on : units) {
-    if (!selected(context, on.unit)) continue;
-    const std::string name = std::string("ozaki:dgemm.") + on.slice + "?sum=exact,on=" + on.unit;
-    steps.push_back(comparison_step(context, "Ozaki products", on.unit, context.scaled(3),
+  for (const auto& [slice, unit] : products) {
+    if (!selected(context, unit)) continue;
+    const std::string name = std::string("ozaki:dgemm.") + slice + "?sum=exact,on=" + unit;
+    steps.push_back(comparison_step(context, "Ozaki products", unit, context.scaled(3),
                                     {{name, gemm("fp64", "fp64"), "exact", true}}));
   }
   return steps;

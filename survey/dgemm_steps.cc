@@ -13,8 +13,8 @@
 namespace mmafuzz::survey {
 namespace {
 
-constexpr int samples = 64;
-constexpr double phi = 0.1;  // Mukunoki et al. 2020, section 5
+constexpr int samples = 64;  ///< elements of each product whose errors are computed
+constexpr double phi = 0.1;  ///< spread of the matrices' magnitudes (Mukunoki et al. 2020, section 5)
 
 Op dgemm_op() {
   size_t column = 0;
@@ -27,28 +27,28 @@ struct Way {
   DgemmRequest request;
   gemm::NamedPlan oracle;  ///< of an Ozaki scheme: the same plan on an exact dot unit
 
-  bool sliced() const { return request.slices.count > 0; }
-  bool emulated() const {
-    return !sliced() && cublas_rows()[size_t(request.row)].arithmetic == CublasRow::Arithmetic::emulated;
+  bool is_sliced() const { return request.slices.count > 0; }
+  bool is_emulated() const {
+    return !is_sliced() && cublas_rows()[size_t(request.row)].arithmetic == CublasRow::Arithmetic::emulated;
   }
 };
 
 /// All ways for an n. Ozaki schemes come with slices that hold 53 bits, and with one slice more: what lies below the
 /// first ones counts where magnitudes spread.
 std::vector<Way> ways_of(const DgemmRequest& common) {
-  const auto of_row = [&](const char* row, Way way) {
+  const auto by_row = [&](const char* row, Way way) {
     way.unit = std::string("cublas:") + row;
     way.request = common;
     way.request.row = find_cublas_row(row);
     return way;
   };
-  std::vector<Way> ways = {of_row("dgemm", {"cublas:dgemm", "", {}, {}}),
-                           of_row("dgemm.emulated", {"cublas:dgemm.emulated", "", {}, {}})};
+  std::vector<Way> ways = {by_row("dgemm", {"cublas:dgemm", "", {}, {}}),
+                           by_row("dgemm.emulated", {"cublas:dgemm.emulated", "", {}, {}})};
   struct Scheme {
     const char *slice, *row, *exact_dots;
   };
   for (const Scheme& scheme : {Scheme{"fp16", "gemmex.fp16", "ieee:fma"}, Scheme{"s8", "gemmex.s8", "integer"}}) {
-    Way way = of_row(scheme.row, {});
+    Way way = by_row(scheme.row, {});
     OzakiSlices& slices = way.request.slices;
     slices.widths = widest_slices(cublas_rows()[size_t(way.request.row)], common.n);
     slices.count = (53 + slices.widths.b - 1) / slices.widths.b;
@@ -79,7 +79,7 @@ class SampledElements {
       scale.top = greatest_top(row) + greatest_top(column);
       std::vector<uint64_t> row_magnitudes = row, column_magnitudes = column;
       for (std::vector<uint64_t>* all : {&row_magnitudes, &column_magnitudes})
-        for (uint64_t& x : *all) x &= low_mask(63);
+        for (uint64_t& x : *all) x &= low_mask(63);  // without its sign
       gemm::element_value(dgemm_op(), {row_magnitudes, column_magnitudes, 0}, scale.magnitude.get());
     }
   }
@@ -99,7 +99,7 @@ class SampledElements {
       exact::set_from_encoding(value.get(), fp64, d[s]);
       mpfr_sub(error.get(), value.get(), exact_[s].get(), MPFR_RNDN);
       mpfr_mul_d(bound.get(), scales_[s].magnitude.get(), nu / (1 - nu), MPFR_RNDU);
-      if (way.emulated()) {
+      if (way.is_emulated()) {
         mpfr_set_ui_2exp(fixed.get(), static_cast<unsigned long>(way.request.n), scales_[s].top - way.request.bits + 8,
                          MPFR_RNDU);
         mpfr_add(bound.get(), bound.get(), fixed.get(), MPFR_RNDU);
@@ -166,13 +166,13 @@ void check_bound(Context& context, const Way& way, const SampledElements& elemen
   row["beyond"] = beyond.size();
   if (beyond.empty()) return;
   const Cell first = sampled_cell(way.request, static_cast<int>(beyond[0]));
-  context.book.find("divergence", "FP64 products", way.name,
-                    std::to_string(beyond.size()) + " of " + std::to_string(d.size()) +
-                        " elements of n = " + std::to_string(way.request.n) +
-                        (way.emulated() ? " are no numbers or beyond a generous bound of fixed point"
-                                        : " are no numbers or beyond the bound of any order of summation") +
-                        "; at row " + std::to_string(first.row) + ", column " + std::to_string(first.column) + ": " +
-                        elements.beside_exact(beyond[0], d[beyond[0]]));
+  context.book.note_finding("divergence", "FP64 products", way.name,
+                            std::to_string(beyond.size()) + " of " + std::to_string(d.size()) +
+                                " elements of n = " + std::to_string(way.request.n) +
+                                (way.is_emulated() ? " are no numbers or beyond a generous bound of fixed point"
+                                                   : " are no numbers or beyond the bound of any order of summation") +
+                                "; at row " + std::to_string(first.row) + ", column " + std::to_string(first.column) +
+                                ": " + elements.beside_exact(beyond[0], d[beyond[0]]));
 }
 
 void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& result, Clock::time_point deadline) {
@@ -183,7 +183,7 @@ void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& re
   std::vector<uint64_t> native;
   for (size_t i = 0; i < ways.size(); ++i) {
     const Way& way = ways[i];
-    const double left = until(deadline);
+    const double left = seconds_until(deadline);
     if (left <= 0) throw OutOfTime("before " + way.name);
     DgemmRequest request = way.request;
     request.seconds = left / double(ways.size() - i) / 4;  // the first run, profile and check take time, too
@@ -203,7 +203,7 @@ void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& re
     row["tflops"] = 2 * n * n * n / times.median / 1e12;
     const double error = elements.greatest_relative_error(answer->sampled);
     if (std::isfinite(error)) row["error"] = error;
-    if (!way.sliced()) check_bound(context, way, elements, answer->sampled, row);
+    if (!way.is_sliced()) check_bound(context, way, elements, answer->sampled, row);
     if (way.name == "cublas:dgemm") {
       native_seconds = times.median;
       native = answer->sampled;
@@ -211,16 +211,16 @@ void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& re
     if (native_seconds > 0) row["times_native"] = native_seconds / times.median;
     if (way.name == "cublas:dgemm.emulated" && answer->sampled == native)
       row["why"] = "the results of native arithmetic: cuBLAS did not emulate";
-    if (way.sliced()) {
+    if (way.is_sliced()) {
       row["split"] = times.split;
       row["products"] = times.products;
       row["sums"] = times.sums;
       const uint64_t differs = elements.differ_from(way.oracle, context.registry, answer->sampled);
       row["differs"] = differs;
       if (differs)
-        context.book.find("divergence", "FP64 products", way.name,
-                          std::to_string(differs) + " of " + std::to_string(samples) + " elements of n = " +
-                              std::to_string(request.n) + " differ from the same plan in the oracles");
+        context.book.note_finding("divergence", "FP64 products", way.name,
+                                  std::to_string(differs) + " of " + std::to_string(samples) + " elements of n = " +
+                                      std::to_string(request.n) + " differ from the same plan in the oracles");
     }
     result["rows"].push_back(std::move(row));
   }
@@ -240,7 +240,8 @@ std::vector<Step> dgemm_steps(Context& context) {
     std::vector<Way> ways = ways_of(common);
     std::erase_if(ways, [&](const Way& way) { return !selected(context, way.unit); });
     if (ways.empty()) continue;
-    steps.push_back({"FP64 products", "dgemm", "n = " + std::to_string(n), context.scaled(n > 4096 ? 25 : 8),
+    steps.push_back({"FP64 products", "dgemm", "n = " + std::to_string(n),
+                     context.scaled(n > 4096 ? 25 : 8),  // the work grows with n^3
                      [&context, n, ways](Json& result, Clock::time_point deadline) {
                        result["n"] = n;
                        multiply_every_way(context, ways, result, deadline);

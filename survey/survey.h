@@ -14,13 +14,14 @@
 namespace mmafuzz::survey {
 
 using Clock = std::chrono::steady_clock;
-/// Seconds since a time.
-inline double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
-/// Seconds until a time; negative where it has passed.
-inline double until(Clock::time_point to) { return -since(to); }
-/// The time that lies so many seconds after another.
-inline Clock::time_point after(Clock::time_point from, double seconds) {
-  return from + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+/// Negative where the time has passed.
+inline double seconds_until(Clock::time_point end) { return -seconds_since(end); }
+/// The time that lies so many seconds after `start`.
+inline Clock::time_point seconds_after(Clock::time_point start, double seconds) {
+  return start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 struct Options {
@@ -41,11 +42,11 @@ struct Context {
   const Registry& registry;
   std::shared_ptr<DeviceChild> child;
   Book& book;
-  Clock::time_point start, end;           ///< no step continues beyond the end
-  Clock::time_point last_call;            ///< by then, a call that is in flight at the end must return
-  unsigned arch = 0;                      ///< bit of the device's architecture
-  std::string family;                     ///< "hopper"
-  std::vector<const Instruction*> units;  ///< of matrix units that the device has and options.units name
+  Clock::time_point start, end;                  ///< no step continues beyond the end
+  Clock::time_point last_call;                   ///< by then, a call that is in flight at the end must return
+  unsigned arch = 0;                             ///< bit of the device's architecture
+  std::string family;                            ///< of the models that describe the device: "hopper"
+  std::vector<const Instruction*> instructions;  ///< that the device has, of units that options.units name
 
   /// Seconds of a survey of 480 seconds, scaled down with a shorter one.
   double scaled(double seconds) const { return seconds * std::min(1.0, options.seconds / 480); }

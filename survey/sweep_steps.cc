@@ -1,10 +1,14 @@
 // Sweeps of matrix units: short ones of all, long ones of all with those that disagreed first, rates.
 #include "core/case_text.h"
+#include "core/text.h"
 #include "gpu_bridge/families/device_sweep.h"
 #include "survey/survey.h"
 
 namespace mmafuzz::survey {
 namespace {
+
+constexpr size_t most_kept_dots = 200;  ///< divergent dots of a sweep in the case file
+constexpr size_t most_listed_dots = 3;  ///< ... and in the step's result
 
 /// Writes what a sweep has found so far to the result and the case files.
 void write_down(Context& context, const SweepRun& sweep, const SweepSubject& subject, Json& result) {
@@ -16,16 +20,14 @@ void write_down(Context& context, const SweepRun& sweep, const SweepSubject& sub
   result["bins"] = sweep.bins();
   result["device_seconds"] = sweep.seconds();
   if (sweep.seconds() > 0) result["dots_per_second"] = double(sweep.dots()) / sweep.seconds();
-  std::string diagnosis;
-  for (const std::string& one : sweep.diagnoses()) diagnosis += (diagnosis.empty() ? "" : "; ") + one;
-  if (!diagnosis.empty()) result["diagnosis"] = diagnosis;
+  if (!sweep.diagnoses().empty()) result["diagnosis"] = joined(sweep.diagnoses(), "; ");
   if (const size_t unstable = sweep.unstable().size()) {
     Batch batch(subject.op);
     batch.resize(unstable);
     for (size_t c = 0; c < unstable; ++c) sweep.put(sweep.unstable()[c], batch, c);
-    context.book.keep("unstable.cases", subject.unit->name(), batch, nullptr);
+    context.book.keep_cases("unstable.cases", subject.unit->name(), batch, nullptr);
   }
-  const size_t kept = std::min<size_t>(sweep.divergences().size(), 200);
+  const size_t kept = std::min(sweep.divergences().size(), most_kept_dots);
   if (kept == 0) return;
   Batch batch(subject.op);
   batch.resize(kept);
@@ -36,11 +38,11 @@ void write_down(Context& context, const SweepRun& sweep, const SweepSubject& sub
     const SweepDivergence& d = sweep.divergences()[c];
     sweep.put(d.dot, batch, c);
     got.results.set(c, 0, d.got);
-    if (c < 3)
+    if (c < most_listed_dots)
       result["first"].push_back(to_text(subject.op) + ": " + case_line(batch, c) + ": " + to_hex(subject.op.d, d.got) +
                                 ", claimed " + to_hex(subject.op.d, d.expected));
   }
-  context.book.keep("divergent.cases", subject.unit->name(), batch, &got);
+  context.book.keep_cases("divergent.cases", subject.unit->name(), batch, &got);
 }
 
 /// Dots of the first epoch; an epoch is one run of many tiles on the device.
@@ -71,24 +73,25 @@ void sweep_unit(Context& context, const Instruction& i, const std::string& form,
       sweep.epoch(greatest);
       if (sweep.unanswered_dots()) throw DeviceLost("when divergent tiles ran again: " + context.child->last_loss());
       const uint64_t tiles = sweep.dots() / cells;
-      const double rate = double(tiles) / std::max(since(start), 1e-3), left = std::max(0.0, until(deadline));
-      greatest = std::max<uint64_t>(1, static_cast<uint64_t>(rate * left * 0.7));
+      const double rate = double(tiles) / std::max(seconds_since(start), 1e-3),
+                   left = std::max(0.0, seconds_until(deadline));
+      greatest = std::max<uint64_t>(1, static_cast<uint64_t>(rate * left * 0.7));  // less, as rates vary
     } while (Clock::now() < deadline);
   } catch (...) {
     write_down(context, sweep, subject, result);
     if (sweep.divergent_dots())
-      context.book.find("divergence", step, unit,
-                        std::to_string(sweep.divergent_dots()) + " dots, before the sweep ended");
+      context.book.note_finding("divergence", step, unit,
+                                std::to_string(sweep.divergent_dots()) + " dots, before the sweep ended");
     throw;
   }
   write_down(context, sweep, subject, result);
   const std::string why = result.contains("diagnosis") ? "; " + result["diagnosis"].get<std::string>() : "";
   if (sweep.divergent_dots())
-    context.book.find("divergence", step, unit,
-                      std::to_string(sweep.divergent_dots()) + " of " + std::to_string(sweep.dots()) +
-                          " dots differ from " + (integer ? "the integer sum" : model) + why);
+    context.book.note_finding("divergence", step, unit,
+                              std::to_string(sweep.divergent_dots()) + " of " + std::to_string(sweep.dots()) +
+                                  " dots differ from " + (integer ? "the integer sum" : model) + why);
   if (sweep.unstable_dots())
-    context.book.find(
+    context.book.note_finding(
         "unstable", step, unit,
         std::to_string(sweep.unstable_dots()) + " dots came out otherwise when run again: the second answer differs");
 }
@@ -102,9 +105,9 @@ Step sweep_step(Context& context, const std::string& name, const Instruction* i,
 }
 
 std::vector<Step> sweeps(Context& context, const std::string& name, const std::vector<const Instruction*>& units,
-                         double each, uint64_t seed) {
+                         double seconds_each, uint64_t seed) {
   std::vector<Step> steps;
-  for (const Instruction* i : units) steps.push_back(sweep_step(context, name, i, "", each, seed));
+  for (const Instruction* i : units) steps.push_back(sweep_step(context, name, i, "", seconds_each, seed));
   return steps;
 }
 
@@ -119,7 +122,7 @@ std::vector<std::string> other_forms(const Instruction& i) {
 /// The instructions that have a reference: a model, or the sum of integers.
 std::vector<const Instruction*> sweepable(const Context& context) {
   std::vector<const Instruction*> units;
-  for (const Instruction* i : context.units)
+  for (const Instruction* i : context.instructions)
     if (i->op.d.fields().integer || !claimed_model(*i, context.arch).empty()) units.push_back(i);
   return units;
 }
@@ -147,14 +150,14 @@ std::vector<Step> long_sweep_steps(Context& context) {
   std::stable_sort(units.begin(), units.end(), [&](const Instruction* x, const Instruction* y) {
     return disagreed(context, "cuda:" + x->name) && !disagreed(context, "cuda:" + y->name);
   });
-  const double left = until(context.end) - context.scaled(20);
+  const double left = seconds_until(context.end) - context.scaled(20);  // for the rates after them
   if (units.empty() || left <= 0) return {};
   return sweeps(context, "long sweep", units, left / double(units.size()), context.options.seed + 1);
 }
 
 std::vector<Step> rate_steps(Context& context) {
   const std::vector<const Instruction*> units = sweepable(context);
-  const double left = until(context.end);
+  const double left = seconds_until(context.end);
   if (units.empty() || left <= 0) return {};
   return sweeps(context, "rate", units, 0.8 * left / double(units.size()), context.options.seed + 2);
 }

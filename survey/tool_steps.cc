@@ -16,8 +16,8 @@ namespace {
 /// The tool's file in PATH or in the toolkit; empty where there is none.
 std::string sanitizer() {
   if (const std::string file = find_in_path("compute-sanitizer"); !file.empty()) return file;
-  const std::string of_toolkit = "/usr/local/cuda/bin/compute-sanitizer";
-  return access(of_toolkit.c_str(), X_OK) == 0 ? of_toolkit : "";
+  const std::string in_toolkit = "/usr/local/cuda/bin/compute-sanitizer";
+  return access(in_toolkit.c_str(), X_OK) == 0 ? in_toolkit : "";
 }
 
 /// Runs a command with its output in a file. Returns its exit code, 128 plus the signal that ended it, or -1 where it
@@ -40,7 +40,7 @@ int run_until(std::vector<std::string> command, const std::string& output, Clock
   while (waitpid(pid, &status, WNOHANG) == 0) {
     if (Clock::now() > deadline) {
       kill(-pid, SIGKILL);
-      kill(pid, SIGKILL);
+      kill(pid, SIGKILL);  // where the child has no process group yet
       waitpid(pid, &status, 0);
       return -1;
     }
@@ -54,7 +54,7 @@ int run_until(std::vector<std::string> command, const std::string& output, Clock
 std::vector<Step> sanitizer_steps(Context& context) {
   const std::string tool = sanitizer();
   std::vector<Step> steps;
-  for (const Instruction* i : context.units) {
+  for (const Instruction* i : context.instructions) {
     // One unit of each family of kernels is enough: their kernels are instances of one template.
     const std::string unit = "cuda:" + i->name, family = unit.substr(0, unit.find(".m"));
     const bool known = std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
@@ -73,7 +73,7 @@ std::vector<Step> sanitizer_steps(Context& context) {
                                   "sweep", "--unit", unit, "--seed", "1", "--cases", "4096"},
                                  output, deadline);
       result["output"] = output;
-      if (code == 99) context.book.find("failed", "compute-sanitizer", unit, "errors, see " + output);
+      if (code == 99) context.book.note_finding("failed", "compute-sanitizer", unit, "errors, see " + output);
       result["why"] = code == -1 ? "ended at its limit" : "exit code " + std::to_string(code);
     };
     steps.push_back({"compute-sanitizer", "tool", unit, context.scaled(20), work});
