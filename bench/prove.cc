@@ -200,7 +200,7 @@ bool print_table_4(prove::Solvers& solvers, double seconds) {
     const double searched = search_seconds(*row.paper, seeds, seconds);
     fmt::print("| {} | {} | {} | {} | {} | {:.5f} |\n", row.paper->name, row.paper->z3, row.paper->cvc5,
                answer.verdict == prove::Verdict::sat ? fmt::format("{:.3f}", answer.seconds) : "no witness",
-               answer.solver, searched);
+               answer.solver + answer.reason, searched);
     std::fflush(stdout);
   }
   const auto one_bit = [](Expressions& in) { return std::vector<Expression>{in.variable("x", 1)}; };

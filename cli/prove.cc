@@ -69,7 +69,7 @@ int run_mutants(const ProveOptions& options) {
     }
   }
   output.say(fmt::format("{} equivalent, {} killed, {} unknown, {} declined{}", equivalent, killed, unknown, declined,
-                         where(options.inquiry)));
+                         domain_clause(options.inquiry)));
   return output.end(unknown + declined > 0 ? exit_unknown : killed > 0 ? exit_divergence : exit_ok);
 }
 
@@ -224,7 +224,7 @@ void add_prove(Arguments& app, int& status) {
           "integer_bits", found.bits,
           (found.bits == 1 ? "1 integer bit is enough"
                            : fmt::format("{} integer bits are enough, {} are not", found.bits, found.bits - 1)) +
-              where(options->inquiry));
+              domain_clause(options->inquiry));
     output.end(status);
   });
   Arguments* monotone = sub->add_subcommand(

@@ -8,24 +8,21 @@
 namespace mmafuzz::prove {
 namespace {
 
+/// 2^width - 1. A width of all bits of Word is allowed, by which 1 cannot be shifted.
 template <class Word>
 Word mask_of(int width) {
-  return width >= std::numeric_limits<Word>::digits ? static_cast<Word>(~Word(0))
-                                                    : static_cast<Word>((Word(1) << width) - Word(1));
-}
-template <>
-uint128 mask_of<uint128>(int width) {
-  return width >= 128 ? ~uint128{0} : (uint128{1} << width) - 1;
+  const Word top = static_cast<Word>(Word(1) << (width - 1));
+  return static_cast<Word>(top - Word(1) + top);
 }
 
 }  // namespace
 
-/// The value of one step. `at` has the values of all slots, whose bits beyond their width are 0. A shift by the width
-/// or more gives 0.
+/// The value of one step. `slots` has the values of all slots, whose bits beyond their width are 0. A shift by the
+/// width or more gives 0.
 template <class Word>
-Word Evaluator::value_of(const Step& s, const Word* at) {
-  const auto x = [&]() -> const Word& { return at[s.argument[0]]; };
-  const auto y = [&]() -> const Word& { return at[s.argument[1]]; };
+Word Evaluator::value_of(const Step& s, const Word* slots) {
+  const auto x = [&]() -> const Word& { return slots[s.argument[0]]; };
+  const auto y = [&]() -> const Word& { return slots[s.argument[1]]; };
   const auto kept = [&](const Word& value) { return static_cast<Word>(value & mask_of<Word>(s.width)); };
   switch (s.operation) {
     case Operation::bvnot: return kept(static_cast<Word>(~x()));
@@ -45,7 +42,7 @@ Word Evaluator::value_of(const Step& s, const Word* at) {
       const bool negative = static_cast<bool>((x() >> (s.first_width - 1)) & Word(1));
       return negative ? kept(static_cast<Word>(x() | ~mask_of<Word>(s.first_width))) : x();
     }
-    case Operation::ite: return x() != Word(0) ? y() : at[s.argument[2]];
+    case Operation::ite: return x() != Word(0) ? y() : slots[s.argument[2]];
     case Operation::equal: return Word(x() == y() ? 1u : 0u);
     case Operation::bvult: return Word(x() < y() ? 1u : 0u);
     case Operation::bvslt: {
@@ -59,30 +56,30 @@ Word Evaluator::value_of(const Step& s, const Word* at) {
 }
 
 template <class Word>
-void Evaluator::run_in(const std::vector<uint64_t>& values, std::vector<uint64_t>& results) const {
-  static thread_local std::vector<Word> at;
+void Evaluator::run_with(const std::vector<uint64_t>& values, std::vector<uint64_t>& results) const {
+  static thread_local std::vector<Word> slots;
   const size_t first_step = constants_.size();
-  at.resize(first_step + steps_.size());
-  for (size_t i = 0; i < first_step; ++i) at[i] = static_cast<Word>(constants_[i]);
-  for (size_t i = 0; i < variables_.size(); ++i) at[variables_[i]] = Word(values[i]);
-  for (size_t i = 0; i < steps_.size(); ++i) at[first_step + i] = value_of<Word>(steps_[i], at.data());
+  slots.resize(first_step + steps_.size());
+  for (size_t i = 0; i < first_step; ++i) slots[i] = static_cast<Word>(constants_[i]);
+  for (size_t i = 0; i < variables_.size(); ++i) slots[variables_[i]] = Word(values[i]);
+  for (size_t i = 0; i < steps_.size(); ++i) slots[first_step + i] = value_of<Word>(steps_[i], slots.data());
   results.resize(results_.size());
-  for (size_t i = 0; i < results_.size(); ++i) results[i] = static_cast<uint64_t>(at[results_[i]]);
+  for (size_t i = 0; i < results_.size(); ++i) results[i] = static_cast<uint64_t>(slots[results_[i]]);
 }
 
 std::vector<uint32_t> in_order(const std::vector<Expression>& results) {
   std::vector<uint32_t> order, waiting;
   if (results.empty()) return order;
-  const Expressions& in = results[0].of();
-  std::vector<bool> seen(in.size());
+  const Expressions& table = results[0].table();
+  std::vector<bool> seen(table.size());
   for (const Expression& result : results) waiting.push_back(result.index());
   while (!waiting.empty()) {
-    const uint32_t at = waiting.back();
+    const uint32_t index = waiting.back();
     waiting.pop_back();
-    if (seen[at]) continue;
-    seen[at] = true;
-    order.push_back(at);
-    const Expressions::Node& n = in.node(at);
+    if (seen[index]) continue;
+    seen[index] = true;
+    order.push_back(index);
+    const Expressions::Node& n = table.node(index);
     for (int i = 0; i < arity(n.operation); ++i) waiting.push_back(n.argument[i]);
   }
   std::sort(order.begin(), order.end());  // a node is made after its arguments
@@ -90,9 +87,9 @@ std::vector<uint32_t> in_order(const std::vector<Expression>& results) {
 }
 
 Evaluator::Evaluator(const std::vector<Expression>& variables, const std::vector<Expression>& results) {
-  const Expressions& in = results.at(0).of();
+  const Expressions& table = results.at(0).table();
   const std::vector<uint32_t> order = in_order(results);
-  std::vector<uint32_t> slot(in.size(), UINT32_MAX);
+  std::vector<uint32_t> slot(table.size(), UINT32_MAX);
   const auto add = [&](uint32_t index, const Bits& value) {
     slot[index] = static_cast<uint32_t>(constants_.size());
     constants_.push_back(value);
@@ -102,19 +99,19 @@ Evaluator::Evaluator(const std::vector<Expression>& variables, const std::vector
     variables_.push_back(slot[variable.index()]);
   }
   for (const uint32_t index : order) {
-    const Expressions::Node& n = in.node(index);
+    const Expressions::Node& n = table.node(index);
     widest_ = std::max(widest_, n.width);
-    if (n.operation == Operation::constant) add(index, in.value(n));
+    if (n.operation == Operation::constant) add(index, table.value(n));
     if (n.operation == Operation::variable && slot[index] == UINT32_MAX)
-      throw Contradiction("a variable without a value: " + in.name(n));
+      throw Contradiction("a variable without a value: " + table.name(n));
   }
   for (const uint32_t index : order) {
-    const Expressions::Node& n = in.node(index);
+    const Expressions::Node& n = table.node(index);
     if (arity(n.operation) == 0) continue;
     Step s{n.operation, n.width, n.low, 0, 0, {}};
     for (int i = 0; i < arity(n.operation); ++i) s.argument[i] = slot[n.argument[i]];
-    s.first_width = in.node(n.argument[0]).width;
-    if (arity(n.operation) > 1) s.second_width = in.node(n.argument[1]).width;
+    s.first_width = table.node(n.argument[0]).width;
+    if (arity(n.operation) > 1) s.second_width = table.node(n.argument[1]).width;
     slot[index] = static_cast<uint32_t>(constants_.size() + steps_.size());
     steps_.push_back(s);
   }
@@ -122,9 +119,9 @@ Evaluator::Evaluator(const std::vector<Expression>& variables, const std::vector
 }
 
 void Evaluator::run(const std::vector<uint64_t>& values, std::vector<uint64_t>& results) const {
-  if (widest_ <= 64) run_in<uint64_t>(values, results);
-  else if (widest_ <= 128) run_in<uint128>(values, results);
-  else run_in<Bits>(values, results);
+  if (widest_ <= 64) run_with<uint64_t>(values, results);
+  else if (widest_ <= 128) run_with<uint128>(values, results);
+  else run_with<Bits>(values, results);
 }
 
 }  // namespace mmafuzz::prove

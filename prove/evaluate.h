@@ -24,9 +24,9 @@ class Evaluator {
     uint32_t argument[3];           ///< slots
   };
   template <class Word>
-  static Word value_of(const Step& step, const Word* at);
+  static Word value_of(const Step& step, const Word* slots);
   template <class Word>
-  void run_in(const std::vector<uint64_t>& values, std::vector<uint64_t>& results) const;
+  void run_with(const std::vector<uint64_t>& values, std::vector<uint64_t>& results) const;
 
   std::vector<uint32_t> variables_, results_;  ///< slots
   std::vector<Bits> constants_;                ///< of the slots before the steps; 0 for a variable

@@ -6,6 +6,7 @@
 
 #include "core/contradiction.h"
 #include "core/host_number.h"
+#include "core/text.h"
 #include "core/ulps.h"
 #include "core/unit_name.h"
 #include "oracles/gemm/residues.h"
@@ -79,7 +80,7 @@ Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths wi
       throw BadInput(
           fmt::format("{} holds digits of 1 to {} bits, not of {}", format.name(), digit_bits(format.fields()), width));
   const std::string text = fmt::format("sums of {} of digits of {} and {} bits are exact on {}",
-                                       products_text(products), widths.a, widths.b, unit);
+                                       counted(size_t(products), "product"), widths.a, widths.b, unit);
   const Magnitudes most{(int64_t{1} << widths.a) - 1, (int64_t{1} << widths.b) - 1};
   Reply f = ask_in_lemmas(solvers, exact_sums_question(op, u.model(), most), text, op, true, options);
   if (f.proof.outcome != Outcome::witness) return f;
@@ -98,8 +99,8 @@ ResidueSums ask_residue_sums(Solvers& solvers, const std::string& unit, const In
   ResidueSums found;
   found.products = gemm::exact_residue_products(op, *bound);
   const auto statement = [&](int64_t products) {
-    return fmt::format("sums of {} of integers of at most {} are exact on {}",
-                       products_text(static_cast<int>(products)), magnitude, unit);
+    return fmt::format("sums of {} of integers of at most {} are exact on {}", counted(size_t(products), "product"),
+                       magnitude, unit);
   };
   if (op.a.fields().integer) {
     found.enough = {.question = statement(found.products), .op = op};

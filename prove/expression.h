@@ -41,19 +41,21 @@ enum class Operation : uint8_t {
 
 class Expressions;
 
-/// A handle of a node. The Expressions object of() must outlive it. A default-constructed one is none.
+/// A handle of a node. table() must outlive it. A default-constructed one is none.
 class Expression {
  public:
   Expression() = default;
-  Expression(Expressions* of, uint32_t index) : of_(of), index_(index) {}
-  Expressions& of() const { return *of_; }
+  Expression(Expressions* table, uint32_t index) : table_(table), index_(index) {}
+  Expressions& table() const { return *table_; }
   uint32_t index() const { return index_; }
-  bool is_none() const { return of_ == nullptr; }
+  bool is_none() const { return table_ == nullptr; }
   int width() const;
-  friend bool operator==(const Expression& x, const Expression& y) { return x.of_ == y.of_ && x.index_ == y.index_; }
+  friend bool operator==(const Expression& x, const Expression& y) {
+    return x.table_ == y.table_ && x.index_ == y.index_;
+  }
 
  private:
-  Expressions* of_ = nullptr;
+  Expressions* table_ = nullptr;
   uint32_t index_ = 0;
 };
 
@@ -93,11 +95,11 @@ class Expressions {
   std::vector<Node> nodes_;
   std::vector<Bits> constants_;
   std::vector<std::string> names_;
-  std::unordered_map<Node, uint32_t, Hash> known_;
-  std::unordered_map<std::string, uint32_t> constant_places_;
+  std::unordered_map<Node, uint32_t, Hash> index_of_node_;
+  std::unordered_map<std::string, uint32_t> index_of_constant_;  ///< in constants_, by "width:value"
 };
 
-inline int Expression::width() const { return of_->node(index_).width; }
+inline int Expression::width() const { return table_->node(index_).width; }
 
 Bits ones(int width);            ///< 2^width - 1
 int arity(Operation operation);  ///< the number of arguments
@@ -128,10 +130,13 @@ Expression sign_extend(Expression x, int width);
 Expression bit(Expression x, int place);
 Expression append_zeros(Expression x, int count);
 Expression is_zero(Expression x);
-Expression any_bit(Expression x);  ///< whether a bit of x is 1
+Expression any_bit(Expression x);                    ///< whether a bit of x is 1
+Expression at_most(Expression x, const Bits& most);  ///< unsigned
+/// Whether x, in two's complement, is one of least..greatest.
+Expression is_between(Expression x, int64_t least, int64_t greatest);
 /// One bit: all of no expressions is 1, any of none is 0.
-Expression all_of(Expressions& in, const std::vector<Expression>& x);
-Expression any_of(Expressions& in, const std::vector<Expression>& x);
+Expression all_of(Expressions& table, const std::vector<Expression>& x);
+Expression any_of(Expressions& table, const std::vector<Expression>& x);
 Expression signed_greater_of(Expression x, Expression y);
 Expression as_number(Expression x, int64_t value);  ///< a constant of x's width
 

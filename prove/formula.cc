@@ -10,6 +10,7 @@ namespace mmafuzz::prove {
 namespace {
 
 /// The result of one instruction: the kernel's own text (arithmetic/kernels/), whose numbers are expressions.
+/// kernels.def.h names the domain of plain numbers; each has a domain of expressions in its place here.
 Expression instruction_formula(const DotModel& m, const Operands& x, const FormatFields& c_format,
                                std::vector<Stage>& stages) {
   using OneDot = TermDots;
@@ -31,10 +32,10 @@ Expression instruction_formula(const DotModel& m, const Operands& x, const Forma
 }  // namespace
 
 Formula dot_formula(const DotModel& model, const Operands& operands) {
-  Expressions& in = operands.c.of();
+  Expressions& table = operands.c.table();
   const int k = static_cast<int>(operands.a.size());
-  const auto at = [&](const std::vector<Expression>& x, int i, const FormatFields& f, uint64_t padding) {
-    return i < static_cast<int>(x.size()) ? x[size_t(i)] : in.constant(f.width, Bits(padding));
+  const auto element = [&](const std::vector<Expression>& x, int i, const FormatFields& f, uint64_t padding) {
+    return i < static_cast<int>(x.size()) ? x[size_t(i)] : table.constant(f.width, Bits(padding));
   };
   const auto one = [](const FormatFields& f) { return uint64_t(f.bias) << (f.fraction_bits + f.ignored_low_bits); };
 
@@ -42,20 +43,20 @@ Formula dot_formula(const DotModel& model, const Operands& operands) {
   all.result = operands.c;
   FormatFields c_format = model.c;
   for (int first = 0; first < k || first == 0; first += model.k) {
-    Operands step;
+    Operands instruction;
     for (int place = 0; place < model.k; ++place) {
       const int i = first + product_at(model, place);
-      step.a.push_back(at(operands.a, i, model.a, 0));
-      step.b.push_back(at(operands.b, i, model.b, 0));
+      instruction.a.push_back(element(operands.a, i, model.a, 0));
+      instruction.b.push_back(element(operands.b, i, model.b, 0));
     }
-    step.c = all.result;
+    instruction.c = all.result;
     if (model.scale_block > 0)
       for (int i = first / model.scale_block; i * model.scale_block < first + model.k; ++i) {
-        step.scale_a.push_back(at(operands.scale_a, i, model.scale_a, one(model.scale_a)));
-        step.scale_b.push_back(at(operands.scale_b, i, model.scale_b, one(model.scale_b)));
+        instruction.scale_a.push_back(element(operands.scale_a, i, model.scale_a, one(model.scale_a)));
+        instruction.scale_b.push_back(element(operands.scale_b, i, model.scale_b, one(model.scale_b)));
       }
     const size_t before = all.stages.size();
-    all.result = instruction_formula(model, step, c_format, all.stages);
+    all.result = instruction_formula(model, instruction, c_format, all.stages);
     for (size_t i = before; i < all.stages.size() && k > model.k; ++i)
       all.stages[i].name = "instruction " + std::to_string(first / model.k) + ", " + all.stages[i].name;
     c_format = model.d;
@@ -63,14 +64,15 @@ Formula dot_formula(const DotModel& model, const Operands& operands) {
   return all;
 }
 
-Operands dot_variables(Expressions& in, const Op& op, const std::string& suffix) {
+Operands dot_variables(Expressions& table, const Op& op, const std::string& suffix) {
   Operands x;
   const auto fill = [&](std::vector<Expression>& field, const char* name, const Format& f, int count) {
-    for (int i = 0; i < count; ++i) field.push_back(in.variable(name + std::to_string(i) + suffix, f.fields().width));
+    for (int i = 0; i < count; ++i)
+      field.push_back(table.variable(name + std::to_string(i) + suffix, f.fields().width));
   };
   fill(x.a, "a", op.a, op.k);
   fill(x.b, "b", op.b, op.k);
-  x.c = in.variable("c" + suffix, op.c.fields().width);
+  x.c = table.variable("c" + suffix, op.c.fields().width);
   fill(x.scale_a, "sa", op.scale_a, op.scales());
   fill(x.scale_b, "sb", op.scale_b, op.scales());
   return x;

@@ -37,7 +37,7 @@ Formula dot_formula(const DotModel& model, const Operands& operands);
 
 /// Variables for the operands of a dot: "a0", "b0", ..., "c", "sa0", "sb0", each with the suffix at its end. Two cases
 /// of one question need different suffixes.
-Operands dot_variables(Expressions& in, const Op& op, const std::string& suffix = "");
+Operands dot_variables(Expressions& table, const Op& op, const std::string& suffix = "");
 
 /// All operands in the order of the op's columns: a, b, c, scales of a, scales of b.
 std::vector<Expression> in_case_order(const Operands& operands);

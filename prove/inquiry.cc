@@ -9,6 +9,7 @@
 
 #include "core/case_text.h"
 #include "core/contradiction.h"
+#include "core/text.h"
 #include "core/ulps.h"
 #include "core/unit_name.h"
 #include "arithmetic/decode.h"
@@ -22,7 +23,9 @@
 
 namespace mmafuzz::prove {
 
-std::string where(const InquiryOptions& options) { return options.domain.empty() ? "" : " where " + options.domain; }
+std::string domain_clause(const InquiryOptions& options) {
+  return options.domain.empty() ? "" : " where " + options.domain;
+}
 
 Op op_of(const std::string& unit, const InquiryOptions& options) {
   if (!options.op.empty()) return op_from_text(options.op);
@@ -43,22 +46,22 @@ std::string result_of(const Unit& unit, const Batch& batch) {
   return to_hex(batch.op().d, outcomes.results.get(0));
 }
 
-void refuse_witness(const Reply& f) {
-  throw Contradiction("the formula and the units disagree on " + f.question + ": the solver's case '" +
-                      case_line(f.witness, 0) + "' of '" + to_text(f.op) + "' is no witness");
+void refuse_witness(const Reply& reply) {
+  throw Contradiction("the formula and the units disagree on " + reply.question + ": the solver's case '" +
+                      case_line(reply.witness, 0) + "' of '" + to_text(reply.op) + "' is no witness");
 }
 
-Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& statement, const Op& op,
-          InquiryOptions& rest) {
-  const std::string text = statement + where(rest);
+Reply put_question(Solvers& solvers, const MakeQuestion& make, const std::string& statement, const Op& op,
+                   InquiryOptions& rest) {
+  const std::string text = statement + domain_clause(rest);
   Reply reply{text, op};
   if (rest.proof.spent >= rest.proof.seconds) {
     reply.proof.reason = no_answer_in(rest.proof);
     return reply;
   }
   const auto begin = std::chrono::steady_clock::now();
-  Expressions in;
-  CaseQuestion question = make(in);
+  Expressions table;
+  CaseQuestion question = make(table);
   question.question.text = text;
   if (const Result<bool> allowed = restrict_to(question, rest.domain); !allowed)
     throw BadInput(allowed.refusal().reason);
@@ -72,8 +75,6 @@ Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& stateme
   return reply;
 }
 
-std::string products_text(int count) { return fmt::format("{} product{}", count, count == 1 ? "" : "s"); }
-
 Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::string& text, const Op& op,
                     bool lemmas_apply, const InquiryOptions& options) {
   InquiryOptions rest = options;
@@ -81,7 +82,7 @@ Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::
     Reply all{.question = text, .op = op, .argument = asked.argument};
     bool proven = true;
     for (size_t i = 0; proven && i < asked.lemmas.size(); ++i) {
-      const Reply lemma = put(solvers, asked.lemmas[i], text + ", lemma " + std::to_string(i + 1), op, rest);
+      const Reply lemma = put_question(solvers, asked.lemmas[i], text + ", lemma " + std::to_string(i + 1), op, rest);
       proven = lemma.proof.outcome == Outcome::proven;
       all.proof.steps.insert(all.proof.steps.end(), lemma.proof.steps.begin(), lemma.proof.steps.end());
     }
@@ -98,9 +99,9 @@ Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::
     none.proof.reason = "a lemma is not proven";
     return none;
   }
-  Reply f = put(solvers, asked.whole, text, op, rest);
-  f.proof.seconds = rest.proof.spent;
-  return f;
+  Reply reply = put_question(solvers, asked.whole, text, op, rest);
+  reply.proof.seconds = rest.proof.spent;
+  return reply;
 }
 
 namespace {
@@ -112,31 +113,31 @@ Exact exact_product_of(const Batch& of, int i) {
 }
 
 /// Replays a witness whose changed case the solver chose: other factors of the same products.
-void replay_changed(Reply& f, const Subject& u) {
-  const std::string before = result_of(*u.unit, f.witness), after = result_of(*u.unit, f.changed);
-  for (int i = 0; i < f.op.k; ++i) {
-    const bool untouched =
-        f.witness.a().get(0, i) == f.changed.a().get(0, i) && f.witness.b().get(0, i) == f.changed.b().get(0, i);
-    const Exact x = exact_product_of(f.witness, i), y = exact_product_of(f.changed, i);
+void replay_changed(Reply& reply, const Subject& u) {
+  const std::string before = result_of(*u.unit, reply.witness), after = result_of(*u.unit, reply.changed);
+  for (int i = 0; i < reply.op.k; ++i) {
+    const bool untouched = reply.witness.a().get(0, i) == reply.changed.a().get(0, i) &&
+                           reply.witness.b().get(0, i) == reply.changed.b().get(0, i);
+    const Exact x = exact_product_of(reply.witness, i), y = exact_product_of(reply.changed, i);
     const bool finite = x.cls == NumberClass::finite && y.cls == NumberClass::finite;
-    if (!untouched && !(finite && compare(x, y) == 0)) refuse_witness(f);
+    if (!untouched && !(finite && compare(x, y) == 0)) refuse_witness(reply);
   }
-  if (before == after) refuse_witness(f);
-  f.results = {before + " on the case", after + " on the changed case " + case_line(f.changed, 0)};
+  if (before == after) refuse_witness(reply);
+  reply.results = {before + " on the case", after + " on the changed case " + case_line(reply.changed, 0)};
 }
 
 /// Replays a witness against a property, and notes the results on the case and on the changed case. Throws
 /// Contradiction where the property holds there.
-BoundProperty::Verdict replay(Reply& f, const Property& property, const Subject& u) {
-  const Result<BoundProperty> bound = BoundProperty::bind(property, *u.unit, f.op, registry());
+BoundProperty::Verdict replay(Reply& reply, const Property& property, const Subject& u) {
+  const Result<BoundProperty> bound = BoundProperty::bind(property, *u.unit, reply.op, registry());
   if (!bound) throw BadInput(bound.refusal().reason);
   Outcomes base;
-  u.unit->run(f.witness, base);
+  u.unit->run(reply.witness, base);
   std::vector<BoundProperty::Verdict> verdicts;
-  bound->judge(f.witness, base, verdicts);
-  f.results = {to_hex(f.op.d, verdicts.at(0).first) + " on the case",
-               to_hex(f.op.d, verdicts.at(0).second) + " on the changed case"};
-  if (!verdicts.at(0).fails) refuse_witness(f);
+  bound->judge(reply.witness, base, verdicts);
+  reply.results = {to_hex(reply.op.d, verdicts.at(0).first) + " on the case",
+                   to_hex(reply.op.d, verdicts.at(0).second) + " on the changed case"};
+  if (!verdicts.at(0).fails) refuse_witness(reply);
   return verdicts[0];
 }
 
@@ -160,13 +161,13 @@ Reply ask_equal(Solvers& solvers, const std::string& first, const std::string& s
     asked = *property_question("block_permutation", op, u.model());
     asked.argument = "The units differ in the order of the products of a block. " + asked.argument;
   }
-  asked.whole = [&](Expressions& in) { return equal_question(in, op, u.model(), v.model()); };
-  Reply f = ask_in_lemmas(solvers, asked, first + " equals " + second, op, options.domain.empty(), options);
-  if (f.proof.outcome != Outcome::witness) return f;
-  const std::string x = result_of(*u.unit, f.witness), y = result_of(*v.unit, f.witness);
-  f.results = {x + " " + first, y + " " + second};
-  if (x == y) refuse_witness(f);
-  return f;
+  asked.whole = [&](Expressions& table) { return equal_question(table, op, u.model(), v.model()); };
+  Reply reply = ask_in_lemmas(solvers, asked, first + " equals " + second, op, options.domain.empty(), options);
+  if (reply.proof.outcome != Outcome::witness) return reply;
+  const std::string x = result_of(*u.unit, reply.witness), y = result_of(*v.unit, reply.witness);
+  reply.results = {x + " " + first, y + " " + second};
+  if (x == y) refuse_witness(reply);
+  return reply;
 }
 
 Reply ask_property(Solvers& solvers, const std::string& property, const std::string& unit,
@@ -181,11 +182,11 @@ Reply ask_property(Solvers& solvers, const std::string& property, const std::str
     throw BadInput(bound.refusal().reason);
   // Lemmas say nothing of a domain: a block's c, or a case between two exchanges of products, may leave it.
   const bool lemmas_apply = options.domain.empty();
-  Reply f = ask_in_lemmas(solvers, *asked, property + " of " + unit, op, lemmas_apply, options);
-  if (f.proof.outcome != Outcome::witness) return f;
-  if (f.changed.size() > 0) replay_changed(f, u);
-  else replay(f, *known, u);
-  return f;
+  Reply reply = ask_in_lemmas(solvers, *asked, property + " of " + unit, op, lemmas_apply, options);
+  if (reply.proof.outcome != Outcome::witness) return reply;
+  if (reply.changed.size() > 0) replay_changed(reply, u);
+  else replay(reply, *known, u);
+  return reply;
 }
 
 IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const InquiryOptions& options) {
@@ -200,12 +201,12 @@ IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const In
   const int greatest = std::bit_width(unsigned(4 * u.model().block + 1));
   IntegerBits found;
   for (int bits = greatest; bits > 0; --bits) {  // integer_bits=0 stands for enough of them
-    Reply f = ask_equal(solvers, unit, with_bits(bits), options);
-    if (f.proof.outcome != Outcome::proven) {
-      found.one_fewer = std::move(f);
+    Reply reply = ask_equal(solvers, unit, with_bits(bits), options);
+    if (reply.proof.outcome != Outcome::proven) {
+      found.one_fewer = std::move(reply);
       break;
     }
-    found.enough = std::move(f);
+    found.enough = std::move(reply);
     found.bits = bits;
   }
   return found;
@@ -223,7 +224,7 @@ std::string fall_text(const DotModel& m, const std::string& unit, const std::str
   return fmt::format(
       "results of {} fall by {} {} where a positive c rises to the next number and the new result is not below it, "
       "in a block of {}",
-      unit, ulps, ulp_of(m), products_text(products));
+      unit, ulps, ulp_of(m), counted(size_t(products), "product"));
 }
 
 }  // namespace
@@ -246,31 +247,31 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
     InquiryOptions only_hints = rest;
     only_hints.proof.only_hints = true;
     only_hints.proof.seconds = 0.5 * options.proof.seconds;
-    const std::string text = ulps == 0 ? fmt::format("monotone_in_c of {} with {}", unit, products_text(k))
+    const std::string text = ulps == 0 ? fmt::format("monotone_in_c of {} with {}", unit, counted(size_t(k), "product"))
                                        : fall_text(m, unit, fmt::format("less than {}", ulps), k);
-    Reply f = put(solvers, fall_question(op, m, ulps - 1).whole, text, op, only_hints);
+    Reply reply = put_question(solvers, fall_question(op, m, ulps - 1).whole, text, op, only_hints);
     rest.proof.spent = only_hints.proof.spent;
-    return f;
+    return reply;
   };
   /// By how many ulps the result of a witness falls.
-  const auto fall_of = [&](Reply& f) {
-    const BoundProperty::Verdict results = replay(f, property, u);
+  const auto fall_of = [&](Reply& reply) {
+    const BoundProperty::Verdict results = replay(reply, property, u);
     const uint64_t encodings = ulp_gap(m.d, results.first, results.second);
     return static_cast<int64_t>(encodings >> (m.d.fraction_bits - m.output_fraction_bits));
   };
   Monotony found;
   found.ulp = ulp_of(m);
   for (int k = 1; k <= block && found.products == 0 && may_seek(); ++k)
-    if (Reply f = seek(k, 0); f.proof.outcome == Outcome::witness) {
-      replay(f, property, u);
+    if (Reply reply = seek(k, 0); reply.proof.outcome == Outcome::witness) {
+      replay(reply, property, u);
       found.products = k;
-      found.falls = std::move(f);
+      found.falls = std::move(reply);
       progress(found.falls);
     }
   found.knows_products = found.products == 1;  // there are no fewer to ask about
   if (!found.knows_products) {
     op.k = found.products > 0 ? found.products - 1 : block;
-    const std::string text = fmt::format("monotone_in_c of {} with {}", unit, products_text(op.k));
+    const std::string text = fmt::format("monotone_in_c of {} with {}", unit, counted(size_t(op.k), "product"));
     found.fewer = ask_in_lemmas(solvers, *property_question("monotone_in_c", op, m), text, op, true, rest);
     if (found.fewer.proof.outcome == Outcome::witness) replay(found.fewer, property, u);
     progress(found.fewer);
@@ -282,12 +283,12 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
   // Each witness has to fall twice as far as the one before; once none is found, the fall is bisected.
   int64_t none = 0;  // the least fall for which no witness was found; 0: there is none yet
   for (int64_t least = 1; may_seek() && (none == 0 || least < none);) {
-    Reply f = seek(block, least);
-    if (f.proof.outcome == Outcome::witness) {
-      found.ulps = fall_of(f);
-      if (found.ulps < least) refuse_witness(f);
-      f.question = fall_text(m, unit, fmt::format("less than {}", found.ulps), block);
-      found.most = std::move(f);
+    Reply reply = seek(block, least);
+    if (reply.proof.outcome == Outcome::witness) {
+      found.ulps = fall_of(reply);
+      if (found.ulps < least) refuse_witness(reply);
+      reply.question = fall_text(m, unit, fmt::format("less than {}", found.ulps), block);
+      found.most = std::move(reply);
     } else {
       none = least;
     }

@@ -14,7 +14,7 @@ struct InquiryOptions {
 };
 
 /// The domain as it ends a question's text, " where c=0"; empty where the question is about all operands.
-std::string where(const InquiryOptions& options);
+std::string domain_clause(const InquiryOptions& options);
 
 /// A question with its answer.
 struct Reply {

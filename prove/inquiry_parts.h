@@ -21,18 +21,16 @@ Subject subject(const std::string& name, const Op& op);
 std::string result_of(const Unit& unit, const Batch& batch);
 
 /// Throws Contradiction: the units do not show what the reply's witness says.
-[[noreturn]] void refuse_witness(const Reply& f);
+[[noreturn]] void refuse_witness(const Reply& reply);
 
 /// Makes a question and proves it in the time that is left: rest.proof.seconds - rest.proof.spent. Adds the time that
 /// this took to rest.proof.spent. A witness is not replayed yet.
-Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& statement, const Op& op, InquiryOptions& rest);
+Reply put_question(Solvers& solvers, const MakeQuestion& make, const std::string& statement, const Op& op,
+                   InquiryOptions& rest);
 
 /// Proves the lemmas if `lemmas_apply`. Where a lemma is not proven or there is none, puts the whole question, if there
 /// is one, in the time that is left. A witness is not replayed yet. `text` is the statement.
 Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::string& text, const Op& op,
                     bool lemmas_apply, const InquiryOptions& options);
-
-/// "1 product", "2 products".
-std::string products_text(int count);
 
 }  // namespace mmafuzz::prove

@@ -18,8 +18,8 @@ struct NearerCase {
   std::optional<FormatFields> factors;  ///< the narrow format to which the domain restricts a and b
 };
 
-NearerCase nearer_case(Expressions& in, const Op& op, const std::optional<Format>& factors) {
-  NearerCase x{dot_variables(in, op), {}, op.a.fields(), op.b.fields(), {}, {}};
+NearerCase nearer_case(Expressions& table, const Op& op, const std::optional<Format>& factors) {
+  NearerCase x{dot_variables(table, op), {}, op.a.fields(), op.b.fields(), {}, {}};
   if (!factors) {
     x.exact = x.operands;
     x.variables = in_case_order(x.operands);
@@ -27,12 +27,14 @@ NearerCase nearer_case(Expressions& in, const Op& op, const std::optional<Format
   }
   Op of_factors = op;
   of_factors.a = of_factors.b = *factors;
-  x.exact = dot_variables(in, of_factors, "_in_" + factors->name());
+  x.exact = dot_variables(table, of_factors, "_in_" + factors->name());
   x.exact.c = x.operands.c;
   x.exact_a = x.exact_b = factors->fields();
   x.factors = factors->fields();
   x.variables = in_case_order(x.exact);
-  const auto widen = [&](const Expression& e) { return widened(op.a.fields(), decode(*x.factors, e, 12)); };
+  const auto widen = [&](const Expression& e) {
+    return widened(op.a.fields(), decode(*x.factors, e, fp32_exponent_width));
+  };
   std::transform(x.exact.a.begin(), x.exact.a.end(), x.operands.a.begin(), widen);
   std::transform(x.exact.b.begin(), x.exact.b.end(), x.operands.b.begin(), widen);
   return x;
@@ -47,7 +49,7 @@ CorrectedProduct formula_of(const Contender& unit, const NearerCase& x, bool wit
   // By a lemma, a number of the narrow format is its own main part.
   const auto whole = [&](const std::vector<Expression>& main) {
     SplitFactors parts{main, {}};
-    if (!without_residuals) parts.residual.assign(main.size(), main[0].of().constant(main[0].width(), 0));
+    if (!without_residuals) parts.residual.assign(main.size(), main[0].table().constant(main[0].width(), 0));
     return parts;
   };
   return corrected_product(*unit.plan, unit.dot, whole(x.exact.a), whole(x.exact.b), x.operands.c);
@@ -72,11 +74,11 @@ Scale scale_of(const Op& op, const FormatFields& a, const FormatFields& b) {
 Expression as_integer(const Scale& s, const Number& x) {
   const Expression up = x.exponent - as_number(x.exponent, x.fraction_bits + s.low);
   const Expression magnitude = shift_left(zero_extend(x.significand, s.width), zero_extend(up, s.width));
-  return choose(x.negative, -magnitude, magnitude);
+  return with_sign(x.negative, magnitude);
 }
 
 Expression exact_products(const Scale& s, const NearerCase& x) {
-  Expression sum = x.operands.c.of().constant(s.width, 0);
+  Expression sum = x.operands.c.table().constant(s.width, 0);
   for (size_t i = 0; i < x.exact.a.size(); ++i)
     sum = sum + as_integer(s, product_of(decode(x.exact_a, x.exact.a[i], s.exponent_width),
                                          decode(x.exact_b, x.exact.b[i], s.exponent_width)));
@@ -104,8 +106,8 @@ Expression is_finite(const FormatFields& f, Expression x) {
 }
 
 /// Asks whether finite operands allow `violated`.
-CaseQuestion about(Expressions& in, const Op& op, const NearerCase& x, Expression violated) {
-  CaseQuestion q = relate(in, op, x.operands, {}, {}, ~violated);
+CaseQuestion finite_question(Expressions& table, const Op& op, const NearerCase& x, Expression violated) {
+  CaseQuestion q = relate(table, op, x.operands, {}, {}, ~violated);
   q.question.variables = x.variables;
   for (const Expression& e : x.exact.a) q.question.assumptions.push_back(is_finite(x.exact_a, e));
   for (const Expression& e : x.exact.b) q.question.assumptions.push_back(is_finite(x.exact_b, e));
@@ -117,14 +119,13 @@ CaseQuestion about(Expressions& in, const Op& op, const NearerCase& x, Expressio
 constexpr int least_factor = -7, greatest_factor = 7, least_c = -20, greatest_c = 7;
 
 Expression is_within(const Number& x, int least, int greatest) {
-  return x.zero | (~signed_below(x.exponent, as_number(x.exponent, least)) &
-                   ~signed_below(as_number(x.exponent, greatest), x.exponent));
+  return x.zero | is_between(x.exponent, least, greatest);
 }
 
 /// The question where each factor, c and result is zero or has an exponent in these ranges.
-CaseQuestion compared_within(Expressions& in, const Op& op, const Contender& first, const Contender& second,
+CaseQuestion compared_within(Expressions& table, const Op& op, const Contender& first, const Contender& second,
                              const std::optional<Format>& factors) {
-  const NearerCase x = nearer_case(in, op, factors);
+  const NearerCase x = nearer_case(table, op, factors);
   Scale s;
   s.low = std::min(2 * least_factor - x.exact_a.fraction_bits - x.exact_b.fraction_bits,
                    least_c - std::max(op.c.fields().fraction_bits, op.d.fields().fraction_bits));
@@ -132,7 +133,7 @@ CaseQuestion compared_within(Expressions& in, const Op& op, const Contender& fir
   s.width = high + 3 - s.low;
   s.exponent_width = scale_of(op, x.exact_a, x.exact_b).exponent_width;
   const Expression u = formula_of(first, x, true).result, v = formula_of(second, x, true).result;
-  CaseQuestion q = about(in, op, x, is_farther(s, op.d.fields(), u, v, exact_sum(s, op, x)));
+  CaseQuestion q = finite_question(table, op, x, is_farther(s, op.d.fields(), u, v, exact_sum(s, op, x)));
   const auto number = [&](const FormatFields& f, Expression e) { return decode(f, e, s.exponent_width); };
   std::vector<Expression>& assumed = q.question.assumptions;
   for (const Expression& e : x.exact.a)
@@ -144,19 +145,19 @@ CaseQuestion compared_within(Expressions& in, const Op& op, const Contender& fir
   // Products by powers of two are the easiest.
   std::vector<Expression> powers;
   for (const Expression& e : x.exact.b) powers.push_back(is_zero(extract(e, x.exact_b.fraction_bits - 1, 0)));
-  q.question.hints = {{"b powers of two in few binades", all_of(in, powers), 15},
-                      {"factors in few binades", in.constant(1, 1), 30}};
+  q.question.hints = {{"b powers of two in few binades", all_of(table, powers), 15},
+                      {"factors in few binades", table.constant(1, 1), 30}};
   return q;
 }
 
 /// Lemma: a number of a narrower format is its own main part, and its residual is +0.
 MakeQuestion narrow_factors_are_whole(const Op& op, const Format& factors, const gemm::CorrectionPlan& plan) {
-  return [=](Expressions& in) {
+  return [=](Expressions& table) {
     Op one = op;
     one.k = 1;
-    const NearerCase x = nearer_case(in, one, factors);
+    const NearerCase x = nearer_case(table, one, factors);
     const SplitFactors parts = split_factors(plan, x.operands.a);
-    return about(in, one, x, ~(equal(parts.main[0], x.exact.a[0]) & is_zero(parts.residual[0])));
+    return finite_question(table, one, x, ~(equal(parts.main[0], x.exact.a[0]) & is_zero(parts.residual[0])));
   };
 }
 
@@ -164,13 +165,13 @@ constexpr int greatest_sum = 64;  ///< sums of products of fp16 numbers are belo
 
 /// Lemma: the number to which a method adds c is the exact sum of the products, below 2^greatest_sum in magnitude.
 MakeQuestion products_are_exact(const Op& op, const Contender& unit, const std::optional<Format>& factors) {
-  return [=](Expressions& in) {
-    const NearerCase x = nearer_case(in, op, factors);
+  return [=](Expressions& table) {
+    const NearerCase x = nearer_case(table, op, factors);
     const Scale s = scale_of(op, x.exact_a, x.exact_b);
     const Number sum = decode(fp32_fields, formula_of(unit, x).before_c, s.exponent_width);
-    return about(in, op, x,
-                 ~equal(as_integer(s, sum), exact_products(s, x)) | sum.nan | sum.infinite |
-                     ~signed_below(sum.exponent, as_number(sum.exponent, greatest_sum)));
+    return finite_question(table, op, x,
+                           ~equal(as_integer(s, sum), exact_products(s, x)) | sum.nan | sum.infinite |
+                               ~signed_below(sum.exponent, as_number(sum.exponent, greatest_sum)));
   };
 }
 
@@ -187,12 +188,12 @@ NearerQuestion nearer_question(const Op& op, const Contender& first, const Conte
   if (!factors && first.plan && second.plan && first.plan->narrow == second.plan->narrow)
     domains.insert(domains.begin(), first.plan->narrow);  // gives shorter formulas
   for (const std::optional<Format>& domain : domains)
-    asked.sought.push_back([=](Expressions& in) { return compared_within(in, op, first, second, domain); });
-  asked.compared = [=](Expressions& in) {
-    const NearerCase x = nearer_case(in, op, factors);
+    asked.sought.push_back([=](Expressions& table) { return compared_within(table, op, first, second, domain); });
+  asked.compared = [=](Expressions& table) {
+    const NearerCase x = nearer_case(table, op, factors);
     const Scale s = scale_of(op, x.exact_a, x.exact_b);
-    return about(
-        in, op, x,
+    return finite_question(
+        table, op, x,
         is_farther(s, op.d.fields(), formula_of(first, x).result, formula_of(second, x).result, exact_sum(s, op, x)));
   };
   return asked;

@@ -98,24 +98,24 @@ Reply ask_nearer(Solvers& solvers, const std::string& first, const std::string& 
   if (factors) text += " where factors are numbers of " + factors->name();
 
   const NearerQuestion asked = nearer_question(op, u, v, factors);
-  const auto replayed = [&](Reply f) {
-    if (f.proof.outcome != Outcome::witness) return f;
+  const auto replayed = [&](Reply reply) {
+    if (reply.proof.outcome != Outcome::witness) return reply;
     uint64_t results[2];
     for (int i = 0; i < 2; ++i) {
       Outcomes outcomes;
-      units[i]->run(f.witness, outcomes);
+      units[i]->run(reply.witness, outcomes);
       results[i] = outcomes.results.get(0);
-      f.results.push_back(to_hex(op.d, results[i]) + " " + (i == 0 ? first : second));
+      reply.results.push_back(to_hex(op.d, results[i]) + " " + (i == 0 ? first : second));
     }
-    if (!is_farther(op, f.witness, results[0], results[1])) refuse_witness(f);
-    return f;
+    if (!is_farther(op, reply.witness, results[0], results[1])) refuse_witness(reply);
+    return reply;
   };
 
   for (const MakeQuestion& place : asked.sought) {
     InquiryOptions hints = rest;
     hints.proof.only_hints = true;
-    Reply f = put(solvers, place, text, op, hints);
-    if (f.proof.outcome == Outcome::witness) return replayed(std::move(f));
+    Reply reply = put_question(solvers, place, text, op, hints);
+    if (reply.proof.outcome == Outcome::witness) return replayed(std::move(reply));
     rest.proof.spent = hints.proof.spent;
   }
   std::vector<ProofStep> steps;
@@ -125,37 +125,38 @@ Reply ask_nearer(Solvers& solvers, const std::string& first, const std::string& 
     within.proof.seconds = rest.proof.spent + seconds;
     bool all = true;
     for (size_t i = 0; i < lemmas.size() && all; ++i) {
-      const Reply f = put(solvers, lemmas[i], fmt::format("{}, {}, lemma {}", text, what, i + 1), op, within);
-      all = f.proof.outcome == Outcome::proven;
-      if (!all) why_not = f.proof.outcome == Outcome::witness ? "it is false" : f.proof.reason;
-      if (all) steps.insert(steps.end(), f.proof.steps.begin(), f.proof.steps.end());
+      const Reply reply =
+          put_question(solvers, lemmas[i], fmt::format("{}, {}, lemma {}", text, what, i + 1), op, within);
+      all = reply.proof.outcome == Outcome::proven;
+      if (!all) why_not = reply.proof.outcome == Outcome::witness ? "it is false" : reply.proof.reason;
+      if (all) steps.insert(steps.end(), reply.proof.steps.begin(), reply.proof.steps.end());
     }
     rest.proof.spent = within.proof.spent;
     return all;
   };
   const auto left = [&] { return rest.proof.seconds - rest.proof.spent; };
-  Reply f{text, op};
+  Reply reply{text, op};
   if (factors && !are_proven(asked.of_factors, "parts of a factor", left())) {
-    f.proof.reason = "the lemma about the parts of a factor is not proven: " + why_not;
-    f.proof.seconds = rest.proof.spent;
-    return f;
+    reply.proof.reason = "the lemma about the parts of a factor is not proven: " + why_not;
+    reply.proof.seconds = rest.proof.spent;
+    return reply;
   }
-  if (factors) f.argument = "Such a factor is its own main part, and its residual is +0 (a lemma for each unit). ";
+  if (factors) reply.argument = "Such a factor is its own main part, and its residual is +0 (a lemma for each unit). ";
   if (asked.nearest && are_proven({asked.nearest}, "nearest", left() / 2)) {
-    f.argument +=
+    reply.argument +=
         "What " + first +
         " adds c to is the exact sum of the products, and far from overflow (a lemma). By the definition of an "
         "addition that rounds to nearest, no number is nearer to the exact result than its own.";
-    f.proof.outcome = Outcome::proven;
-    f.proof.confirmed = options.proof.confirm;
+    reply.proof.outcome = Outcome::proven;
+    reply.proof.confirmed = options.proof.confirm;
   } else {
-    const std::string argument = f.argument;
-    f = replayed(put(solvers, asked.compared, text, op, rest));
-    f.argument = argument;
+    const std::string argument = reply.argument;
+    reply = replayed(put_question(solvers, asked.compared, text, op, rest));
+    reply.argument = argument;
   }
-  f.proof.steps.insert(f.proof.steps.begin(), steps.begin(), steps.end());
-  f.proof.seconds = rest.proof.spent;
-  return f;
+  reply.proof.steps.insert(reply.proof.steps.begin(), steps.begin(), steps.end());
+  reply.proof.seconds = rest.proof.spent;
+  return reply;
 }
 
 }  // namespace mmafuzz::prove

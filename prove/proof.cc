@@ -15,44 +15,50 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Replaces nodes in expressions.
+/// Replaces nodes in expressions; operator() returns the new expression.
 class Rewriter {
  public:
-  explicit Rewriter(Expressions& in) : in_(in) {}
-  void replace(uint32_t index, Expression by) {
-    replaced_[index] = by;
+  explicit Rewriter(Expressions& table) : table_(table) {}
+  void replace(uint32_t index, Expression substitute) {
+    replaced_[index] = substitute;
     done_.clear();
   }
   bool replaces(uint32_t index) const { return replaced_.contains(index); }
 
   Expression operator()(Expression x) {
-    const auto at = done_.find(x.index());
-    if (at != done_.end()) return at->second;
+    const auto known = done_.find(x.index());
+    if (known != done_.end()) return known->second;
     for (const uint32_t index : in_order({x})) {  // arguments first
       if (done_.contains(index)) continue;
-      const auto by = replaced_.find(index);
-      done_[index] = by == replaced_.end() ? rebuilt(index) : by->second;
+      const auto substitute = replaced_.find(index);
+      done_[index] = substitute == replaced_.end() ? rebuilt(index) : substitute->second;
     }
     return done_.at(x.index());
   }
 
  private:
   Expression rebuilt(uint32_t index) {
-    const Expressions::Node n = in_.node(index);
+    const Expressions::Node n = table_.node(index);
     const int count = arity(n.operation);
-    if (count == 0) return {&in_, index};
+    if (count == 0) return {&table_, index};
     const Expression x = done_.at(n.argument[0]);
     if (n.operation == Operation::bvneg) return -x;
     if (n.operation == Operation::bvnot) return ~x;
-    if (count == 1) return in_.make(n.operation, n.width, {x}, n.low);
+    if (count == 1) return table_.make(n.operation, n.width, {x}, n.low);
     const Expression y = done_.at(n.argument[1]);
-    if (count == 2) return in_.make(n.operation, n.width, {x, y}, n.low);
+    if (count == 2) return table_.make(n.operation, n.width, {x, y}, n.low);
     return choose(x, y, done_.at(n.argument[2]));
   }
 
-  Expressions& in_;
+  Expressions& table_;
   std::map<uint32_t, Expression> replaced_, done_;
 };
+
+// Seconds for one query on the way to the question, which may not need the statement at all.
+constexpr double patience = 5;
+constexpr double patience_before_cases = 0.5;  ///< where a case split follows, which is easier
+constexpr double case_patience = 20;           ///< in one case of the split, the last attempt
+constexpr int max_attempts = 6;                ///< of one statement, each with fewer cuts than the one before
 
 /// What the point of the second formula is to that of the first.
 enum class Relation { none, same, negated };
@@ -64,11 +70,11 @@ class Prover {
       : solvers_(solvers),
         question_(question),
         options_(options),
-        in_(question.violated.of()),
-        merged_(in_),
+        table_(question.violated.table()),
+        merged_(table_),
+        assumptions_(question.assumptions),
+        hints_(question.hints),
         begin_(Clock::now()) {
-    hints_ = question.hints;
-    for (const Expression& a : question.assumptions) assumptions_.push_back(a);
     if (assumptions_.empty()) {
       samples_ = samples;
       return;
@@ -103,23 +109,23 @@ class Prover {
     for (size_t s = 0; s < question_.first.size() && elapsed() < 0.5 * budget(); ++s) {
       const Stage &x = question_.first[s], &y = question_.second[s];
       for (size_t i = 0; i < x.points.size(); ++i) join(x, x.points[i], y.points[i]);
-      std::set<uint32_t> own;
-      for (const Expression& point : x.points) own.insert(merged_(point).index());
-      for (const Expression& invariant : x.invariants) unproven_.push_back({x.name + ", invariant", invariant, own});
+      std::set<uint32_t> points;
+      for (const Expression& point : x.points) points.insert(merged_(point).index());
+      for (const Expression& invariant : x.invariants) unproven_.push_back({x.name + ", invariant", invariant, points});
     }
   }
 
   void establish_facts() {
     for (const Fact& fact : question_.facts) {
       if (elapsed() > 0.5 * budget()) return;
-      std::set<uint32_t> whole;
-      for (const std::vector<Expression>& nodes : {fact.own, fact.not_cut})
-        for (const Expression& node : nodes) whole.insert(merged_(node).index());
+      std::set<uint32_t> not_cut;
+      for (const std::vector<Expression>& nodes : {fact.cuts, fact.not_cut})
+        for (const Expression& node : nodes) not_cut.insert(merged_(node).index());
       const Expression says = merged_(fact.says);
       const std::vector<Expression> cases = fact.by_cases ? question_.cases : std::vector<Expression>{};
-      if (!holds(fact.name, says, whole, budget() / 10, cases)) continue;
+      if (!holds(fact.name, says, not_cut, budget() / 10, cases)) continue;
       invariants_.push_back(says);
-      for (const Expression& node : fact.own) add_cut(merged_(node));
+      for (const Expression& node : fact.cuts) add_cut(merged_(node));
     }
   }
 
@@ -140,24 +146,24 @@ class Prover {
     if (relation == Relation::none) return;
     const Expression as_second = relation == Relation::same ? first : negated(first);
     const Expression claim = equal(as_second, second);
-    const double patience = stage.cases.empty() ? std::min(5.0, budget() / 20) : 0.5;
-    if (holds(stage.name, claim, {first.index(), second.index()}, patience) || holds_by_cases(stage, claim))
+    const double seconds = stage.cases.empty() ? std::min(patience, budget() / 20) : patience_before_cases;
+    if (holds(stage.name, claim, {first.index(), second.index()}, seconds) || holds_by_cases(stage, claim))
       merge(relation);
   }
 
   /// Whether a statement is proven for both values of one of the bits that the stage names.
   bool holds_by_cases(const Stage& stage, Expression claim) {
-    return std::any_of(stage.cases.begin(), stage.cases.end(), [&](Expression on) {
-      const Expression own = merged_(on);
+    return std::any_of(stage.cases.begin(), stage.cases.end(), [&](Expression split) {
+      const Expression is_zero = merged_(split);
       for (const int64_t value : {0, 1}) {
-        Rewriter in_this_case(in_);
-        in_this_case.replace(own.index(), in_.number(1, value));
+        Rewriter in_this_case(table_);
+        in_this_case.replace(is_zero.index(), table_.number(1, value));
         const Expression goal = in_this_case(claim);
-        const Expression here = value ? own : ~own;
+        const Expression here = value ? is_zero : ~is_zero;
         const std::string name = stage.name + ", " + (value ? "zero" : "not zero");
         std::vector<Expression> query = {~goal, here};
         query.insert(query.end(), assumptions_.begin(), assumptions_.end());
-        if (ask(name, query, 20).verdict != Verdict::unsat) return false;
+        if (ask(name, query, case_patience).verdict != Verdict::unsat) return false;
       }
       return true;
     });
@@ -167,22 +173,22 @@ class Prover {
   bool learn() {
     if (unproven_.empty()) return false;
     for (const Invariant& i : std::exchange(unproven_, {})) {
-      const Expression own = merged_(i.says);
-      if (!in_.is_constant(own) && holds(i.name, own, i.points, 5)) invariants_.push_back(own);
+      const Expression says = merged_(i.says);
+      if (!table_.is_constant(says) && holds(i.name, says, i.points, patience)) invariants_.push_back(says);
     }
     return true;
   }
 
   void add_cut(Expression x) {
-    if (arity(in_.node(x).operation) > 0) cuts_.insert(x.index());
+    if (arity(table_.node(x).operation) > 0) cuts_.insert(x.index());
   }
 
   /// A bit's complement, or -x. That of x + y is written (-x) + (-y), as the second formula has it.
   static Expression negated(Expression x) {
     if (x.width() == 1) return ~x;
-    const Expressions::Node n = x.of().node(x);
+    const Expressions::Node n = x.table().node(x);
     if (n.operation != Operation::bvadd) return -x;
-    return -Expression(&x.of(), n.argument[0]) + -Expression(&x.of(), n.argument[1]);
+    return -Expression(&x.table(), n.argument[0]) + -Expression(&x.table(), n.argument[1]);
   }
 
   Relation relation_of(Expression x, Expression y) {
@@ -200,14 +206,14 @@ class Prover {
   }
 
   /// Whether a statement is proven where new variables stand for all nodes of `cuts_` but those of `not_cut`. Each
-  /// further attempt drops the cuts that the last query used. `patience`: seconds for each query.
-  bool holds(const std::string& name, Expression statement, const std::set<uint32_t>& not_cut, double patience,
+  /// further attempt drops the cuts that the last query used. `seconds` are for each query.
+  bool holds(const std::string& name, Expression statement, const std::set<uint32_t>& not_cut, double seconds,
              const std::vector<Expression>& cases = {}) {
     std::set<uint32_t> cuts = cuts_;
     for (const uint32_t index : not_cut) cuts.erase(index);
-    for (int attempt = 0; attempt < 6 && left() > 0; ++attempt) {
+    for (int attempt = 0; attempt < max_attempts && left() > 0; ++attempt) {
       std::set<uint32_t> used;
-      const Answer answer = ask_cases(name, ~statement, cases, cuts, used, patience);
+      const Answer answer = ask_cases(name, ~statement, cases, cuts, used, seconds);
       if (answer.verdict == Verdict::unsat) return true;
       if (used.empty() || answer.verdict == Verdict::unknown) return false;
       if (learn()) continue;
@@ -222,7 +228,7 @@ class Prover {
     if (cases.empty()) return ask(name, abstracted({violated}, cuts, used), seconds);
     std::vector<Expression> all;
     for (const Expression& c : cases) all.push_back(merged_(c));
-    Answer answer = ask(name + ", other cases", abstracted({violated, ~any_of(in_, all)}, cuts, used), seconds);
+    Answer answer = ask(name + ", other cases", abstracted({violated, ~any_of(table_, all)}, cuts, used), seconds);
     for (size_t i = 0; i < all.size() && answer.verdict == Verdict::unsat; ++i) {
       used.clear();
       const std::string number = ", case " + std::to_string(i + 1) + " of " + std::to_string(all.size());
@@ -235,7 +241,7 @@ class Prover {
   /// what occurs in them. `used` gets the cuts whose variables occur.
   std::vector<Expression> abstracted(const std::vector<Expression>& assertions, const std::set<uint32_t>& cuts,
                                      std::set<uint32_t>& used) {
-    Rewriter cut(in_);
+    Rewriter cut(table_);
     for (const uint32_t index : cuts) cut.replace(index, fresh(index));
     std::vector<Expression> query;
     std::set<uint32_t> seen;
@@ -262,11 +268,11 @@ class Prover {
     }
     // An invariant is of use if all of its variables are in the query.
     for (const Expression& invariant : invariants_) {
-      const Expression own = cut(invariant);
-      const std::vector<Expression> about = variables_of({own});
+      const Expression says = cut(invariant);
+      const std::vector<Expression> about = variables_of({says});
       if (!about.empty() &&
           std::all_of(about.begin(), about.end(), [&](Expression v) { return seen.contains(v.index()); }))
-        query.push_back(own);
+        query.push_back(says);
     }
     for (const uint32_t index : cuts)
       if (seen.contains(fresh(index).index())) used.insert(index);
@@ -276,16 +282,16 @@ class Prover {
   }
 
   Expression fresh(uint32_t index) {
-    const auto at = fresh_.find(index);
-    if (at != fresh_.end()) return at->second;
-    return fresh_[index] = in_.variable("cut" + std::to_string(index), in_.node(index).width);
+    const auto known = fresh_.find(index);
+    if (known != fresh_.end()) return known->second;
+    return fresh_[index] = table_.variable("cut" + std::to_string(index), table_.node(index).width);
   }
 
   /// Puts a query to the solvers, for at most `seconds` and the time that is left; unknown where none is left. An unsat
   /// becomes a step `is_of_proof`, and has to be confirmed if the options say so.
   Answer ask(const std::string& name, const std::vector<Expression>& query, double seconds, bool is_of_proof = true) {
     const double limit = std::min(seconds, left());
-    if (limit <= 0) return {Verdict::unknown, no_answer_in(options_), 0, {}};
+    if (limit <= 0) return {.reason = no_answer_in(options_)};
     const std::string comment = question_.text + "\n" + name;
     if (options_.emit) options_.emit(name, to_smt_lib(query, comment) + "(check-sat)\n");
     options_.progress(name);
@@ -295,7 +301,7 @@ class Prover {
                       std::string(answer.verdict == Verdict::unsat ? "unsat"
                                   : answer.verdict == Verdict::sat ? "sat"
                                                                    : "unknown") +
-                      " " + answer.solver + " " + std::to_string(answer.seconds));
+                      " " + answer.solver + answer.reason + " " + std::to_string(answer.seconds));
     if (answer.verdict == Verdict::unsat && is_of_proof) {
       proof_.steps.push_back({name, answer.solver, answer.seconds});
       if (options_.confirm && !confirmed(name, query, answer, comment)) answer.verdict = Verdict::unknown;
@@ -306,8 +312,8 @@ class Prover {
   bool confirmed(const std::string& name, const std::vector<Expression>& query, const Answer& first,
                  const std::string& comment) {
     solvers_.limits().seconds = left();
-    const Answer second = left() > 0 ? solvers_.solve(query, comment, first.solver)
-                                     : Answer{Verdict::unknown, no_answer_in(options_), 0, {}};
+    const Answer second =
+        left() > 0 ? solvers_.solve(query, comment, first.solver) : Answer{.reason = no_answer_in(options_)};
     if (second.verdict == Verdict::sat)
       throw Contradiction("solvers disagree on '" + name + "' of " + question_.text + ": " + first.solver +
                           " says unsat, " + second.solver + " says sat");
@@ -316,7 +322,7 @@ class Prover {
       return true;
     }
     proof_.steps.pop_back();
-    proof_.reason = "no second solver confirms '" + name + "' (" + second.solver + ")";
+    proof_.reason = "no second solver confirms '" + name + "' (" + second.reason + ")";
     return false;
   }
 
@@ -343,7 +349,7 @@ class Prover {
         if (answer.verdict == Verdict::sat) {
           found(answer);
         } else if (proof_.reason.empty()) {
-          proof_.reason = left() > 0 ? answer.solver : no_answer_in(options_);
+          proof_.reason = left() > 0 ? answer.reason : no_answer_in(options_);
         }
         return;
       }
@@ -383,7 +389,7 @@ class Prover {
   const Question& question_;
   std::vector<std::vector<uint64_t>> samples_;  ///< those that the assumptions allow
   const ProofOptions& options_;
-  Expressions& in_;
+  Expressions& table_;
   Rewriter merged_;  ///< writes the second formula's nodes as those of the first that they are proven to be
   std::vector<Expression> assumptions_, invariants_;  ///< the invariants are proven
   std::vector<Invariant> unproven_;

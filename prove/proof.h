@@ -20,11 +20,11 @@ struct Hint {
   double seconds = 5;  ///< time limit of the query
 };
 
-/// A statement about nodes of both formulas. Once it is proven, later queries may cut at `own` and assume it.
+/// A statement about nodes of both formulas. Once it is proven, later queries may cut at `cuts` and assume it.
 struct Fact {
   std::string name;
   Expression says;                  ///< one bit: 1 where the statement holds
-  std::vector<Expression> own;      ///< nodes that are not cut while the fact is proven; cuts afterwards
+  std::vector<Expression> cuts;     ///< nodes that are not cut while the fact is proven; cuts afterwards
   std::vector<Expression> not_cut;  ///< further nodes that are not cut while the fact is proven
   bool by_cases = false;            ///< whether the proof is split into the question's `cases`
 };

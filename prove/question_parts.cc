@@ -4,22 +4,21 @@
 
 #include "arithmetic/kernel_table.h"
 #include "core/contradiction.h"
-#include "prove/formulas/numbers.h"
 
 namespace mmafuzz::prove {
 
 Expression rank_of(const FormatFields& f, Expression x) {
   const Expression code = extract(x, f.width - 1, f.ignored_low_bits);
   const int width = code.width() + 1;
-  const Expression magnitude =
-      f.has_sign() ? zero_extend(extract(code, code.width() - 2, 0), width) : zero_extend(code, width);
-  return f.has_sign() ? choose(bit(code, code.width() - 1), -magnitude, magnitude) : magnitude;
+  if (!f.has_sign()) return zero_extend(code, width);
+  const Expression magnitude = zero_extend(extract(code, code.width() - 2, 0), width);
+  return choose(bit(code, code.width() - 1), -magnitude, magnitude);
 }
 
 namespace {
 
 /// Some products and c in [1, 2), the other products zero; at most 4 products of any value, the others zero.
-std::vector<Hint> hints_of(Expressions& in, const Op& op, const Operands& x) {
+std::vector<Hint> hints_of(Expressions& table, const Op& op, const Operands& x) {
   const auto in_binade = [](const FormatFields& f, Expression e) {
     const Number n = decode(f, e);
     return in_first_binade(n) & ~n.negative;
@@ -27,7 +26,7 @@ std::vector<Hint> hints_of(Expressions& in, const Op& op, const Operands& x) {
   const auto rest_is_zero = [&](size_t first) {
     std::vector<Expression> none;
     for (size_t i = first; i < x.a.size(); ++i) none.push_back(is_zero(x.a[i]) & is_zero(x.b[i]));
-    return all_of(in, none);
+    return all_of(table, none);
   };
   std::vector<Hint> hints;
   for (size_t count = x.a.size(); count >= 4; count /= 2) {
@@ -36,7 +35,7 @@ std::vector<Hint> hints_of(Expressions& in, const Op& op, const Operands& x) {
       binade.push_back(in_binade(op.a.fields(), x.a[i]));
       binade.push_back(in_binade(op.b.fields(), x.b[i]));
     }
-    hints.push_back({std::to_string(count) + " products of numbers in [1, 2)", all_of(in, binade)});
+    hints.push_back({std::to_string(count) + " products of numbers in [1, 2)", all_of(table, binade)});
   }
   for (size_t few = 1; few < x.a.size() && few <= 4; few *= 2)
     hints.push_back({std::to_string(few) + " products", rest_is_zero(few)});
@@ -45,12 +44,12 @@ std::vector<Hint> hints_of(Expressions& in, const Op& op, const Operands& x) {
 
 }  // namespace
 
-CaseQuestion relate(Expressions& in, const Op& op, const Operands& operands, Formula first, Formula second,
+CaseQuestion relate(Expressions& table, const Op& op, const Operands& operands, Formula first, Formula second,
                     Expression holds) {
   CaseQuestion q{op, operands};
   q.question.variables = in_case_order(operands);
   q.question.violated = ~holds;
-  q.question.hints = hints_of(in, op, operands);
+  q.question.hints = hints_of(table, op, operands);
   bool same_shape = first.stages.size() == second.stages.size();
   for (size_t s = 0; same_shape && s < first.stages.size(); ++s)
     same_shape = first.stages[s].points.size() == second.stages[s].points.size();
@@ -66,6 +65,13 @@ const Stage& stage_of(const Formula& f, const std::string& name) {
   throw Contradiction("a formula has no stage '" + name + "'");
 }
 Expression point(const Formula& f, const std::string& stage) { return stage_of(f, stage).points.at(0); }
+
+Number number_in(const Stage& stage) {
+  Number n;
+  Expression* const members[] = {&n.negative, &n.exponent, &n.significand, &n.zero, &n.infinite, &n.nan};
+  for (size_t i = 0; i < std::size(members); ++i) *members[i] = stage.points.at(i);
+  return n;
+}
 
 int step_of(const DotModel& m) { return has_like_steps(m) ? products_per_step(m) : m.k; }
 
@@ -92,7 +98,7 @@ bool has_contiguous_blocks(const DotModel& m) {
   if (step == m.k) return true;
   switch (m.order) {
     case ProductOrder::ascending:
-    case ProductOrder::descending: return true;
+    case ProductOrder::descending:
     case ProductOrder::halves_in_turn: return true;
     case ProductOrder::swapped_pairs: return step % 2 == 0;
     case ProductOrder::interleaved: break;

@@ -1,6 +1,7 @@
 // What the implementations of questions.h share.
 #pragma once
 
+#include "prove/formulas/numbers.h"
 #include "prove/questions.h"
 
 namespace mmafuzz::prove {
@@ -11,12 +12,14 @@ Expression rank_of(const FormatFields& f, Expression x);
 
 /// Asks whether `holds` (one bit, a relation of the results of two formulas) is 1 for all values of the operands. The
 /// formulas' stages become those of the question if they correspond. The hints are few products, and numbers in [1, 2).
-CaseQuestion relate(Expressions& in, const Op& op, const Operands& operands, Formula first, Formula second,
+CaseQuestion relate(Expressions& table, const Op& op, const Operands& operands, Formula first, Formula second,
                     Expression holds);
 
 /// The stage of that name. Throws Contradiction where there is none.
 const Stage& stage_of(const Formula& f, const std::string& name);
 Expression point(const Formula& f, const std::string& stage);  ///< the first of its points
+/// The number whose members are the points of a stage (TermDomain::note), without its fraction bits.
+Number number_in(const Stage& stage);
 
 /// The number of products of a block, whose d is the next block's c. Where blocks are not alike, a block is a whole
 /// instruction.

@@ -24,7 +24,7 @@ Expression same_number(const FormatFields& f, Expression x, Expression y) {
 /// The encoding of the opposite number. Where the code of -0 is NaN, zero and NaN stay: they differ in the sign alone.
 Expression with_flipped_sign(const FormatFields& f, Expression x) {
   if (!f.has_sign()) return x;
-  const Expression sign = x.of().constant(f.width, Bits(f.in_container(f.sign_bit())));
+  const Expression sign = x.table().constant(f.width, Bits(f.in_container(f.sign_bit())));
   return f.minus_zero_is_nan() ? choose(is_zero(x & ~sign), x, x ^ sign) : x ^ sign;
 }
 
@@ -33,22 +33,20 @@ constexpr const char* by_induction =
 
 /// Do opposite a and c give the opposite result? `any_related_c`: the changed case's c is a variable, opposite to c or
 /// a zero of either sign where c is zero.
-CaseQuestion opposite_operands(Expressions& in, const Op& op, const DotModel& m, bool any_related_c) {
-  const Operands x = dot_variables(in, op);
+CaseQuestion opposite_operands(Expressions& table, const Op& op, const DotModel& m, bool any_related_c) {
+  const Operands x = dot_variables(table, op);
   Operands y = x;
   for (Expression& a : y.a) a = with_flipped_sign(m.a, a);
-  y.c = any_related_c ? in.variable("c_of_twin", m.c.width) : with_flipped_sign(m.c, x.c);
+  y.c = any_related_c ? table.variable("c_of_twin", m.c.width) : with_flipped_sign(m.c, x.c);
   // Opposite encodings, or zeros of any signs. Two d may also be the same NaN.
   const auto opposite = [](const FormatFields& f, Expression p, Expression q) {
     const Number a = decode(f, p), b = decode(f, q);
     return equal(with_flipped_sign(f, p), q) | (a.zero & b.zero);
   };
-  const auto same_nan = [](const FormatFields& f, Expression p, Expression q) {
-    return equal(p, q) & decode(f, p).nan;
-  };
   const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-  CaseQuestion q = relate(in, op, x, before, after,
-                          opposite(m.d, before.result, after.result) | same_nan(m.d, before.result, after.result));
+  CaseQuestion q = relate(table, op, x, before, after,
+                          opposite(m.d, before.result, after.result) |
+                              (equal(before.result, after.result) & decode(m.d, before.result).nan));
   if (any_related_c) {
     q.question.variables.push_back(y.c);
     q.changed_samples = {with_flipped_sign(m.c, x.c)};
@@ -59,7 +57,7 @@ CaseQuestion opposite_operands(Expressions& in, const Op& op, const DotModel& m,
 
 PropertyQuestion sign_symmetry(const Op& op, const DotModel& m) {
   PropertyQuestion p;
-  p.whole = [=](Expressions& in) { return opposite_operands(in, op, m, false); };
+  p.whole = [=](Expressions& table) { return opposite_operands(table, op, m, /*any_related_c=*/false); };
   // The zeros that fill an instruction keep their sign; the lemmas are about products that all change theirs.
   if (!has_like_blocks(op, m) || op.k <= step_of(m) || op.k % m.k != 0) return p;
   p.argument =
@@ -67,72 +65,77 @@ PropertyQuestion sign_symmetry(const Op& op, const DotModel& m) {
       "where the two c are opposite or zeros of any sign, and the products opposite, so are the two d, or both are the "
       "same NaN (lemma 1). A block whose c is NaN gives that NaN (lemma 2).";
   const Block block = block_of(op, m);
-  p.lemmas = {[=](Expressions& in) { return opposite_operands(in, block.op, block.model, true); },
-              [=](Expressions& in) {
-                const Operands x = dot_variables(in, block.op);
-                const Formula f = dot_formula(block.model, x);
-                CaseQuestion q = relate(in, block.op, x, f, f, equal(f.result, in.constant(m.d.width, Bits(m.nan))));
-                q.question.assumptions.push_back(decode(m.c, x.c).nan);
-                return q;
-              }};
+  p.lemmas = {
+      [=](Expressions& table) { return opposite_operands(table, block.op, block.model, /*any_related_c=*/true); },
+      [=](Expressions& table) {
+        const Operands x = dot_variables(table, block.op);
+        const Formula f = dot_formula(block.model, x);
+        CaseQuestion q = relate(table, block.op, x, f, f, equal(f.result, table.constant(m.d.width, Bits(m.nan))));
+        q.question.assumptions.push_back(decode(m.c, x.c).nan);
+        return q;
+      }};
   return p;
 }
 
 PropertyQuestion swap_operands(const Op& op, const DotModel& m) {
-  return {"", {}, [=](Expressions& in) {
-            const Operands x = dot_variables(in, op);
+  return {"", {}, [=](Expressions& table) {
+            const Operands x = dot_variables(table, op);
             Operands y = x;
             std::swap(y.a, y.b);
             std::swap(y.scale_a, y.scale_b);
             const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-            return relate(in, op, x, before, after, equal(before.result, after.result));
+            return relate(table, op, x, before, after, equal(before.result, after.result));
           }};
 }
 
-/// Zero products of x become +0 * +0; with `more`, as many zero products with great factors follow.
-Operands padded(Expressions& in, const Operands& x, const DotModel& m, bool more) {
+/// Zero products of x become +0 * +0.
+Operands with_plain_zeros(Expressions& table, const Operands& x, const DotModel& m) {
   Operands y = x;
-  const Expression zero_a = in.constant(m.a.width, 0), zero_b = in.constant(m.b.width, 0);
+  const Expression zero_a = table.constant(m.a.width, 0), zero_b = table.constant(m.b.width, 0);
   for (size_t i = 0; i < x.a.size(); ++i) {
     const Expression zero =
         product_of(decode(m.a, x.a[i], exponent_width_of(m)), decode(m.b, x.b[i], exponent_width_of(m))).zero;
     y.a[i] = choose(zero, zero_a, x.a[i]);
     y.b[i] = choose(zero, zero_b, x.b[i]);
   }
-  if (!more) return y;
+  return y;
+}
+
+/// The same, and as many zero products with great factors follow.
+Operands padded(Expressions& table, const Operands& x, const DotModel& m) {
+  Operands y = with_plain_zeros(table, x, m);
   for (size_t i = 0; i < x.a.size(); ++i) {
-    y.a.push_back(i % 2 ? in.constant(m.a.width, Bits(m.a.encode_greatest(false))) : zero_a);
-    y.b.push_back(i % 2 ? zero_b : in.constant(m.b.width, Bits(m.b.encode_greatest(false))));
+    y.a.push_back(table.constant(m.a.width, i % 2 ? Bits(m.a.encode_greatest(false)) : Bits(0)));
+    y.b.push_back(table.constant(m.b.width, i % 2 ? Bits(0) : Bits(m.b.encode_greatest(false))));
   }
-  for (size_t i = 0; i < x.scale_a.size(); ++i) {
-    y.scale_a.push_back(x.scale_a[i]);
-    y.scale_b.push_back(x.scale_b[i]);
-  }
+  y.scale_a.insert(y.scale_a.end(), x.scale_a.begin(), x.scale_a.end());
+  y.scale_b.insert(y.scale_b.end(), x.scale_b.begin(), x.scale_b.end());
   return y;
 }
 
 /// No scale is NaN.
-Expression plain_scales(Expressions& in, const Operands& x, const DotModel& m) {
+Expression plain_scales(Expressions& table, const Operands& x, const DotModel& m) {
   std::vector<Expression> plain;
   for (size_t i = 0; i < x.scale_a.size(); ++i)
-    for (const Number& scale : {decode(m.scale_a, x.scale_a[i], 12), decode(m.scale_b, x.scale_b[i], 12)})
+    for (const Number& scale :
+         {decode(m.scale_a, x.scale_a[i], fp32_exponent_width), decode(m.scale_b, x.scale_b[i], fp32_exponent_width)})
       plain.push_back(~scale.nan);
-  return all_of(in, plain);
+  return all_of(table, plain);
 }
 
 /// Whether an encoding of d has no more fraction bits than results have, or is NaN.
 Expression is_result(const DotModel& m, Expression x) {
   const int unused = m.d.ignored_low_bits + m.d.fraction_bits - m.output_fraction_bits;
-  if (unused == 0) return x.of().constant(1, 1);
+  if (unused == 0) return x.table().constant(1, 1);
   return is_zero(extract(x, unused - 1, 0)) | decode(m.d, x).nan;
 }
 
 /// Lemma: every d of a block has the form that is_result() states.
 MakeQuestion results_have_their_form(const Block& block) {
-  return [block](Expressions& in) {
-    const Operands x = dot_variables(in, block.op);
+  return [block](Expressions& table) {
+    const Operands x = dot_variables(table, block.op);
     const Formula f = dot_formula(block.model, x);
-    return relate(in, block.op, x, f, f, is_result(block.model, f.result));
+    return relate(table, block.op, x, f, f, is_result(block.model, f.result));
   };
 }
 
@@ -142,34 +145,34 @@ enum class Beside { greatest, zero };
 
 /// Lemma: a block of zero products returns its c, if that has the form of a d; a zero may change its sign.
 MakeQuestion zeros_add_nothing(const Block& block, Beside beside) {
-  return [block, beside](Expressions& in) {
-    const Operands x = dot_variables(in, block.op);
-    const Operands longer = padded(in, x, block.model, true);
+  return [block, beside](Expressions& table) {
+    const Operands x = dot_variables(table, block.op);
+    const Operands longer = padded(table, x, block.model);
     Operands y = x;
     for (size_t i = 0; i < y.a.size(); ++i) {
-      y.a[i] = beside == Beside::zero ? in.constant(block.model.a.width, 0) : longer.a[i + y.a.size()];
-      y.b[i] = beside == Beside::zero ? in.constant(block.model.b.width, 0) : longer.b[i + y.b.size()];
+      y.a[i] = beside == Beside::zero ? table.constant(block.model.a.width, 0) : longer.a[i + y.a.size()];
+      y.b[i] = beside == Beside::zero ? table.constant(block.model.b.width, 0) : longer.b[i + y.b.size()];
     }
     const Formula after = dot_formula(block.model, y);
-    CaseQuestion q = relate(in, block.op, x, {}, {}, same_number(block.model.d, x.c, after.result));
-    q.question.assumptions = {plain_scales(in, x, block.model), is_result(block.model, x.c)};
+    CaseQuestion q = relate(table, block.op, x, {}, {}, same_number(block.model.d, x.c, after.result));
+    q.question.assumptions = {plain_scales(table, x, block.model), is_result(block.model, x.c)};
     return q;
   };
 }
 
 /// Lemma: +0 and -0 as c give the same number.
 MakeQuestion zero_signs_do_not_matter(const Block& block) {
-  return [block](Expressions& in) {
+  return [block](Expressions& table) {
     const DotModel& m = block.model;
-    const Operands x = dot_variables(in, block.op);
+    const Operands x = dot_variables(table, block.op);
     Operands y = x;
-    y.c = in.variable("c_of_twin", m.c.width);
+    y.c = table.variable("c_of_twin", m.c.width);
     const Formula before = dot_formula(m, x), after = dot_formula(m, y);
     const auto same = [](const FormatFields& f, Expression p, Expression q) {
       const Number a = decode(f, p), b = decode(f, q);
       return equal(p, q) | (a.zero & b.zero);
     };
-    CaseQuestion q = relate(in, block.op, x, before, after, same(m.d, before.result, after.result));
+    CaseQuestion q = relate(table, block.op, x, before, after, same(m.d, before.result, after.result));
     q.question.variables.push_back(y.c);
     q.changed_samples = {x.c};
     q.question.assumptions.push_back(same(m.c, x.c, y.c));
@@ -179,26 +182,26 @@ MakeQuestion zero_signs_do_not_matter(const Block& block) {
 
 /// Lemma: the other factors of zero products do not change the result.
 MakeQuestion other_factors_do_not_matter(const Block& block) {
-  return [block](Expressions& in) {
+  return [block](Expressions& table) {
     const DotModel& m = block.model;
-    const Operands x = dot_variables(in, block.op);
-    const Formula before = dot_formula(m, x), after = dot_formula(m, padded(in, x, m, false));
-    CaseQuestion q = relate(in, block.op, x, before, after, equal(before.result, after.result));
-    q.question.assumptions.push_back(plain_scales(in, x, m));
+    const Operands x = dot_variables(table, block.op);
+    const Formula before = dot_formula(m, x), after = dot_formula(m, with_plain_zeros(table, x, m));
+    CaseQuestion q = relate(table, block.op, x, before, after, equal(before.result, after.result));
+    q.question.assumptions.push_back(plain_scales(table, x, m));
     return q;
   };
 }
 
 PropertyQuestion zero_padding(const Op& op, const DotModel& m) {
   PropertyQuestion p;
-  p.whole = [=](Expressions& in) {
-    const Operands x = dot_variables(in, op);
+  p.whole = [=](Expressions& table) {
+    const Operands x = dot_variables(table, op);
     const Formula before = dot_formula(m, x);
-    Formula after = dot_formula(m, padded(in, x, m, true));
+    Formula after = dot_formula(m, padded(table, x, m));
     const Expression holds = same_number(m.d, before.result, after.result);
     after.stages.resize(std::min(before.stages.size(), after.stages.size()));  // those of the same products
-    CaseQuestion q = relate(in, op, x, before, after, holds);
-    q.question.assumptions.push_back(plain_scales(in, x, m));
+    CaseQuestion q = relate(table, op, x, before, after, holds);
+    q.question.assumptions.push_back(plain_scales(table, x, m));
     return q;
   };
   if (!has_like_blocks(op, m) || op.k % step_of(m) != 0 || !(op.c == op.d)) return p;
@@ -215,8 +218,8 @@ PropertyQuestion zero_padding(const Op& op, const DotModel& m) {
 PropertyQuestion split_k(const Op& op, const DotModel& m) {
   const int cut = split_k_cut(op, m);
   PropertyQuestion p;
-  p.whole = [=](Expressions& in) {
-    const Operands x = dot_variables(in, op);
+  p.whole = [=](Expressions& table) {
+    const Operands x = dot_variables(table, op);
     Operands first, second;
     for (int i = 0; i < op.k; ++i) {
       (i < cut ? first : second).a.push_back(x.a[size_t(i)]);
@@ -232,7 +235,7 @@ PropertyQuestion split_k(const Op& op, const DotModel& m) {
     DotModel of_second = m;
     of_second.c = m.d;
     const Formula after = dot_formula(of_second, second);
-    return relate(in, op, x, whole, after, same_number(m.d, whole.result, after.result));
+    return relate(table, op, x, whole, after, same_number(m.d, whole.result, after.result));
   };
   // In another order, an instruction that is cut has other products in its blocks.
   if (!has_like_blocks(op, m) || cut % step_of(m) != 0) return p;
@@ -248,8 +251,8 @@ PropertyQuestion split_k(const Op& op, const DotModel& m) {
 
 PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
   PropertyQuestion p;
-  p.whole = [=](Expressions& in) {
-    const Operands x = dot_variables(in, op);
+  p.whole = [=](Expressions& table) {
+    const Operands x = dot_variables(table, op);
     Operands y = x;
     for (int step = 0; step < op.k; step += m.k)
       for (int first = step; first < std::min(step + m.k, op.k); first += m.block) {
@@ -258,7 +261,7 @@ PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
         std::reverse(y.b.begin() + first, y.b.begin() + end);
       }
     const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-    return relate(in, op, x, before, after, equal(before.result, after.result));
+    return relate(table, op, x, before, after, equal(before.result, after.result));
   };
   // The property reverses neighbours, the lemmas exchange products of one block.
   if (!has_like_blocks(op, m) || !has_contiguous_blocks(m)) return p;
@@ -267,13 +270,13 @@ PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
       "exchange leaves the block's d unchanged, and so the blocks after it.";
   const Block block = block_of(op, m);
   for (size_t i = 0; i + 1 < size_t(block.op.k); ++i)
-    p.lemmas.push_back([=](Expressions& in) {
-      const Operands x = dot_variables(in, block.op);
+    p.lemmas.push_back([=](Expressions& table) {
+      const Operands x = dot_variables(table, block.op);
       Operands y = x;
       std::swap(y.a[i], y.a[i + 1]);
       std::swap(y.b[i], y.b[i + 1]);
       const Formula before = dot_formula(block.model, x), after = dot_formula(block.model, y);
-      return relate(in, block.op, x, before, after, equal(before.result, after.result));
+      return relate(table, block.op, x, before, after, equal(before.result, after.result));
     });
   return p;
 }
@@ -281,8 +284,8 @@ PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
 /// Products of the same value from other factors; with `same_exponents`, the sums of the factors' exponents are the
 /// same, too.
 PropertyQuestion other_factors(const Op& op, const DotModel& m, bool same_exponents) {
-  const auto ask = [same_exponents](Expressions& in, const Op& of, const DotModel& m) {
-    const Operands x = dot_variables(in, of), others = dot_variables(in, of, "_of_twin");
+  const auto ask = [same_exponents](Expressions& table, const Op& op, const DotModel& m) {
+    const Operands x = dot_variables(table, op), others = dot_variables(table, op, "_of_twin");
     Operands y = x;
     y.a = others.a;
     y.b = others.b;
@@ -307,10 +310,11 @@ PropertyQuestion other_factors(const Op& op, const DotModel& m, bool same_expone
       same.push_back((alike & finite) | (equal(x.a[i], y.a[i]) & equal(x.b[i], y.b[i])));
     }
     const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-    CaseQuestion q = relate(in, of, x, before, after, equal(before.result, after.result));
-    const bool swap = of.a == of.b;
+    CaseQuestion q = relate(table, op, x, before, after, equal(before.result, after.result));
+    const bool swap = op.a == op.b;
     for (const std::vector<Expression>& more : {y.a, y.b})
       q.question.variables.insert(q.question.variables.end(), more.begin(), more.end());
+    // The sample of the changed case has a and b exchanged where they share a format: other factors, the same products.
     for (const std::vector<Expression>& more : {swap ? x.b : x.a, swap ? x.a : x.b})
       q.changed_samples.insert(q.changed_samples.end(), more.begin(), more.end());
     q.question.assumptions = same;
@@ -318,18 +322,22 @@ PropertyQuestion other_factors(const Op& op, const DotModel& m, bool same_expone
     return q;
   };
   PropertyQuestion p;
-  p.whole = [=](Expressions& in) { return ask(in, op, m); };
+  p.whole = [=](Expressions& table) { return ask(table, op, m); };
   if (!has_like_blocks(op, m)) return p;
   p.argument = "A lemma says it of one block; the blocks after it get the same c.";
-  p.lemmas = {[=](Expressions& in) {
+  p.lemmas = {[=](Expressions& table) {
     const Block block = block_of(op, m);
-    return ask(in, block.op, block.model);
+    return ask(table, block.op, block.model);
   }};
   return p;
 }
 
-PropertyQuestion product_value(const Op& op, const DotModel& m) { return other_factors(op, m, false); }
-PropertyQuestion product_value_and_exponent(const Op& op, const DotModel& m) { return other_factors(op, m, true); }
+PropertyQuestion product_value(const Op& op, const DotModel& m) {
+  return other_factors(op, m, /*same_exponents=*/false);
+}
+PropertyQuestion product_value_and_exponent(const Op& op, const DotModel& m) {
+  return other_factors(op, m, /*same_exponents=*/true);
+}
 
 struct Provable {
   const char* name;
@@ -344,10 +352,10 @@ constexpr Provable provable[] = {
 
 }  // namespace
 
-CaseQuestion equal_question(Expressions& in, const Op& op, const DotModel& first, const DotModel& second) {
-  const Operands x = dot_variables(in, op);
+CaseQuestion equal_question(Expressions& table, const Op& op, const DotModel& first, const DotModel& second) {
+  const Operands x = dot_variables(table, op);
   const Formula f = dot_formula(first, x), g = dot_formula(second, x);
-  return relate(in, op, x, f, g, equal(f.result, g.result));
+  return relate(table, op, x, f, g, equal(f.result, g.result));
 }
 
 Result<PropertyQuestion> property_question(const std::string& property, const Op& op, const DotModel& model) {
@@ -419,8 +427,7 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
                        std::to_string(greatest_domain_exponent) + " in magnitude, not '" + word.substr(10) + "'");
       const auto within = [&](const FormatFields& f, Expression e) {
         const Number n = normalized(number(f, e));
-        return n.zero | (~signed_below(n.exponent, as_number(n.exponent, *least)) &
-                         ~signed_below(as_number(n.exponent, *greatest), n.exponent) & ~n.nan & ~n.infinite);
+        return n.zero | (is_between(n.exponent, *least, *greatest) & ~n.nan & ~n.infinite);
       };
       for (const Expression& e : x.a) assumed.push_back(within(a, e));
       for (const Expression& e : x.b) assumed.push_back(within(b, e));
@@ -441,13 +448,13 @@ Batch case_of(const CaseQuestion& q, const Operands& operands, const Proof& proo
   batch.resize(1);
   std::vector<uint64_t> values, fields;
   for (const Expression& v : q.question.variables) {
-    const auto value = proof.witness.find(v.of().name(v.of().node(v)));
+    const auto value = proof.witness.find(v.table().name(v.table().node(v)));
     values.push_back(value == proof.witness.end() ? 0 : static_cast<uint64_t>(value->second));
   }
   Evaluator(q.question.variables, in_case_order(operands)).run(values, fields);
-  size_t at = 0;
+  auto field = fields.begin();
   for (Column& column : batch.inputs())
-    for (int i = 0; i < column.count(); ++i) column.set(0, i, fields[at++]);
+    for (int i = 0; i < column.count(); ++i) column.set(0, i, *field++);
   return batch;
 }
 
@@ -455,16 +462,15 @@ std::vector<std::vector<uint64_t>> samples_of(const CaseQuestion& q, size_t coun
   if (q.question.first.empty() && q.question.facts.empty()) return {};  // nothing is compared in steps
   std::vector<std::vector<uint64_t>> samples(count);
   Batch batch;
-  StructuredGenerator(q.op, 83).fill(0, count, batch);
-  for (size_t i = 0; i < count; ++i) {
+  StructuredGenerator(q.op, /*seed=*/83).fill(0, count, batch);
+  for (size_t i = 0; i < count; ++i)
     for (const Column& column : batch.inputs())
       for (int j = 0; j < column.count(); ++j) samples[i].push_back(column.get(i, j));
-  }
   if (q.changed_samples.empty()) return samples;
-  const Evaluator further(in_case_order(q.operands), q.changed_samples);
+  const Evaluator changed(in_case_order(q.operands), q.changed_samples);
   std::vector<uint64_t> values;
   for (std::vector<uint64_t>& sample : samples) {
-    further.run(sample, values);
+    changed.run(sample, values);
     sample.insert(sample.end(), values.begin(), values.end());
   }
   return samples;

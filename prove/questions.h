@@ -24,7 +24,7 @@ struct CaseQuestion {
 };
 
 /// Do two rows give the same encodings on all cases of an op?
-CaseQuestion equal_question(Expressions& in, const Op& op, const DotModel& first, const DotModel& second);
+CaseQuestion equal_question(Expressions& table, const Op& op, const DotModel& first, const DotModel& second);
 
 /// Makes a question, with its nodes in an empty Expressions object.
 using MakeQuestion = std::function<CaseQuestion(Expressions&)>;

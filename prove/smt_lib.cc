@@ -1,6 +1,7 @@
 #include "prove/smt_lib.h"
 
 #include <cctype>
+#include <sstream>
 
 #include "prove/evaluate.h"
 
@@ -15,32 +16,32 @@ std::string literal(const Bits& value, int width) {
   return text;
 }
 
-std::string printed_name(const Expressions& in, uint32_t index) {
-  const Expressions::Node& n = in.node(index);
-  if (n.operation == Operation::variable) return in.name(n);
-  if (n.operation == Operation::constant) return literal(in.value(n), n.width);
+std::string printed_name(const Expressions& table, uint32_t index) {
+  const Expressions::Node& n = table.node(index);
+  if (n.operation == Operation::variable) return table.name(n);
+  if (n.operation == Operation::constant) return literal(table.value(n), n.width);
   return "n" + std::to_string(index);
 }
 
 /// The term that defines a node other than a variable or constant. A comparison, a Bool in SMT-LIB, is a bit here.
-std::string printed_definition(const Expressions& in, const Expressions::Node& n) {
-  const auto argument = [&](int i) { return printed_name(in, n.argument[i]); };
+std::string printed_definition(const Expressions& table, const Expressions::Node& n) {
+  const auto argument = [&](int i) { return printed_name(table, n.argument[i]); };
   const auto call = [&](const std::string& operation) {
     std::string text = "(" + operation;
     for (int i = 0; i < arity(n.operation); ++i) text += " " + argument(i);
     return text + ")";
   };
-  const std::string own = smt_lib_name(n.operation);
+  const std::string name = smt_lib_name(n.operation);
   switch (n.operation) {
     case Operation::extract:
       return call("(_ extract " + std::to_string(n.low + n.width - 1) + " " + std::to_string(n.low) + ")");
     case Operation::sign_extend:
-      return call("(_ sign_extend " + std::to_string(n.width - in.node(n.argument[0]).width) + ")");
+      return call("(_ sign_extend " + std::to_string(n.width - table.node(n.argument[0]).width) + ")");
     case Operation::ite: return "(ite (= " + argument(0) + " #b1) " + argument(1) + " " + argument(2) + ")";
     case Operation::equal:
     case Operation::bvult:
-    case Operation::bvslt: return "(ite " + call(own) + " #b1 #b0)";
-    default: return call(own);
+    case Operation::bvslt: return "(ite " + call(name) + " #b1 #b0)";
+    default: return call(name);
   }
 }
 
@@ -49,32 +50,29 @@ std::string printed_definition(const Expressions& in, const Expressions::Node& n
 std::vector<Expression> variables_of(const std::vector<Expression>& assertions) {
   std::vector<Expression> variables;
   if (assertions.empty()) return variables;
-  Expressions& in = assertions[0].of();
+  Expressions& table = assertions[0].table();
   for (const uint32_t index : in_order(assertions))
-    if (in.node(index).operation == Operation::variable) variables.push_back({&in, index});
+    if (table.node(index).operation == Operation::variable) variables.push_back({&table, index});
   return variables;
 }
 
 std::string to_smt_lib(const std::vector<Expression>& assertions, const std::string& comment) {
   std::string text;
-  for (size_t at = 0; at < comment.size();) {
-    const size_t end = std::min(comment.find('\n', at), comment.size());
-    text += "; " + comment.substr(at, end - at) + "\n";
-    at = end + 1;
-  }
+  std::istringstream lines(comment);
+  for (std::string line; std::getline(lines, line);) text += "; " + line + "\n";
   text += "(set-logic QF_BV)\n(set-option :produce-models true)\n";
   if (assertions.empty()) return text;
-  const Expressions& in = assertions[0].of();
+  const Expressions& table = assertions[0].table();
   for (const uint32_t index : in_order(assertions)) {
-    const Expressions::Node& n = in.node(index);
+    const Expressions::Node& n = table.node(index);
     if (n.operation == Operation::variable)
-      text += "(declare-const " + printed_name(in, index) + " " + sort_of(n.width) + ")\n";
+      text += "(declare-const " + printed_name(table, index) + " " + sort_of(n.width) + ")\n";
     else if (n.operation != Operation::constant)
-      text += "(define-fun " + printed_name(in, index) + " () " + sort_of(n.width) + " " + printed_definition(in, n) +
-              ")\n";
+      text += "(define-fun " + printed_name(table, index) + " () " + sort_of(n.width) + " " +
+              printed_definition(table, n) + ")\n";
   }
   for (const Expression& assertion : assertions)
-    text += "(assert (= " + printed_name(in, assertion.index()) + " #b1))\n";
+    text += "(assert (= " + printed_name(table, assertion.index()) + " #b1))\n";
   return text;
 }
 

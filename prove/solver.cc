@@ -8,6 +8,7 @@
 #include <chrono>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "core/program.h"
 #include "core/text.h"
@@ -52,26 +53,22 @@ constexpr int grace_milliseconds = 100;
 /// For so long the first solver computes alone. Most queries are answered by then, and sooner than if all compute.
 constexpr int head_start_milliseconds = 50;
 
-/// The standard output of a command that takes at most 10 s; empty where it cannot be run or fails.
-std::string output_of(const std::vector<std::string>& command) {
+/// What a program prints with --version in at most 10 s; empty where it cannot be run or fails.
+std::string version_text(std::vector<std::string> program) {
+  program.push_back("--version");
   try {
     ChildProcess child;
-    child.start(command, ChildProcess::Output::socket);
+    child.start(program, ChildProcess::Output::socket);
     std::string text;
     try {
       shutdown(child.socket(), SHUT_WR);
-      talk(
-          child.socket(), "", text, [] { return false; }, Clock::now() + std::chrono::seconds(10));
+      const auto never = [] { return false; };  // the child's end, which talk() reports as an error, completes the text
+      talk(child.socket(), "", text, never, Clock::now() + std::chrono::seconds(10));
     } catch (const std::runtime_error&) {}
     return child.end() == "it exited with code 0" ? text : "";
   } catch (const std::runtime_error&) {
     return "";
   }
-}
-
-std::string version_text(std::vector<std::string> program) {
-  program.push_back("--version");
-  return output_of(program);
 }
 
 /// The first word of a text that begins with a digit: the version in "This is cvc5 version 1.0.3 ...".
@@ -84,19 +81,18 @@ std::string version_in(const std::string& text) {
 
 /// Quotes around a line, and spaces or a carriage return at its end, do not count.
 bool contains_line(const std::string& text, std::string_view line) {
-  size_t at = 0;
-  while (at < text.size()) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view own = std::string_view(text).substr(at, end - at);
-    while (!own.empty() && (own.back() == '\r' || own.back() == ' ')) own.remove_suffix(1);
-    if (own.size() > 1 && own.front() == '"' && own.back() == '"') own = own.substr(1, own.size() - 2);
-    if (own == line) return true;
-    at = end + 1;
+  std::istringstream lines(text);
+  for (std::string candidate; std::getline(lines, candidate);) {
+    while (candidate.ends_with('\r') || candidate.ends_with(' ')) candidate.pop_back();
+    if (candidate.size() > 1 && candidate.front() == '"' && candidate.back() == '"')
+      candidate = candidate.substr(1, candidate.size() - 2);
+    if (candidate == line) return true;
   }
   return false;
 }
 
-SolverCommand given_solver(const std::string& text) {
+/// The solver of "name=command with arguments".
+SolverCommand solver_of_command(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals + 1 == text.size())
     throw std::runtime_error("a solver is given as name=command, not as '" + text + "'");
@@ -115,9 +111,9 @@ std::vector<SolverCommand> known_solvers() {
     found.push_back({name, program, version_in(version)});
   };
   // Bitwuzla's program wants a whole file: its package is used instead.
-  const std::string own = own_command();
-  const std::string build = own.substr(0, own.rfind('/'));
-  for (const std::string& place : {build + "/venv/bin/", build + "/../venv/bin/", std::string()})
+  const std::string command = own_command();
+  const std::string folder = command.substr(0, command.rfind('/'));
+  for (const std::string& place : {folder + "/venv/bin/", folder + "/../venv/bin/", std::string()})
     if (found.empty()) add("bitwuzla", {place + "python3", "-c", bitwuzla_in_python}, {});
   add("cvc5", {"cvc5"}, {"--lang", "smt2", "--produce-models"});
   add("z3", {"z3"}, {"-in"});
@@ -126,18 +122,18 @@ std::vector<SolverCommand> known_solvers() {
 
 std::string ask_values(const std::vector<Expression>& variables) {
   std::string names;
-  for (const Expression& v : variables) names += " " + v.of().name(v.of().node(v));
+  for (const Expression& v : variables) names += " " + v.table().name(v.table().node(v));
   return "(get-value (" + (names.empty() ? "#b1" : names) + "))";
 }
 
 }  // namespace
 
-std::vector<SolverCommand> find_solvers(const std::vector<std::string>& given) {
-  if (given.empty()) return known_solvers();
+std::vector<SolverCommand> find_solvers(const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return known_solvers();
   std::vector<SolverCommand> found;
-  for (const std::string& text : given) {
+  for (const std::string& text : wanted) {
     if (text.find('=') != std::string::npos) {
-      found.push_back(given_solver(text));
+      found.push_back(solver_of_command(text));
       continue;
     }
     const std::vector<SolverCommand> known = known_solvers();
@@ -174,9 +170,9 @@ struct Solvers::Session {
     }
     received.clear();
     const std::chrono::duration<double> longest(std::clamp(seconds, 0.0, 30.0));
-    talk(
-        child.socket(), text, received, [] { return true; },
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(longest));
+    const auto once_sent = [] { return true; };
+    talk(child.socket(), text, received, once_sent,
+         Clock::now() + std::chrono::duration_cast<Clock::duration>(longest));
   }
   enum class State { computing, answered, gone, endless };  ///< endless: over 4 MiB without the end of an answer
 
@@ -201,8 +197,8 @@ struct Solvers::Session {
   bool model(const std::string& ask, const SolverLimits& limits, std::map<std::string, Bits>& values) {
     try {
       send(ask + "\n" + echo_end, limits, 20);
-      talk(
-          child.socket(), "", received, [&] { return answered(); }, Clock::now() + std::chrono::seconds(20));
+      const auto complete = [this] { return answered(); };
+      talk(child.socket(), "", received, complete, Clock::now() + std::chrono::seconds(20));
     } catch (const std::runtime_error&) {
       return false;
     }
@@ -253,38 +249,37 @@ bool Solvers::knows_answers(Session& session, std::string& why) {
   };
   const Known known[] = {
       {Verdict::sat,
-       [](Expressions& in, Expression x, Expression y) {
-         return std::vector{equal(x * y, in.constant(8, 35)), unsigned_below(x, y),
-                            unsigned_below(y, in.constant(8, 16)), unsigned_below(in.constant(8, 1), x)};
+       [](Expressions& table, Expression x, Expression y) {
+         return std::vector{equal(x * y, table.constant(8, 35)), unsigned_below(x, y),
+                            unsigned_below(y, table.constant(8, 16)), unsigned_below(table.constant(8, 1), x)};
        }},
       {Verdict::unsat, [](Expressions&, Expression x, Expression y) { return std::vector{~equal(x * y, y * x)}; }},
       {Verdict::unsat,
-       [](Expressions& in, Expression x, Expression y) {
-         return std::vector{equal(shift_right(shift_left(x, y), y), x), equal(y, in.constant(8, 3)), bit(x, 7)};
+       [](Expressions& table, Expression x, Expression y) {
+         return std::vector{equal(shift_right(shift_left(x, y), y), x), equal(y, table.constant(8, 3)), bit(x, 7)};
        }},
       {Verdict::sat,
-       [](Expressions& in, Expression x, Expression y) {
-         return std::vector{equal(x - y, in.constant(8, 200)), signed_below(x, y), equal(y, in.constant(8, 77))};
+       [](Expressions& table, Expression x, Expression y) {
+         return std::vector{equal(x - y, table.constant(8, 200)), signed_below(x, y), equal(y, table.constant(8, 77))};
        }},
   };
   for (const Known& question : known) {
-    Expressions in;
-    const Expression x = in.variable("x", 8), y = in.variable("y", 8);
-    const std::vector<Expression> assertions = question.ask(in, x, y);
-    const double limit = limits_.seconds;
-    limits_.seconds = 20;
+    Expressions table;
+    const Expression x = table.variable("x", 8), y = table.variable("y", 8);
+    const std::vector<Expression> assertions = question.ask(table, x, y);
     const std::vector<Expression> variables = variables_of(assertions);
+    const double limit = std::exchange(limits_.seconds, 20);  // that of queries may be too short to start a solver
     const Answer answer = race({&session}, to_smt_lib(assertions), ask_values(variables));
     limits_.seconds = limit;
     if (answer.verdict == Verdict::unknown) {
-      why = "it does not answer a question whose answer is known (" + answer.solver + ")";
+      why = "it does not answer a question whose answer is known (" + answer.reason + ")";
       return false;
     }
     bool right = answer.verdict == question.verdict;
     if (right && answer.verdict == Verdict::sat) {
       std::vector<uint64_t> values, results;
       for (const Expression& v : variables) {
-        const auto at = answer.model.find(in.name(in.node(v)));
+        const auto at = answer.model.find(table.name(table.node(v)));
         values.push_back(at == answer.model.end() ? 0 : static_cast<uint64_t>(at->second));
       }
       Evaluator(variables, assertions).run(values, results);
@@ -331,14 +326,14 @@ Answer Solvers::race(const std::vector<Session*>& runners, const std::string& te
            (1000 * elapsed() >= head_start_milliseconds || std::none_of(running.begin(), running.end(), computes)))
       ask_first_waiting();
     if (running.empty()) continue;
-    const int until_all_are_asked =
+    const int until_all_are_asked =  // milliseconds
         waiting.empty() ? grace_milliseconds : std::max(1, head_start_milliseconds - int(1000 * elapsed()));
     std::vector<pollfd> ends;
     for (Session* s : running) ends.push_back({s->child.socket(), POLLIN, 0});
-    const int wait = static_cast<int>(std::clamp(1000 * (limits_.seconds - elapsed()) + 1, 0.0, 1000.0));
+    const int left = static_cast<int>(std::clamp(1000 * (limits_.seconds - elapsed()) + 1, 0.0, 1000.0));
     // An answer may have come while the question was still being sent.
     const bool some_answered = std::any_of(running.begin(), running.end(), [](Session* s) { return s->answered(); });
-    poll(ends.data(), ends.size(), some_answered ? 0 : std::min({wait, grace_milliseconds, until_all_are_asked}));
+    poll(ends.data(), ends.size(), some_answered ? 0 : std::min({left, grace_milliseconds, until_all_are_asked}));
     for (size_t i = ends.size(); i-- > 0;) {
       Session& s = *running[i];
       const bool heard = ends[i].revents != 0;
@@ -360,8 +355,8 @@ Answer Solvers::race(const std::vector<Session*>& runners, const std::string& te
         if (answer.verdict != Verdict::unknown) {
           answer.solver = s.full_name();
           answer.seconds = elapsed();
-          for (Session* other : running)
-            if (other != &s) other->owes_an_answer = true;
+          for (Session* loser : running)
+            if (loser != &s) loser->owes_an_answer = true;
           return answer;
         }
         fail(s, "says '" + s.received.substr(0, std::min<size_t>(s.received.find('\n'), 120)) + "'");
@@ -372,7 +367,7 @@ Answer Solvers::race(const std::vector<Session*>& runners, const std::string& te
     }
   }
   for (Session* s : running) fail(*s, "gave no answer in time");
-  answer.solver = failures;
+  answer.reason = failures;
   answer.seconds = elapsed();
   return answer;
 }
@@ -383,7 +378,7 @@ Answer Solvers::solve(const std::vector<Expression>& assertions, const std::stri
   std::vector<Session*> runners;
   for (const auto& session : sessions_)
     if (session->full_name() != except) runners.push_back(session.get());
-  if (runners.empty()) return {Verdict::unknown, "there is no other solver", 0, {}};
+  if (runners.empty()) return {.reason = "there is no other solver"};
   return race(runners, to_smt_lib(assertions, comment), ask_values(variables_of(assertions)));
 }
 

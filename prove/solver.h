@@ -28,15 +28,16 @@ enum class Verdict { sat, unsat, unknown };
 
 struct Answer {
   Verdict verdict = Verdict::unknown;
-  std::string solver;                 ///< name and version, "bitwuzla 0.9.1"; for unknown, the reason instead
-  double seconds = 0;                 ///< time to the answer
-  std::map<std::string, Bits> model;  ///< for sat: the variables' values, by name
+  std::string solver = {};                 ///< of sat and unsat: name and version, "bitwuzla 0.9.1"
+  std::string reason = {};                 ///< of unknown
+  double seconds = 0;                      ///< time to the answer
+  std::map<std::string, Bits> model = {};  ///< for sat: the variables' values, by name
 };
 
 /// The solvers that this machine has: Bitwuzla's Python package (in `venv` in or beside this program's folder, or in
-/// PATH's python3), then cvc5 and z3 in PATH. If `given` is not empty, only the solvers in it: a text is one of these
+/// PATH's python3), then cvc5 and z3 in PATH. If `wanted` is not empty, only the solvers in it: a text is one of these
 /// three names, or "name=command with arguments". Throws std::runtime_error for any other text.
-std::vector<SolverCommand> find_solvers(const std::vector<std::string>& given);
+std::vector<SolverCommand> find_solvers(const std::vector<std::string>& wanted);
 
 /// Runs queries. One thread at a time may use an object.
 class Solvers {

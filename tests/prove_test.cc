@@ -85,7 +85,7 @@ TEST(Expressions, MeanWhatSmtLibSays) {
   for (size_t i = 0; i < all.size(); ++i)
     assertions.push_back(equal(expressions[i], in.constant(expressions[i].width(), Bits(results[i]))));
   const Answer answer = solvers->solve(assertions, "all operations");
-  ASSERT_EQ(answer.verdict, Verdict::sat) << answer.solver;
+  ASSERT_EQ(answer.verdict, Verdict::sat) << answer.reason;
   EXPECT_EQ(answer.model.at("x"), 11);
   EXPECT_EQ(answer.model.at("y"), 6);
 }

@@ -16,17 +16,15 @@ Result<bool> corrected_product_covers(const gemm::CorrectionPlan& plan) {
 
 namespace {
 
-constexpr int exponent_width = 12;  // of fp32 numbers, their products and 2^scale
-
 const IeeeRules to_fp32{fp32_fields, Rounding::nearest_even, fp32_fields.encode_nan()};
 
 Number times_power(Expression x, int power) {
-  Number n = decode(fp32_fields, x, exponent_width);
+  Number n = decode(fp32_fields, x, fp32_exponent_width);
   n.exponent = n.exponent + as_number(n.exponent, power);
   return n;
 }
 
-Expression opposite(Expression x) { return x ^ x.of().constant(32, Bits(fp32_fields.sign_bit())); }
+Expression opposite(Expression x) { return x ^ x.table().constant(32, Bits(fp32_fields.sign_bit())); }
 
 }  // namespace
 
@@ -35,8 +33,9 @@ SplitFactors split_factors(const gemm::CorrectionPlan& plan, const std::vector<E
   const IeeeRules rules{narrow, Rounding::nearest_even, narrow.encode_nan()};
   SplitFactors parts;
   for (const Expression& e : x) {
-    const Expression main = ieee_rounded(rules, decode(fp32_fields, e, exponent_width));
-    const Expression rest = ieee_add(to_fp32, e, opposite(widened(fp32_fields, decode(narrow, main, exponent_width))));
+    const Expression main = ieee_rounded(rules, decode(fp32_fields, e, fp32_exponent_width));
+    const Expression rest =
+        ieee_add(to_fp32, e, opposite(widened(fp32_fields, decode(narrow, main, fp32_exponent_width))));
     parts.main.push_back(main);
     parts.residual.push_back(ieee_rounded(rules, times_power(rest, plan.scale)));
   }
@@ -45,29 +44,29 @@ SplitFactors split_factors(const gemm::CorrectionPlan& plan, const std::vector<E
 
 CorrectedProduct corrected_product(const gemm::CorrectionPlan& plan, const DotModel& dot, const SplitFactors& a,
                                    const SplitFactors& b, Expression c) {
-  Expressions& in = c.of();
+  Expressions& table = c.table();
   const size_t k = a.main.size(), length = size_t(plan.unit_k);
   const auto padded = [&](const std::vector<Expression>& x, size_t first) {
     std::vector<Expression> part(x.begin() + std::ptrdiff_t(first),
                                  x.begin() + std::ptrdiff_t(std::min(first + length, k)));
-    part.resize(length, in.constant(x[0].width(), 0));
+    part.resize(length, table.constant(x[0].width(), 0));
     return part;
   };
   using Parts = std::vector<Expression>;
-  const auto one_dot = [&](const Parts& x, const Parts& y, size_t first, Expression from) {
-    return dot_formula(dot, {padded(x, first), padded(y, first), from, {}, {}}).result;
+  const auto one_dot = [&](const Parts& x, const Parts& y, size_t first, Expression addend) {
+    return dot_formula(dot, {padded(x, first), padded(y, first), addend, {}, {}}).result;
   };
-  const auto chain = [&](const Parts& x, const Parts& y, Expression from) {
-    if (x.empty() || y.empty()) return from;
-    for (size_t first = 0; first < k; first += length) from = one_dot(x, y, first, from);
-    return from;
+  const auto chain = [&](const Parts& x, const Parts& y, Expression sum) {
+    if (x.empty() || y.empty()) return sum;
+    for (size_t first = 0; first < k; first += length) sum = one_dot(x, y, first, sum);
+    return sum;
   };
   if (!plan.adds_outside)
     return {
         chain(a.main, b.main, chain(a.residual, b.main, chain(a.main, b.residual, chain(a.residual, b.residual, c)))),
         {}};
 
-  const Expression zero = in.constant(32, 0);
+  const Expression zero = table.constant(32, 0);
   const auto divided = [&](Expression x) { return ieee_rounded(to_fp32, times_power(x, -plan.scale)); };
   Expression correction = chain(a.residual, b.main, chain(a.main, b.residual, zero));
   if (plan.residual_product) correction = ieee_add(to_fp32, divided(chain(a.residual, b.residual, zero)), correction);

@@ -13,8 +13,8 @@ int signed_width(int64_t least, int64_t greatest) {
 }
 
 Number decode(const FormatFields& f, Expression encoding, int exponent_width) {
-  Expressions& in = encoding.of();
-  const Expression no = in.constant(1, 0);
+  Expressions& table = encoding.table();
+  const Expression no = table.constant(1, 0);
   Number x;
   x.fraction_bits = f.fraction_bits;
   const int low = f.ignored_low_bits, top = low + f.fraction_bits;
@@ -22,17 +22,17 @@ Number decode(const FormatFields& f, Expression encoding, int exponent_width) {
   const bool has_fraction = f.fraction_bits > 0;
   const Expression fraction = has_fraction ? extract(encoding, top - 1, low) : no;
   const Expression no_fraction = is_zero(fraction);
-  const Expression field_is_top = equal(field, in.constant(f.exponent_bits, ones(f.exponent_bits)));
+  const Expression field_is_top = equal(field, table.constant(f.exponent_bits, ones(f.exponent_bits)));
   const Expression fraction_is_top =
-      has_fraction ? equal(fraction, in.constant(f.fraction_bits, ones(f.fraction_bits))) : in.constant(1, 1);
+      has_fraction ? equal(fraction, table.constant(f.fraction_bits, ones(f.fraction_bits))) : table.constant(1, 1);
   x.negative = f.sign == SignField::present ? bit(encoding, top + f.exponent_bits) : no;
 
   const Expression value = zero_extend(field, std::max(exponent_width, int(f.exponent_bits) + 1));
   const Expression unbiased = extract(value + as_number(value, -f.bias), exponent_width - 1, 0);
   const Expression subnormal = f.subnormals == SubnormalRule::absent ? no : is_zero(field);
   x.least = f.subnormal_exponent();
-  x.exponent = choose(subnormal, in.number(exponent_width, *x.least), unbiased);
-  const Expression leading = f.subnormals == SubnormalRule::absent ? in.constant(1, 1) : ~subnormal;
+  x.exponent = choose(subnormal, table.number(exponent_width, *x.least), unbiased);
+  const Expression leading = f.subnormals == SubnormalRule::absent ? table.constant(1, 1) : ~subnormal;
   x.significand = has_fraction ? concat(leading, fraction) : leading;
   x.greatest_significand = ones(x.significand.width());
   x.zero = subnormal & no_fraction;
@@ -61,12 +61,12 @@ Number decode(const FormatFields& f, Expression encoding, int exponent_width) {
 }
 
 Number read_operand(const DotModel& m, const FormatFields& f, Expression encoding, int exponent_width) {
-  Expressions& in = encoding.of();
+  Expressions& table = encoding.table();
   const bool low_bits_matter = f.ignored_low_bits > 0 && m.low_bits != LowBits::ignored;
   Number x = decode(f, encoding, exponent_width);
   if (low_bits_matter && m.low_bits == LowBits::rounded) {  // to nearest, ties away; the top exponent stays
     const Expression up = bit(encoding, f.ignored_low_bits - 1) & ~x.infinite & ~x.nan;
-    const Expression next = encoding + in.constant(f.width, Bits(1) << f.ignored_low_bits);
+    const Expression next = encoding + table.constant(f.width, Bits(1) << f.ignored_low_bits);
     x = decode(f, choose(up, next, encoding), exponent_width);
   }
   if (low_bits_matter && m.low_bits == LowBits::nan_payload) {
@@ -94,16 +94,16 @@ Number flushed_operand(const DotModel& m, const FormatFields& f, Number x) {
 }
 
 LeadingZeros leading_zeros(Expression x, int width) {
-  Expressions& in = x.of();
+  Expressions& table = x.table();
   const int n = x.width();
-  Expression count = in.constant(width, 0);
+  Expression count = table.constant(width, 0);
   int step = 1;
   while (2 * step < n) step *= 2;
   for (; step >= 1; step /= 2) {
     if (step >= n) continue;
     const Expression high_is_zero = is_zero(extract(x, n - 1, n - step));
     x = choose(high_is_zero, append_zeros(extract(x, n - step - 1, 0), step), x);
-    count = choose(high_is_zero, count + in.number(width, step), count);
+    count = choose(high_is_zero, count + table.number(width, step), count);
   }
   return {count, x};
 }
@@ -141,21 +141,21 @@ Expression magnitude_of(Expression x) { return with_sign(bit(x, x.width() - 1), 
 
 namespace {
 
-Expression moved(Expression (*shift)(Expression, Expression), Expression x, Expression by) {
-  const int width = std::max(x.width(), by.width());
-  return extract(shift(zero_extend(x, width), zero_extend(by, width)), x.width() - 1, 0);
+Expression moved(Expression (*shift)(Expression, Expression), Expression x, Expression amount) {
+  const int width = std::max(x.width(), amount.width());
+  return extract(shift(zero_extend(x, width), zero_extend(amount, width)), x.width() - 1, 0);
 }
 
 }  // namespace
 
-Expression moved_up(Expression x, Expression by) { return moved(shift_left, x, by); }
-Expression moved_down(Expression x, Expression by) { return moved(shift_right, x, by); }
+Expression moved_up(Expression x, Expression amount) { return moved(shift_left, x, amount); }
+Expression moved_down(Expression x, Expression amount) { return moved(shift_right, x, amount); }
 
 Expression cut_below(const Number& x, Expression greatest, int kept_bits) {
   const int fraction_bits = std::max(kept_bits, x.fraction_bits);
   const Expression magnitude = append_zeros(x.significand, fraction_bits - x.fraction_bits);
   const int more = fraction_bits - kept_bits;
-  if (more >= magnitude.width()) return magnitude.of().constant(1, 0);  // every bit of it lies below those kept
+  if (more >= magnitude.width()) return magnitude.table().constant(1, 0);  // every bit of it lies below those kept
   const Expression cut = choose(x.zero, as_number(magnitude, 0), moved_down(magnitude, greatest - x.exponent));
   return extract(cut, magnitude.width() - 1, more);
 }
@@ -166,11 +166,11 @@ namespace {
 std::pair<Expression, Expression> kept_and_lost(const Number& x, Expression greatest, int kept_bits, int width) {
   const int fraction_bits = std::max(kept_bits, x.fraction_bits);
   const Expression magnitude = append_zeros(x.significand, fraction_bits - x.fraction_bits);
-  const Expression by = greatest - x.exponent, down = moved_down(magnitude, by);
+  const Expression distance = greatest - x.exponent, down = moved_down(magnitude, distance);
   const int more = fraction_bits - kept_bits;
-  Expression lost = ~equal(moved_up(down, by), magnitude);
+  Expression lost = ~equal(moved_up(down, distance), magnitude);
   if (more > 0) lost = lost | any_bit(extract(down, std::min(more, magnitude.width()) - 1, 0));
-  const Expression kept = more >= magnitude.width() ? magnitude.of().constant(width, 0)
+  const Expression kept = more >= magnitude.width() ? magnitude.table().constant(width, 0)
                                                     : zero_extend(extract(down, magnitude.width() - 1, more), width);
   return {choose(x.zero, as_number(kept, 0), kept), lost & ~x.zero};
 }
@@ -191,6 +191,7 @@ int exponent_width_of(const DotModel& m) {
   const auto reach = [](const FormatFields& f) { return int(f.bias) + (1 << f.exponent_bits) + f.fraction_bits; };
   int farthest = reach(m.a) + reach(m.b);
   if (m.scale_block > 0) farthest += reach(m.scale_a) + reach(m.scale_b);
+  // 600: beyond the exponents that the texts of kernels name themselves, such as operand_rule_zero_exponent.
   farthest = std::max({farthest, reach(m.c), reach(m.d), std::abs(m.zero_exponent), 600});
   return signed_width(-2 * farthest, 2 * farthest);
 }
@@ -198,7 +199,7 @@ int exponent_width_of(const DotModel& m) {
 namespace {
 
 Expression with_magnitude(const FormatFields& f, Expression negative, Bits magnitude) {
-  return append_zeros(concat(negative, negative.of().constant(f.exponent_bits + f.fraction_bits, magnitude)),
+  return append_zeros(concat(negative, negative.table().constant(f.exponent_bits + f.fraction_bits, magnitude)),
                       f.ignored_low_bits);
 }
 
@@ -210,8 +211,8 @@ Expression infinity_of(const FormatFields& f, Expression negative) {
   return with_magnitude(f, negative, Bits(unsigned(f.top_exponent_field())) << f.fraction_bits);
 }
 
-SpecialTerms specials_of(Expressions& in, const std::vector<Number>& terms) {
-  const Expression none = in.constant(1, 0);
+SpecialTerms specials_of(Expressions& table, const std::vector<Number>& terms) {
+  const Expression none = table.constant(1, 0);
   SpecialTerms s{none, none, none};
   for (const Number& x : terms) {
     s.nan = s.nan | x.nan;
@@ -222,7 +223,7 @@ SpecialTerms specials_of(Expressions& in, const std::vector<Number>& terms) {
 }
 
 Expression SpecialTerms::result(const FormatFields& d, uint64_t encoded_nan) const {
-  return choose(nan | (up & down), nan.of().constant(d.width, Bits(encoded_nan)), infinity_of(d, down));
+  return choose(nan | (up & down), nan.table().constant(d.width, Bits(encoded_nan)), infinity_of(d, down));
 }
 
 Expression is_invalid_product(const Number& x, const Number& y) {
@@ -230,41 +231,41 @@ Expression is_invalid_product(const Number& x, const Number& y) {
 }
 
 Expression quieted(const FormatFields& d, const FormatFields& f, Expression code) {
-  Expressions& in = code.of();
+  Expressions& table = code.table();
   const int shift = f.ignored_low_bits, more = d.fraction_bits - f.fraction_bits;
   const Expression payload = extract(code, shift + f.fraction_bits - 1, shift);
   const Expression fraction = more >= 0 ? append_zeros(payload, more) : extract(payload, f.fraction_bits - 1, -more);
-  const Expression sign = f.has_sign() ? bit(code, shift + f.exponent_bits + f.fraction_bits) : in.number(1, 0);
+  const Expression sign = f.has_sign() ? bit(code, shift + f.exponent_bits + f.fraction_bits) : table.number(1, 0);
   const Expression all =
-      append_zeros(concat(sign, concat(in.number(d.exponent_bits, 0), fraction)), d.ignored_low_bits);
-  return all | in.number(all.width(), static_cast<int64_t>(d.encode_nan()));
+      append_zeros(concat(sign, concat(table.number(d.exponent_bits, 0), fraction)), d.ignored_low_bits);
+  return all | table.number(all.width(), static_cast<int64_t>(d.encode_nan()));
 }
 
 NanTerm nan_term(const FormatFields& d, const FormatFields& f, const Number& n, Expression code) {
   return {n.nan, n.nan & ~bit(code, f.ignored_low_bits + f.fraction_bits - 1), quieted(d, f, code)};
 }
 
-Expression nan_result(NanFrom rule, const NanTerm* abc, Expression product_is_invalid, Expression own) {
-  Expression result = own;
+Expression nan_result(NanFrom rule, const NanTerm* abc, Expression product_is_invalid, Expression own_nan) {
+  Expression result = own_nan;
   if (rule == NanFrom::constant) return result;
-  const auto where = [&](Expression mask, const NanTerm& x) {
-    if (!mask.is_none()) result = choose(mask, x.quiet, result);
-  };
-  for (int place = 2; place >= 0; --place) where(abc[operand_at(rule, place)].nan, abc[operand_at(rule, place)]);
-  if (signalling_first(rule)) {
-    result = choose(product_is_invalid, own, result);
+  const auto take_first_where = [&](Expression NanTerm::*mask) {
     for (int place = 2; place >= 0; --place)
-      where(abc[operand_at(rule, place)].signalling, abc[operand_at(rule, place)]);
-  }
+      if (const NanTerm& x = abc[operand_at(rule, place)]; !(x.*mask).is_none())
+        result = choose(x.*mask, x.quiet, result);
+  };
+  take_first_where(&NanTerm::nan);
+  if (!signalling_first(rule)) return result;
+  result = choose(product_is_invalid, own_nan, result);
+  take_first_where(&NanTerm::signalling);
   return result;
 }
 
-Expression zero_is_negative(const DotModel& m, Expressions& in, const std::vector<Number>& terms) {
+Expression zero_is_negative(const DotModel& m, Expressions& table, const std::vector<Number>& terms) {
   const bool any_decides = m.zero_sign == ZeroSign::any_negative || m.output_rounding == Rounding::down;
-  if (m.zero_sign == ZeroSign::positive) return in.constant(1, 0);
+  if (m.zero_sign == ZeroSign::positive) return table.constant(1, 0);
   std::vector<Expression> negative;
   for (const Number& x : terms) negative.push_back(x.negative);
-  return any_decides ? any_of(in, negative) : all_of(in, negative);
+  return any_decides ? any_of(table, negative) : all_of(table, negative);
 }
 
 namespace {
@@ -297,7 +298,7 @@ Expression overflow_is_infinite(const RoundTo& to, Expression negative) {
 }  // namespace
 
 Expression round_to(const RoundTo& to, Expression negative, Expression magnitude, Expression unit) {
-  Expressions& in = magnitude.of();
+  Expressions& table = magnitude.table();
   const FormatFields& f = to.format;
   const int kept_bits = to.fraction_bits + 1;
   // Room for the kept bits, a guard bit and one below.
@@ -309,11 +310,11 @@ Expression round_to(const RoundTo& to, Expression negative, Expression magnitude
   width = std::max(unit.width(), std::max(signed_width(f.emin(), f.emax() + 1), width)) + 2;
 
   const LeadingZeros zeros = leading_zeros(append_zeros(magnitude, added), width);
-  const Expression leading = sign_extend(unit, width) + in.number(width, n - 1 - added) - zeros.count;
-  const Expression emin = in.number(width, f.emin());
+  const Expression leading = sign_extend(unit, width) + table.number(width, n - 1 - added) - zeros.count;
+  const Expression emin = table.number(width, f.emin());
   const Expression subnormal = signed_below(leading, emin);
   // A subnormal result loses (emin - leading) bits more; beyond n all are below the guard bit.
-  const Expression down = choose(subnormal, emin - leading, in.constant(width, 0));
+  const Expression down = choose(subnormal, emin - leading, table.constant(width, 0));
   const int wide = std::max(n, width);
   const Expression normal = zero_extend(zeros.shifted, wide), amount = zero_extend(down, wide);
   const Expression cut = shift_right(normal, amount);
@@ -325,20 +326,20 @@ Expression round_to(const RoundTo& to, Expression negative, Expression magnitude
 
   // The leading bit of `kept` adds one to the exponent field of a normal number, a carry another.
   const int code_width = width + to.fraction_bits + 2;
-  const Expression field = choose(subnormal, in.constant(width, 0), leading + in.number(width, f.bias - 1));
+  const Expression field = choose(subnormal, table.constant(width, 0), leading + table.number(width, f.bias - 1));
   const Expression code = append_zeros(sign_extend(field, width + 2), to.fraction_bits) +
                           zero_extend(kept, code_width) + zero_extend(away, code_width);
   const bool top_is_special = f.specials == Specials::ieee;
   const Bits limit = Bits(unsigned(f.emax() + 1 + f.bias)) << to.fraction_bits;
-  const Expression overflows = ~signed_below(code, in.constant(code_width, limit));
+  const Expression overflows = ~signed_below(code, table.constant(code_width, limit));
 
   const int magnitude_bits = f.exponent_bits + to.fraction_bits, more = f.fraction_bits - to.fraction_bits;
   const int all_bits = f.exponent_bits + f.fraction_bits;
   const Expression finite = append_zeros(extract(code, magnitude_bits - 1, 0), more);
   const Expression infinity =
-      in.constant(all_bits, top_is_special ? Bits(unsigned(f.top_exponent_field())) << f.fraction_bits
-                                           : Bits(f.greatest_magnitude()));
-  const Expression greatest = in.constant(all_bits, Bits(f.greatest_magnitude()) >> more << more);
+      table.constant(all_bits, top_is_special ? Bits(unsigned(f.top_exponent_field())) << f.fraction_bits
+                                              : Bits(f.greatest_magnitude()));
+  const Expression greatest = table.constant(all_bits, Bits(f.greatest_magnitude()) >> more << more);
   const Expression result = choose(overflows, choose(overflow_is_infinite(to, negative), infinity, greatest), finite);
   Expression is_flushed = as_number(negative, 0);
   if (to.subnormals == Subnormals::flushed) is_flushed = is_zero(extract(result, all_bits - 1, f.fraction_bits));
@@ -350,7 +351,7 @@ Expression round_to(const RoundTo& to, Expression negative, Expression magnitude
     const Expression carries =
         is_zero(~whole) & moves_away(to.rounding, negative, bit(whole, 0), bit(zeros.shifted, n - kept_bits - 1),
                                      any_bit(extract(zeros.shifted, n - kept_bits - 2, 0)));
-    is_flushed = subnormal & ~(equal(leading, in.number(width, f.emin() - 1)) & carries);
+    is_flushed = subnormal & ~(equal(leading, table.number(width, f.emin() - 1)) & carries);
   }
   const Expression kept_result = choose(is_flushed, as_number(result, 0), result);
   const Expression sign = to.underflow_sign == UnderflowSign::kept ? negative : negative & any_bit(kept_result);

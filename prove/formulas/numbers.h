@@ -19,6 +19,9 @@ struct Number {
   std::optional<int> least;        ///< after decode(): the only exponent with which the leading bit may be 0
 };
 
+/// Holds the exponents of fp32 numbers, of their products and of scales.
+inline constexpr int fp32_exponent_width = 12;
+
 /// The number that an encoding stands for. Its exponent gets `exponent_width` bits.
 Number decode(const FormatFields& f, Expression encoding, int exponent_width);
 /// The same, with an exponent whose width holds the difference of two exponents.
@@ -50,7 +53,7 @@ struct SpecialTerms {
   Expression any() const { return nan | up | down; }
   Expression result(const FormatFields& d, uint64_t encoded_nan) const;  ///< the sum's encoding where any() is 1
 };
-SpecialTerms specials_of(Expressions& in, const std::vector<Number>& terms);
+SpecialTerms specials_of(Expressions& table, const std::vector<Number>& terms);
 
 /// Whether x * y is infinity * 0.
 Expression is_invalid_product(const Number& x, const Number& y);
@@ -65,12 +68,12 @@ struct NanTerm {
 };
 /// The operand n of format f, whose encoding is `code`, for results of format d.
 NanTerm nan_term(const FormatFields& d, const FormatFields& f, const Number& n, Expression code);
-/// The encoding of an operation's result where that is a NaN. `abc`: the operands a, b and c; `own`: the NaN that no
-/// operand gives.
-Expression nan_result(NanFrom rule, const NanTerm* abc, Expression product_is_invalid, Expression own);
+/// The encoding of an operation's result where that is a NaN. `abc`: the operands a, b and c; `own_nan`: the NaN that
+/// no operand gives.
+Expression nan_result(NanFrom rule, const NanTerm* abc, Expression product_is_invalid, Expression own_nan);
 
 /// The sign of a sum that is exactly zero: 1 for -0.
-Expression zero_is_negative(const DotModel& model, Expressions& in, const std::vector<Number>& terms);
+Expression zero_is_negative(const DotModel& model, Expressions& table, const std::vector<Number>& terms);
 
 /// How a sum becomes an encoding.
 struct RoundTo {
@@ -117,7 +120,7 @@ int exponent_width_of(const DotModel& model);
 Expression with_sign(Expression negative, Expression magnitude);  ///< in two's complement
 Expression magnitude_of(Expression x);                            ///< of two's complement
 /// x shifted left or right by an unsigned amount, whose width may be another; the result has the width of x.
-Expression moved_up(Expression x, Expression by);
-Expression moved_down(Expression x, Expression by);
+Expression moved_up(Expression x, Expression amount);
+Expression moved_down(Expression x, Expression amount);
 
 }  // namespace mmafuzz::prove

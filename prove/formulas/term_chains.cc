@@ -93,8 +93,8 @@ TermChains::Real TermChains::joined(const Real& c, const Real& sum, Seen& seen) 
   const Real joint = result("sum", sum_of(c, sum), &sum, nullptr, &c);
   if (m_.overflow_rank != OverflowRank::below_operands) return joint;
   seen.operands.push_back(c.number);
-  const SpecialTerms special = specials_of(in_, seen.operands);
-  return real(choose(any_of(in_, seen.overflows) & special.any(), special.result(m_.d, m_.nan), joint.encoding));
+  const SpecialTerms special = specials_of(table_, seen.operands);
+  return real(choose(any_of(table_, seen.overflows) & special.any(), special.result(m_.d, m_.nan), joint.encoding));
 }
 
 TermChains::Code TermChains::stored(const Real& x) const {

@@ -12,7 +12,7 @@ class TermChains : public TermDomain {
   struct Real {
     Number number;
     Expression encoding;         ///< for an operand of a row that hands NaNs on, NanTerm::quiet instead
-    Expression signalling = {};  ///< one bit: a signalling NaN; none: it is not
+    Expression signalling = {};  ///< one bit: whether it is a signalling NaN; no expression: it is not
   };
   /// The exact products of a tree, later also c; and for each product a bit that says whether it overflows.
   struct Seen {

@@ -24,15 +24,14 @@ class TermDomain {
   /// c is an encoding of c_format. The stages get names that begin with `name`.
   TermDomain(const DotModel& m, const Operands& x, const FormatFields& c_format, std::vector<Stage>& stages,
              std::string name = "")
-      : m_(m), x_(x), c_format_(c_format), in_(x.a[0].of()), stages_(stages), name_(std::move(name)) {}
+      : m_(m), x_(x), c_format_(c_format), table_(x.a[0].table()), stages_(stages), name_(std::move(name)) {}
 
   const DotModel& model() const { return m_; }
   Number a(int i) const { return read(read_as(m_, m_.a), x_.a[size_t(i)]); }
   Number b(int i) const { return read(read_as(m_, m_.b), x_.b[size_t(i)]); }
-  Number scale(int i, bool of_a) const {
-    const size_t at = size_t(i / m_.scale_block);
-    return of_a ? decoded(m_.scale_a, x_.scale_a[at]) : decoded(m_.scale_b, x_.scale_b[at]);
-  }
+  /// The scales of product i.
+  Number scale_a(int i) const { return decoded(m_.scale_a, x_.scale_a[size_t(i / m_.scale_block)]); }
+  Number scale_b(int i) const { return decoded(m_.scale_b, x_.scale_b[size_t(i / m_.scale_block)]); }
   void begin_block(int block) const { block_ = m_.k > m_.block ? "block " + std::to_string(block) + ", " : ""; }
 
  protected:
@@ -67,13 +66,14 @@ class TermDomain {
     return {lower, aligned_at - exponent(m_.c_guard_bits), zero_reads};
   }
 
-  Expression constant(int width, int64_t value) const { return in_.number(width, value); }
-  Expression exponent(int64_t value) const { return in_.number(width_, value); }
+  Expression constant(int width, int64_t value) const { return table_.number(width, value); }
+  Expression exponent(int64_t value) const { return table_.number(width_, value); }
 
   Number decoded(const FormatFields& f, Expression code) const { return decode(f, code, width_); }
   Number read(const FormatFields& f, Expression code) const {
     return read_operand(m_, f, code.is_none() ? constant(f.width, 0) : code, width_);
   }
+  /// `is_own`, here and in the domains: c is the instruction's own, not the result of the block before.
   const FormatFields& c_format(bool is_own) const { return is_own ? c_format_ : m_.d; }
 
   void note(Stage stage) const {
@@ -101,7 +101,7 @@ class TermDomain {
   const DotModel& m_;
   const Operands& x_;
   FormatFields c_format_;
-  Expressions& in_;
+  Expressions& table_;
   std::vector<Stage>& stages_;
   int width_ = exponent_width_of(m_);
 

@@ -9,12 +9,10 @@
 namespace mmafuzz::prove {
 namespace {
 
-Expression at_most(Expression x, const Bits& most) { return ~unsigned_below(x.of().constant(x.width(), most), x); }
-
 /// Whether a number in two's complement is in -most..most.
 Expression is_within(Expression x, const Bits& most) {
-  const Expression greatest = x.of().constant(x.width(), most),
-                   least = x.of().constant(x.width(), ones(x.width()) - most + 1);
+  const Expression greatest = x.table().constant(x.width(), most),
+                   least = x.table().constant(x.width(), ones(x.width()) - most + 1);
   return ~signed_below(greatest, x) & ~signed_below(x, least);
 }
 
@@ -22,17 +20,18 @@ Expression is_within(Expression x, const Bits& most) {
 Expression wrapped_magnitude(const DotModel& m, Expression sum) {
   const Expression magnitude = magnitude_of(sum);
   if (m.integer_bits <= 0 || m.fraction_bits + m.integer_bits >= sum.width()) return magnitude;
-  return magnitude & sum.of().constant(sum.width(), ones(m.fraction_bits + m.integer_bits));
+  return magnitude & sum.table().constant(sum.width(), ones(m.fraction_bits + m.integer_bits));
 }
 
 /// Rounds a nonzero magnitude * 2^unit as the row says.
 Expression round_output(const DotModel& m, Expression negative, Expression magnitude, Expression unit) {
   const RoundTo to{m.d, m.output_fraction_bits, m.output_rounding, m.overflow, m.underflow_sign, m.subnormals};
   if (m.output_via == OutputVia::direct) return round_to(to, negative, magnitude, unit);
+  const int exponent_width = std::max(unit.width(), 14);  // for fp32 and for fp32 with 12 bits of exponent
   if (m.output_via == OutputVia::fp32_nearest) {
     const RoundTo first{fp32_fields, fp32_fields.fraction_bits, Rounding::nearest_even,
                         m.overflow,  m.underflow_sign,          m.subnormals};
-    const Number x = decode(fp32_fields, round_to(first, negative, magnitude, unit), std::max(unit.width(), 14));
+    const Number x = decode(fp32_fields, round_to(first, negative, magnitude, unit), exponent_width);
     const RoundTo again{m.d, m.d.fraction_bits, m.output_rounding, m.overflow};
     const Expression finite =
         round_to(again, x.negative, x.significand, x.exponent - as_number(x.exponent, x.fraction_bits));
@@ -42,7 +41,7 @@ Expression round_output(const DotModel& m, Expression negative, Expression magni
   fp32.exponent_bits = 12;
   fp32.width = 36;
   const RoundTo first{fp32, fp32.fraction_bits, Rounding::toward_zero};
-  const Number x = decode(fp32, round_to(first, negative, magnitude, unit), std::max(unit.width(), 14));
+  const Number x = decode(fp32, round_to(first, negative, magnitude, unit), exponent_width);
   const Expression none = as_number(negative, 0);
   const Expression zero = zero_of(m.d, m.underflow_sign == UnderflowSign::kept ? negative : none);
   return choose(x.zero, zero,
@@ -64,12 +63,12 @@ Expression in_least_units(const Number& x, const FormatFields& f) {
 }  // namespace
 
 Expression encoded_sum(const DotModel& m, Expression sum, Expression greatest) {
-  return encoded(m, sum, wrapped_magnitude(m, sum), greatest, sum.of().constant(m.d.width, 0));
+  return encoded(m, sum, wrapped_magnitude(m, sum), greatest, sum.table().constant(m.d.width, 0));
 }
 
 Exponents greater_of(Exponents x, const Exponents& y) {
   if (y.floor) x.floor = x.floor ? std::max(*x.floor, *y.floor) : *y.floor;
-  x.of.insert(x.of.end(), y.of.begin(), y.of.end());
+  x.terms.insert(x.terms.end(), y.terms.begin(), y.terms.end());
   return x;
 }
 
@@ -86,12 +85,12 @@ std::vector<T> TermDots::c_last(std::vector<T> all) {
   return all;
 }
 
-TermDots::Mask TermDots::specials(const Seen& seen) const { return specials_of(in_, c_last(seen)).any(); }
+TermDots::Mask TermDots::specials(const Seen& seen) const { return specials_of(table_, c_last(seen)).any(); }
 
 TermDots::Term TermDots::product(int i, Seen& seen) const {
   Term p = aligned_product(i, floor());
   if (m_.scale_block > 0) {
-    const Number sx = scale(i, true), sy = scale(i, false);
+    const Number sx = scale_a(i), sy = scale_b(i);
     const Expression both = sx.exponent + sy.exponent;
     p.number.exponent = p.exponent = p.number.exponent + both;
     if (m_.zero_rule == ZeroRule::operand) p.zero_reads = p.zero_reads + both;
@@ -105,7 +104,7 @@ TermDots::Term TermDots::product(int i, Seen& seen) const {
 }
 
 TermDots::Term TermDots::group(int first, int last, Seen& seen) const {
-  const Number sx = scale(first, true), sy = scale(first, false), scales = product_of(sx, sy);
+  const Number sx = scale_a(first), sy = scale_b(first), scales = product_of(sx, sy);
   std::vector<Number> products;
   std::vector<Expression> zero;
   Expression sum;
@@ -121,7 +120,7 @@ TermDots::Term TermDots::group(int first, int last, Seen& seen) const {
     sum = sum + with_sign(x.negative ^ y.negative, product);
     most += ones(u.width()) * ones(v.width());
   }
-  const SpecialTerms special = specials_of(in_, products);
+  const SpecialTerms special = specials_of(table_, products);
   const Expression infinite = special.up | special.down;
   const Expression scales_are_zero = sx.zero | sy.zero;
   const Expression sum_is_negative = bit(sum, sum.width() - 1);
@@ -135,7 +134,7 @@ TermDots::Term TermDots::group(int first, int last, Seen& seen) const {
   g.nan = special.nan | scales.nan | (infinite & scales_are_zero) | (special.up & special.down);
   g.infinite = infinite & ~g.nan;
   g.negative = choose(infinite, special.down, sum_is_negative);
-  g.zero = scales_are_zero | (m_.zero_group == ZeroGroup::sum_zero ? is_zero(magnitude) : all_of(in_, zero));
+  g.zero = scales_are_zero | (m_.zero_group == ZeroGroup::sum_zero ? is_zero(magnitude) : all_of(table_, zero));
   note("group " + std::to_string(first / m_.group), g);
   seen.push_back(g);
   return {g, g.exponent, m_.zero_rule == ZeroRule::operand ? read_exponent(sx) + read_exponent(sy) : floor()};
@@ -164,7 +163,7 @@ TermDots::Term TermDots::first_sum(int first, int last, Seen& seen) const {
   g.greatest_significand = ones(width);
   g.fraction_bits = m_.fraction_bits;
   g.exponent = greatest;
-  g.zero = all_of(in_, zero);
+  g.zero = all_of(table_, zero);
   g.infinite = g.nan = constant(1, 0);
   note("first sum " + std::to_string(first / m_.first_sum), g);
   return {g, g.exponent, floor()};
@@ -231,11 +230,11 @@ TermDots::Term TermDots::addend(bool is_own, Code code, Seen& seen) const {
 }
 
 TermDots::Sum TermDots::cut_and_summed(const Term* term, int n, const Term& c, Exponents exponents) const {
-  exponents.of = c_last(exponents.of);
-  Expression greatest = exponents.of[0];
+  exponents.terms = c_last(exponents.terms);
+  Expression greatest = exponents.terms[0];
   if (exponents.floor) greatest = signed_greater_of(exponent(*exponents.floor), greatest);
-  for (size_t i = 1; i < exponents.of.size(); ++i) {
-    greatest = signed_greater_of(greatest, exponents.of[i]);
+  for (size_t i = 1; i < exponents.terms.size(); ++i) {
+    greatest = signed_greater_of(greatest, exponents.terms[i]);
     note({"greatest exponent of " + std::to_string(i + 1), {greatest}});
   }
 
@@ -287,7 +286,7 @@ TermDots::Sum TermDots::cut_and_summed(const Term* term, int n, const Term& c, E
 }
 
 TermDots::Code TermDots::rounded(const std::vector<Number>& all, const Sum& sum) const {
-  const Expression zero = zero_of(m_.d, zero_is_negative(m_, in_, all));
+  const Expression zero = zero_of(m_.d, zero_is_negative(m_, table_, all));
   const Expression result = encoded(m_, sum.value, sum.magnitude, sum.greatest, zero);
   note({"result", {result}});
   return result;
@@ -299,9 +298,9 @@ TermEmulatedDots::TermEmulatedDots(const DotModel& m, const Operands& x, const F
   const auto as_fp16 = [&](const FormatFields& f, Expression e) { return widened(half_.a, decoded(f, e)); };
   for (int half = 0; half < 2; ++half)
     for (int i = 0; i < half_.k; ++i) {
-      const size_t at = size_t(product_of_half(half, i));
-      part_[half].a.push_back(as_fp16(m.a, x.a[at]));
-      part_[half].b.push_back(as_fp16(m.b, x.b[at]));
+      const size_t product = size_t(product_of_half(half, i));
+      part_[half].a.push_back(as_fp16(m.a, x.a[product]));
+      part_[half].b.push_back(as_fp16(m.b, x.b[product]));
     }
 }
 

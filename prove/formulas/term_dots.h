@@ -14,13 +14,13 @@ namespace mmafuzz::prove {
 /// `greatest` are in two's complement.
 Expression encoded_sum(const DotModel& model, Expression sum, Expression greatest);
 
-/// The maximum of exponents, not computed yet: of `floor`, if it is set, and of all in `of`.
+/// The maximum of exponents, not computed yet: of `floor`, if it is set, and of all `terms`.
 struct Exponents {
   Exponents() = default;
   explicit Exponents(int least) : floor(least) {}
-  explicit Exponents(Expression x) : of{x} {}
+  explicit Exponents(Expression x) : terms{x} {}
   std::optional<int> floor;
-  std::vector<Expression> of;
+  std::vector<Expression> terms;
 };
 Exponents greater_of(Exponents x, const Exponents& y);
 
@@ -48,7 +48,7 @@ class TermDots : public TermDomain {
   Code special_result(Terms, const Term* term, int first, int n, bool is_own, Code code) const {
     if (traits_of(m_).floors())
       return ranked_result(first * m_.first_sum, std::min((first + n) * m_.first_sum, m_.k), is_own, code);
-    return noted(specials_of(in_, numbers(term, n, read(c_format(is_own), code)))).result(m_.d, m_.nan);
+    return noted(specials_of(table_, numbers(term, n, read(c_format(is_own), code)))).result(m_.d, m_.nan);
   }
   Sum cut_and_summed(const Term* term, int n, const Term& c, Exponents greatest) const;
   template <class Terms>

@@ -6,10 +6,10 @@
 namespace mmafuzz::prove {
 namespace {
 
-/// floor(x / 2^by) of two's complement; `by` is not negative.
-Expression floor_shift(Expression x, Expression by) {
+/// floor(x / 2^amount) of two's complement; `amount` is not negative.
+Expression floor_shift(Expression x, Expression amount) {
   const Expression negative = bit(x, x.width() - 1);
-  const Expression cut = moved_down(choose(negative, ~x, x), by);
+  const Expression cut = moved_down(choose(negative, ~x, x), amount);
   return choose(negative, ~cut, cut);
 }
 
@@ -23,7 +23,7 @@ RoundTo result_of(const DotModel& m) {
 void TermExactDots::add_product(Sum& sum, int i) const {
   Number p = product_of(a(i), b(i));
   if (m_.scale_block > 0) {
-    const Number x = scale(i, true), y = scale(i, false);
+    const Number x = scale_a(i), y = scale_b(i);
     p.exponent = p.exponent + x.exponent + y.exponent;
     p.nan = p.nan | x.nan | y.nan;
   }
@@ -70,9 +70,9 @@ Expression TermExactDots::nan_of(int first, int n) const {
     Expression result = own_nan();
     for (const bool only_signalling : {false, true})
       for (int i = 2 * n; i-- > 0;) {
-        const size_t at = size_t(first + i % n);
+        const int j = first + i % n;
         const NanTerm x =
-            i < n ? nan_term(m_.d, m_.a, a(int(at)), x_.a[at]) : nan_term(m_.d, m_.b, b(int(at)), x_.b[at]);
+            i < n ? nan_term(m_.d, m_.a, a(j), x_.a[size_t(j)]) : nan_term(m_.d, m_.b, b(j), x_.b[size_t(j)]);
         result = choose(only_signalling ? x.signalling : x.nan, x.quiet, result);
       }
     return result;
@@ -110,9 +110,9 @@ TermExactDots::Code TermExactDots::rounded_between(const Sum& sum, int least, in
   }
   const Expression magnitude = magnitude_of(total);
   note({"magnitude of the sum", {magnitude}});
-  const Expression finite = choose(is_zero(total), zero_of(m_.d, zero_is_negative(m_, in_, sum)),
+  const Expression finite = choose(is_zero(total), zero_of(m_.d, zero_is_negative(m_, table_, sum)),
                                    round_to(result_of(m_), bit(total, bits - 1), magnitude, exponent(least)));
-  return noted_result(specials_of(in_, sum), finite);
+  return noted_result(specials_of(table_, sum), finite);
 }
 
 TermTwoStageDots::Term TermTwoStageDots::product(int i, Seen& seen) const {
@@ -130,17 +130,17 @@ TermTwoStageDots::Term TermTwoStageDots::product(int i, Seen& seen) const {
 }
 
 TermTwoStageDots::Partial TermTwoStageDots::cut_and_summed(const Term* term, int first, int stride, int n) const {
-  const std::string of = "products " + std::to_string(first) + " and on, ";
+  const std::string products = "products " + std::to_string(first) + " and on, ";
   Partial s{constant(sum_width(), 0), none()};
   for (int i = first; i < n; i += stride) s.greatest = signed_greater_of(s.greatest, term[i].aligned_at());
-  note({of + "greatest exponent", {s.greatest}});
+  note({products + "greatest exponent", {s.greatest}});
   for (int i = first; i < n; i += stride) {
     const Number& p = term[i].number;
     const Expression kept = zero_extend(cut_below(p, s.greatest, m_.fraction_bits), s.sum.width());
     const Expression one = with_sign(p.negative, kept);
-    note({of + "term " + std::to_string(i) + " as it is cut", {one}, {}, {p.zero}});
+    note({products + "term " + std::to_string(i) + " as it is cut", {one}, {}, {p.zero}});
     s.sum = s.sum + one;
-    note({of + "sum up to " + std::to_string(i), {s.sum}});
+    note({products + "sum up to " + std::to_string(i), {s.sum}});
   }
   return s;
 }
@@ -154,7 +154,7 @@ TermTwoStageDots::Addend TermTwoStageDots::addend(bool is_own, Code code, const 
   note({"sum of the products", {products.greatest, products.sum}});
   Number c = read(c_format(is_own), code);
   if (m_.c_special == CSpecial::reads_minus_one) {  // of an infinity or NaN, and drops it like any small c
-    const Expression least = exponent(m_.fraction_bits), other = specials_of(in_, seen.specials).any();
+    const Expression least = exponent(m_.fraction_bits), other = specials_of(table_, seen.specials).any();
     const Expression is_dropped = (c.infinite | c.nan) & ~other & signed_below(least, products.greatest);
     c.zero = c.zero | is_dropped;
     c.infinite = c.infinite & ~is_dropped;
@@ -204,8 +204,8 @@ TermTwoStageDots::Code TermTwoStageDots::rounded(const Wide& total, const Seen& 
   const Expression& sum = total.value;
   const Expression finite = choose(is_zero(sum), zero_of(m_.d, constant(1, 0)),
                                    round_to(result_of(m_), bit(sum, sum.width() - 1), magnitude_of(sum), total.unit));
-  const Expression result = noted_result(specials_of(in_, seen.specials), finite);
-  const SpecialTerms operands = specials_of(in_, seen.operands);
+  const Expression result = noted_result(specials_of(table_, seen.specials), finite);
+  const SpecialTerms operands = specials_of(table_, seen.operands);
   return m_.overflow_rank == OverflowRank::equal ? result
                                                  : choose(operands.any(), operands.result(m_.d, m_.nan), result);
 }
