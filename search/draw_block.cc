@@ -145,7 +145,7 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
       const uint64_t step = rng.next() % steps.count();
       const int moved = rng.between(-1, 1);
       const Number tensor = tensor_scale_of(op, batch, index);
-      amax = steps.at(step, moved, tensor.cls == NumberClass::finite ? tensor : detail::one_as_number());
+      amax = steps.at(step, moved, tensor.cls == NumberClass::finite ? tensor : one_as_number());
     }
   }
   amax &= ~travelling_sign(from);

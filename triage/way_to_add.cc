@@ -67,7 +67,7 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   }
   if (kernel.cuts_to_odd()) way.cuts = Cuts::to_odd;
   if (reads("form")) way.form = row.form;
-  way.block = way.products_before_c = reads("block") ? row.block : kernel.in_operations() ? op.k : row.k;
+  way.block = way.products_before_c = reads("block") ? row.block : kernel.steps_are_operations() ? op.k : row.k;
   if (kernel.widens_to_fp16()) way.products_before_c = row.k;
   if (reads("chain_join") && row.chain_join == ChainJoin::summed_first && row.block < row.k)
     way.summed_together = row.k;
