@@ -28,6 +28,7 @@ inline constexpr uint8_t overflow = 0x04;
 inline constexpr uint8_t divide_by_zero = 0x08;
 inline constexpr uint8_t invalid = 0x10;
 inline constexpr uint8_t denormal_operand = 0x20;
+inline constexpr uint8_t all = 0x3f;
 }  // namespace flag
 
 /// How stochastic rounding compares: a discarded part of f (in 0..1) of the gap between the two neighbours and

@@ -127,7 +127,11 @@ struct Wish {
   std::string words;
 
   double error_of(const Measured& m) const { return of_each_element ? m.accuracy.greatest : m.accuracy.norm; }
-  bool is_met_by(const Measured& m) const { return !is_made || error_of(m) <= error; }
+  /// An element that the unit loses to an overflow has no error that a number says: no wish is satisfied.
+  bool is_met_by(const Measured& m) const { return !is_made || (m.accuracy.lost == 0 && error_of(m) <= error); }
+  bool is_nearer(const Measured& x, const Measured& y) const {
+    return std::pair(x.accuracy.lost, error_of(x)) < std::pair(y.accuracy.lost, error_of(y));
+  }
   const char* unit() const { return of_each_element ? "of |a||b|" : "of the product's norm"; }
 };
 
@@ -160,7 +164,7 @@ std::vector<Measured> measured_until_met(const std::string& name, const Batch& p
     counted.settings = std::string(count->name) + "=" + std::to_string(n) +
                        (counted.settings.empty() ? "" : "," + counted.settings);  // on= stays last
     all.push_back(measured(counted.text(), product, exact, Bound::left_out));
-    if (wish.error_of(all.back()) < wish.error_of(all[best])) best = all.size() - 1;
+    if (wish.is_nearer(all.back(), all[best])) best = all.size() - 1;
     if (wish.is_met_by(all.back())) break;
   }
   all.resize(best + 1);
@@ -178,6 +182,7 @@ nlohmann::json as_json(const std::vector<Measured>& growing, const Wish& wish) {
                         {"op", to_text(m.op)},
                         {"elements", accuracy.elements},
                         {"not_finite", accuracy.not_finite},
+                        {"lost", accuracy.lost},
                         {"norm", accuracy.norm},
                         {"greatest", accuracy.greatest},
                         {"row", accuracy.row},
@@ -205,8 +210,8 @@ void print(const Measured& m, const Op& op_of_files) {
   if (m.op.a != op_of_files.a) fmt::print("  asked with a and b in {}, c and d in {}\n", m.op.a.name(), m.op.d.name());
   if (m.narrow_products) fmt::print("  {} products of narrow matrices\n", *m.narrow_products);
   if (accuracy.not_finite)
-    fmt::print("  {} of {} elements are not finite, here or exactly: left out\n", accuracy.not_finite,
-               accuracy.elements);
+    fmt::print("  {} of {} elements are left out: {} not finite exactly, {} in the result alone\n",
+               accuracy.not_finite, accuracy.elements, accuracy.not_finite - accuracy.lost, accuracy.lost);
   for (const gemm::AccuracyStep& s : accuracy.steps)
     fmt::print("  {:>14}  {:>9.3g}  {:>6.1f} % of the error\n", s.name, s.norm,
                std::fabs(s.share) < 0.0005 ? 0.0 : 100 * s.share);

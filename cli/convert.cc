@@ -1,6 +1,8 @@
 // mmafuzz convert: makes cases of NumPy arrays or of TestFloat's output, and arrays of cases.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -75,6 +77,7 @@ void write_cases(const ConvertOptions& options, const CaseBlock& block, const st
   Outcomes outcomes;
   outcomes.results = block.expected;
   const bool has_results = !block.has_expected.empty() && block.has_expected[0];
+  if (!has_results && !options.unit.empty()) throw BadInput("--unit says who gave the results; here are none");
   for (size_t i = 0; i < block.batch.size(); ++i) writer.one_case(block.batch, i, has_results ? &outcomes : nullptr);
   writer.finish();
   print_written(options, block.batch.size(), sources);
@@ -180,6 +183,8 @@ void add_convert(Arguments& app, int& status) {
       "x.cases\n"
       "Example: mmafuzz convert cases.cases -o cases.npz");
   sub->callback([options, &status] {
+    if (std::any_of(options->unit.begin(), options->unit.end(), [](unsigned char c) { return std::iscntrl(c); }))
+      throw BadInput("--unit takes the name of a unit, in one line");
     const bool to_arrays = options->output.ends_with(".npz") || options->output.ends_with(".npy");
     if (options->from == "testfloat") {
       convert_testfloat(*options);

@@ -190,7 +190,7 @@ void add_explain(Arguments& app, int& status) {
         const auto line = std::find(lines_left.begin(), lines_left.end(), block.line[i]);
         const bool is_shown_unasked = has_typed_cases || explanation.cases.empty() || (has_changed && i == 1);
         if (options->lines.empty() ? !is_shown_unasked : line == lines_left.end()) continue;
-        if (line != lines_left.end()) lines_left.erase(line);
+        std::erase(lines_left, block.line[i]);
         const std::vector<const Unit*> units = units_of_block();
         explanation.cases.push_back(explain_case(block.batch, i, units));
         if (units.size() != 2) continue;

@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
@@ -58,16 +60,16 @@ int print(const Identification& id, const IdentifyOptions& options) {
   return exit_code_of(id.verdict);
 }
 
-void write_questions(const std::string& path, const Batch& batch) {
-  CaseWriter writer(path);
+void write_questions(CaseWriter& writer, const Batch& batch) {
   writer.op(batch.op());
   for (size_t i = 0; i < batch.size(); ++i) writer.one_case(batch, i);
-  writer.finish();
 }
 
 int run_ask(const IdentifyOptions& options, const Op& op) {
+  CaseWriter writer(options.ask);  // a file that cannot be written is told before the minute that the questions take
   const Batch cases = questionnaire(op);
-  write_questions(options.ask, cases);
+  write_questions(writer, cases);
+  writer.finish();
   fmt::print(
       "{} in {}. Let the unit answer them: each line gets ' | ' and its result. Then:\n"
       "  mmafuzz identify --answers FILE\n",
@@ -77,6 +79,9 @@ int run_ask(const IdentifyOptions& options, const Op& op) {
 
 /// Identifies the unit behind each op of a file with answers. Returns the greatest of the exit codes.
 int run_answers(const IdentifyOptions& options, const std::string& path) {
+  if (options.order || options.every_number) throw BadInput("--order and --every-number ask a unit; answers are in a file");
+  std::error_code error;
+  if (std::filesystem::equivalent(path, options.next, error)) throw BadInput("--next would overwrite the answers in " + path);
   std::vector<Op> ops;
   if (options.op.empty()) ops = answered_ops(path);
   else ops.push_back(op_from_text(options.op));
@@ -84,14 +89,17 @@ int run_answers(const IdentifyOptions& options, const std::string& path) {
   if (options.saves)
     for (const Op& op : ops) check_can_save(options.save, options.name, op);
   int status = exit_ok;
+  std::unique_ptr<CaseWriter> next;  // for the questions of all ops
   for (const Op& op : ops) {
     if (ops.size() > 1 && !options.json) fmt::print("{}\n", to_text(op));
     const Identification id = identify_from(answers_in(path, op), options.settings);
     status = std::max(status, print(id, options));
     if (!id.next || options.next.empty()) continue;
-    write_questions(options.next, *id.next);
+    if (!next) next = std::make_unique<CaseWriter>(options.next);
+    write_questions(*next, *id.next);
     if (!options.json) fmt::print("the next cases ({}) are in {}\n", id.next->size(), options.next);
   }
+  if (next) next->finish();
   return status;
 }
 
@@ -135,6 +143,7 @@ int run_identify(const IdentifyOptions& options) {
   if (!options.answers.empty()) return run_answers(options, options.answers);
   constexpr std::string_view recorded = "recorded:";
   if (options.unit.starts_with(recorded)) return run_answers(options, options.unit.substr(recorded.size()));
+  if (!options.next.empty()) throw BadInput("--next goes with --answers, or with a recording");
   if (options.op.empty()) throw BadInput("identify needs an op, as in --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
   const Op op = op_from_text(options.op);
   if (op.kind == OpKind::quantize) return run_quantizer(options, op);
@@ -158,27 +167,35 @@ int run_identify(const IdentifyOptions& options) {
 void add_identify(Arguments& app, int& status) {
   auto options = std::make_shared<IdentifyOptions>();
   Arguments* sub = app.add_subcommand("identify", "Name what a black box computes, from its answers");
-  sub->add_option("--unit", options->unit, "unit to ask: a plugin, a process, a device, a recording");
+  Argument* unit = sub->add_option("--unit", options->unit, "unit to ask: a plugin, a process, a device, a recording");
   sub->add_option("--op", options->op, "op line of a dot, or of quantize");
-  sub->add_option("--time", options->settings.seconds, "seconds at most (default 60)")->check(positive_number());
-  sub->add_option("--verify", options->verify,
-                  "cases of the verification (default 4194304, fewer of more than 16 products)")
-      ->check(unsigned_number());
-  sub->add_option("--seed", options->settings.seed, "seed of the searches")->check(unsigned_number());
+  Argument* time =
+      sub->add_option("--time", options->settings.seconds, "seconds at most (default 60)")->check(positive_number());
+  Argument* verify = sub->add_option("--verify", options->verify,
+                                     "cases of the verification (default 4194304, fewer of more than 16 products)")
+                         ->check(unsigned_number());
+  Argument* seed =
+      sub->add_option("--seed", options->settings.seed, "seed of the searches")->check(unsigned_number());
   Argument* ask =
       sub->add_option("--ask", options->ask, "write one fixed file of cases for hardware that cannot be called");
-  sub->add_option("--answers", options->answers, "name the unit from this file: cases with their results");
+  Argument* answers =
+      sub->add_option("--answers", options->answers, "name the unit from this file: cases with their results");
+  answers->excludes(unit)->excludes(ask);
+  ask->excludes(unit)->excludes(time)->excludes(verify)->excludes(seed);
   sub->add_option("--next", options->next, "with --answers: where the next cases go, if they are needed");
   Argument* save = sub->add_option("--save", options->save, "add the row to this file, for --rows");
   Argument* name = sub->add_option("--as", options->name, "with --save: the row's name");
   save->needs(name);
   name->needs(save);
-  save->excludes(ask)->excludes(
-      sub->add_flag("--order", options->order, "reveal the order in which a long dot is added, as a tree"));
-  sub->add_option("--tree", options->tree, "with --order: write the tree, for the unit tree:<file>");
-  sub->add_option("--svg", options->svg, "with --order: draw the tree");
+  Argument* order =
+      sub->add_flag("--order", options->order, "reveal the order in which a long dot is added, as a tree");
+  order->excludes(save)->excludes(ask);
+  save->excludes(ask);
+  sub->add_option("--tree", options->tree, "with --order: write the tree, for the unit tree:<file>")->needs(order);
+  sub->add_option("--svg", options->svg, "with --order: draw the tree")->needs(order);
   sub->add_option("--replay", options->order_settings.verify, "with --order: random vectors (default 100000)")
-      ->check(unsigned_number());
+      ->check(unsigned_number())
+      ->needs(order);
   sub->add_flag("--every-number", options->every_number, "of a quantizer: ask every number, alone in a block");
   sub->add_flag("--brief", options->brief, "print the answer without the steps");
   sub->add_flag("--json", options->json, "print JSON");

@@ -68,6 +68,7 @@ int run_mutants(const ProveOptions& options) {
       output.add_declined_mutant(name, e.what());
     }
   }
+  if (equivalent + killed + unknown + declined == 0) throw BadInput(options.file + ": holds no mutant");
   output.say(fmt::format("{} equivalent, {} killed, {} unknown, {} declined{}", equivalent, killed, unknown, declined,
                          domain_clause(options.inquiry)));
   return output.end(unknown + declined > 0 ? exit_unknown : killed > 0 ? exit_divergence : exit_ok);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "arithmetic/round.h"
 #include "core/case_text.h"
 #include "core/text.h"
 
@@ -312,6 +313,7 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
       skip_spaces();
       static const FieldShape flag_field{"flags", mmafuzz::format("u8"), 1};
       if (!read_encoding(flag_field, flags)) return drop();
+      if (flags & ~uint64_t{flag::all}) return refuse("expected flags, a sum of 01, 02, 04, 08, 10 and 20");
       has_flags = true;
       skip_spaces();
     }

@@ -23,6 +23,8 @@ Result<std::unique_ptr<Unit>> Registry::bind(const std::string& text, const Op& 
   if (name.ends_with('?')) return invalid("unit " + in_quotes(name) + ": nothing stands after the '?'");
   const std::string plain = UnitName(name).plain();
   if (const Family* family = family_of(families_, plain)) {
+    if (const std::string twice = UnitName(name).repeated_setting(); !twice.empty())
+      return invalid("unit " + in_quotes(name) + ": " + twice + "= is given twice");
     Result<std::unique_ptr<Unit>> unit = family->bind_over(*this, name, op);
     if (!unit) return unit;
     const std::string words = not_honoured(op, family->honours(name, op));

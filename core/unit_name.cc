@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace mmafuzz {
 
@@ -31,6 +32,13 @@ std::string settings_text(const std::vector<std::pair<std::string, std::string>>
 }
 
 std::vector<std::pair<std::string, std::string>> UnitName::each_setting() const { return settings_of(settings); }
+
+std::string UnitName::repeated_setting() const {
+  std::set<std::string> seen;
+  for (auto& [name, value] : each_setting())
+    if (!seen.insert(name).second) return name;
+  return "";
+}
 
 UnitName UnitName::under(std::string other_backend) const {
   UnitName name = *this;

@@ -24,6 +24,9 @@ struct UnitName {
   /// The settings (names and values) in their order. A setting without = has the value "".
   std::vector<std::pair<std::string, std::string>> each_setting() const;
 
+  /// The name of a setting that stands there more than once; "" where none does.
+  std::string repeated_setting() const;
+
   /// The same name under another backend, as "twin" for the twin of a model.
   UnitName under(std::string other_backend) const;
   /// The name with the settings of `more` at the end; they replace those of the same names.

@@ -14,6 +14,14 @@ Check made(Validator validator) {
   return Check(std::make_shared<CLI::Validator>(std::move(validator)));
 }
 
+/// Takes off the zeros that a number begins with, as CLI11 would read an octal number.
+std::string without_leading_zeros(std::string& text) {
+  const size_t sign = text.starts_with('-') || text.starts_with('+');
+  while (text.size() > sign + 1 && text[sign] == '0' && '0' <= text[sign + 1] && text[sign + 1] <= '9')
+    text.erase(sign, 1);
+  return "";
+}
+
 }  // namespace
 
 Check unsigned_number() {
@@ -97,7 +105,10 @@ void Arguments::callback(std::function<void()> run) { app_->callback(std::move(r
 
 template <class T>
 Argument* Arguments::add_option(const std::string& names, T& value, const std::string& text) {
-  return &arguments_.emplace_back(app_->add_option(names, value, text));
+  CLI::Option* option = app_->add_option(names, value, text);
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, std::vector<uint64_t>>)
+    option->transform(CLI::Validator(without_leading_zeros, ""));
+  return &arguments_.emplace_back(option);
 }
 
 Argument* Arguments::add_taken_option(const std::string& names, std::function<void(const std::string&)> take,

@@ -275,7 +275,27 @@ bad_call "nosuch.npy: cannot open" accuracy nosuch.npy b.npy exact
 bad_call "promote= is a multiple of unit_k=32" accuracy a.npy b.npy 'scaled:fp8.tile?promote=7'
 bad_call "no unit of v100 takes 'op dot a=e4m3" accuracy a.npy b.npy 'scaled:fp8.tile?on=v100'
 bad_call "has no alpha and beta" eval 'scaled:mxfp4' --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=1 alpha=3f800000' --case '1. | 1. | 0.'
+printf 'mmafuzz-cases 1\nop gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=1 k=1\n%s\n' \
+  '1e6 3. | 1e6 | 0. | 0. 0.' '3. inf | inf | 0. | 0. 0.' >edges.cases
+for line in 3 4; do
+  sed "1,2p; ${line}!d" edges.cases >edge.cases
+  "$MMAFUZZ" convert edge.cases -o edge.npz >/dev/null 2>&1
+  python3 -c 'import zipfile; zipfile.ZipFile("edge.npz").extractall(members=["a.npy", "b.npy"])'
+  if [ "$line" -eq 3 ]; then
+    run accuracy a.npy b.npy 'split:markidis.fp16' --within 1e-3
+    expect "what the unit alone loses is not good enough" ends_with 1
+    expect "and is counted" has out "1 of 2 elements are left out: 0 not finite exactly, 1 in the result alone"
+  else
+    bad "no element of the exact product is finite" accuracy a.npy b.npy exact
+  fi
+done
+bad_call "most= and offset= are of bits=auto" eval 'ozaki:dgemm.cublas?bits=20,most=1' --op 'gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1' --case '1. | 1. | 0.'
+bad_call "skip_slice= is one of the slices, 1 to 3" eval 'ozaki:dgemm.s8?slices=3,skip_slice=4' --op 'gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1' --case '1. | 1. | 0.'
+bad_call "slices= is given twice" eval 'ozaki:dgemm.s8?slices=1,slices=3' --op 'gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1' --case '1. | 1. | 0.'
+python3 -c 'import zipfile; zipfile.ZipFile("product.npz").extractall(members=["a.npy", "b.npy"])'
 good convert a.npy b.npy -o alone.cases
+bad_call "--unit says who gave the results; here are none" convert a.npy b.npy -o x.cases --unit exact
+bad_call "in one line" convert a.npy b.npy -o x.cases --unit $'exact\nop foo'
 expect "and what was not given" has out "1 case in alone.cases: a from a.npy, b from b.npy, c 0"
 bad_call "x.npz: arrays are made of one case file; cases of arrays go to a .cases file" convert a.npy b.npy -o x.npz
 bad_call "b.npy, (1, 1), holds 1 case of 'op dot a=fp16 b=fp16 c=fp32 d=fp32 k=1', and a.npy, (2, 1), 2" convert a.npy b.npy --op 'dot a=fp16 b=fp16 c=fp32 d=fp32' -o x.cases
@@ -329,6 +349,7 @@ bad "output is for the cases of files" eval exact --op "$d" --case '1. 2. | 3. 4
 bad "have no walks" list walks gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=2
 good list walks dot a=fp16 b=fp16 c=fp32 d=fp32 k=4
 expect "a length for each sweep" has out "alignments of three"
+good explain good.cases --line 5 --line 5
 good eval h100 --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=4' --case '1. 2. 3. 4. | 1. 1. 1. 1. | 0.'
 expect "a GPU takes a matrix product" has out "= 10"
 
@@ -349,6 +370,11 @@ bad_call "unknown unit 'nonesuch'" serve nonesuch
 printf 'hello\n' >hello.txt
 status_of_serve() { "$MMAFUZZ" serve exact <hello.txt >out 2>err; [ $? -eq 2 ]; }
 expect "a request that is none ends a served unit" status_of_serve
+expect "at once, though more may come" [ "$( (printf 'hello\n'; sleep 20) | timeout 10 "$MMAFUZZ" serve exact 2>&1 | wc -l)" -eq 1 ]
+printf 'op\n' >hello.txt
+expect "an op without words is declined" [ "$("$MMAFUZZ" serve exact <hello.txt 2>/dev/null | cut -d ' ' -f 1)" = no ]
+printf 'op dot a=fp16 b=fp16 c=fp32 d=fp32 k=1\nbatch x y\n' >hello.txt
+expect "numbers of a batch are numbers" status_of_serve
 run list --units 'cuda:*'
 if grep -q "not here" out; then
   reason=$(sed -n 's/.*(not here: \(.*\))$/\1/p' out | head -n 1)
@@ -465,6 +491,26 @@ bad "empty.cases:1:1: empty file" check empty.cases
 head -c 60 good.cases.gz >cut.cases.gz
 bad "gzip data is truncated" check cut.cases.gz
 bad_call "files is required" check
+
+printf 'mmafuzz-cases 1\nop convert from=fp32 to=fp16\n3f800001 | 3c00 | 01\n' >flagged.cases
+good eval --unit recorded:flagged.cases flagged.cases
+expect "a recording's flags belong to its answer" has out "3f800001 | 3c00 | 01"
+sed 's/01$/1e/' flagged.cases >other_flags.cases
+run check --unit recorded:flagged.cases other_flags.cases
+expect "and are compared" ends_with 1
+sed 's/01$/41/' flagged.cases >no_flags.cases
+bad "expected flags, a sum of 01, 02, 04, 08, 10 and 20" check no_flags.cases
+
+# ---- identify ----
+bad_call "--order" identify --unit exact --op "$dot2" --tree t
+bad_call "--next goes with --answers" identify --unit exact --op "$dot2" --next n.cases
+bad_call "--answers excludes --unit" identify --answers good.cases --unit exact
+bad_call "--ask excludes --unit" identify --ask q.cases --unit exact --op "$dot2"
+bad_call "--next would overwrite the answers in good.cases" identify --answers good.cases --next good.cases
+bad "cannot write" identify --ask /nowhere/q.cases --op "$dot2"
+sed 's/fp16 b=fp16/bf16 b=bf16/; s/^\(unit\|0001\).*//; s/3c00 4000/3f80 4000/g' good.cases | sed '/^mmafuzz\|^$/d' | cat good.cases - >two_ops.cases
+run identify --answers two_ops.cases --next next.cases --brief
+expect "the questions of all ops are in one file" [ "$(grep -c '^op ' next.cases)" -eq 2 ]
 
 # ---- explain ----
 good explain --op "$dot2" --case '0001 0000 | 3e00 0000 | 3f800000' --units "$hopper,exact"
@@ -608,6 +654,8 @@ bad_call "not with --json" fuzz --op any --cases 100 --states
 bad_call "--cases" fuzz --cases many
 bad_call "--threads" fuzz --cases 100 --threads 0
 bad_call "--seed" fuzz --cases 100 --seed -1
+good fuzz --op "$dot2" --units exact --cases 0100 --seed 017 --quiet
+expect "numbers are decimal" has out "seed 17;"
 bad_call "give --cases or --time, not both" fuzz --cases 10 --time 1
 bad_call "accuracy_or_so" fuzz --cases 10 --fail-on accuracy_or_so
 

@@ -42,7 +42,9 @@ def places(value, path=""):
 def is_of(kind, value):
     if kind.startswith("list of "):
         return isinstance(value, list) and all(type(v) is KINDS.get(kind, dict) for v in value)
-    if kind == "number":
+    if kind == "number or null" and value is None:
+        return True
+    if kind.startswith("number"):
         return isinstance(value, (int, float)) and not isinstance(value, bool)
     return type(value) is KINDS.get(kind, dict)
 

@@ -71,6 +71,8 @@ ExactProduct::ExactProduct(const Registry& registry, const Batch& product)
   const Op& op = product.op();
   const auto m = size_t(op.m), n = size_t(op.n), k = size_t(op.k);
   exact_ = exact(a_, b_, Matrix(m * n, 0.0));
+  if (std::none_of(exact_.begin(), exact_.end(), [](double x) { return std::isfinite(x); }))
+    throw std::runtime_error("no element of the exact product is finite: there is no error to measure");
   magnitudes_.assign(m * n, 0);
   for (size_t i = 0; i < m; ++i)
     for (size_t l = 0; l < k; ++l)
@@ -101,6 +103,7 @@ Accuracy ExactProduct::accuracy_of(const Unit& unit, const Batch& inputs, const 
   for (size_t i = 0; i < result.size(); ++i) {
     if (!std::isfinite(errors[i]) || !std::isfinite(exact_[i])) {
       ++accuracy.not_finite;
+      if (std::isfinite(exact_[i])) ++accuracy.lost;
       errors[i] = finite_exact[i] = 0;
     }
     const double ratio = ratio_of(std::fabs(errors[i]), magnitudes_[i]);
@@ -128,8 +131,7 @@ std::optional<ExactProduct::Proven> ExactProduct::proven(const Unit& unit, const
     squares += error.bound * error.bound;
     if (magnitudes_[i] > 0) proven.greatest = std::max(proven.greatest, error.bound / magnitudes_[i]);
   }
-  const double size = norm_of(exact_);
-  proven.norm = size > 0 ? std::sqrt(squares) / size : 0;
+  proven.norm = ratio_of(std::sqrt(squares), norm_of(exact_));
   return proven;
 }
 
@@ -160,7 +162,7 @@ std::vector<AccuracyStep> ExactProduct::steps_of(const std::string& unit, const 
   const double whole = dot(total, total);
   for (size_t s = 0; s < steps.size(); ++s) {
     Matrix added(total.size());
-    for (size_t i = 0; i < added.size(); ++i) added[i] = (*products_by_step[s + 1])[i] - (*before_step[s])[i];
+    for (size_t i = 0; i < added.size(); ++i) added[i] = (*products_by_step[s + 1])[i] - (*products_by_step[s])[i];
     steps[s].norm = ratio_of(norm_of(added), norm_of(exact_));
     steps[s].share = whole == 0 ? 0 : dot(added, total) / whole;
   }

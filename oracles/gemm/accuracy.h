@@ -14,7 +14,8 @@ struct AccuracyStep {
 };
 
 struct Accuracy {
-  size_t elements = 0, not_finite = 0;  ///< all elements; those that are not finite, exactly or in the result
+  size_t elements = 0, not_finite = 0;  ///< all elements; those that are left out: not finite, exactly or in the result
+  size_t lost = 0;                      ///< of these, the ones that are finite exactly
   double norm = 0;                      ///< Frobenius norm of the error, over that of the exact product
   double greatest = 0;                  ///< greatest error of an element, over the sum of its products' magnitudes
   size_t row = 0, column = 0;           ///< the element of that error
@@ -28,7 +29,7 @@ std::optional<int64_t> narrow_products(const Unit& unit, const Batch& product);
 /// The exact product of a and b: matrices of one case whose op is a gemm, with a c of zeros.
 class ExactProduct {
  public:
-  /// Throws std::runtime_error where the formats are wider than fp64.
+  /// Throws std::runtime_error where the formats are wider than fp64, and where no element is finite.
   ExactProduct(const Registry& registry, const Batch& product);
 
   /// The accuracy of a unit's results for the same matrices, which `inputs` has in the unit's formats.

@@ -28,7 +28,11 @@ struct NamedCublas {
   CublasPlan plan;
 };
 Result<NamedCublas> named_cublas(const std::string& unit) {
-  return with_settings(cublas_parameters(), UnitName(unit).settings, NamedCublas{});
+  Result<NamedCublas> named = with_settings(cublas_parameters(), UnitName(unit).settings, NamedCublas{});
+  const CublasPlan usual;
+  if (named && named->plan.bits != 0 && (named->plan.max_bits != usual.max_bits || named->plan.offset != usual.offset))
+    return invalid("most= and offset= are of bits=auto");
+  return named;
 }
 
 class CublasEmulationFamily final : public Family {

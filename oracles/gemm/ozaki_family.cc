@@ -160,6 +160,8 @@ Result<NamedPlan> parse_ozaki_plan(const std::string& slice, std::string_view pa
   const int max_width = digit_bits(parsed->plan.slice.fields());
   if (std::max(parsed->plan.width_a, parsed->plan.width_b) > max_width)
     return invalid("a digit of " + slice + " has at most " + std::to_string(max_width) + " bits");
+  if (parsed->plan.slices > 0 && parsed->plan.skip_slice > parsed->plan.slices)
+    return invalid("skip_slice= is one of the slices, 1 to " + std::to_string(parsed->plan.slices));
   return parsed;
 }
 

@@ -1,5 +1,7 @@
 // The family `recorded:<file>`: a case file as a device. It answers the cases that it holds and no others.
+#include <algorithm>
 #include <map>
+#include <optional>
 
 #include "core/case_text.h"
 #include "oracles/families.h"
@@ -19,24 +21,35 @@ std::string key_of(const Batch& batch, size_t index) {
   return key;
 }
 
+struct Answer {
+  std::vector<uint64_t> results;
+  std::optional<uint8_t> flags;
+};
+
 class RecordedUnit final : public Unit {
  public:
-  using Answers = std::map<std::string, std::vector<uint64_t>>;
-  explicit RecordedUnit(Answers answers) : answers_(std::move(answers)) {}
+  using Answers = std::map<std::string, Answer>;
+  explicit RecordedUnit(Answers answers)
+      : answers_(std::move(answers)),
+        has_flags_(std::all_of(answers_.begin(), answers_.end(), [](const auto& a) { return a.second.flags; })) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     outcomes.answered.assign(batch.size(), 0);
+    if (has_flags_) outcomes.flags.assign(batch.size(), 0);
     for (size_t i = 0; i < batch.size(); ++i) {
       const auto found = answers_.find(key_of(batch, i));
       if (found == answers_.end()) continue;
       outcomes.answered[i] = 1;
-      for (size_t j = 0; j < found->second.size(); ++j) outcomes.results.set(i, static_cast<int>(j), found->second[j]);
+      const Answer& answer = found->second;
+      for (size_t j = 0; j < answer.results.size(); ++j) outcomes.results.set(i, static_cast<int>(j), answer.results[j]);
+      if (has_flags_) outcomes.flags[i] = *answer.flags;
     }
   }
 
  private:
   Answers answers_;
+  bool has_flags_;  ///< of every answer: a unit reports flags for all cases or for none
 };
 
 class RecordedFamily final : public Family {
@@ -67,12 +80,15 @@ class RecordedFamily final : public Family {
       provenance = block.unit;
       for (size_t i = 0; i < block.batch.size(); ++i) {
         if (!block.has_expected[i]) continue;
-        std::vector<uint64_t> values;
-        for (int j = 0; j < block.expected.count(); ++j) values.push_back(block.expected.get(i, j));
-        const auto [at, is_new] = answers.try_emplace(key_of(block.batch, i), values);
-        if (!is_new && at->second != values)
+        Answer answer;
+        for (int j = 0; j < block.expected.count(); ++j) answer.results.push_back(block.expected.get(i, j));
+        if (block.has_flags[i]) answer.flags = block.expected_flags[i];
+        const auto at = answers.try_emplace(key_of(block.batch, i), answer).first;
+        Answer& known = at->second;
+        if (known.results != answer.results || (known.flags && answer.flags && known.flags != answer.flags))
           return invalid(path + ":" + std::to_string(block.line[i]) +
                          ": another result of this case stands above: a recording is one unit's");
+        if (!known.flags) known.flags = answer.flags;
       }
     }
     if (reader.error()) return invalid(reader.error()->to_string());

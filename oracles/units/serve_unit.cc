@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -93,7 +92,7 @@ class Server {
 
   bool take(const std::string& line) {
     size_t column = 0;
-    const Result<Op> op = parse_op(line.substr(3), column);
+    const Result<Op> op = parse_op(std::string_view(line).substr(std::min<size_t>(3, line.size())), column);
     Result<std::unique_ptr<Unit>> unit = op ? bind_(*op) : op.refusal();
     if (!unit) {
       say("no " + in_one_line(unit.refusal().reason));
@@ -112,8 +111,7 @@ class Server {
 
   bool read_batch(const std::string& count, const std::string& size) {
     size_t cases = 0, bytes = 0, expected = 0;
-    std::from_chars(count.data(), count.data() + count.size(), cases);
-    std::from_chars(size.data(), size.data() + size.size(), bytes);
+    if (!parse_number(count, cases) || !parse_number(size, bytes)) return false;
     for (const Column& column : batch_.inputs()) expected += cases * column.stride();
     if (bytes != expected) return false;
     batch_.resize(cases);
@@ -210,7 +208,7 @@ int serve_unit(const std::string& name, const std::function<Result<std::unique_p
   char* line = nullptr;
   size_t room = 0;
   int code = 0;
-  for (ssize_t n = getline(&line, &room, stdin); n > 0 && code == 0; n = getline(&line, &room, stdin)) {
+  for (ssize_t n; code == 0 && (n = getline(&line, &room, stdin)) > 0;) {
     while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r')) line[--n] = 0;
     if (!server.answer(line)) {
       std::fprintf(stderr, "mmafuzz: serve: expected a request of docs/processes.md, found '%.60s'\n", line);
