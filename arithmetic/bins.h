@@ -236,26 +236,26 @@ class BinTrace {
     c_negative_ = c.negative;
     if (special || c_kind_ >= 3) special_pairs();
     if (m_.a.ignored_low_bits) {
-      low_bits(0, m_.a, in_.a);
-      low_bits(1, m_.b, in_.b);
+      low_bits(/*operand=*/0, m_.a, in_.a);
+      low_bits(/*operand=*/1, m_.b, in_.b);
     }
     if (m_.scale_block) {
-      scales(0, m_.scale_a, in_.scale_a);
-      scales(1, m_.scale_b, in_.scale_b);
+      scales(/*operand=*/0, m_.scale_a, in_.scale_a);
+      scales(/*operand=*/1, m_.scale_b, in_.scale_b);
     }
   }
 
   MMAFUZZ_HD_CALL void special_pairs() {
     // NaNs and infinities of each sign among c and all products; those without product i are these less its own.
     int nans = c_kind_ == 4, plus = c_kind_ == 3 && !c_negative_, minus = c_kind_ == 3 && c_negative_;
-    for (int i = 0; i < in_.k; ++i) count_special(i, 1, nans, plus, minus);
+    for (int i = 0; i < in_.k; ++i) count_special(i, /*weight=*/1, nans, plus, minus);
     for (int i = 0; i < in_.k; ++i) {
       const Number x = decode(m_.a, in_.a[i]), y = decode(m_.b, in_.b[i]);
       const int x_kind = bins::value_kind(x), y_kind = bins::value_kind(y);
       const int first = smaller(x_kind, y_kind), second = larger(x_kind, y_kind);
       if (second < 3 && c_kind_ < 3) continue;
       int other_nans = nans, other_plus = plus, other_minus = minus;
-      count_special(i, -1, other_nans, other_plus, other_minus);
+      count_special(i, /*weight=*/-1, other_nans, other_plus, other_minus);
       const bool negative = x.negative != y.negative;
       const int elsewhere = other_nans > 0                              ? 3
                             : (negative ? other_plus : other_minus) > 0 ? 2  // an infinity of the other sign
