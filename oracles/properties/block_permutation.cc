@@ -18,8 +18,8 @@ class BlockPermutation final : public Property {
  protected:
   std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const DotModel& m = *of.unit.model();
-    for (size_t column : {size_t{0}, size_t{1}}) {
-      Column& values = changed[0].inputs()[column];
+    for (const size_t operand : {0, 1}) {
+      Column& values = changed[0].inputs()[operand];
       for (int step = 0; step < values.count(); step += m.k) {
         const int step_end = std::min(step + m.k, values.count());
         for (int first = step; first < step_end; first += m.block) {

@@ -37,7 +37,7 @@ inline Number source_of(const Batch& cases, size_t index) {
 /// Whether a source's result is a matter of rounding alone: a finite number whose sign the destination has and whose
 /// magnitude lies within the destination's numbers.
 inline bool is_within_range(const FormatFields& to, const Number& x) {
-  if (x.cls != NumberClass::finite && x.cls != NumberClass::zero) return false;
+  if (!is_number(x.cls)) return false;
   if (x.negative && !to.has_sign()) return false;
   if (to.integer) {
     const uint64_t least = to.has_sign() ? uint64_t{1} << (to.width - 1) : 0;

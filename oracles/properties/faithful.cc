@@ -19,7 +19,7 @@ class Faithful final : public JudgesTheSource {
     const FormatFields& f = pair.op().d.fields();
     const Exact x = to_exact(source_of(pair.subject.cases, pair.subject.index));
     const Number r = decode(f, pair.before);
-    if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
+    if (!is_number(r.cls)) return false;
     const int order = compare(x, to_exact(r));
     uint64_t beyond;
     if (order == 0 || !encode_rank(f, rank(f, pair.before) + order, beyond)) return order == 0;

@@ -55,8 +55,11 @@ class GemmSpecials final : public Property {
       const Number x = decode(op.a.fields(), one.a[i * k + l]), y = decode(op.b.fields(), one.b[l * n + j]);
       const bool infinite = x.cls == NumberClass::infinity || y.cls == NumberClass::infinity,
                  zero = x.cls == NumberClass::zero || y.cls == NumberClass::zero,
-                 wrong = x.cls == NumberClass::nan || y.cls == NumberClass::nan || (infinite && zero);
-      term(wrong ? NumberClass::nan : infinite ? NumberClass::infinity : NumberClass::finite, x.negative != y.negative);
+                 is_invalid = x.cls == NumberClass::nan || y.cls == NumberClass::nan || (infinite && zero);
+      term(is_invalid ? NumberClass::nan
+           : infinite ? NumberClass::infinity
+                      : NumberClass::finite,
+           x.negative != y.negative);
     }
     const Number c = decode(op.c.fields(), one.c[i * n + j]);
     term(c.cls, c.negative);

@@ -19,7 +19,7 @@ class HalfUlp final : public JudgesTheSource {
   bool holds(const Pair& pair) const override {
     const FormatFields& f = pair.op().d.fields();
     const Number x = source_of(pair.subject.cases, pair.subject.index), r = decode(f, pair.before);
-    if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
+    if (!is_number(r.cls)) return false;
     const int leading =
         x.cls == NumberClass::zero ? f.emin() : larger(x.exponent + bit_length(x.significand) - 1, f.emin());
     Number ulp{NumberClass::finite};

@@ -20,11 +20,8 @@ class Idempotent final : public Property {
   std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const Number n = decode(of.op().d.fields(), of.result);
     if (n.cls == NumberClass::nan || (n.cls == NumberClass::infinity && of.op().saturate)) return std::nullopt;
-    if (of.op().kind == OpKind::scalar) {
-      changed[0].inputs()[0].set(of.index, 0, of.result);
-      return Changed{};
-    }
-    changed[0].inputs()[0].set(of.index, 0, convert_number(of.op().a.fields(), n, {}).encoding);
+    const bool is_scalar = of.op().kind == OpKind::scalar;  // whose results have the operands' format
+    changed[0].inputs()[0].set(of.index, 0, is_scalar ? of.result : convert_number(of.op().a.fields(), n, {}).encoding);
     return Changed{};
   }
   bool holds(const Pair& pair) const override {

@@ -41,35 +41,38 @@ class MonotoneInAddend final : public Property {
   std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     CounterRng rng(digest(of.cases, of.index), 0);
     const int k = of.op().k;
-    const bool greatest = rng.one_in(2), in_a = rng.one_in(2);
+    const bool moves_greatest = rng.one_in(2), prefers_a = rng.one_in(2);
     const int steps = rng.one_in(2) ? 0 : rng.one_in(2) ? 1 : rng.between(2, 8);
-    const int position = greatest ? greatest_addend(of.cases, of.index) : rng.between(0, k);
+    const int position = moves_greatest ? greatest_addend(of.cases, of.index) : rng.between(0, k);
     std::vector<Column>& inputs = changed[0].inputs();
-    if (position == k) return changed_if(raise(inputs[2], of.op().c.fields(), of.index, 0, /*downward=*/false, steps));
+    if (position == k) return changed_if(raise(inputs[2], of.op().c.fields(), of.index, 0, upward, steps));
     const FormatFields* const format[] = {&of.op().a.fields(), &of.op().b.fields()};
-    for (const int moved : {in_a ? 0 : 1, in_a ? 1 : 0}) {
+    for (const int moved : {prefers_a ? 0 : 1, prefers_a ? 1 : 0}) {
       const Number other = decode(*format[1 - moved], inputs[size_t(1 - moved)].get(of.index, position));
       if (other.cls != NumberClass::finite) continue;  // times zero, infinity or NaN the product would not rise
-      const bool downward = other.negative != scale_is_negative(of.cases, of.index, position);
-      return changed_if(raise(inputs[size_t(moved)], *format[moved], of.index, position, downward, steps));
+      const bool has_negative_scale = of.op().has_scales() && scale_of(of.cases, of.index, position).negative;
+      const int direction = other.negative != has_negative_scale ? -upward : upward;
+      return changed_if(raise(inputs[size_t(moved)], *format[moved], of.index, position, direction, steps));
     }
     return std::nullopt;
   }
   bool holds(const Pair& pair) const override { return does_not_fall(pair.op(), pair.before, pair.after); }
 
  private:
-  /// Raises an operand or, beside a negative other factor, lowers it (`downward`). False where it is not finite or
+  static constexpr int upward = 1;
+
+  /// Raises an operand or, beside a negative other factor, lowers it (direction -1). False where it is not finite or
   /// there is no number beyond it.
-  static bool raise(Column& column, const FormatFields& f, size_t index, int position, bool downward, int steps) {
+  static bool raise(Column& column, const FormatFields& f, size_t index, int position, int direction, int steps) {
     const uint64_t code = column.get(index, position);
     const Number before = decode(f, code);
-    if (before.cls != NumberClass::zero && before.cls != NumberClass::finite) return false;
-    const int64_t start = rank(f, code);
+    if (!is_number(before.cls)) return false;
+    const int64_t start = direction * rank(f, code);
     uint64_t raised_code;
-    if (!encode_rank(f, downward ? -raised(f, -start, steps) : raised(f, start, steps), raised_code)) return false;
+    if (!encode_rank(f, direction * raised(f, start, steps), raised_code)) return false;
     column.set(index, position, raised_code);
     // Formats whose subnormals read as zero have neighbours of equal value.
-    return compare(to_exact(before), to_exact(decode(f, raised_code))) == (downward ? 1 : -1);
+    return compare(to_exact(before), to_exact(decode(f, raised_code))) == -direction;
   }
 
   /// The index of the product with the greatest leading bit; k: it is c's, or all addends are zero or not finite.
@@ -101,10 +104,6 @@ class MonotoneInAddend final : public Property {
     const Number x = decode(op.scale_a.fields(), cases.scale_a().get(index, i / op.scale_block));
     const Number y = decode(op.scale_b.fields(), cases.scale_b().get(index, i / op.scale_block));
     return exact_product(to_exact(x), to_exact(y));
-  }
-
-  static bool scale_is_negative(const Batch& cases, size_t index, int i) {
-    return cases.op().has_scales() && scale_of(cases, index, i).negative;
   }
 };
 

@@ -19,7 +19,7 @@ class MonotoneInC final : public Property {
     const uint64_t c = of.cases.c().get(of.index);
     const Number n = decode(f, c);
     uint64_t next;
-    if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity) return std::nullopt;
+    if (!is_number(n.cls)) return std::nullopt;
     if (!encode_rank(f, rank(f, c) + 1, next)) {
       if (!f.has_infinity()) return std::nullopt;
       next = f.encode_infinity(false);

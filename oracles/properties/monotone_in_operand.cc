@@ -32,9 +32,7 @@ class MonotoneInOperand final : public Property {
     if (op.kind == OpKind::scalar && op.scalar == ScalarOperation::sqrt && n.negative && !f.has_nan())
       return std::nullopt;
     uint64_t next;
-    if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity || f.ignored_low_bits ||
-        !encode_rank(f, rank(f, x) + 1, next))
-      return std::nullopt;
+    if (!is_number(n.cls) || f.ignored_low_bits || !encode_rank(f, rank(f, x) + 1, next)) return std::nullopt;
     changed[0].inputs()[0].set(of.index, operand, next);
     return Changed{};
   }

@@ -17,7 +17,7 @@ class Nearest final : public JudgesTheSource {
   bool holds(const Pair& pair) const override {
     const FormatFields& f = pair.op().d.fields();
     const Number x = source_of(pair.subject.cases, pair.subject.index), r = decode(f, pair.before);
-    if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
+    if (!is_number(r.cls)) return false;
     const Exact exact = to_exact(x);
     for (const int side : {-1, 1}) {
       uint64_t neighbour;

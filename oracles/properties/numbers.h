@@ -7,6 +7,8 @@
 
 namespace mmafuzz {
 
+inline bool is_number(NumberClass cls) { return cls == NumberClass::zero || cls == NumberClass::finite; }
+
 /// -1, 0 or 1: the exact order of x and y, neither of which is NaN. Both zeros are equal, and so are two infinities of
 /// one sign, whose other members are not read.
 inline int compare(const Exact& x, const Exact& y) {

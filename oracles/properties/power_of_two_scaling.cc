@@ -39,7 +39,7 @@ struct Shifts {
 /// so has a subnormal encoding that its format reads as zero.
 Shifts shifts_of(const FormatFields& f, const Number& n) {
   if (n.cls == NumberClass::zero && !n.subnormal) return {};
-  if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity) return Shifts::none();
+  if (!is_number(n.cls)) return Shifts::none();
   if (n.subnormal) return {0, 0};
   // scale_exponent is that of the leading bit. The greatest exponent of an fn format is left out: it holds the NaN.
   return {f.emin() - n.scale_exponent, f.emax() - (f.all_ones_is_special() ? 1 : 0) - n.scale_exponent};
@@ -48,15 +48,15 @@ Shifts shifts_of(const FormatFields& f, const Number& n) {
 /// Exponents of the last and the first set bit of a factor, of c or, with an upper bound as `first`, of a product.
 struct Extent {
   int last = 0, first = 0;
-  bool zero = false;
+  bool is_zero = false;
 
-  explicit Extent(const Number& n) : zero(n.significand == 0) {
-    if (zero) return;
+  explicit Extent(const Number& n) : is_zero(n.significand == 0) {
+    if (is_zero) return;
     last = n.exponent + std::countr_zero(n.significand);
     first = n.exponent + bit_length(n.significand) - 1;
   }
   void multiply(const Extent& y) {
-    zero |= y.zero;
+    is_zero |= y.is_zero;
     last += y.last;
     first += y.first + 1;
   }
@@ -66,9 +66,9 @@ struct Extent {
 int least_weight(const Op& op, const Unit& unit) {
   const int emin = op.d.fields().emin();
   const DotModel* m = unit.model();
-  const bool keeps =
+  const bool keeps_subnormals =
       m && (traits_of(*m).is_fused_sum() || traits_of(*m).widens_to_fp16()) && m->subnormals == Subnormals::kept;
-  return keeps ? emin - smaller(m->fraction_bits, m->output_fraction_bits) : emin;
+  return keeps_subnormals ? emin - smaller(m->fraction_bits, m->output_fraction_bits) : emin;
 }
 
 /// The shifts that keep the conditions of the first comment; empty where the case itself does not meet them.
@@ -79,7 +79,7 @@ Shifts shifts_of(const Batch& cases, size_t index, int w) {
   // The sum of k + 1 magnitudes whose leading bits have at most this exponent is below 2^(emax - 1).
   const int room = d.emax() - 2 - bit_length(static_cast<uint64_t>(op.k) + 1);
   const auto addend = [&](const Extent& e) {
-    if (!e.zero) allowed.intersect({w - e.last, room - e.first});
+    if (!e.is_zero) allowed.intersect({w - e.last, room - e.first});
   };
   const Number n = decode(c, cases.c().get(index));
   allowed.intersect(shifts_of(c, n));
@@ -93,7 +93,7 @@ Shifts shifts_of(const Batch& cases, size_t index, int w) {
     if (op.has_scales()) {
       const Number sx = decode(op.scale_a.fields(), cases.scale_a().get(index, i / op.scale_block));
       const Number sy = decode(op.scale_b.fields(), cases.scale_b().get(index, i / op.scale_block));
-      if (sy.cls == NumberClass::nan || sy.cls == NumberClass::infinity) return Shifts::none();
+      if (!is_number(sy.cls)) return Shifts::none();
       allowed.intersect(shifts_of(op.scale_a.fields(), sx));
       product.multiply(Extent(sx));
       product.multiply(Extent(sy));

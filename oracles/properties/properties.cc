@@ -5,13 +5,11 @@
 namespace mmafuzz {
 
 const std::vector<const Property*>& all_properties() {
-  static const std::vector<std::unique_ptr<Property>> owned = [] {
-    std::vector<std::unique_ptr<Property>> list;
-#define MMAFUZZ_PROPERTY(name) list.push_back(make_##name());
+  static const std::unique_ptr<Property> owned[] = {
+#define MMAFUZZ_PROPERTY(name) make_##name(),
 #include "oracles/properties/properties.def.h"
 #undef MMAFUZZ_PROPERTY
-    return list;
-  }();
+  };
   static const std::vector<const Property*> all = [] {
     std::vector<const Property*> list;
     for (const auto& property : owned) list.push_back(property.get());

@@ -10,17 +10,27 @@
 namespace mmafuzz {
 namespace {
 
-bool is_number(const Number& n) { return n.cls == NumberClass::zero || n.cls == NumberClass::finite; }
+bool is_number(const Number& n) { return mmafuzz::is_number(n.cls); }
+
+/// The encoding of exactly that value; nullopt where the format has no such number.
+std::optional<uint64_t> encoding_of(const FormatFields& f, const Exact& x) {
+  const Rounded r = round_exact(f, x, {});
+  return r.flags & (flag::inexact | flag::overflow) ? std::nullopt : std::optional(r.encoding);
+}
+std::optional<uint64_t> doubled(const FormatFields& f, Number n) {
+  n.exponent += 1;
+  return encoding_of(f, to_exact(n));
+}
 
 /// Whether quantizing the numbers of a block's codes gives the same numbers under an op's rule. Under these four rules
 /// the greatest of the numbers asks for the same scale or, under ceil and rceil, for half of it, under which the
 /// doubled elements exist. Not under the others, where amax / scale may exceed the greatest element without taking the
 /// next scale, or round up to where the next scale begins.
 bool is_kept_by(const Op& op) {
-  const bool rule = op.scale_rule == ScaleRule::floor || op.scale_rule == ScaleRule::even ||
-                    op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil;
-  return op.kind == OpKind::quantize && is_nearest(op.rounding) && rule && op.scale_a.fields().fraction_bits == 0 &&
-         op.via.fields().width == 0;
+  const bool has_such_rule = op.scale_rule == ScaleRule::floor || op.scale_rule == ScaleRule::even ||
+                             op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil;
+  return op.kind == OpKind::quantize && is_nearest(op.rounding) && has_such_rule &&
+         op.scale_a.fields().fraction_bits == 0 && op.via.fields().width == 0;
 }
 
 /// The numbers of a block, with the scale and the codes that a unit gave them.
@@ -30,14 +40,14 @@ class GivenBlock {
       : cases_(cases), op_(cases.op()), results_(results), index_(index), tensor_(one_as_number()) {
     scale_ = decode(op_.scale_a.fields(), results.get(index, 0));
     if (op_.has_tensor_scale()) tensor_ = decode(op_.scale_b.fields(), cases.inputs()[1].get(index));
-    finite_ = tensor_.cls == NumberClass::finite && !tensor_.negative;
-    for (int i = 0; i < op_.k && finite_; ++i) finite_ = is_number(number(i));
+    is_finite_ = tensor_.cls == NumberClass::finite && !tensor_.negative;
+    for (int i = 0; i < op_.k && is_finite_; ++i) is_finite_ = is_number(number(i));
   }
 
   /// Whether all numbers are finite, and the tensor's scale is finite and above zero.
-  bool is_finite() const { return finite_; }
+  bool is_finite() const { return is_finite_; }
   /// Whether, in addition, the block's scale is finite and above zero.
-  bool has_scale() const { return finite_ && scale_.cls == NumberClass::finite && !scale_.negative; }
+  bool has_scale() const { return is_finite_ && scale_.cls == NumberClass::finite && !scale_.negative; }
 
   Number number(int i) const { return decode(op_.a.fields(), cases_.inputs()[0].get(index_, i)); }
   uint64_t code(int i) const { return results_.get(index_, 1 + i); }
@@ -57,7 +67,7 @@ class GivenBlock {
   const Column& results_;
   size_t index_;
   Number scale_, tensor_;
-  bool finite_;
+  bool is_finite_;
 };
 
 /// A statement about the result of a single block.
@@ -237,10 +247,10 @@ class Requantized final : public Property {
     if (!block.has_scale()) return false;
     for (int i = 0; i < cases.op().k; ++i) {
       const Exact value = block.value(i);
-      if (value.cls != NumberClass::zero && value.cls != NumberClass::finite) return false;
-      const Rounded r = round_exact(cases.op().a.fields(), value, {});
-      if (r.flags & (flag::inexact | flag::overflow)) return false;
-      again.inputs()[0].set(index, i, r.encoding);
+      if (!mmafuzz::is_number(value.cls)) return false;
+      const std::optional<uint64_t> encoding = encoding_of(cases.op().a.fields(), value);
+      if (!encoding) return false;
+      again.inputs()[0].set(index, i, *encoding);
     }
     return true;
   }
@@ -270,12 +280,10 @@ class PowerOfTwoShift final : public Property {
       const Number n = decode(from, encoding);
       if (!is_number(n)) return std::nullopt;
       if (n.cls == NumberClass::zero) continue;
-      Exact x = to_exact(n);
-      x.exponent += 1;
-      const Rounded r = round_exact(from, x, {});
-      if (r.flags & (flag::inexact | flag::overflow)) return std::nullopt;
+      const std::optional<uint64_t> twice_n = doubled(from, n);
+      if (!twice_n) return std::nullopt;
       top = std::max(top, n.exponent + bit_length(n.significand) - 1);
-      changed[0].inputs()[0].set(of.index, i, r.encoding);
+      changed[0].inputs()[0].set(of.index, i, *twice_n);
     }
     // Where amax passes through another format (via), that format's ends are away, too.
     if (via.width && (top < via.emin() || top + 2 > via.emax())) return std::nullopt;
@@ -312,11 +320,9 @@ class TensorShift final : public Property {
         const Number n = decode(f, of.cases.inputs()[field].get(of.index, i));
         if (!is_number(n) || (field == 1 && n.cls == NumberClass::zero)) return std::nullopt;
         if (n.cls == NumberClass::zero) continue;
-        Exact x = to_exact(n);
-        x.exponent += 1;
-        const Rounded r = round_exact(f, x, {});
-        if (r.flags & (flag::inexact | flag::overflow)) return std::nullopt;
-        changed[0].inputs()[field].set(of.index, i, r.encoding);
+        const std::optional<uint64_t> twice_n = doubled(f, n);
+        if (!twice_n) return std::nullopt;
+        changed[0].inputs()[field].set(of.index, i, *twice_n);
       }
     }
     return Changed{};

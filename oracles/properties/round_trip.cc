@@ -24,7 +24,7 @@ class RoundTrip final : public Property {
   std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     const Number n = decode(of.op().a.fields(), of.cases.inputs()[0].get(of.index));
     changed[0].inputs()[0].set(of.index, 0, of.result);
-    return changed_if(n.cls == NumberClass::finite || n.cls == NumberClass::zero);
+    return changed_if(is_number(n.cls));
   }
   bool holds(const Pair& pair) const override {
     return pair.after == pair.subject.cases.inputs()[0].get(pair.subject.index);

@@ -20,15 +20,6 @@ int step_of(const Op& op, std::optional<DotModel> row) {
   return op.has_scales() ? std::lcm(step, op.scale_block) : step;
 }
 
-}  // namespace
-
-int split_k_cut(const Op& op, const std::optional<DotModel>& row) {
-  const int step = step_of(op, row);
-  return op.k / 2 / step * step;
-}
-
-namespace {
-
 class SplitK final : public Property {
  public:
   SplitK()
@@ -68,6 +59,11 @@ class SplitK final : public Property {
 };
 
 }  // namespace
+
+int split_k_cut(const Op& op, const std::optional<DotModel>& row) {
+  const int step = step_of(op, row);
+  return op.k / 2 / step * step;
+}
 
 std::unique_ptr<Property> make_split_k() { return std::make_unique<SplitK>(); }
 
