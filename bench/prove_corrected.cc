@@ -14,19 +14,20 @@ struct ProvenDuel {
   prove::Outcome expected;
 };
 
-constexpr const char *volta = "volta/mma.m8n8k4.f32.f16.f16.f32", *ampere = "ampere/mma.m16n8k16.f32.f16.f16.f32",
-                     *hopper = "hopper/mma.m16n8k16.f32.f16.f16.f32";
+constexpr const char *volta_row = "volta/mma.m8n8k4.f32.f16.f16.f32",
+                     *ampere_row = "ampere/mma.m16n8k16.f32.f16.f16.f32",
+                     *hopper_row = "hopper/mma.m16n8k16.f32.f16.f16.f32";
 constexpr auto proven = prove::Outcome::proven, loses = prove::Outcome::witness;
 
 /// The first is the query of Valpey et al. (section 6, table 5).
 constexpr ProvenDuel duels[] = {
-    {volta, 4, 4, "exponents=-15..14", loses},     {volta, 4, 1, "exponents=-15..14", loses},
-    {volta, 4, 1, "exponents=-15..14,c=0", loses}, {volta, 4, 1, "factors=fp16", proven},
-    {volta, 4, 2, "factors=fp16", loses},          {volta, 4, 4, "factors=fp16,c=0", proven},
-    {volta, 4, 5, "factors=fp16,c=0", loses},      {ampere, 16, 1, "factors=fp16", proven},
-    {ampere, 16, 2, "factors=fp16", loses},        {ampere, 16, 8, "factors=fp16,c=0", proven},
-    {hopper, 16, 1, "factors=fp16", proven},       {hopper, 16, 2, "factors=fp16", loses},
-    {hopper, 16, 16, "factors=fp16,c=0", proven},
+    {volta_row, 4, 4, "exponents=-15..14", loses},     {volta_row, 4, 1, "exponents=-15..14", loses},
+    {volta_row, 4, 1, "exponents=-15..14,c=0", loses}, {volta_row, 4, 1, "factors=fp16", proven},
+    {volta_row, 4, 2, "factors=fp16", loses},          {volta_row, 4, 4, "factors=fp16,c=0", proven},
+    {volta_row, 4, 5, "factors=fp16,c=0", loses},      {ampere_row, 16, 1, "factors=fp16", proven},
+    {ampere_row, 16, 2, "factors=fp16", loses},        {ampere_row, 16, 8, "factors=fp16,c=0", proven},
+    {hopper_row, 16, 1, "factors=fp16", proven},       {hopper_row, 16, 2, "factors=fp16", loses},
+    {hopper_row, 16, 16, "factors=fp16,c=0", proven},
 };
 
 }  // namespace
