@@ -15,7 +15,8 @@ namespace mmafuzz {
 namespace {
 
 using Kind = DatapathState::Kind;
-constexpr int far = 1 << 20;
+constexpr int far = 1 << 20;  ///< beyond every shift
+constexpr int place_levels = 13, cut_levels = 6;
 
 bool is_finite_value(int level) { return level == 1 || level == 2; }
 
@@ -41,7 +42,7 @@ std::vector<uint64_t> significands(const FormatFields& f, bool normal) {
 class DatapathState::Limits {
   /// Both ends included; empty where `least` is the greater one.
   struct Range {
-    int least = 1 << 20, most = -1;
+    int least = far, most = -1;
   };
 
  public:
@@ -67,13 +68,14 @@ class DatapathState::Limits {
           classes[size_t(shift)] |= static_cast<uint8_t>(1u << bins::lost_class(significand, -own_bits, shift - kept_));
     };
     // Notes the possible cuts of each level of `place`, and the shifts of each cut, up to `max_shift`.
-    const auto note_cuts = [&](uint8_t(&cuts)[13], Range(&cut_shifts)[6], const Classes& classes, int max_shift) {
+    const auto note_cuts = [&](uint8_t(&cuts)[place_levels], Range(&cut_shifts)[cut_levels], const Classes& classes,
+                               int max_shift) {
       const int last = static_cast<int>(classes.size()) - 1;
-      for (int place = 1; place < 13; ++place) {
+      for (int place = 1; place < place_levels; ++place) {
         const Range range = shifts(place);
         for (int shift = range.least; shift <= std::min({range.most, last, max_shift}); ++shift) {
           cuts[place] |= classes[size_t(shift)];
-          for (int cut = 0; cut < 6; ++cut)
+          for (int cut = 0; cut < cut_levels; ++cut)
             if (classes[size_t(shift)] >> cut & 1)
               cut_shifts[cut] = {std::min(cut_shifts[cut].least, shift),
                                  std::max(cut_shifts[cut].most, shift == last ? max_shift : shift)};
@@ -126,7 +128,7 @@ class DatapathState::Limits {
       case Kind::sign: return x == 0 || (is_c ? model_.c.has_sign() : model_.a.has_sign() || model_.b.has_sign());
       case Kind::cut: {
         unsigned all = 1;
-        for (int place = 1; place < 13; ++place)
+        for (int place = 1; place < place_levels; ++place)
           if (possible({Kind::place, f.lane, 0}, place))
             all |= is_c ? cuts_of_c_[0][place] | cuts_of_c_[1][place] : all_cuts(f.lane, place);
         return all >> x & 1;
@@ -232,7 +234,7 @@ class DatapathState::Limits {
       return !is_c || f.kind != Kind::a || g.kind != Kind::place || c_may_stand(x == 2, y);
     }
     unsigned cuts = 0;
-    for (int place = 1; place < 13; ++place) {
+    for (int place = 1; place < place_levels; ++place) {
       if (f.kind == Kind::place && place != x) continue;
       if (!possible({Kind::place, f.lane, 0}, place)) continue;
       for (const int first : {0, 1}) {
@@ -527,9 +529,9 @@ class DatapathState::Limits {
       c_exponents_;  ///< exponents: of a product of normal numbers, of it with its scales, of c
   /// Possible levels of `cut`, bit n for level n. cuts_: of a product, [0 in the first block, 1 in a later one][a is
   /// normal, not subnormal][the same of b][level of `place`]. cuts_of_c_: of c, [c is normal][level of `place`].
-  uint8_t cuts_[2][2][2][13] = {}, cuts_of_c_[2][13] = {};
+  uint8_t cuts_[2][2][2][place_levels] = {}, cuts_of_c_[2][place_levels] = {};
   /// Shifts that leave each level of `cut`: [0 products of the first block, 1 of later ones, 2 c][level of `cut`].
-  Range cut_shifts_[3][6];
+  Range cut_shifts_[3][cut_levels];
 };
 
 std::shared_ptr<const DatapathState::Limits> DatapathState::make_limits(const Op& op, const DotModel& model, int kept,
