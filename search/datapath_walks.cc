@@ -49,14 +49,14 @@ uint64_t scrambled(uint64_t n, uint64_t size) {
 /// Divides items into groups of equal weight, each of which goes into the lanes of one case, so that no item is shifted
 /// out by another. In rotation r of a group its member i is in lane i+r; all groups come once before the second
 /// rotation begins.
-struct Groups {
+struct LaneGroups {
   std::vector<uint32_t> first;  ///< position of each group's first member; the end of the last group behind them
   uint64_t count() const { return first.size() - 1; }
   uint64_t length(int lanes) const { return count() * static_cast<uint64_t>(lanes); }
 };
 /// Divides a sorted list of weights into groups of equal weights, at most `lanes` members each.
-Groups groups_of(const std::vector<int>& weights, int lanes) {
-  Groups groups;
+LaneGroups groups_of(const std::vector<int>& weights, int lanes) {
+  LaneGroups groups;
   for (uint32_t i = 0; i < weights.size(); ++i)
     if (groups.first.empty() || weights[i] != weights[groups.first.back()] ||
         i - groups.first.back() == static_cast<uint32_t>(lanes))
@@ -66,7 +66,7 @@ Groups groups_of(const std::vector<int>& weights, int lanes) {
 }
 /// Calls place(lane, member) for each member of the group of case n.
 template <class Place>
-void place_group(const Groups& groups, int lanes, uint64_t n, Place place) {
+void place_group(const LaneGroups& groups, int lanes, uint64_t n, Place place) {
   const uint64_t group = scrambled(n % groups.count(), groups.count());
   const uint32_t rotation = static_cast<uint32_t>(n / groups.count());
   for (uint32_t i = groups.first[group]; i < groups.first[group + 1]; ++i)
@@ -76,7 +76,7 @@ void place_group(const Groups& groups, int lanes, uint64_t n, Place place) {
 /// Pairs of codes in ascending order of their weight, and their groups.
 struct WeighedPairs {
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
-  Groups groups;
+  LaneGroups groups;
 };
 /// All pairs of codes below the two limits, weighed by weight(first, second). They take milliseconds and are the same
 /// for every unit of an op, so they are kept for the life of the process under `name` and `lanes`.
