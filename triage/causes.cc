@@ -56,10 +56,10 @@ class Ablation final : public CauseMethod {
     if (!row_[replaced_]) return;
     const DotModel& model = *model_[replaced_];
     const size_t other = 1 - replaced_;
-    by_reference_ = units.size() == 1 || is_plain(other);
+    is_by_reference_ = units.size() == 1 || is_plain(other);
     if (row_[other]) replacements_ = replacements(model, *model_[other]);
-    else if (by_reference_) replacements_ = replacements_by_exact(model, judge.op());
-    if (by_reference_) std::erase_if(replacements_, [](const Replacement& r) { return r.name == kernel_name; });
+    else if (is_by_reference_) replacements_ = replacements_by_exact(model, judge.op());
+    if (is_by_reference_) std::erase_if(replacements_, [](const Replacement& r) { return r.name == kernel_name; });
   }
 
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
@@ -76,16 +76,16 @@ class Ablation final : public CauseMethod {
     keep_what_models_show(cases, verdicts, open);
     name_payloads(verdicts, open, causes);
     const size_t all = replacements_.size();
-    const size_t most = by_reference_ ? max_replaced_by_reference : all <= few_replacements ? all : max_replaced;
+    const size_t most = is_by_reference_ ? max_replaced_by_reference : all <= few_replacements ? all : max_replaced;
     const auto explain_by = [&](const std::vector<size_t>& set) {
       explain(set, cases, verdicts, open, causes);
       return !open.empty();
     };
     for (size_t size = 1; size <= std::min(most, all) && !open.empty(); ++size) each_subset(all, size, explain_by);
-    if (!by_reference_ && most < all && !open.empty()) each_subset(all, all, explain_by);
+    if (!is_by_reference_ && most < all && !open.empty()) each_subset(all, all, explain_by);
     // A difference that remains between a model and a reference is caused by the kernel. So is a broken property if the
     // exact reference has the property, or if the property makes no sense for it (such as the order of a chain).
-    if (by_reference_ && !open.empty()) {
+    if (is_by_reference_ && !open.empty()) {
       const bool says_nothing =
           judge_.units().size() == 1 && !Judge::bind(judge_.property(), {"exact"}, judge_.op(), registry_);
       const std::vector<size_t> explained =
@@ -245,7 +245,7 @@ class Ablation final : public CauseMethod {
   std::unique_ptr<Unit> row_[2];      ///< by side: the row as a unit of the op; nullptr: there is none
   std::optional<DotModel> model_[2];  ///< by side: the parameters of the row; of a matrix product, of its dots' row
   size_t replaced_ = 0;               ///< the side whose parameters are replaced
-  bool by_reference_ = false;         ///< they are replaced by those of an exact sum
+  bool is_by_reference_ = false;      ///< they are replaced by those of an exact sum
   std::vector<Replacement> replacements_;
   std::map<std::string, ReplacingUnit> replacing_units_;  ///< by name of the unit
 };

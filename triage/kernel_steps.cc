@@ -40,13 +40,13 @@ const char* word_of(const char* const (&words)[n], Enum value) {
 
 std::string order_of(const WayToAdd& way) {
   constexpr size_t most = 4;  // indices shown
-  bool by_index = true;
+  bool is_by_index = true;
   std::string text;
   for (size_t i = 0; i < way.order.size(); ++i) {
-    by_index &= way.order[i] == static_cast<int>(i);
+    is_by_index &= way.order[i] == static_cast<int>(i);
     if (i < most) text += (i ? ", " : "") + std::to_string(way.order[i]);
   }
-  return by_index ? "by index" : text + (way.order.size() > most ? ", ..." : "");
+  return is_by_index ? "by index" : text + (way.order.size() > most ? ", ..." : "");
 }
 
 const char* second_cut_of(const WayToAdd& way) {

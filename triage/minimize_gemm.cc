@@ -68,7 +68,6 @@ Batch minimize_gemm(const std::string& property, const std::vector<std::string>&
     if (!verdict.fails || verdict.cls != cls) return false;
     return Causes(*judge, registry).find(candidate, {verdict})[0] == cause;
   };
-  /// Takes some rows, columns or indices of the summation away; false where none can be.
   const auto drop_from = [&](Batch& from, int dimension) {
     const Op& op = from.op();
     const int count = dimension == 0 ? op.m : dimension == 1 ? op.n : op.k;

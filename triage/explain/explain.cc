@@ -217,8 +217,8 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
     out.steps = explained_steps(trace.steps, results, traits_of(*model).floors());
   }
   if (!outcomes.has_answer(index)) {
-    out.failed = outcomes.has_failed(index);
-    out.no_answer = out.failed ? "it breaks on this case" : "no answer for this case";
+    out.has_failed = outcomes.has_failed(index);
+    out.no_answer = out.has_failed ? "it breaks on this case" : "no answer for this case";
     return out;
   }
   out.block = explained_block(single, outcomes, index);

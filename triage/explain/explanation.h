@@ -71,7 +71,7 @@ struct ExplainedUnit {
   std::vector<ExplainedNumber> results;  ///< empty: no answer
   std::vector<std::string> block;        ///< of an op on blocks: lines of explained_block()
   std::string no_answer;                 ///< why there are no results; empty where there are
-  bool failed = false;                   ///< the unit broke on the case
+  bool has_failed = false;               ///< the unit broke on the case
   std::optional<double> ulps;            ///< error against the exact value; nothing where it is not defined
   std::optional<uint8_t> flags;
   std::string neighbour;  ///< of conversions and scalar operations: "the lower neighbour"

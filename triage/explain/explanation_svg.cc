@@ -18,7 +18,7 @@ constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = expone
 constexpr int widest_grid = 96;          ///< digits; units whose grids need more columns are drawn on their own
 constexpr size_t max_fallen_drawn = 32;  ///< limit of dropped digits shown
 constexpr size_t longest_line = 92;      ///< characters of a line of parameters
-constexpr size_t narrowest_wide = 80;    ///< minimum width, in characters, of a picture that is not `narrow`
+constexpr size_t narrowest_wide = 80;    ///< minimum width, in characters, of a picture that is not `is_narrow`
 constexpr const char* fallen_ink = "var(--fallen,#c0392b)";
 constexpr const char* carry_ink = "var(--carry,#9a6700)";
 
@@ -46,18 +46,18 @@ class Drawing {
  public:
   /// `width` is in characters.
   explicit Drawing(size_t width)
-      : narrow(width < narrowest_wide),
-        sign_x(narrow ? source_x + 28 : behind_shift),
-        longest_(narrow ? width : longest_line + 2) {}
+      : is_narrow(width < narrowest_wide),
+        sign_x(is_narrow ? source_x + 28 : behind_shift),
+        longest_(is_narrow ? width : longest_line + 2) {}
 
-  const bool narrow;  ///< digits stand below the exponents, not beside them
+  const bool is_narrow;  ///< digits stand below the exponents, not beside them
   const int sign_x;
 
   int digit_x(const Columns& columns, int exponent) const { return sign_x + 12 + (columns.top - exponent) * digit; }
 
   /// Words in lines of their own, which are broken where the picture is narrow.
   void rows(int x, const std::string& words, const std::string& attributes = "") {
-    narrow ? broken_rows(x, words, attributes) : row(x, words, attributes);
+    is_narrow ? broken_rows(x, words, attributes) : row(x, words, attributes);
   }
   void broken_rows(int x, const std::string& words, const std::string& attributes) {
     const size_t most = longest_ - static_cast<size_t>(x / character);
@@ -132,7 +132,7 @@ void draw_grid_digits(Drawing& drawing, const Columns& columns, const ExplainedS
   drawing.digits(drawing.digit_x(columns, top_of(step)), bits.substr(0, carried), carry_ink);
   drawing.digits(drawing.digit_x(columns, top_of(step) - carries), bits.substr(carried));
   drawing.point(drawing.digit_x(columns, step.greatest_exponent) + digit);
-  if (drawing.narrow)
+  if (drawing.is_narrow)
     drawing.line(drawing.digit_x(columns, end_of(step)) + digit, drawing.y() - 13, drawing.y() + 5, fallen_ink);
 }
 
@@ -147,7 +147,7 @@ void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& 
   } else {
     drawing.text(exponent_x, fmt::format("2^{}", t.exponent));
     drawing.text(shift_x, fmt::format(">> {}", t.shift));
-    if (drawing.narrow) {
+    if (drawing.is_narrow) {
       drawing.row(sum_x, t.sum_so_far);
     }
     // Bits that an inner stage dropped lie above the end of the grid: they are drawn over the zeros there.
@@ -161,7 +161,7 @@ void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& 
         drawing.text(drawing.digit_x(columns, t.fallen_top) + static_cast<int>(max_fallen_drawn) * digit, "...");
     }
   }
-  if (step.has_grid && !(drawing.narrow && t.is_nonzero)) drawing.text(sum_x, t.sum_so_far);
+  if (step.has_grid && !(drawing.is_narrow && t.is_nonzero)) drawing.text(sum_x, t.sum_so_far);
   drawing.next_row();
 }
 
@@ -172,24 +172,24 @@ void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& colum
     title += fmt::format("; greatest exponent {}{}, {} bits below it", step.greatest_exponent,
                          step.floor_decided ? " (read by a zero term)" : "", step.grid_fraction_bits);
   drawing.rows(left + 8, title);
-  const int sum_x = drawing.narrow  ? behind_shift
-                    : step.has_grid ? drawing.digit_x(columns, columns.bottom) + 4 * digit
-                                    : 0;
+  const int sum_x = drawing.is_narrow ? behind_shift
+                    : step.has_grid   ? drawing.digit_x(columns, columns.bottom) + 4 * digit
+                                      : 0;
   if (step.has_grid) {
     drawing.text(sum_x, "sum so far", "opacity=\".7\"");
-    if (!drawing.narrow) drawing.text(drawing.digit_x(columns, end_of(step)) + digit + 3, "cut", "opacity=\".7\"");
+    if (!drawing.is_narrow) drawing.text(drawing.digit_x(columns, end_of(step)) + digit + 3, "cut", "opacity=\".7\"");
     drawing.next_row();
   }
   const int first_row = drawing.y();
   for (size_t i = 0; i < step.addends.size(); ++i) {
-    if (marked == i) drawing.mark(drawing.narrow && step.has_grid && step.addends[i].is_nonzero ? 2 : 1);
+    if (marked == i) drawing.mark(drawing.is_narrow && step.has_grid && step.addends[i].is_nonzero ? 2 : 1);
     draw_addend(drawing, columns, step, step.addends[i], sum_x);
   }
   if (step.has_grid) {
     if (marked == step.addends.size()) drawing.mark();
     drawing.text(source_x, "sum");
     draw_grid_digits(drawing, columns, step, step.is_sum_negative, step.sum, step.carries);
-    if (!drawing.narrow)
+    if (!drawing.is_narrow)
       drawing.line(drawing.digit_x(columns, end_of(step)) + digit, first_row - row_height, drawing.y() + 4, fallen_ink);
     if (step.carries)
       drawing.text(drawing.digit_x(columns, end_of(step)) + 2 * digit,
@@ -241,7 +241,7 @@ void draw_rounding(Drawing& drawing, const ExplainedRounding& r) {
     drawing.rows(left, "upper      " + r.upper.to_string());
     if (!r.lower.decimal.empty() && !r.upper.decimal.empty()) {
       drawing.text(left, "lower");
-      const int length = drawing.narrow ? 200 : 320;
+      const int length = drawing.is_narrow ? 200 : 320;
       drawing.number_line(left + 56, length, r.position);
       drawing.text(left + 68 + length, "upper");
       drawing.next_row(row_height + 4);

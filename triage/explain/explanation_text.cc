@@ -214,7 +214,11 @@ std::string explanation_text(const Explanation& explanation, const TextStyle& st
   const std::vector<ExplainedCase>& cases = explanation.cases;
   const bool has_changed = cases.size() == 2 && cases[0].units.size() == 1 && cases[1].units.size() == 1;
   if (has_changed) {
-    const auto whole = [](const ExplainedCase& c) { return joined(case_lines(c), unit_lines(c.units[0], true)); };
+    const auto whole = [](const ExplainedCase& c) {
+      Lines lines = case_lines(c);
+      for (const Line& line : unit_lines(c.units[0], true)) lines.push_back(line);
+      return lines;
+    };
     if (draw_beside(text, whole(cases[0]), whole(cases[1]), style)) return text + verdict_text(explanation);
   }
   for (const ExplainedCase& one : cases) {

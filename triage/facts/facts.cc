@@ -22,9 +22,8 @@ constexpr char plus = '+';  ///< between the parts of a combination's name
 constexpr int greatest_strangeness = 3;
 constexpr size_t tried_ops = 2;  ///< ops per fact, as the simplest case found need not have the simplest normal form
 
-/// Names of the facts that a bucket counts for. `shown_alone`: facts that some bucket shows alone. A fact that
-/// is_implied() counts whether or not it shows alone, so that the combinations that a search happens to find do not
-/// name facts.
+/// Names of the facts that a bucket counts for. `shown_alone`: those that some bucket shows alone. One that
+/// is_implied() counts in any case, so that the combinations that a search happens to find do not name facts.
 std::vector<std::string> facts_shown_by(const Bucket& bucket, const std::set<std::string>& shown_alone) {
   if (bucket.facts.empty()) return {bucket.cause};  // a bucket of an older store
   const bool divides = std::all_of(bucket.facts.begin(), bucket.facts.end(), [&](const std::string& fact) {

@@ -197,6 +197,7 @@ std::string unpacked_witness(const std::string& text, const Bucket& b) {
          with_written_runs(text.substr(cases));
 }
 
+/// `row`: of select_buckets.
 Bucket bucket_of(const Statement& row) {
   Bucket b;
   b.key = {row.text(0), row.text(1), {row.text(2)}, row.text(4)};

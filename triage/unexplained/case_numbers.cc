@@ -64,9 +64,10 @@ CaseNumbers::CaseNumbers(const DotModel* model, const Batch& cases, size_t index
   for (int n = 0; n < 2 * op.k; ++n)
     for (int m = n + 1; m < 2 * op.k; ++m) {
       const Pair p{n >= op.k, m >= op.k, n % op.k, m % op.k};
-      if (p.first_of_b != p.second_of_b && (!comparable || p.first != p.second)) continue;
-      const uint64_t x = code(p.first_of_b, p.first);
-      if (x == code(p.second_of_b, p.second) && !is_zero((p.first_of_b ? op.b : op.a).fields(), x)) equal_.push_back(p);
+      if (p.is_first_of_b != p.is_second_of_b && (!comparable || p.first != p.second)) continue;
+      const uint64_t x = code(p.is_first_of_b, p.first);
+      if (x == code(p.is_second_of_b, p.second) && !is_zero((p.is_first_of_b ? op.b : op.a).fields(), x))
+        equal_.push_back(p);
     }
   values_of(cases, index, result);
   is_listing_ = false;
@@ -174,9 +175,9 @@ void CaseNumbers::integer_sums(const DotOperands& in) {
 
 void CaseNumbers::equal_operands(const DotOperands& in) {
   for (const Pair& p : equal_) {
-    const bool equal = (p.first_of_b ? in.b : in.a)[p.first] == (p.second_of_b ? in.b : in.a)[p.second];
-    put(Kind::choice, Where::operand, "", {p.first_of_b ? "b" : "a", p.first}, equal, sameness);
-    if (is_listing_) all_.back().suffix = (p.second_of_b ? " b" : " a") + std::to_string(p.second);
+    const bool equal = (p.is_first_of_b ? in.b : in.a)[p.first] == (p.is_second_of_b ? in.b : in.a)[p.second];
+    put(Kind::choice, Where::operand, "", {p.is_first_of_b ? "b" : "a", p.first}, equal, sameness);
+    if (is_listing_) all_.back().suffix = (p.is_second_of_b ? " b" : " a") + std::to_string(p.second);
   }
 }
 

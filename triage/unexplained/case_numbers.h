@@ -79,7 +79,7 @@ class CaseNumbers {
   std::vector<int64_t> values_;  ///< the values that values_of() returns
   std::vector<Step> steps_;      ///< of the case that determines the list
   struct Pair {
-    bool first_of_b, second_of_b;
+    bool is_first_of_b, is_second_of_b;
     int first, second;
   };
   std::vector<Pair> equal_;  ///< operands that are equal and not zero in that case
