@@ -18,8 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Cases of a walk that all shards share: more than a campaign gets through, so that walks of two shards do not meet.
-constexpr double cases_of_shared_walk = 1e12;
+constexpr double cases_of_shared_walk = 1e12;  ///< more than a campaign walks, so that two shards do not meet
 
 /// The environment variables that every engine's build of a target reads (fuzz_targets/target.h).
 std::vector<std::pair<std::string, std::string>> target_environment(const WorkerRun& run,

@@ -89,10 +89,10 @@ std::vector<LoggedDivergence> find_breaks(const OpenProperties& open) {
     std::vector<Outcomes> outcomes;
     comparison.run(batch, outcomes);
     for (const BoundProperty* property : unclaimed) {
-      bool broken = false;
+      bool is_broken = false;
       property->check(batch, outcomes[0], [&](const Divergence& d, uint64_t) {
-        if (!broken) found.push_back(logged(d));
-        broken = true;
+        if (!is_broken) found.push_back(logged(d));
+        is_broken = true;
       });
     }
   }

@@ -67,7 +67,7 @@ void check_rows(const std::vector<std::string>& units, const std::vector<Op>& op
 std::string refusal(const FuzzTarget& target, const std::vector<std::string>& units, const Op& op, bool were_named,
                     bool& checks_claim) {
   if (units.empty()) return "no unit evaluates '" + to_text(op) + "'";
-  bool any_property = false;
+  bool has_property = false;
   for (const std::string& name : units) {
     Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
     if (!unit) return "unit " + name + " declines '" + to_text(op) + "': " + unit.refusal().reason;
@@ -75,9 +75,9 @@ std::string refusal(const FuzzTarget& target, const std::vector<std::string>& un
     if (target.compares_units() && is_of_this_machine(role) && (were_named || role != Role::plugin))
       checks_claim |= (*unit)->claim("equals_model") != nullptr;
     for (const Property* property : properties_of(target))
-      any_property |= static_cast<bool>(BoundProperty::bind(*property, **unit, op, registry()));
+      has_property |= static_cast<bool>(BoundProperty::bind(*property, **unit, op, registry()));
   }
-  if (!target.compares_units() && !any_property)
+  if (!target.compares_units() && !has_property)
     return std::string(target.name) + " has no property of '" + to_text(op) + "'";
   return "";
 }

@@ -47,9 +47,9 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   std::vector<std::string> lines;
   for (char** entry = environ; *entry; ++entry) {
     const std::string line = *entry;
-    bool replaced = false;
-    for (const auto& [name, value] : additions) replaced |= line.starts_with(name + "=");
-    if (!replaced) lines.push_back(line);
+    bool is_replaced = false;
+    for (const auto& [name, value] : additions) is_replaced |= line.starts_with(name + "=");
+    if (!is_replaced) lines.push_back(line);
   }
   for (const auto& [name, value] : additions) lines.push_back(name + "=" + value);
   return lines;

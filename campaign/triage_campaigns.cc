@@ -37,8 +37,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t counted_cases = 4096;  ///< structured cases of an op on which differences of units are counted
-constexpr size_t claim_cases = 1024;    ///< of these cases, those on which claims are checked
+constexpr size_t pair_cases = 4096;   ///< structured cases of an op on which differences of units are counted
+constexpr size_t claim_cases = 1024;  ///< of these cases, those on which claims are checked
 constexpr uint64_t deepen_seed = 1;
 constexpr size_t max_samples = 256;  ///< samples of a campaign's progress in a store, at most
 
@@ -175,7 +175,7 @@ std::vector<PairRecord> pairs_of(const Op& op, const CampaignSettings& settings)
   std::vector<PairRecord> records;
   const Comparison comparison(op, units_of(settings.units, op), registry(), {});
   Batch batch(op);
-  StructuredGenerator(op, 1).fill(0, counted_cases, batch);
+  StructuredGenerator(op, 1).fill(0, pair_cases, batch);
   std::vector<Outcomes> outcomes;
   comparison.run(batch, outcomes);
   SpecialOperands special(batch);
