@@ -162,7 +162,7 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
   const AnswerCounts answers = answers_of(plan, progress);
   const StateWalks walks = walks_of(plan, progress, settings.units);
   summary["walks"] = walks_json(walks);
-  bool contradicted = false;
+  bool is_contradicted = false;
   std::string ending = "\n" + (options.verbose || !options.triage ? fields_text(summary) + "\n" : "");
   if (options.triage) {
     TriageOutcome outcome =
@@ -175,7 +175,7 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
     conclusions.inconclusive = silent_unit(answers).empty() ? outcome.inconclusive : "a unit answered no case";
     say_left_out(outcome);
     const bool is_green = conclusions.is_green();
-    contradicted = !conclusions.contradictions.empty() || outcome.left_out_of_contract;
+    is_contradicted = !conclusions.contradictions.empty() || outcome.left_out_of_contract;
     summary["facts"] = conclusions_json(conclusions);
     summary["buckets"] = outcome.buckets.size();
     summary["divergences"] = outcome.divergences;
@@ -195,7 +195,7 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
                summary_text(summary, options.out,
                             {.is_triaged = options.triage, .is_resumable = !settings.shards, .width = terminal_width()},
                             strangers_of(plan, settings.units)));
-  return judge_answers(answers, contradicted || failed(settings.fail_on, findings) ? exit_divergence : exit_ok);
+  return judge_answers(answers, is_contradicted || failed(settings.fail_on, findings) ? exit_divergence : exit_ok);
 }
 
 /// Runs one shard: its part of the plan, in its own folder. conclude() triages what all shards found.
@@ -246,15 +246,14 @@ int run_shard(CampaignOptions options) {
 int conclude(CampaignOptions options, const Arguments& call) {
   options.out = fs::absolute(options.out).lexically_normal().string();
   const std::string file = options.out + "/campaign.json";
-  CampaignSettings settings = fs::exists(file) ? load_settings(file) : CampaignSettings{};
-  if (!settings.shards)
-    throw BadInput(options.out + " holds no campaign of shards: --conclude ends what --shard began");
+  const CampaignSettings begun = fs::exists(file) ? load_settings(file) : CampaignSettings{};
+  CampaignSettings settings = begun;
+  if (!begun.shards) throw BadInput(options.out + " holds no campaign of shards: --conclude ends what --shard began");
   if (call.count("--fail-on")) settings.fail_on = options.settings.fail_on;
   if (call.count("--jobs")) settings.jobs = options.settings.jobs;
   else settings.jobs = hardware_threads();
   if (!options.store.empty()) Store(options.store, Access::write);
   const FolderLock lock(options.out);
-  CampaignSettings begun = load_settings(file);
   const Plan plan = plan_of(begun, 0);
   make_parts(options.out);
   const GatheredShards shards = gather_shards(options.out, begun, plan);

@@ -13,8 +13,7 @@ namespace mmafuzz::cli {
 #include "cli/subcommands.def.h"
 #undef MMAFUZZ_SUBCOMMAND
 
-/// Cases that are read from a file at a time.
-inline constexpr size_t block_cases = 4096;
+inline constexpr size_t block_cases = 4096;  ///< cases that are read from a file at a time
 
 /// Runs the subcommand that the command line names and returns the exit code: `status`, which the subcommand sets, or,
 /// where something is thrown, the code for it (plan/request.h), after a message on standard error.

@@ -214,7 +214,7 @@ void add_explain(Arguments& app, int& status) {
     else fmt::print("{}", explanation_text(explanation, style_of_output()));
     AnswerCounts answers;
     for (const ExplainedCase& one : explanation.cases)
-      for (const ExplainedUnit& unit : one.units) answers[unit.name] += {1, unit.no_answer.empty(), unit.failed};
+      for (const ExplainedUnit& unit : one.units) answers[unit.name] += {1, unit.no_answer.empty(), unit.has_failed};
     status = judge_answers(answers, exit_ok);
   });
 }

@@ -79,21 +79,22 @@ void list_number(const std::string& word) {
     if (number == "NaN") number = "nan";
   }
   std::string text, why;
-  bool any = false;
+  bool has_number = false;
   for (const std::string& name : format_names()) {
     const Format& to = format(name);
     try {
-      bool inexact = false;
-      const uint64_t encoding = encoding_of(to, number, inexact);
-      text += fmt::format("{:16} {}{}\n", name, explained_number(to, encoding).to_string(), inexact ? ", rounded" : "");
-      any = true;
+      bool is_inexact = false;
+      const uint64_t encoding = encoding_of(to, number, is_inexact);
+      text +=
+          fmt::format("{:16} {}{}\n", name, explained_number(to, encoding).to_string(), is_inexact ? ", rounded" : "");
+      has_number = true;
     } catch (const BadInput& none) {
       why = std::string(none.what());
       why = why.substr(why.find(": ") + 2);
       text += fmt::format("{:16} none: {}\n", name, why);
     }
   }
-  if (!any) throw BadInput(mmafuzz::in_quotes(word) + " is a number of no format: " + why);
+  if (!has_number) throw BadInput(mmafuzz::in_quotes(word) + " is a number of no format: " + why);
   fmt::print("{}", text);
 }
 

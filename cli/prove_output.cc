@@ -76,11 +76,11 @@ void print_witness(const Reply& reply) {
 }  // namespace
 
 int ProveOutput::add(const Reply& reply) {
-  if (json_) {
+  if (is_json_) {
     questions_.push_back(json_of(reply));
   } else {
     switch (reply.proof.outcome) {
-      case Outcome::proven: print_proof(reply, verbose_); break;
+      case Outcome::proven: print_proof(reply, is_verbose_); break;
       case Outcome::witness: print_witness(reply); break;
       case Outcome::unknown:
         fmt::print("unknown after {:.0f} s: {}\n  {}\n", reply.proof.seconds, reply.question, reply.proof.reason);
@@ -91,7 +91,7 @@ int ProveOutput::add(const Reply& reply) {
 }
 
 void ProveOutput::add_mutant(const std::string& mutant, const Reply& reply) {
-  if (json_) {
+  if (is_json_) {
     questions_.push_back(json_of(reply));
     questions_.back()["mutant"] = mutant;
     return;
@@ -117,13 +117,13 @@ void ProveOutput::conclude(const std::string& key, int64_t value, const std::str
 }
 
 void ProveOutput::say(const std::string& line) const {
-  if (json_) return;
+  if (is_json_) return;
   fmt::print("{}\n", line);
   std::fflush(stdout);
 }
 
 int ProveOutput::end(int status) const {
-  if (!json_) return status;
+  if (!is_json_) return status;
   const Outcome whole = status == exit_ok           ? Outcome::proven
                         : status == exit_divergence ? Outcome::witness
                                                     : Outcome::unknown;

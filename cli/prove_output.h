@@ -12,7 +12,7 @@ namespace mmafuzz::cli {
 class ProveOutput {
  public:
   ProveOutput(std::string command, prove::Solvers solvers, bool json, bool verbose)
-      : command_(std::move(command)), solvers_(std::move(solvers)), json_(json), verbose_(verbose) {}
+      : command_(std::move(command)), solvers_(std::move(solvers)), is_json_(json), is_verbose_(verbose) {}
 
   prove::Solvers& solvers() { return solvers_; }
   /// Prints or collects the answer to one question. Returns the exit code of that answer alone.
@@ -31,7 +31,7 @@ class ProveOutput {
  private:
   std::string command_;
   prove::Solvers solvers_;
-  bool json_, verbose_;
+  bool is_json_, is_verbose_;
   nlohmann::json questions_ = nlohmann::json::array(), conclusions_ = nlohmann::json::object();
 };
 

@@ -21,7 +21,6 @@ namespace mmafuzz::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
 constexpr size_t max_shown = 20;  ///< divergences that are printed
 
 struct SweepOptions {

@@ -26,8 +26,6 @@ struct WhyOptions {
   bool json = false;
 };
 
-bool takes(const std::string& unit, const Op& op) { return static_cast<bool>(registry().bind(unit, op)); }
-
 void check_names(const std::vector<std::string>& units) {
   for (const std::string& unit : units)
     if (!is_alias(unit) && !registry().knows(unit)) bind_or_fail(unit, default_ops(OpKind::dot).front());
@@ -37,8 +35,9 @@ void check_names(const std::vector<std::string>& units) {
 std::vector<Op> common_ops(const std::vector<std::string>& units) {
   std::vector<Op> ops;
   const auto offer = [&](const Op& op) {
-    const bool both = std::all_of(units.begin(), units.end(), [&](const std::string& u) { return takes(u, op); });
-    if (both && std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
+    const auto takes = [&](const std::string& unit) { return static_cast<bool>(registry().bind(unit, op)); };
+    if (std::all_of(units.begin(), units.end(), takes) && std::find(ops.begin(), ops.end(), op) == ops.end())
+      ops.push_back(op);
   };
   for (const OpKind kind : {OpKind::dot, OpKind::scalar, OpKind::convert, OpKind::quantize, OpKind::dequantize})
     for (const Op& op : default_ops(kind)) offer(op);
