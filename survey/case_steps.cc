@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "core/case_text.h"
 #include "core/property.h"
 #include "core/text.h"
 #include "oracles/models/model_rows.h"
@@ -39,8 +38,6 @@ std::unique_ptr<Unit> bound_or_null(const Context& context, const std::string& n
   return unit ? std::move(*unit) : nullptr;
 }
 
-std::string hex(const Op& op, const Column& column, size_t index) { return to_hex(op.d, column.get(index, 0)); }
-
 /// Runs a batch on the device twice, at different positions in the tiles; counts results that depend on the position or
 /// the time. Returns the first run.
 Outcomes run_twice(Context& context, const std::string& name, const Batch& batch, Json& result,
@@ -55,9 +52,8 @@ Outcomes run_twice(Context& context, const std::string& name, const Batch& batch
     if (first.results.get(c) == second.results.get(c)) continue;
     if (unstable++ == 0 && result.value("unstable", 0) == 0)
       context.book.note_finding("unstable", step, name,
-                                "the second answer differs, at another place of the tile: " + to_text(batch.op()) +
-                                    ": " + case_line(batch, c) + ": " + hex(batch.op(), first.results, c) + ", then " +
-                                    hex(batch.op(), second.results, c));
+                                "the second answer differs, at another place of the tile: " +
+                                    difference_text(batch, c, first.results.get(c), "then", second.results.get(c)));
   }
   result["unstable"] = result.value("unstable", uint64_t{0}) + unstable;
   return first;
@@ -74,8 +70,7 @@ void note_differences(Context& context, Json& result, const std::string& step, c
     const uint64_t n = result.value("differs", uint64_t{0}) + 1;
     result["differs"] = n;
     if (n > most_listed_differences) continue;
-    const std::string text = to_text(batch.op()) + ": " + case_line(batch, c) + ": " + hex(batch.op(), got, c) + ", " +
-                             source + " " + hex(batch.op(), expected, c);
+    const std::string text = difference_text(batch, c, got.get(c), source, expected.get(c));
     result["first"].push_back(text);
     if (n == 1) context.book.note_finding("divergence", step, unit, text);
   }
@@ -107,7 +102,14 @@ std::vector<Step> control_steps(Context& context) {
       const UnitName unit(block.unit);
       if (takes_models && unit.backend == "model" && unit.settings.empty()) model = block.unit;
       if (!model.starts_with("model:" + context.family + "/")) return;
-      recordings->push_back({block.unit, model, block.batch, block.expected});
+      Recording recording{block.unit, model, Batch(block.batch.op()), Column(block.batch.op().d, 1)};
+      for (size_t c = 0; c < block.batch.size(); ++c) {
+        if (!block.has_expected[c]) continue;  // the device was lost
+        recording.batch.append(block.batch, c);
+        recording.expected.resize(recording.batch.size());
+        recording.expected.set(recording.batch.size() - 1, 0, block.expected.get(c));
+      }
+      if (recording.batch.size() > 0) recordings->push_back(std::move(recording));
     });
   };
   collect(case_files(context.options.observations), /*takes_models=*/false);

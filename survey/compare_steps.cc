@@ -1,6 +1,5 @@
 // Steps that compare units with references on drawn cases: CUDA cores, conversions on the device, Ozaki products,
 // cuBLAS.
-#include "core/case_text.h"
 #include "core/property.h"
 #include "gpu_bridge/instructions/core_instructions.h"
 #include "gpu_bridge/instructions/cublas_gemm.h"
@@ -35,9 +34,7 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
   size_t size = op->kind == OpKind::gemm ? 1 : 16;
   const auto report = [&](const Divergence& d, uint64_t count) {
     if (differs == 0) {
-      const std::string text = to_text(d.cases.op()) + ": " + case_line(d.cases, 0) + ": " +
-                               to_hex(d.cases.op().d, d.results[0]) + ", " + c.reference + " " +
-                               to_hex(d.cases.op().d, d.results.back());
+      const std::string text = difference_text(d.cases, 0, d.results[0], c.reference, d.results.back());
       row["first"] = text;
       if (c.is_claimed) context.book.note_finding("divergence", step, c.unit, text);
     }

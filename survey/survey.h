@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "core/case_text.h"
 #include "core/registry.h"
 #include "gpu_bridge/device/device_child.h"
 #include "gpu_bridge/instructions/instructions.h"
@@ -90,6 +91,13 @@ int run(const Options& options, const Registry& registry, const std::shared_ptr<
 
 /// Whether one of options.units names the unit.
 bool selected(const Context& context, const std::string& unit);
+
+/// "dot a=fp16 ...: 3c00 | ...: 3f800000, SOURCE 3f800001": a dot's case, its result, and the other one of `source`.
+inline std::string difference_text(const Batch& batch, size_t index, uint64_t result, const std::string& source,
+                                   uint64_t other) {
+  return to_text(batch.op()) + ": " + case_line(batch, index) + ": " + to_hex(batch.op().d, result) + ", " + source +
+         " " + to_hex(batch.op().d, other);
+}
 
 /// Runs a unit; throws DeviceLost where a case has no answer.
 void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, Outcomes& outcomes);

@@ -1,5 +1,4 @@
 // Sweeps of matrix units: short ones of all, long ones of all with those that disagreed first, rates.
-#include "core/case_text.h"
 #include "core/text.h"
 #include "gpu_bridge/families/device_sweep.h"
 #include "survey/survey.h"
@@ -38,9 +37,7 @@ void write_down(Context& context, const SweepRun& sweep, const SweepSubject& sub
     const SweepDivergence& d = sweep.divergences()[c];
     sweep.put(d.dot, batch, c);
     got.results.set(c, 0, d.got);
-    if (c < most_listed_dots)
-      result["first"].push_back(to_text(subject.op) + ": " + case_line(batch, c) + ": " + to_hex(subject.op.d, d.got) +
-                                ", claimed " + to_hex(subject.op.d, d.expected));
+    if (c < most_listed_dots) result["first"].push_back(difference_text(batch, c, d.got, "claimed", d.expected));
   }
   context.book.keep_cases("divergent.cases", subject.unit->name(), batch, &got);
 }
