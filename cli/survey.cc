@@ -43,7 +43,7 @@ void add_survey(Arguments& app, int& status) {
       "Example: mmafuzz survey -o out --units 'cuda:wgmma*' --time 60; mmafuzz survey -o out --only dgemm");
   sub->callback([options, &status] {
     for (const uint64_t n : options->sizes)
-      if (n % together != 0) throw BadInput("--sizes " + std::to_string(n) + ": expected multiples of 4");
+      if (n % elements_at_once != 0) throw BadInput("--sizes " + std::to_string(n) + ": expected multiples of 4");
     std::error_code error;
     std::filesystem::create_directories(options->output, error);
     if (!std::filesystem::is_directory(options->output)) throw BadInput(options->output + " is no folder");

@@ -55,9 +55,9 @@ SweepSubject host_subject(const SweepOptions& options, const UnitName& unit) {
   if (!s.unit->model()) throw BadInput("sweep takes rows; " + named->name + " is " + s.unit->name());
   s.reference = bind_or_fail(!options.reference.empty() ? options.reference : row ? unit.plain() : named->name, s.op);
   s.request.shape = host_sweep_shape(s.op);
-  const DotModel model = *s.unit->model();
-  s.engine = [model](const SweepRequest& request, const std::vector<SweepParent>& parents) {
-    return sweep_on_host(request, parents, [&](const DotOperands& in) { return evaluate_dot(model, in); });
+  const DotModel instead = *s.unit->model();
+  s.engine = [instead](const SweepRequest& request, const std::vector<SweepDot>& parents) {
+    return sweep_on_host(request, parents, [&](const DotOperands& in) { return evaluate_dot(instead, in); });
   };
   if (const Result<bool> modelled = set_sweep_model(s); !modelled) throw BadInput(modelled.refusal().reason);
   return s;

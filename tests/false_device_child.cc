@@ -75,14 +75,15 @@ const RunTwin twins[] = {
 #define ROW(m, n, k, D, A, B, C, archs) run_twin<sparse_shape(mma_shape(m, n, k, #D, #A, #B, #C))>,
                 MMAFUZZ_MMA_SPARSE(ROW)
 #undef ROW
-#define ROW(m, n, k, D, A, B, C, archs) run_twin<of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))>,
+#define ROW(m, n, k, D, A, B, C, archs) run_twin<with_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))>,
                     MMAFUZZ_WGMMA(ROW)
 #undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) \
-  run_twin<sparse_shape(of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)))>,
+  run_twin<sparse_shape(with_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)))>,
                         MMAFUZZ_WGMMA_SPARSE(ROW)
 #undef ROW
-#define ROW(m, n, k, D, A, B, C, archs) run_wmma_twin<of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C))>,
+#define ROW(m, n, k, D, A, B, C, archs) \
+  run_wmma_twin<with_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C))>,
                             MMAFUZZ_WMMA(ROW)
 #undef ROW
 };
@@ -339,7 +340,7 @@ class TwinBackend final : public DeviceBackend {
                                spoil(reinterpret_cast<double*>(result)[i]);
                          });
   }
-  SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) override {
+  SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepDot>& parents) override {
     fail_if_due();
     SweepAnswer answer;
     const auto start = std::chrono::steady_clock::now();

@@ -30,7 +30,7 @@ class HostMachine {
       side->digits.resize(elements_ * size_t(request_.slices.count));
       for (size_t e = 0; e < elements_; ++e) side->tops[e / n] = std::max(side->tops[e / n], top_of(side->matrix[e]));
       const int width = side == &a_ ? request_.slices.widths.a : request_.slices.widths.b;
-      for (size_t e = 0; e < elements_; e += together)
+      for (size_t e = 0; e < elements_; e += elements_at_once)
         split_elements(&side->matrix[e], side->tops[e / n], width, request_.slices.count, &side->digits[e], elements_);
     }
   }

@@ -68,7 +68,7 @@ def main():
             steps = ["%s_%s" % (step, panel) for panel in panels for step in ("tables", "plan", "draw", "dots")]
             objects = []
             for name, kernels, file in (
-                ("device", ["generate_vectors", "generate_sums"], "gpu_bridge/kernels/sweep_generation.cu"),
+                ("device", ["generate_vectors", "generate_addends"], "gpu_bridge/kernels/sweep_generation.cu"),
                 ("steps", steps, "tests/operands/panel_steps.cu"),
             ):
                 ptx, code = folder / (name + ".ptx"), folder / (name + ".cc")

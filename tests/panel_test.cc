@@ -36,7 +36,7 @@ void expect_panel_equals_tiles(const std::string& name, SweepRequest request) {
   for (uint64_t tile = 0; tile < 4; ++tile)
     for (uint64_t cell = 0; cell < 5; ++cell)
       numbers.push_back(tile * static_cast<uint64_t>(request.shape.cells()) + cell * 7);
-  const std::vector<SweepParent> parents = dots_of(request, {}, numbers);
+  const std::vector<SweepDot> parents = dots_of(request, {}, numbers);
   request.parents = static_cast<uint32_t>(parents.size());
   const SweepSource source{request, parents.data()};
   const auto panel = std::make_unique<Panel>();
@@ -109,15 +109,15 @@ MMAFUZZ_MXF4NVF4(SCALED)
 MMAFUZZ_MMA_SPARSE(ROW)
 #undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) \
-  NEXT(of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), sweep::types_of(#D, #A, #B))
+  NEXT(with_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), sweep::types_of(#D, #A, #B))
 MMAFUZZ_WGMMA(ROW)
 #undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) \
-  NEXT(sparse_shape(of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))), sweep::types_of(#D, #A, #B))
+  NEXT(sparse_shape(with_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))), sweep::types_of(#D, #A, #B))
 MMAFUZZ_WGMMA_SPARSE(ROW)
 #undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) \
-  NEXT(of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)), sweep::types_of(#D, #A, #B))
+  NEXT(with_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)), sweep::types_of(#D, #A, #B))
 MMAFUZZ_WMMA(ROW)
 #undef ROW
 #undef NEXT
@@ -186,7 +186,7 @@ TEST(Panel, EveryInstructionSweepsInPanelsWithTheOperandsOfTilesAndTheResultsOfI
 /// An epoch in panels, as a grid of `blocks` blocks runs it, here one after the other and the last one first; with
 /// another model in the place of the matrix unit.
 template <class Claim, int columns, int threads>
-SweepAnswer sweep_in_blocks(const SweepRequest& request, const std::vector<SweepParent>& parents, uint64_t blocks,
+SweepAnswer sweep_in_blocks(const SweepRequest& request, const std::vector<SweepDot>& parents, uint64_t blocks,
                             const DotModel& instead) {
   using Panel = sweep::Panel<Claim, columns, threads>;
   const TileShape& shape = request.shape;
@@ -261,7 +261,7 @@ void expect_same_findings_for_any_grid(const std::string& name, const std::strin
   const auto findings = [&](uint64_t blocks) {
     SweepRun run(
         request, op, *unit,
-        [&](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+        [&](const SweepRequest& r, const std::vector<SweepDot>& parents) {
           return sweep_in_blocks<Claim, columns, threads>(r, parents, blocks, *unit->model());
         },
         40, 160);  // epochs begin and end inside of panels
@@ -286,11 +286,12 @@ struct Mma16 {
   static constexpr sweep::InstructionTypes types = sweep::types_of("f32", "f16", "f16");
 };
 struct Wgmma8 {
-  static constexpr TileShape shape = of_family(TileFamily::wgmma, mma_shape(64, 8, 16, "f32", "f16", "f16", "f32"));
+  static constexpr TileShape shape = with_family(TileFamily::wgmma, mma_shape(64, 8, 16, "f32", "f16", "f16", "f32"));
   static constexpr sweep::InstructionTypes types = sweep::types_of("f32", "f16", "f16");
 };
 struct Wgmma256 {
-  static constexpr TileShape shape = of_family(TileFamily::wgmma, mma_shape(64, 256, 32, "f32", "e4m3", "e4m3", "f32"));
+  static constexpr TileShape shape =
+      with_family(TileFamily::wgmma, mma_shape(64, 256, 32, "f32", "e4m3", "e4m3", "f32"));
   static constexpr sweep::InstructionTypes types = sweep::types_of("f32", "e4m3", "e4m3");
 };
 struct Mxf4nvf4 {
@@ -351,7 +352,7 @@ size_t bins_of(const ModelRow& row, uint64_t seed, uint64_t dots) {
   const DotModel m = row.model;
   SweepRun run(
       request, row.op, *unit,
-      [m](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+      [m](const SweepRequest& r, const std::vector<SweepDot>& parents) {
         return sweep_on_host(r, parents, [&](const DotOperands& in) { return evaluate_dot(m, in); });
       },
       64, 1024);

@@ -33,7 +33,7 @@ struct Sweep {
     const DotModel instead = *unit->model();
     run = std::make_unique<SweepRun>(
         request, row->op, *unit,
-        [instead](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+        [instead](const SweepRequest& r, const std::vector<SweepDot>& parents) {
           return sweep_on_host(r, parents, [&](const DotOperands& in) { return evaluate_dot(instead, in); });
         },
         16, 128);
@@ -178,7 +178,7 @@ TEST(Sweep, UnstableComparesCellsAndNotCounts) {
   const SecondIsWrong second(*right.unit);
   // The sweep finds cell 99 of the first tile, the second look cell 1: one dot each time, and nothing was seen twice.
   Flaky flaky(
-      [](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+      [](const SweepRequest& r, const std::vector<SweepDot>& parents) {
         return sweep_on_host(
             r, parents, [&, n = 0](const DotOperands& in) mutable { return evaluate_dot(r.model, in) ^ (++n == 100); });
       },
@@ -189,7 +189,7 @@ TEST(Sweep, UnstableComparesCellsAndNotCounts) {
 }
 
 TEST(Sweep, ATraceThatContradictsItselfIsNoFindingButAContradiction) {
-  Flaky broken([](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+  Flaky broken([](const SweepRequest& r, const std::vector<SweepDot>& parents) {
     SweepAnswer answer = sweep_on_host(r, parents, [&](const DotOperands& in) { return evaluate_dot(r.model, in); });
     answer.first_impossible = 5;
     return answer;
@@ -267,7 +267,7 @@ TEST(Sweep, WhatIsNotSeenAgainIsUnstable) {
   request.shape = host_sweep_shape(row->op);
   SweepRun flaky(
       request, row->op, *s.unit,
-      [](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+      [](const SweepRequest& r, const std::vector<SweepDot>& parents) {
         int n = 0;  // the 100th dot comes out wrong, once
         return sweep_on_host(
             r, parents, [&, n](const DotOperands& in) mutable { return evaluate_dot(r.model, in) ^ (++n == 100); });

@@ -11,7 +11,7 @@ namespace {
 
 struct Function {
   const char* name;
-  bool for_emulation;
+  bool is_for_emulation;
 };
 /// Every function of cuBLAS that kernels/cublas.cu calls.
 constexpr Function functions[] = {
@@ -58,7 +58,7 @@ std::vector<std::string> cublas_candidates(int major) {
 
 CublasFile::CublasFile(int major) {
   for (const std::string& file : cublas_candidates(major)) {
-    // libcublas needs libcublasLt, and a wheel's libcublas does not name the folder of it: its own.
+    // libcublas needs libcublasLt, which a wheel has in the same folder without saying so.
     const size_t slash = file.rfind('/');
     if (slash != std::string::npos)
       dlopen((file.substr(0, slash) + "/libcublasLt.so." + std::to_string(major)).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -76,8 +76,8 @@ CublasFile::CublasFile(int major) {
 std::string CublasFile::lacks(bool emulation) const {
   if (!library_) return missing_;
   for (const Function& f : functions)
-    if ((!f.for_emulation || emulation) && !find(f.name))
-      return name_ + " has no " + f.name + (f.for_emulation ? ": it is older than cuBLAS 13.0 update 2" : "");
+    if ((!f.is_for_emulation || emulation) && !find(f.name))
+      return name_ + " has no " + f.name + (f.is_for_emulation ? ": it is older than cuBLAS 13.0 update 2" : "");
   return "";
 }
 

@@ -38,7 +38,7 @@ class DeviceBackend {
                             uint8_t* result) = 0;
   /// Declined where cuBLAS or the device's memory does not take the request.
   virtual Result<DgemmAnswer> dgemm(const DgemmRequest& request) = 0;
-  virtual SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) = 0;
+  virtual SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepDot>& parents) = 0;
 };
 
 /// The first GPU of this machine; declined, with the reason, where the build has no CUDA or no CUDA kernels for that

@@ -126,7 +126,6 @@ Result<std::vector<uint8_t>> DeviceChild::gemm(int row, const BlasGemm& product,
 }
 
 Result<DgemmAnswer> DeviceChild::dgemm(const DgemmRequest& request) {
-  // The payload is the times, then the fp64 encoding of each element of the result that is sent back.
   const auto samples = static_cast<size_t>(request.samples);
   const Result<std::vector<uint8_t>> content =
       answer_to({.kind = RequestKind::dgemm}, {bytes_of(request)}, sizeof(DgemmTimes) + sizeof(uint64_t) * samples);
@@ -138,7 +137,7 @@ Result<DgemmAnswer> DeviceChild::dgemm(const DgemmRequest& request) {
   return answer;
 }
 
-SweepAnswer DeviceChild::sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) {
+SweepAnswer DeviceChild::sweep(const SweepRequest& request, const std::vector<SweepDot>& parents) {
   const std::vector<uint8_t> content =
       result_of({.kind = RequestKind::sweep}, {bytes_of(request), bytes_of(parents)}, sizeof(SweepAnswer));
   return Parts(content).plain<SweepAnswer>();
@@ -151,11 +150,12 @@ std::string to_text(const DeviceInfo& info) {
 }
 
 std::shared_ptr<DeviceChild> make_device_child() {
-  const char* other = std::getenv("MMAFUZZ_DEVICE_CHILD");
-  if (const char* missing = cuda_missing(); missing && !other) return std::make_shared<DeviceChild>(declined(missing));
+  const char* program = std::getenv("MMAFUZZ_DEVICE_CHILD");
+  if (const char* missing = cuda_missing(); missing && !program)
+    return std::make_shared<DeviceChild>(declined(missing));
   double patience = 60;
   if (const char* text = std::getenv("MMAFUZZ_DEVICE_PATIENCE")) patience = std::max(0.01, std::atof(text));
-  return std::make_shared<DeviceChild>(std::vector<std::string>{other ? other : own_command(), "device-child"},
+  return std::make_shared<DeviceChild>(std::vector<std::string>{program ? program : own_command(), "device-child"},
                                        std::chrono::milliseconds(static_cast<int64_t>(1000 * patience)));
 }
 

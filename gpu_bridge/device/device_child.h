@@ -57,7 +57,7 @@ class DeviceChild {
   /// Declined where cuBLAS or the device's memory does not take the request. info() must be a device.
   Result<DgemmAnswer> dgemm(const DgemmRequest& request);
   /// One epoch of a sweep; `parents` are dots of earlier epochs that reached a new bin.
-  SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents);
+  SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepDot>& parents);
 
  private:
   /// Sends one request and waits for its answer: the payload, or the child's refusal. mutex_ must be held.

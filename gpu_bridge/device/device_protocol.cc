@@ -38,9 +38,7 @@ Bytes joined(std::initializer_list<std::span<const uint8_t>> parts) {
 Bytes run(DeviceBackend& backend, const Request& request, Parts parts) {
   const TileShape& shape = instructions().at(static_cast<size_t>(request.instruction)).shape;
   const TileBytes bytes = tile_bytes(shape, request.steps);
-  Tiles tiles;
-  tiles.steps = request.steps;
-  tiles.number = request.number;
+  Tiles tiles{.steps = request.steps, .number = request.number};
   tiles.a = parts.take(bytes.a * request.count);
   tiles.b = parts.take(bytes.b * request.count);
   tiles.c = parts.take(bytes.c * request.count);
@@ -54,7 +52,7 @@ Bytes run(DeviceBackend& backend, const Request& request, Parts parts) {
 
 Bytes sweep(DeviceBackend& backend, Parts parts) {
   const auto request = parts.plain<SweepRequest>();
-  return joined({bytes_of(backend.sweep(request, parts.list<SweepParent>(request.parents)))});
+  return joined({bytes_of(backend.sweep(request, parts.list<SweepDot>(request.parents)))});
 }
 
 Bytes scalar(DeviceBackend& backend, const Request& request, Parts parts) {
@@ -112,11 +110,9 @@ Result<Bytes> answer_to(DeviceBackend& backend, const Request& request, Parts pa
   throw std::runtime_error("no such request");
 }
 
-}  // namespace
-
 /// Ends this process when the other end of the socket closes, whatever the device is doing, unless `done` is set. A
 /// signal on the parent's death would not do: it comes when the thread that started the child ends.
-void end_with(int socket, std::shared_ptr<std::atomic<bool>> done) {
+void end_when_closed(int socket, std::shared_ptr<std::atomic<bool>> done) {
   std::thread([socket, done] {
     pollfd p{socket, 0, 0};  // a hang-up is always reported
     while (poll(&p, 1, -1) <= 0 || !(p.revents & (POLLHUP | POLLERR | POLLNVAL))) {}
@@ -124,16 +120,18 @@ void end_with(int socket, std::shared_ptr<std::atomic<bool>> done) {
   }).detach();
 }
 
+}  // namespace
+
 int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend) {
   const auto done = std::make_shared<std::atomic<bool>>(false);
-  end_with(socket, done);
+  end_when_closed(socket, done);
   for (;;) {
     Request request;
     try {
       receive_all(socket, &request, sizeof request, Clock::now() + forever);
-    } catch (const std::runtime_error&) {
+    } catch (const std::runtime_error&) {  // the unit has closed the socket
       *done = true;
-      return 0;  // the unit has closed the socket
+      return 0;
     }
     if (request.magic != Request::right_magic) {
       *done = true;

@@ -54,9 +54,9 @@ class Parts {
  public:
   explicit Parts(const std::vector<uint8_t>& payload) : payload_(payload) {}
   const uint8_t* take(uint64_t bytes) {
-    if (bytes > payload_.size() - at_) throw std::runtime_error("a payload was shorter than it said");
-    const uint8_t* part = payload_.data() + at_;
-    at_ += bytes;
+    if (bytes > payload_.size() - taken_) throw std::runtime_error("a payload was shorter than it said");
+    const uint8_t* part = payload_.data() + taken_;
+    taken_ += bytes;
     return part;
   }
   template <class T>
@@ -67,15 +67,15 @@ class Parts {
   }
   template <class T>
   std::vector<T> list(uint64_t count) {
-    const uint8_t* from = take(sizeof(T) * count);
+    const uint8_t* part = take(sizeof(T) * count);
     std::vector<T> all(count);
-    std::copy_n(from, sizeof(T) * count, reinterpret_cast<uint8_t*>(all.data()));
+    std::copy_n(part, sizeof(T) * count, reinterpret_cast<uint8_t*>(all.data()));
     return all;
   }
 
  private:
   const std::vector<uint8_t>& payload_;
-  size_t at_ = 0;
+  size_t taken_ = 0;  ///< bytes
 };
 
 using Clock = std::chrono::steady_clock;

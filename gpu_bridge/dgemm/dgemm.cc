@@ -17,7 +17,7 @@ int exact_bits(const CublasRow& row) {
 std::string wrong_with(const DgemmRequest& r) {
   if (r.row < 0 || size_t(r.row) >= cublas_rows().size()) return "no such product of cuBLAS";
   const CublasRow& row = cublas_rows()[size_t(r.row)];
-  if (r.n < together || r.n > 32768 || r.n % together != 0)
+  if (r.n < elements_at_once || r.n > 32768 || r.n % elements_at_once != 0)
     return "n = " + std::to_string(r.n) + ": expected a multiple of 4, at most 32768";
   if (r.spread > greatest_spread) return "the spread leaves no room for products";
   if (r.samples < 0 || r.samples > 4096) return "at most 4096 elements are sent back";

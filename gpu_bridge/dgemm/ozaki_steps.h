@@ -58,19 +58,19 @@ struct S8Digit {
   MMAFUZZ_HD static S8Digit of(int digit) { return {static_cast<int8_t>(digit)}; }
 };
 
-/// Cuts `together` consecutive elements of a vector into `count` digits; the digits of a slice follow each other,
+/// Cuts elements_at_once consecutive elements of a vector into `count` digits; the digits of a slice follow each other,
 /// slices are `stride` digits apart.
-inline constexpr int together = 4;
+inline constexpr int elements_at_once = 4;
 template <class Digit>
-MMAFUZZ_HD void split_elements(const uint64_t* x, int top, int width, int count, Digit* to, uint64_t stride) {
-  uint64_t element[together];
-  for (int i = 0; i < together; ++i) element[i] = x[i];
-  for (int p = 1; p <= count; ++p, to += stride) {
-    struct alignas(together * sizeof(Digit)) {
-      Digit digit[together];
+MMAFUZZ_HD void split_elements(const uint64_t* x, int top, int width, int count, Digit* slices, uint64_t stride) {
+  uint64_t element[elements_at_once];
+  for (int i = 0; i < elements_at_once; ++i) element[i] = x[i];
+  for (int p = 1; p <= count; ++p, slices += stride) {
+    struct alignas(elements_at_once * sizeof(Digit)) {
+      Digit digit[elements_at_once];
     } digits;
-    for (int i = 0; i < together; ++i) digits.digit[i] = Digit::of(digit_of(element[i], top, p, width));
-    *reinterpret_cast<decltype(digits)*>(to) = digits;
+    for (int i = 0; i < elements_at_once; ++i) digits.digit[i] = Digit::of(digit_of(element[i], top, p, width));
+    *reinterpret_cast<decltype(digits)*>(slices) = digits;
   }
 }
 

@@ -50,12 +50,6 @@ std::vector<Claim> claims_of(const CoreInstruction& i) {
   return {{"equals_model", reference_of(i)}};
 }
 
-/// The claims of a row for `op`; none where NaN encodings count: a GPU's NaNs are 0x7fffffff and 0x7fff, the
-/// reference's the canonical one.
-std::vector<Claim> claims_of(const CoreInstruction& i, const Op& op) {
-  return op.nan == NanPolicy::exact ? std::vector<Claim>{} : claims_of(i);
-}
-
 class CoreFamily final : public Family {
  public:
   explicit CoreFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
@@ -73,8 +67,8 @@ class CoreFamily final : public Family {
     for (const CoreInstruction& i : core_instructions()) {
       const std::string name = std::string(core_prefix) + i.unit;
       if (all.empty() || all.back().name != name) {
-        const unsigned on = device ? arch_of_capability(device->major, device->minor) : 0;
-        const std::string here = taken_by(i.unit, on);
+        const unsigned device_arch = device ? arch_of_capability(device->major, device->minor) : 0;
+        const std::string here = taken_by(i.unit, device_arch);
         all.push_back({name, here.empty() ? taken_by(i.unit, ~0u) : here, "PTX ISA", {}, no_device});
         if (device && here.empty()) all.back().unavailable = device_lacks(*device);
       }
@@ -123,7 +117,10 @@ class CoreFamily final : public Family {
     if (!device) return declined(device.refusal().reason);
     if (!(i.archs & arch_of_capability(device->major, device->minor)))
       return declined("unit " + name + ": " + device_lacks(*device));
-    return named(make_core_unit(child_, index), name, claims_of(i, op));
+    // None where NaN encodings count: a GPU's NaNs are 0x7fffffff and 0x7fff, the reference's the canonical one.
+    std::vector<Claim> claims;
+    if (op.nan == NanPolicy::any) claims = claims_of(i);
+    return named(make_core_unit(child_, index), name, std::move(claims));
   }
 
   Result<std::unique_ptr<Unit>> bind_bulk(const Op& op) const {

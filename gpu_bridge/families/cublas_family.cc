@@ -15,7 +15,7 @@ namespace {
 
 using Arithmetic = CublasRow::Arithmetic;
 constexpr std::string_view cublas_prefix = "cublas:";
-constexpr uint64_t probes = 8;  ///< maximum number of calls in one probe
+constexpr uint64_t most_probe_calls = 8;  ///< in one probe
 
 /// The parameters after `?` in a unit's name.
 struct CublasParameters {
@@ -28,8 +28,8 @@ struct CublasParameter {
   const char *name, *meaning;
   int least, greatest;
   int CublasParameters::*value;
-  bool (*of)(const CublasRow& row, const Op& op);  ///< whether units of this row take the parameter for this op
-  const char* zero = "";                           ///< the word for the value 0; empty: there is none
+  bool (*is_taken)(const CublasRow& row, const Op& op);  ///< whether units of this row take the parameter for this op
+  const char* zero = "";                                 ///< the word for the value 0; empty: there is none
 
   std::string allowed() const {
     return std::to_string(least) + ".." + std::to_string(greatest) + (*zero ? std::string(" or ") + zero : "");
@@ -54,20 +54,20 @@ const CublasParameter cublas_parameters[] = {
 };
 
 Result<CublasParameters> parse_parameters(std::string_view text, const CublasRow& row, const Op& op) {
-  CublasParameters with;
+  CublasParameters parameters;
   std::string allowed;
   for (const CublasParameter& p : cublas_parameters)
-    if (p.of(row, op)) allowed += (allowed.empty() ? "" : ", ") + std::string(p.name) + "=" + p.allowed();
+    if (p.is_taken(row, op)) allowed += (allowed.empty() ? "" : ", ") + std::string(p.name) + "=" + p.allowed();
   for (const auto& [name, number] : settings_of(text)) {
     const CublasParameter* found = nullptr;
     for (const CublasParameter& p : cublas_parameters)
-      if (name == p.name && p.of(row, op)) found = &p;
+      if (name == p.name && p.is_taken(row, op)) found = &p;
     int value = 0;
     if (!found || !found->parse(number, value))
       return invalid(in_quotes(name + "=" + number) + ": expected " + (allowed.empty() ? "no parameters" : allowed));
-    with.*found->value = value;
+    parameters.*found->value = value;
   }
-  return with;
+  return parameters;
 }
 
 /// How cases of an op become calls of cuBLAS. Each case of a gemm is one call: the columns of b are the columns of
@@ -75,20 +75,20 @@ Result<CublasParameters> parse_parameters(std::string_view text, const CublasRow
 /// call as the diagonal of its result.
 class Calls {
  public:
-  Calls(const CublasRow& row, const Op& op, const CublasParameters& with)
+  Calls(const CublasRow& row, const Op& op, const CublasParameters& parameters)
       : op_(op),
         operand_bytes_(size_t(row.operand.storage_bytes())),
         result_bytes_(size_t(row.result.storage_bytes())) {
     const bool dots = op.kind == OpKind::dot;
-    per_call_ = dots ? static_cast<size_t>(with.tile) : 1;
+    per_call_ = dots ? static_cast<size_t>(parameters.tile) : 1;
     // cuBLAS takes 8-bit integers in multiples of 4; zeros as padding change no integer sum.
     const int multiple = row.operand.fields().integer ? 4 : 1;
     const auto padded = [&](int extent) { return (extent + multiple - 1) / multiple * multiple; };
-    call_.rows = padded(dots ? with.tile : op.n);
-    call_.columns = padded(dots ? with.tile : op.m);
+    call_.rows = padded(dots ? parameters.tile : op.n);
+    call_.columns = padded(dots ? parameters.tile : op.m);
     call_.k = padded(op.k);
-    call_.bits = with.bits;
-    call_.specials = with.specials;
+    call_.bits = parameters.bits;
+    call_.specials = parameters.specials;
     call_.alpha = op.alpha.value_or(one_of(op.d));
     call_.beta = op.beta.value_or(one_of(op.d));
   }
@@ -107,16 +107,16 @@ class Calls {
 
   /// Writes case `index` of the batch to the buffers of a request as its case number `place` (from 0).
   void put(const Batch& batch, size_t index, size_t place, BlasOperands& sent) const {
-    const size_t k = size_t(op_.k), at = place / per_call_;
-    uint8_t* first = &sent.first[at * first_bytes()];
-    uint8_t* second = &sent.second[at * second_bytes()];
+    const size_t k = size_t(op_.k), call = place / per_call_;
+    uint8_t* first = &sent.first[call * first_bytes()];
+    uint8_t* second = &sent.second[call * second_bytes()];
     if (op_.kind == OpKind::dot) {
       const size_t diagonal = place % per_call_;
       for (size_t l = 0; l < k; ++l) {
         put_operand(first, diagonal, l, op_.b, batch.b().get(index, int(l)));
         put_operand(second, diagonal, l, op_.a, batch.a().get(index, int(l)));
       }
-      write(&sent.result[at * result_bytes()], cell(diagonal, diagonal), result_bytes_, batch.c().get(index));
+      write(&sent.result[call * result_bytes()], cell(diagonal, diagonal), result_bytes_, batch.c().get(index));
       return;
     }
     for (size_t i = 0; i < size_t(op_.m); ++i)
@@ -125,7 +125,7 @@ class Calls {
       for (size_t l = 0; l < k; ++l) put_operand(first, j, l, op_.b, batch.b().get(index, int(l * size_t(op_.n) + j)));
     for (size_t i = 0; i < size_t(op_.m); ++i)
       for (size_t j = 0; j < size_t(op_.n); ++j)
-        write(&sent.result[at * result_bytes()], cell(j, i), result_bytes_,
+        write(&sent.result[call * result_bytes()], cell(j, i), result_bytes_,
               batch.c().get(index, int(i * size_t(op_.n) + j)));
   }
 
@@ -144,17 +144,16 @@ class Calls {
   size_t result_bytes() const { return size_t(call_.rows) * size_t(call_.columns) * result_bytes_; }
   /// The position of an element in a column-major result.
   size_t cell(size_t row, size_t column) const { return column * size_t(call_.rows) + row; }
-  void put_operand(uint8_t* to, size_t vector, size_t l, const Format& format, uint64_t encoding) const {
+  void put_operand(uint8_t* matrix, size_t vector, size_t l, const Format& format, uint64_t encoding) const {
     // tf32 is passed as fp32, where the bits that tf32 ignores would be read as fraction bits: clear them.
-    write(to, vector * size_t(call_.k) + l, operand_bytes_,
-          encoding & ~((uint64_t{1} << format.fields().ignored_low_bits) - 1));
+    write(matrix, vector * size_t(call_.k) + l, operand_bytes_, encoding & ~low_mask(format.fields().ignored_low_bits));
   }
-  static void write(uint8_t* to, size_t element, size_t bytes, uint64_t encoding) {
-    std::memcpy(to + element * bytes, &encoding, bytes);
+  static void write(uint8_t* matrix, size_t element, size_t bytes, uint64_t encoding) {
+    std::memcpy(matrix + element * bytes, &encoding, bytes);
   }
-  uint64_t read(const uint8_t* from, size_t element) const {
+  uint64_t read(const uint8_t* matrix, size_t element) const {
     uint64_t encoding = 0;
-    std::memcpy(&encoding, from + element * result_bytes_, result_bytes_);
+    std::memcpy(&encoding, matrix + element * result_bytes_, result_bytes_);
     return encoding;
   }
 
@@ -165,13 +164,13 @@ class Calls {
 
 std::unique_ptr<Unit> make_cublas_unit(std::shared_ptr<DeviceChild> child, int row, const Calls& calls) {
   return make_device_unit([child, row, calls](const Batch& batch, Outcomes& outcomes) {
-    for (size_t from = 0; from < batch.size(); from += calls.cases_at_once()) {
-      const size_t cases = std::min(calls.cases_at_once(), batch.size() - from), count = calls.count(cases);
+    for (size_t start = 0; start < batch.size(); start += calls.cases_at_once()) {
+      const size_t cases = std::min(calls.cases_at_once(), batch.size() - start), count = calls.count(cases);
       BlasOperands sent = calls.zeros(count);
-      for (size_t i = 0; i < cases; ++i) calls.put(batch, from + i, i, sent);
+      for (size_t i = 0; i < cases; ++i) calls.put(batch, start + i, i, sent);
       const Result<std::vector<uint8_t>> received = child->gemm(row, calls.call(), count, sent);
       if (!received) throw DeviceLost("cuBLAS took the probe but not the batch: " + received.refusal().reason);
-      for (size_t i = 0; i < cases; ++i) calls.take(*received, i, from + i, outcomes.results);
+      for (size_t i = 0; i < cases; ++i) calls.take(*received, i, start + i, outcomes.results);
     }
   });
 }
@@ -235,19 +234,20 @@ class CublasFamily final : public Family {
     const CublasRow& row = cublas_rows()[static_cast<size_t>(index)];
     const Result<bool> fit = fits(row, op);
     if (!fit) return fit.refusal();
-    const Result<CublasParameters> with = parse_parameters(parts.settings, row, op);
-    if (!with) return invalid("unit " + name + ": " + with.refusal().reason);
-    const Calls calls(row, op, *with);
+    const Result<CublasParameters> parameters = parse_parameters(parts.settings, row, op);
+    if (!parameters) return invalid("unit " + name + ": " + parameters.refusal().reason);
+    const Calls calls(row, op, *parameters);
     const Result<bool> ready = passes_probe(index, calls);
     if (!ready) return ready.refusal();
-    return named(make_cublas_unit(child_, index, calls), name, claims(row, op, *with));
+    return named(make_cublas_unit(child_, index, calls), name, claims(row, op, *parameters));
   }
 
  private:
   /// Emulated fp64 matrix products equal a unit of mmafuzz; no model describes the rest.
-  static std::vector<Claim> claims(const CublasRow& row, const Op& op, const CublasParameters& with) {
+  static std::vector<Claim> claims(const CublasRow& row, const Op& op, const CublasParameters& parameters) {
     if (!is_fixed_point(row) || op.kind != OpKind::gemm) return {};
-    return {{"equals_model", "ozaki:dgemm.cublas?bits=" + (with.bits ? std::to_string(with.bits) : "auto")}};
+    return {
+        {"equals_model", "ozaki:dgemm.cublas?bits=" + (parameters.bits ? std::to_string(parameters.bits) : "auto")}};
   }
 
   /// Whether a probe shows that cuBLAS takes calls of this shape and computes them as the row says, natively or
@@ -261,7 +261,7 @@ class CublasFamily final : public Family {
     if (call.bits == 0)
       call.bits = CublasParameters().bits;  // the probe's span would make cuBLAS choose native arithmetic
     const bool any = row.arithmetic == Arithmetic::any;
-    const uint64_t count = any ? 1 : std::min<uint64_t>(probes, calls.calls_at_once());
+    const uint64_t count = any ? 1 : std::min(most_probe_calls, calls.calls_at_once());
     const Probe probe = any ? Probe{calls.zeros(count), {}} : make_probe(row, call, count);
     try {
       const Result<std::vector<uint8_t>> got = child_->gemm(index, call, count, probe.operands);

@@ -33,38 +33,38 @@ constexpr DeviceParameter device_parameters[] = {
 };
 
 std::unique_ptr<Unit> make_matrix_unit(std::shared_ptr<DeviceChild> child, int instruction,
-                                       const DeviceParameters& with) {
-  return make_device_unit([child, instruction, with](const Batch& batch, Outcomes& outcomes) {
+                                       const DeviceParameters& parameters) {
+  return make_device_unit([child, instruction, parameters](const Batch& batch, Outcomes& outcomes) {
     const Instruction& i = instructions()[static_cast<size_t>(instruction)];
-    TileBuffers tiles = place_cases(i, batch, with.placement);
-    child->run(instruction, tiles, with.wgmma);
-    collect_results(i, tiles, with.placement, batch.size(), outcomes.results);
+    TileBuffers tiles = place_cases(i, batch, parameters.placement);
+    child->run(instruction, tiles, parameters.wgmma);
+    collect_results(i, tiles, parameters.placement, batch.size(), outcomes.results);
   });
 }
 
 /// Declines modifiers for which wgmma has no form (PTX ISA, wgmma.mma_async).
-Result<bool> has_form(const Instruction& i, const WgmmaModifiers& with) {
-  if ((with.negate_a || with.negate_b) && i.op.a.fields().integer)
+Result<bool> has_form(const Instruction& i, const WgmmaModifiers& modifiers) {
+  if ((modifiers.negate_a || modifiers.negate_b) && i.op.a.fields().integer)
     return declined(i.name + " has no negations: its types are integers");
-  if ((with.transpose_a || with.transpose_b) && i.shape.operand_bits != 16)
+  if ((modifiers.transpose_a || modifiers.transpose_b) && i.shape.operand_bits != 16)
     return declined(i.name + " has no transposed operands: only 16-bit types have");
-  if (with.transpose_a && !with.shared_a)
+  if (modifiers.transpose_a && !modifiers.shared_a)
     return declined("transpose_a=1 needs shared_a=1: a in registers is not transposed");
   return true;
 }
 
 /// Declines an op that the instruction cannot compute, alone or as a sequence of steps along k.
 Result<bool> fits(const Instruction& i, const Op& op) {
-  const Op& own = i.op;
-  const bool same = op.kind == OpKind::dot && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
-                    op.scale_block == own.scale_block &&
-                    (!op.has_scales() || (op.scale_a == own.scale_a && op.scale_b == own.scale_b));
-  const bool one_step = !(own.c == own.d);  // the d of one step is the c of the next, so that formats must agree
-  if (!same || (one_step && op.k > own.k))
-    return declined(i.name + " takes '" + to_text(own) + (one_step ? "' or a shorter k" : "' (any k)"));
+  const Op& step = i.op;
+  const bool has_formats = op.kind == OpKind::dot && op.a == step.a && op.b == step.b && op.c == step.c &&
+                           op.d == step.d && op.scale_block == step.scale_block &&
+                           (!op.has_scales() || (op.scale_a == step.scale_a && op.scale_b == step.scale_b));
+  const bool is_one_step = !(step.c == step.d);  // the d of one step is the c of the next, so that formats must agree
+  if (!has_formats || (is_one_step && op.k > step.k))
+    return declined(i.name + " takes '" + to_text(step) + (is_one_step ? "' or a shorter k" : "' (any k)"));
   // Padding to whole steps of this k could add a step to the mma that the compiler makes of it.
-  if (i.shape.family == TileFamily::wmma && op.k % own.k != 0)
-    return declined(i.name + " takes multiples of k=" + std::to_string(own.k));
+  if (i.shape.family == TileFamily::wmma && op.k % step.k != 0)
+    return declined(i.name + " takes multiples of k=" + std::to_string(step.k));
   return true;
 }
 
@@ -86,9 +86,9 @@ class DeviceFamily final : public Family {
       UnitInfo info{
           std::string(device_prefix) + i.name, to_text(i.op), "PTX ISA", {}, device ? "" : device.refusal().reason};
       if (device) {
-        const unsigned on = arch_of_capability(device->major, device->minor);
-        if (!(i.archs & on)) info.unavailable = device_lacks(*device);
-        if (const std::string model = claimed_model(i, on); !model.empty())
+        const unsigned device_arch = arch_of_capability(device->major, device->minor);
+        if (!(i.archs & device_arch)) info.unavailable = device_lacks(*device);
+        if (const std::string model = claimed_model(i, device_arch); !model.empty())
           info.claims.push_back({"equals_model", model});
       }
       all.push_back(std::move(info));
@@ -121,21 +121,22 @@ class DeviceFamily final : public Family {
       return declined(parts.plain() + ": of the widths of sparse wgmma, n = 8 and 64 are built");
     if (index < 0) return unknown("no device unit " + parts.plain() + "; 'mmafuzz list --units cuda:*' has them");
     const Instruction& i = instructions()[static_cast<size_t>(index)];
-    const Result<DeviceParameters> with = parse_device_parameters(parts.settings, i.shape.family);
-    if (!with) return invalid("unit " + name + ": " + with.refusal().reason);
-    const Result<bool> form = has_form(i, with->wgmma);
+    const Result<DeviceParameters> parameters = parse_device_parameters(parts.settings, i.shape.family);
+    if (!parameters) return invalid("unit " + name + ": " + parameters.refusal().reason);
+    const Result<bool> form = has_form(i, parameters->wgmma);
     if (!form) return form.refusal();
     const Result<bool> fit = fits(i, op);
     if (!fit) return fit.refusal();
     const Result<DeviceInfo> device = child_->info();
     if (!device) return declined(device.refusal().reason);
-    const unsigned on = arch_of_capability(device->major, device->minor);
-    if (!(i.archs & on)) return declined("unit " + name + ": " + device_lacks(*device));
+    const unsigned device_arch = arch_of_capability(device->major, device->minor);
+    if (!(i.archs & device_arch)) return declined("unit " + name + ": " + device_lacks(*device));
     std::vector<Claim> claims;
-    const std::string model = claimed_model(i, on);
-    const bool plain_sum = with->wgmma.scale_d && !with->wgmma.negate_a && !with->wgmma.negate_b;
-    if (!model.empty() && plain_sum && op.k % i.op.k == 0) claims.push_back({"equals_model", model});
-    return named(make_matrix_unit(child_, index, *with), name, std::move(claims));
+    const std::string model = claimed_model(i, device_arch);
+    const WgmmaModifiers& modifiers = parameters->wgmma;
+    const bool is_plain_sum = modifiers.scale_d && !modifiers.negate_a && !modifiers.negate_b;
+    if (!model.empty() && is_plain_sum && op.k % i.op.k == 0) claims.push_back({"equals_model", model});
+    return named(make_matrix_unit(child_, index, *parameters), name, std::move(claims));
   }
 
  private:
@@ -150,23 +151,23 @@ std::string device_lacks(const DeviceInfo& device) {
 }
 
 Result<DeviceParameters> parse_device_parameters(std::string_view text, TileFamily family) {
-  DeviceParameters with;
+  DeviceParameters parameters;
   for (const auto& [name, value] : settings_of(text)) {
     uint64_t number = 0;
     const bool is_number = parse_number(value, number);
-    bool taken = false;
+    bool is_known = false;
     std::string known;
     for (const DeviceParameter& p : device_parameters) {
       if (p.modifier && family != TileFamily::wgmma) continue;
       known += std::string(known.empty() ? "" : ", ") + p.name + " (" + p.values() + ")";
       if (name != p.name || !is_number || number > p.greatest()) continue;
-      if (p.modifier) with.wgmma.*p.modifier = number != 0;
-      else with.placement = number;
-      taken = true;
+      if (p.modifier) parameters.wgmma.*p.modifier = number != 0;
+      else parameters.placement = number;
+      is_known = true;
     }
-    if (!taken) return invalid("'" + name + "=" + value + "': expected " + known);
+    if (!is_known) return invalid("'" + name + "=" + value + "': expected " + known);
   }
-  return with;
+  return parameters;
 }
 
 std::unique_ptr<Family> make_device_family(std::shared_ptr<DeviceChild> child) {

@@ -48,14 +48,16 @@ Result<SweepSubject> device_sweep(const Registry& registry, const std::shared_pt
   s.request.instruction = index;
   s.request.shape = i.shape;
   s.request.modifiers = parse_device_parameters(parts.settings, i.shape.family)->wgmma;
-  s.engine = [child](const SweepRequest& request, const std::vector<SweepParent>& parents) {
+  s.engine = [child](const SweepRequest& request, const std::vector<SweepDot>& parents) {
     return child->sweep(request, parents);
   };
   s.run_tiles = [child, index, modifiers = s.request.modifiers](TileBuffers& tiles) {
     child->run(index, tiles, modifiers);
   };
-  s.first_epoch = std::min<uint64_t>(4096, (uint64_t{1} << 21) / static_cast<uint64_t>(i.shape.cells()));
-  s.greatest_epoch = (uint64_t{1} << 28) / static_cast<uint64_t>(i.shape.cells());
+  constexpr uint64_t first_dots = uint64_t{1} << 21, greatest_dots = uint64_t{1} << 28;  // of an epoch
+  const auto cells = static_cast<uint64_t>(i.shape.cells());
+  s.first_epoch = std::min<uint64_t>(4096, first_dots / cells);
+  s.greatest_epoch = greatest_dots / cells;
   const Result<bool> modelled = set_sweep_model(s);
   if (!modelled) return modelled.refusal();
   return s;

@@ -1,5 +1,7 @@
 #include "gpu_bridge/instructions/core_instructions.h"
 
+#include <algorithm>
+
 #include "gpu_bridge/instructions/instructions.h"
 
 namespace mmafuzz {
@@ -10,12 +12,10 @@ CoreInstruction make(const char* unit, const char* operation, const char* d, con
   CoreInstruction i;
   i.unit = unit;
   i.op.kind = OpKind::convert;
-  for (const ScalarOperation s :
-       {ScalarOperation::add, ScalarOperation::sub, ScalarOperation::mul, ScalarOperation::div, ScalarOperation::sqrt,
-        ScalarOperation::fma, ScalarOperation::rcp})
-    if (std::string(operation) == name_of(s)) {
+  for (int s = 0; s < scalar_operation_count; ++s)
+    if (std::string_view(operation) == name_of(ScalarOperation(s))) {
       i.op.kind = OpKind::scalar;
-      i.op.scalar = s;
+      i.op.scalar = ScalarOperation(s);
     }
   i.op.a = format_of_type(a);
   i.op.d = format_of_type(d);
@@ -52,9 +52,8 @@ const std::vector<CoreInstruction>& core_instructions() {
 }
 
 bool is_core_unit(std::string_view unit) {
-  for (const CoreInstruction& i : core_instructions())
-    if (i.unit == unit) return true;
-  return false;
+  const std::vector<CoreInstruction>& all = core_instructions();
+  return std::any_of(all.begin(), all.end(), [&](const CoreInstruction& i) { return i.unit == unit; });
 }
 
 int find_core_instruction(std::string_view unit, const Op& op) {

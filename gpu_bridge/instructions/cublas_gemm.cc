@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "arithmetic/counter_rng.h"
+#include "core/unit_name.h"
 #include "gpu_bridge/instructions/cublas_gemm.def.h"
 
 namespace mmafuzz {
@@ -19,22 +20,22 @@ Probe probe_of(const BlasGemm& call, uint64_t count, int exponent) {
   probe.operands.second.resize(count * columns * k * sizeof(T));
   probe.operands.result.resize(count * rows * columns * sizeof(T));
   probe.native.resize(probe.operands.result.size());
-  const auto put = [](std::vector<uint8_t>& to, size_t element, T value) {
-    std::memcpy(&to[element * sizeof(T)], &value, sizeof(T));
+  const auto put = [](std::vector<uint8_t>& matrix, size_t element, T value) {
+    std::memcpy(&matrix[element * sizeof(T)], &value, sizeof(T));
   };
-  for (size_t one = 0; one < count; ++one) {
-    CounterRng rng(1, one);
+  for (size_t number = 0; number < count; ++number) {
+    CounterRng rng(1, number);
     const auto significand = [&] { return static_cast<T>(1 + std::ldexp(static_cast<double>(rng.next() >> 12), -52)); };
     std::vector<T> left(rows), right(columns);
     for (size_t i = 0; i < rows; ++i) {
       left[i] = std::ldexp(significand(), exponent);
-      if (k > 1) put(probe.operands.first, (one * rows + i) * k, 1);  // times the zeros of second
-      put(probe.operands.first, (one * rows + i) * k + k - 1, left[i]);
+      if (k > 1) put(probe.operands.first, (number * rows + i) * k, 1);  // times the zeros of second
+      put(probe.operands.first, (number * rows + i) * k + k - 1, left[i]);
     }
     for (size_t j = 0; j < columns; ++j)
-      put(probe.operands.second, (one * columns + j) * k + k - 1, right[j] = significand());
+      put(probe.operands.second, (number * columns + j) * k + k - 1, right[j] = significand());
     for (size_t j = 0; j < columns; ++j)
-      for (size_t i = 0; i < rows; ++i) put(probe.native, (one * columns + j) * rows + i, left[i] * right[j]);
+      for (size_t i = 0; i < rows; ++i) put(probe.native, (number * columns + j) * rows + i, left[i] * right[j]);
   }
   return probe;
 }
@@ -53,9 +54,8 @@ const std::vector<CublasRow>& cublas_rows() {
 }
 
 int find_cublas_row(std::string_view name) {
-  for (size_t i = 0; i < cublas_rows().size(); ++i)
-    if (cublas_rows()[i].name == name) return static_cast<int>(i);
-  return -1;
+  const CublasRow* row = entry_named(cublas_rows(), name);
+  return row ? static_cast<int>(row - cublas_rows().data()) : -1;
 }
 
 uint64_t one_of(const Format& format) {

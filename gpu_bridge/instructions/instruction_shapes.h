@@ -46,7 +46,8 @@ constexpr TileShape sparse_shape(TileShape s) {
   return s;
 }
 
-constexpr TileShape of_family(TileFamily family, TileShape s) {
+/// The same shape in another family, whose instructions have one matrix.
+constexpr TileShape with_family(TileFamily family, TileShape s) {
   s.family = family;
   s.matrices = 1;
   return s;

@@ -1,5 +1,7 @@
 #include "gpu_bridge/instructions/instructions.h"
 
+#include "core/unit_name.h"
+
 namespace mmafuzz {
 
 Format format_of_type(const std::string& type) {
@@ -58,16 +60,16 @@ const std::vector<Instruction>& instructions() {
                       MMAFUZZ_MMA_SPARSE(ROW)
 #undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) \
-  make("wgmma", of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), #D, #A, #B, #C, arch::archs),
+  make("wgmma", with_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), #D, #A, #B, #C, arch::archs),
                           MMAFUZZ_WGMMA(ROW)
 #undef ROW
-#define ROW(m, n, k, D, A, B, C, archs)                                                                            \
-  make("wgmma.sp", sparse_shape(of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))), #D, #A, #B, #C, \
+#define ROW(m, n, k, D, A, B, C, archs)                                                                              \
+  make("wgmma.sp", sparse_shape(with_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))), #D, #A, #B, #C, \
        arch::archs),
                               MMAFUZZ_WGMMA_SPARSE(ROW)
 #undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) \
-  make("wmma", of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)), #D, #A, #B, #C, arch::archs),
+  make("wmma", with_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)), #D, #A, #B, #C, arch::archs),
                                   MMAFUZZ_WMMA(ROW)
 #undef ROW
   };
@@ -75,9 +77,8 @@ const std::vector<Instruction>& instructions() {
 }
 
 int find_instruction(std::string_view name) {
-  for (size_t i = 0; i < instructions().size(); ++i)
-    if (instructions()[i].name == name) return static_cast<int>(i);
-  return -1;
+  const Instruction* row = entry_named(instructions(), name);
+  return row ? static_cast<int>(row - instructions().data()) : -1;
 }
 
 unsigned arch_of_capability(int major, int minor) {

@@ -15,26 +15,26 @@ struct Order {
   }
 };
 
-/// Writes a or b of case `index`, with its scales, as row or column `at` of a tile, all steps of it.
-void put_vector(const TileShape& s, const Batch& batch, size_t index, bool is_a, int steps, uint64_t tile, int at,
+/// Writes a or b of case `index`, with its scales, as row or column `vector` of a tile, all steps of it.
+void put_vector(const TileShape& s, const Batch& batch, size_t index, bool is_a, int steps, uint64_t tile, int vector,
                 TileBuffers& to) {
-  const Column& from = is_a ? batch.a() : batch.b();
+  const Column& operand = is_a ? batch.a() : batch.b();
   std::vector<uint8_t>& bytes = is_a ? to.a : to.b;
   const int vectors = is_a ? s.rows() : s.columns();
   for (int step = 0; step < steps; ++step) {
     const size_t base = (size_t(tile) * size_t(steps) + size_t(step)) * size_t(vectors);
     for (int i = 0; i < s.k; ++i) {
       const int k = step * s.k + i;
-      const size_t element = (base + size_t(at)) * size_t(s.k) + size_t(i);
+      const size_t element = (base + size_t(vector)) * size_t(s.k) + size_t(i);
       write_element(&bytes[element * size_t(s.operand_bytes())], s.operand_bytes(), 0,
-                    k < from.count() ? from.get(index, k) : 0);
+                    k < operand.count() ? operand.get(index, k) : 0);
     }
     for (int i = 0; i < s.scales; ++i) {
       const Column& scales = is_a ? batch.scale_a() : batch.scale_b();
       const FormatFields& f = (is_a ? batch.op().scale_a : batch.op().scale_b).fields();
       const int k = step * s.scales + i;
       const uint64_t one = uint64_t(f.bias) << f.fraction_bits;
-      (is_a ? to.scale_a : to.scale_b)[(base + size_t(at)) * size_t(s.scales) + size_t(i)] =
+      (is_a ? to.scale_a : to.scale_b)[(base + size_t(vector)) * size_t(s.scales) + size_t(i)] =
           static_cast<uint8_t>(k < scales.count() ? scales.get(index, k) : one);
     }
   }
@@ -58,16 +58,14 @@ TileBuffers::TileBuffers(const TileShape& shape, int steps, uint64_t tiles) : st
 }
 
 Tiles TileBuffers::view() {
-  Tiles t;
-  t.a = a.data();
-  t.b = b.data();
-  t.c = c.data();
-  t.d = d.data();
-  t.scale_a = scale_a.data();
-  t.scale_b = scale_b.data();
-  t.steps = steps;
-  t.number = number;
-  return t;
+  return {.a = a.data(),
+          .b = b.data(),
+          .c = c.data(),
+          .scale_a = scale_a.data(),
+          .scale_b = scale_b.data(),
+          .d = d.data(),
+          .steps = steps,
+          .number = number};
 }
 
 Slot slot_of_case(const TileShape& s, uint64_t index, uint64_t placement) {
@@ -94,15 +92,15 @@ TileBuffers place_cases(const Instruction& instruction, const Batch& batch, uint
     CounterRng rng(~placement, tile);
     const size_t first = static_cast<size_t>(tile * slots), here = std::min<size_t>(slots, batch.size() - first);
     const auto neighbour = [&] { return first + rng.below(static_cast<uint32_t>(here)); };
-    for (int row = 0; row < s.rows(); ++row) put_vector(s, batch, neighbour(), true, steps, tile, row, tiles);
+    for (int row = 0; row < s.rows(); ++row) put_vector(s, batch, neighbour(), /*is_a=*/true, steps, tile, row, tiles);
     for (int column = 0; column < s.columns(); ++column)
-      put_vector(s, batch, neighbour(), false, steps, tile, column, tiles);
+      put_vector(s, batch, neighbour(), /*is_a=*/false, steps, tile, column, tiles);
     for (int row = 0; row < s.rows(); ++row)
       for (int column = 0; column < s.n; ++column) put_c(s, batch, neighbour(), tile, row, column, tiles);
     for (size_t i = first; i < first + here; ++i) {
       const Slot slot = slot_of_case(s, i, placement);
-      put_vector(s, batch, i, true, steps, tile, slot.row, tiles);
-      put_vector(s, batch, i, false, steps, tile, slot.b_column, tiles);
+      put_vector(s, batch, i, /*is_a=*/true, steps, tile, slot.row, tiles);
+      put_vector(s, batch, i, /*is_a=*/false, steps, tile, slot.b_column, tiles);
       put_c(s, batch, i, tile, slot.row, slot.column, tiles);
     }
   }

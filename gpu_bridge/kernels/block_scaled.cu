@@ -44,7 +44,7 @@ constexpr LaunchPanels panels[] = {MMAFUZZ_MXF8F6F4(ROW) MMAFUZZ_MXF4NVF4(SCALED
 
 }  // namespace
 
-LaunchTable block_scaled_launches() { return {launches, sizeof launches / sizeof *launches}; }
-PanelTable block_scaled_panels() { return {panels, sizeof panels / sizeof *panels}; }
+LaunchTable block_scaled_launches() { return launches; }
+PanelTable block_scaled_panels() { return panels; }
 
 }  // namespace mmafuzz

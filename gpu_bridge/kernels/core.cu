@@ -125,10 +125,7 @@ __global__ void run_core(const uint64_t* operands, int arity, uint64_t* results,
 }
 
 constexpr int core_block = 256;
-unsigned core_grid(uint64_t count) {
-  const uint64_t blocks = (count + core_block - 1) / core_block;
-  return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
-}
+unsigned core_grid(uint64_t count) { return blocks_for(count, core_block, 65536); }
 
 template <class I>
 void launch_core(const uint64_t* operands, int arity, uint64_t* results, uint64_t count) {
@@ -162,7 +159,7 @@ __global__ void convert_elements(const __grid_constant__ BulkRequest r, const ui
 
 }  // namespace
 
-CoreTable core_launches() { return {launches, sizeof launches / sizeof *launches}; }
+std::span<const LaunchCore> core_launches() { return launches; }
 
 void launch_bulk(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags,
                  uint64_t count) {

@@ -34,10 +34,11 @@ uint64_t stride_of(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 /// Copies `count` matrices of `bytes` bytes to the device, each aligned to 256 bytes, as allocations are: cuBLAS may
 /// choose a CUDA kernel by alignment, which must not vary with a call's position.
-uint8_t* upload(DeviceBytes& memory, const uint8_t* from, uint64_t bytes, uint64_t count) {
-  uint8_t* to = memory.reserve(stride_of(bytes) * count);
-  check(cudaMemcpy2D(to, stride_of(bytes), from, bytes, bytes, count, cudaMemcpyHostToDevice), "copy to the device");
-  return to;
+uint8_t* upload_matrices(DeviceBytes& memory, const uint8_t* host, uint64_t bytes, uint64_t count) {
+  uint8_t* device = memory.reserve(stride_of(bytes) * count);
+  check(cudaMemcpy2D(device, stride_of(bytes), host, bytes, bytes, count, cudaMemcpyHostToDevice),
+        "copy to the device");
+  return device;
 }
 
 }  // namespace
@@ -138,9 +139,9 @@ Result<bool> Cublas::gemm(int row, const BlasGemm& call, uint64_t count, const u
   const uint64_t first_bytes = bytes(call.rows, call.k, formats.operand),
                  second_bytes = bytes(call.columns, call.k, formats.operand);
   const uint64_t result_bytes = bytes(call.rows, call.columns, formats.result);
-  const uint8_t* a = upload(first_, first, first_bytes, count);
-  const uint8_t* b = upload(second_, second, second_bytes, count);
-  uint8_t* c = upload(result_, result, result_bytes, count);
+  const uint8_t* a = upload_matrices(first_, first, first_bytes, count);
+  const uint8_t* b = upload_matrices(second_, second, second_bytes, count);
+  uint8_t* c = upload_matrices(result_, result, result_bytes, count);
   for (uint64_t i = 0; i < count; ++i) {
     const Result<bool> taken = on_device(row, call, a + i * stride_of(first_bytes), b + i * stride_of(second_bytes),
                                          c + i * stride_of(result_bytes));

@@ -22,8 +22,8 @@ namespace {
 template <class Table>
 auto entry_of(int instruction, std::initializer_list<Table> tables) {
   for (const Table& table : tables) {
-    if (instruction < table.count) return table.first[instruction];
-    instruction -= table.count;
+    if (instruction >= 0 && size_t(instruction) < table.size()) return table[size_t(instruction)];
+    instruction -= static_cast<int>(table.size());
   }
   throw std::runtime_error("no such instruction");
 }
@@ -53,50 +53,44 @@ class CudaBackend final : public DeviceBackend {
 
   DeviceInfo info() override { return info_; }
 
-  void run(int instruction, const Tiles& from, uint64_t count, const WgmmaModifiers& modifiers) override {
+  void run(int instruction, const Tiles& host, uint64_t count, const WgmmaModifiers& modifiers) override {
     const TileShape& s = instructions()[static_cast<size_t>(instruction)].shape;
-    const TileBytes bytes = tile_bytes(s, from.steps);
-    Tiles tiles = reserve(s, from.steps, count);
-    tiles.number = from.number;
-    const auto upload = [&](const uint8_t* to, const uint8_t* source, uint64_t size) {
-      if (size) check(cudaMemcpy(const_cast<uint8_t*>(to), source, size, cudaMemcpyHostToDevice), "copy to the device");
+    const TileBytes bytes = tile_bytes(s, host.steps);
+    Tiles tiles = reserve(s, host.steps, count);
+    tiles.number = host.number;
+    const auto send = [&](const uint8_t* device, const uint8_t* source, uint64_t size) {
+      if (size) upload(const_cast<uint8_t*>(device), source, size);
     };
-    upload(tiles.a, from.a, bytes.a * count);
-    upload(tiles.b, from.b, bytes.b * count);
-    upload(tiles.c, from.c, bytes.c * count);
-    upload(tiles.scale_a, from.scale_a, bytes.scale_a * count);
-    upload(tiles.scale_b, from.scale_b, bytes.scale_b * count);
+    send(tiles.a, host.a, bytes.a * count);
+    send(tiles.b, host.b, bytes.b * count);
+    send(tiles.c, host.c, bytes.c * count);
+    send(tiles.scale_a, host.scale_a, bytes.scale_a * count);
+    send(tiles.scale_b, host.scale_b, bytes.scale_b * count);
     check(cudaMemset(tiles.d, 0xee, bytes.d * count), "cudaMemset");  // an unwritten result is not a plausible one
     launch_of(instruction)(tiles, count, modifiers);
-    check(cudaGetLastError(), "launch");
-    check(cudaDeviceSynchronize(), "kernel");
-    check(cudaMemcpy(from.d, tiles.d, bytes.d * count, cudaMemcpyDeviceToHost), "copy from the device");
+    finish_kernels();
+    download(host.d, tiles.d, bytes.d * count);
   }
 
   void scalar(int instruction, int arity, const uint64_t* operands, uint64_t* results, uint64_t count) override {
-    const CoreTable table = core_launches();
-    if (instruction < 0 || instruction >= table.count) throw std::runtime_error("no such instruction");
-    auto* in = reinterpret_cast<uint64_t*>(a_.reserve(count * uint64_t(arity) * sizeof(uint64_t)));
-    auto* out = reinterpret_cast<uint64_t*>(d_.reserve(count * sizeof(uint64_t)));
-    check(cudaMemcpy(in, operands, count * uint64_t(arity) * sizeof(uint64_t), cudaMemcpyHostToDevice),
-          "copy to the device");
-    table.first[instruction](in, arity, out, count);
-    check(cudaGetLastError(), "launch");
-    check(cudaDeviceSynchronize(), "kernel");
-    check(cudaMemcpy(results, out, count * sizeof(uint64_t), cudaMemcpyDeviceToHost), "copy from the device");
+    auto* in = a_.reserve<uint64_t>(count * uint64_t(arity));
+    auto* out = d_.reserve<uint64_t>(count);
+    upload(in, operands, count * uint64_t(arity));
+    entry_of(instruction, {core_launches()})(in, arity, out, count);
+    finish_kernels();
+    download(results, out, count);
   }
 
   void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags,
                uint64_t count) override {
-    auto* in = reinterpret_cast<uint32_t*>(a_.reserve(count * sizeof(uint32_t)));
-    auto* out = reinterpret_cast<uint32_t*>(d_.reserve(count * sizeof(uint32_t)));
+    auto* in = a_.reserve<uint32_t>(count);
+    auto* out = d_.reserve<uint32_t>(count);
     uint8_t* raised = c_.reserve(count);
-    check(cudaMemcpy(in, sources, count * sizeof(uint32_t), cudaMemcpyHostToDevice), "copy to the device");
+    upload(in, sources, count);
     launch_bulk(request, in, out, raised, count);
-    check(cudaGetLastError(), "launch");
-    check(cudaDeviceSynchronize(), "kernel");
-    check(cudaMemcpy(results, out, count * sizeof(uint32_t), cudaMemcpyDeviceToHost), "copy from the device");
-    check(cudaMemcpy(flags, raised, count, cudaMemcpyDeviceToHost), "copy from the device");
+    finish_kernels();
+    download(results, out, count);
+    download(flags, raised, count);
   }
 
   Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second,
@@ -106,35 +100,29 @@ class CudaBackend final : public DeviceBackend {
 
   Result<DgemmAnswer> dgemm(const DgemmRequest& request) override { return dgemm_on_device(request, cublas_); }
 
-  SweepAnswer sweep(const SweepRequest& whole, const std::vector<SweepParent>& parents) override {
+  SweepAnswer sweep(const SweepRequest& whole, const std::vector<SweepDot>& parents) override {
     const TileShape& s = whole.shape;
     SweepAnswer answer;
     const ModelKernels kernels = kernels_of(whole.model);
     std::vector<uint64_t> firsts(bins::count + 1);  // of each bin; then of the first contradiction
-    auto* first_of_bin = reinterpret_cast<uint64_t*>(bins_.reserve(firsts.size() * sizeof(uint64_t)));
-    auto* device_parents =
-        reinterpret_cast<SweepParent*>(parents_.reserve(std::max<size_t>(1, parents.size()) * sizeof(SweepParent)));
+    auto* first_of_bin = bins_.reserve<uint64_t>(firsts.size());
+    auto* device_parents = parents_.reserve<SweepDot>(std::max<size_t>(1, parents.size()));
     check(cudaMemset(first_of_bin, 0xff, firsts.size() * sizeof(uint64_t)), "cudaMemset");
-    if (!parents.empty())
-      check(cudaMemcpy(device_parents, parents.data(), parents.size() * sizeof(SweepParent), cudaMemcpyHostToDevice),
-            "copy to the device");
-    cudaEvent_t start, stop;
-    check(cudaEventCreate(&start), "cudaEventCreate");
-    check(cudaEventCreate(&stop), "cudaEventCreate");
-    check(cudaEventRecord(start), "cudaEventRecord");
+    if (!parents.empty()) upload(device_parents, parents.data(), parents.size());
+    Mark start, stop;
+    start.set();
     const uint64_t words = DivergentTile::words_of(s);
-    auto* any = reinterpret_cast<uint32_t*>(found_.reserve((1 + (1 + words) * whole.tiles) * sizeof(uint32_t)));
-    uint32_t *cells = any + 1, *differs = cells + whole.tiles;
-    check(cudaMemset(any, 0, (1 + (1 + words) * whole.tiles) * sizeof(uint32_t)), "cudaMemset");
-    const unsigned on = arch_of_capability(info_.major, info_.minor);
-    const bool in_panels =
-        panels_of(whole.instruction)({whole, device_parents}, on, info_.multiprocessors, {cells, differs, any});
+    const uint64_t found_words = 1 + (1 + words) * whole.tiles;  // `any`; `cells` and `differs` of each tile
+    uint32_t *any = found_.reserve<uint32_t>(found_words), *cells = any + 1, *differs = cells + whole.tiles;
+    check(cudaMemset(any, 0, found_words * sizeof(uint32_t)), "cudaMemset");
+    const unsigned device_arch = arch_of_capability(info_.major, info_.minor);
+    const bool in_panels = panels_of(whole.instruction)({whole, device_parents}, device_arch, info_.multiprocessors,
+                                                        {cells, differs, any});
     // Tiles that did not run in panels, and those to be traced, are generated in memory, in chunks (about 16 MiB) that
     // stay in the cache of the device between generation, instruction and comparison.
     const uint64_t in_memory = in_panels ? traced_tiles(whole) : whole.tiles;
-    const uint64_t chunk = std::min(
-        in_memory,
-        std::max<uint64_t>(1, (16u << 20) / (tile_bytes(s, 1).a + tile_bytes(s, 1).b + 2 * tile_bytes(s, 1).d)));
+    const TileBytes bytes = tile_bytes(s, 1);
+    const uint64_t chunk = std::min(in_memory, std::max<uint64_t>(1, (16u << 20) / (bytes.a + bytes.b + 2 * bytes.d)));
     Tiles tiles = reserve(s, 1, chunk);
     for (uint64_t done = 0; done < in_memory; done += chunk) {
       SweepSource source{whole, device_parents};
@@ -151,13 +139,9 @@ class CudaBackend final : public DeviceBackend {
       }
       check(cudaGetLastError(), "launch");
     }
-    check(cudaEventRecord(stop), "cudaEventRecord");
+    stop.set();
     check(cudaDeviceSynchronize(), "kernel");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
-    cudaEventDestroy(start);
-    cudaEventDestroy(stop);
-    answer.seconds = milliseconds / 1e3;
+    answer.seconds = stop.seconds_since(start);
     answer.dots = whole.tiles * static_cast<uint64_t>(s.cells());
     download(firsts.data(), first_of_bin, firsts.size());
     std::copy_n(firsts.begin(), bins::count, answer.first_of_bin);
@@ -173,22 +157,15 @@ class CudaBackend final : public DeviceBackend {
   }
 
  private:
-  template <class T>
-  static void download(T* to, const T* from, uint64_t count) {
-    check(cudaMemcpy(to, from, count * sizeof(T), cudaMemcpyDeviceToHost), "copy from the device");
-  }
-
   Tiles reserve(const TileShape& s, int steps, uint64_t count) {
     const TileBytes bytes = tile_bytes(s, steps);
-    Tiles t;
-    t.steps = steps;
-    t.a = a_.reserve(bytes.a * count);
-    t.b = b_.reserve(bytes.b * count);
-    t.c = c_.reserve(bytes.c * count);
-    t.d = d_.reserve(bytes.d * count);
-    t.scale_a = scale_a_.reserve(bytes.scale_a * count);
-    t.scale_b = scale_b_.reserve(bytes.scale_b * count);
-    return t;
+    return {a_.reserve(bytes.a * count),
+            b_.reserve(bytes.b * count),
+            c_.reserve(bytes.c * count),
+            scale_a_.reserve(bytes.scale_a * count),
+            scale_b_.reserve(bytes.scale_b * count),
+            d_.reserve(bytes.d * count),
+            steps};
   }
 
   DeviceInfo info_;
@@ -212,10 +189,10 @@ Result<std::unique_ptr<DeviceBackend>> open_device() {
   }
   if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0))
     return declined("no CUDA device on this machine");
-  if (code != cudaSuccess) return declined(std::string("the CUDA device cannot be used: ") + cudaGetErrorString(code));
   cudaDeviceProp properties;
-  if (const cudaError_t e = cudaGetDeviceProperties(&properties, 0); e != cudaSuccess)
-    return declined(std::string("the CUDA device cannot be used: ") + cudaGetErrorString(e));
+  const cudaError_t usable = code == cudaSuccess ? cudaGetDeviceProperties(&properties, 0) : code;
+  if (usable != cudaSuccess)
+    return declined(std::string("the CUDA device cannot be used: ") + cudaGetErrorString(usable));
   DeviceInfo info;
   std::strncpy(info.name, properties.name, sizeof info.name - 1);
   info.major = properties.major;

@@ -1,4 +1,4 @@
-// Errors of the CUDA runtime as exceptions, and device memory that is reused.
+// Errors of the CUDA runtime as exceptions, copies, times on the device, and device memory that is reused.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,12 +20,47 @@ inline void check(cudaError_t code, const char* what) {
     throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(code) + ", " + cudaGetErrorString(code));
 }
 
-/// Device memory that is kept until destruction. reserve() returns at least `bytes` bytes; a larger request than before
-/// frees the old memory with its content.
+/// Waits for the CUDA kernels that were launched, and throws std::runtime_error where one failed.
+inline void finish_kernels() {
+  check(cudaGetLastError(), "launch");
+  check(cudaDeviceSynchronize(), "kernel");
+}
+
+template <class T>
+void upload(T* device, const T* host, uint64_t count) {
+  check(cudaMemcpy(device, host, count * sizeof(T), cudaMemcpyHostToDevice), "copy to the device");
+}
+template <class T>
+void download(T* host, const T* device, uint64_t count) {
+  check(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost), "copy from the device");
+}
+
+/// A mark on the stream; seconds_since() waits for it.
+class Mark {
+ public:
+  Mark() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
+  Mark(const Mark&) = delete;
+  ~Mark() { cudaEventDestroy(event_); }
+  void set() { check(cudaEventRecord(event_), "cudaEventRecord"); }
+  double seconds_since(const Mark& earlier) const {
+    float milliseconds = 0;
+    check(cudaEventSynchronize(event_), "kernel");
+    check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "cudaEventElapsedTime");
+    return milliseconds / 1e3;
+  }
+
+ private:
+  cudaEvent_t event_;
+};
+
+/// Device memory that is kept until destruction. reserve() returns room for at least `count` objects; a larger request
+/// than before frees the old memory with its content.
 class DeviceBytes {
  public:
   ~DeviceBytes() { cudaFree(data_); }
-  uint8_t* reserve(size_t bytes) {
+  template <class T = uint8_t>
+  T* reserve(size_t count) {
+    const size_t bytes = count * sizeof(T);
     if (bytes > size_) {
       check(cudaFree(data_), "cudaFree");
       data_ = nullptr;
@@ -38,7 +73,7 @@ class DeviceBytes {
       check(code, "cudaMalloc");
       size_ = bytes;
     }
-    return static_cast<uint8_t*>(data_);
+    return static_cast<T*>(data_);
   }
 
  private:

@@ -3,6 +3,7 @@
 #include "gpu_bridge/kernels/dgemm.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "gpu_bridge/dgemm/drawn_matrix.h"
 
@@ -28,7 +29,7 @@ __global__ void find_tops(const uint64_t* matrix, int length, int32_t* tops) {
 template <class Digit>
 __global__ void split_matrix(const uint64_t* matrix, uint32_t elements, uint32_t length, const int32_t* tops, int width,
                              int count, Digit* to) {
-  const uint32_t e = (blockIdx.x * block + threadIdx.x) * together;
+  const uint32_t e = (blockIdx.x * block + threadIdx.x) * elements_at_once;
   if (e < elements) split_elements(matrix + e, tops[e / length], width, count, to + e, elements);
 }
 
@@ -43,24 +44,6 @@ __global__ void add_products(SliceProducts which, const Value* products, uint32_
 
 unsigned blocks_for(uint64_t threads) { return unsigned((threads + block - 1) / block); }
 
-/// A mark on the stream; since() waits for it and returns the seconds from another one.
-class Mark {
- public:
-  Mark() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
-  Mark(const Mark&) = delete;
-  ~Mark() { cudaEventDestroy(event_); }
-  void set() { check(cudaEventRecord(event_), "cudaEventRecord"); }
-  double since(const Mark& from) const {
-    float milliseconds = 0;
-    check(cudaEventSynchronize(event_), "kernel");
-    check(cudaEventElapsedTime(&milliseconds, from.event_, event_), "cudaEventElapsedTime");
-    return milliseconds / 1e3;
-  }
-
- private:
-  cudaEvent_t event_;
-};
-
 /// Thrown where cuBLAS does not take a call; the device stays usable.
 struct NotTaken {
   Refusal why;
@@ -73,13 +56,13 @@ class DeviceMachine {
   DeviceMachine(const DgemmRequest& request, Cublas& cublas)
       : request_(request), cublas_(cublas), elements_(uint32_t(request.n) * uint32_t(request.n)) {
     const uint64_t count = uint64_t(request.slices.count);
-    d_ = reinterpret_cast<double*>(memory_[0].reserve(elements_ * sizeof(double)));
-    products_ = reinterpret_cast<Value*>(memory_[1].reserve(elements_ * count * sizeof(Value)));
+    d_ = memory_[0].reserve<double>(elements_);
+    products_ = memory_[1].reserve<Value>(elements_ * count);
     for (int i = 0; i < 2; ++i) {
       Side& side = sides_[i];
-      side.matrix = reinterpret_cast<uint64_t*>(side.memory[0].reserve(elements_ * sizeof(uint64_t)));
-      side.digits = reinterpret_cast<Digit*>(side.memory[1].reserve(elements_ * count * sizeof(Digit)));
-      side.tops = reinterpret_cast<int32_t*>(side.memory[2].reserve(uint64_t(request.n) * sizeof(int32_t)));
+      side.matrix = side.memory[0].template reserve<uint64_t>(elements_);
+      side.digits = side.memory[1].template reserve<Digit>(elements_ * count);
+      side.tops = side.memory[2].template reserve<int32_t>(uint64_t(request.n));
       draw_matrix<<<blocks_for(elements_), block>>>(i == 0 ? seed_of_a(request) : seed_of_b(request), request.spread,
                                                     elements_, side.matrix);
       check(cudaGetLastError(), "launch");
@@ -99,8 +82,8 @@ class DeviceMachine {
       const int width = &side == sides_ ? request_.slices.widths.a : request_.slices.widths.b;
       check(cudaMemsetAsync(side.tops, 0x80, uint64_t(request_.n) * sizeof(int32_t)), "cudaMemset");
       find_tops<<<unsigned(request_.n), block>>>(side.matrix, request_.n, side.tops);
-      split_matrix<<<blocks_for(elements_ / together), block>>>(side.matrix, elements_, uint32_t(request_.n), side.tops,
-                                                                width, request_.slices.count, side.digits);
+      split_matrix<<<blocks_for(elements_ / elements_at_once), block>>>(
+          side.matrix, elements_, uint32_t(request_.n), side.tops, width, request_.slices.count, side.digits);
     }
     pass(&DgemmTimes::split);
   }
@@ -126,11 +109,9 @@ class DeviceMachine {
   }
 
   uint64_t element(Cell cell) const {
-    uint64_t encoding = 0;
-    check(cudaMemcpy(&encoding, d_ + uint64_t(cell.column) * uint64_t(request_.n) + uint64_t(cell.row), sizeof encoding,
-                     cudaMemcpyDeviceToHost),
-          "copy from the device");
-    return encoding;
+    double value = 0;
+    download(&value, d_ + uint64_t(cell.column) * uint64_t(request_.n) + uint64_t(cell.row), 1);
+    return std::bit_cast<uint64_t>(value);
   }
 
  private:
@@ -151,7 +132,7 @@ class DeviceMachine {
     if (!times_) return;
     Mark now;
     now.set();
-    times_->*part += now.since(*last_);
+    times_->*part += now.seconds_since(*last_);
     last_->set();
   }
 
@@ -179,7 +160,7 @@ DgemmAnswer time_products(const DgemmRequest& request, Cublas& cublas) {
     start.set();
     machine.run();
     stop.set();
-    seconds.push_back(stop.since(start));
+    seconds.push_back(stop.seconds_since(start));
     total += seconds.back();
   } while (total < request.seconds && seconds.size() < 1000);
   std::sort(seconds.begin(), seconds.end());

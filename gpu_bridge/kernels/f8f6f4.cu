@@ -25,7 +25,7 @@ constexpr LaunchPanels panels[] = {MMAFUZZ_F8F6F4(ROW)};
 
 }  // namespace
 
-LaunchTable f8f6f4_launches() { return {launches, sizeof launches / sizeof *launches}; }
-PanelTable f8f6f4_panels() { return {panels, sizeof panels / sizeof *panels}; }
+LaunchTable f8f6f4_launches() { return launches; }
+PanelTable f8f6f4_panels() { return panels; }
 
 }  // namespace mmafuzz

@@ -25,7 +25,7 @@ constexpr LaunchPanels panels[] = {MMAFUZZ_MMA(ROW)};
 
 }  // namespace
 
-LaunchTable mma_launches() { return {launches, sizeof launches / sizeof *launches}; }
-PanelTable mma_panels() { return {panels, sizeof panels / sizeof *panels}; }
+LaunchTable mma_launches() { return launches; }
+PanelTable mma_panels() { return panels; }
 
 }  // namespace mmafuzz

@@ -29,10 +29,7 @@ __global__ void run_mma_tiles(Tiles all, uint64_t count) {
 }
 
 inline constexpr int mma_block = 256;
-inline unsigned mma_grid(uint64_t tiles) {
-  const uint64_t blocks = (tiles * 32 + mma_block - 1) / mma_block;
-  return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
-}
+inline unsigned mma_grid(uint64_t tiles) { return blocks_for(tiles * 32, mma_block, 65536); }
 
 template <class I>
 void launch_mma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers&) {
@@ -40,8 +37,6 @@ void launch_mma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers&)
 }
 
 // Operand lists for asm: D: outputs d, IN: inputs x; then the number of registers, of 64 bits where L follows.
-#define MMAFUZZ_R(n) "=r"(d[n])
-#define MMAFUZZ_L(n) "=l"(d64[n])
 #define MMAFUZZ_D2 "=r"(d[0]), "=r"(d[1])
 #define MMAFUZZ_D4 MMAFUZZ_D2, "=r"(d[2]), "=r"(d[3])
 #define MMAFUZZ_D8 MMAFUZZ_D4, "=r"(d[4]), "=r"(d[5]), "=r"(d[6]), "=r"(d[7])
@@ -51,19 +46,16 @@ void launch_mma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers&)
 #define MMAFUZZ_IN8(x) MMAFUZZ_IN4(x), "r"(x[4]), "r"(x[5]), "r"(x[6]), "r"(x[7])
 #define MMAFUZZ_D2L "=l"(d64[0]), "=l"(d64[1])
 #define MMAFUZZ_D4L MMAFUZZ_D2L, "=l"(d64[2]), "=l"(d64[3])
-#define MMAFUZZ_IN1L(x) "l"(pair(x, 0))
-#define MMAFUZZ_IN2L(x) MMAFUZZ_IN1L(x), "l"(pair(x, 1))
-#define MMAFUZZ_IN4L(x) MMAFUZZ_IN2L(x), "l"(pair(x, 2)), "l"(pair(x, 3))
-#define MMAFUZZ_IN8L(x) MMAFUZZ_IN4L(x), "l"(pair(x, 4)), "l"(pair(x, 5)), "l"(pair(x, 6)), "l"(pair(x, 7))
+#define MMAFUZZ_IN1L(x) "l"(get_field(x, 64, 0))
+#define MMAFUZZ_IN2L(x) MMAFUZZ_IN1L(x), "l"(get_field(x, 64, 1))
+#define MMAFUZZ_IN4L(x) MMAFUZZ_IN2L(x), "l"(get_field(x, 64, 2)), "l"(get_field(x, 64, 3))
+#define MMAFUZZ_IN8L(x)                                                                          \
+  MMAFUZZ_IN4L(x), "l"(get_field(x, 64, 4)), "l"(get_field(x, 64, 5)), "l"(get_field(x, 64, 6)), \
+      "l"(get_field(x, 64, 7))
 
-__device__ inline uint64_t pair(const uint32_t* registers, int i) {
-  return registers[2 * i] | uint64_t(registers[2 * i + 1]) << 32;
-}
-
-/// The assembly of one instruction; the numbers of registers of d, a, b and c follow from the shape.
+/// The assembly of one instruction. The numbers of registers of d, a and c, which follow from the shape, imply b's.
 #define MMAFUZZ_ASM(NAME)                                                                                              \
-  constexpr int nd = shape.d_registers(), na = shape.a_registers(), nb = shape.b_registers(),                          \
-                nc = shape.c_registers();                                                                              \
+  constexpr int nd = shape.d_registers(), na = shape.a_registers(), nc = shape.c_registers();                          \
   if constexpr (shape.operand_bits == 64) {                                                                            \
     uint64_t d64[4];                                                                                                   \
     if constexpr (na == 2)                                                                                             \
@@ -114,8 +106,7 @@ __device__ inline uint64_t pair(const uint32_t* registers, int i) {
     asm volatile(NAME " {%0,%1},{%2,%3,%4,%5},{%6,%7},{%8,%9};"                                                        \
                  : MMAFUZZ_D2                                                                                          \
                  : MMAFUZZ_IN4(a), MMAFUZZ_IN2(b), MMAFUZZ_IN2(c));                                                    \
-  }                                                                                                                    \
-  (void)nb;
+  }
 
 /// The assembly of an instruction with block scales; the thread and byte selectors are 0.
 #define MMAFUZZ_SCALED_ASM(NAME)                                                                      \

@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
     constexpr bool few = elements <= 8;  // few elements stay in registers; more are indexed in local memory
     const uint64_t first = s.request.first_tile, end = first + s.request.tiles;
     panel.make_tables(s.request, thread);
-    const sweep::PanelsOfBlock own = sweep::panels_of_block(s.request, blockIdx.x);
-    for (uint64_t number = own.first; number < own.end; number += gridDim.x) {
+    const sweep::PanelsOfBlock panels = sweep::panels_of_block(s.request, blockIdx.x);
+    for (uint64_t number = panels.first; number < panels.end; number += gridDim.x) {
       __syncthreads();  // every thread has finished the last panel
       panel.plan(s, number, thread);
       __syncthreads();
@@ -61,32 +61,32 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
         const uint64_t tile = number * tiles + static_cast<uint64_t>(in_panel);
         if (tile < first || tile >= end) continue;
         const sweep::PanelPlace place = sweep::place_of_tile(shape, static_cast<uint64_t>(in_panel));
-        TileInPanel at{{}, lane, team, memory + sizeof(Panel) + team * team_scratch<I>, s.request.modifiers};
-        at.tiles.a = panel.row_encodings(place.first_row);
-        at.tiles.b = panel.column_encodings(place.first_column);
-        at.tiles.scale_a = panel.row_scales(place.first_row);
-        at.tiles.scale_b = panel.column_scales(place.first_column);
-        at.tiles.number = tile;
+        TileInPanel input{{}, lane, team, memory + sizeof(Panel) + team * team_scratch<I>, s.request.modifiers};
+        input.tiles.a = panel.row_encodings(place.first_row);
+        input.tiles.b = panel.column_encodings(place.first_column);
+        input.tiles.scale_a = panel.row_scales(place.first_row);
+        input.tiles.scale_b = panel.column_scales(place.first_column);
+        input.tiles.number = tile;
         Word c[elements], d[elements];
 #pragma unroll 1
         for (int i = 0; i < elements; ++i) {
           const Place p = panel_cell<shape>(shape.c_bits, lane, i);
           const Word drawn = panel.c_of(s, place.first_row + p.row, place.first_column + p.column);
 #pragma unroll
-          for (int to = 0; few && to < elements; ++to)
-            if (to == i) c[to] = drawn;
+          for (int e = 0; few && e < elements; ++e)
+            if (e == i) c[e] = drawn;
           if constexpr (!few) c[i] = drawn;
         }
-        I::run(at, c, d);
+        I::run(input, c, d);
 #pragma unroll 1
         for (int i = 0; i < elements; ++i) {
           const Place p = panel_cell<shape>(shape.d_bits, lane, i);
           Word addend = 0, got = 0;
 #pragma unroll
-          for (int from = 0; few && from < elements; ++from)
-            if (from == i) {
-              addend = c[from];
-              got = d[from];
+          for (int e = 0; few && e < elements; ++e)
+            if (e == i) {
+              addend = c[e];
+              got = d[e];
             }
           if constexpr (!few) {
             addend = c[i];
@@ -109,9 +109,10 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
 
 /// A LaunchPanels (sweep_kernels.h) for one instruction.
 template <class I>
-bool launch_panels(const SweepSource& source, unsigned on, int multiprocessors, const PanelFindings& found) {
+bool launch_panels(const SweepSource& source, unsigned device_arch, int multiprocessors, const PanelFindings& found) {
   if constexpr (I::shape.matrices == 1) {
-    if ((I::archs & on) == 0 || !sweep::claim_fits(on, I::shape, I::types, source.request.model)) return false;
+    if ((I::archs & device_arch) == 0 || !sweep::claim_fits(device_arch, I::shape, I::types, source.request.model))
+      return false;
     // The size of a panel does not depend on the kernel of the model.
     constexpr NarrowShape any{{}, I::shape.k, I::shape.k, I::types.a, I::types.b, I::types.scale};
     constexpr int threads = sweep::panel_threads(I::shape);
@@ -139,31 +140,27 @@ bool launch_panels(const SweepSource& source, unsigned on, int multiprocessors, 
 /// mma.sync in a panel: loads fragments from shared memory, packs c, runs the instruction, and unpacks d to one element
 /// in each word.
 template <class I>
-struct MmaInPanel {
+struct MmaInPanel : I {
+  static constexpr int scratch_bytes = 0;
   template <class Word>
-  __device__ static void run(const TileInPanel& at, const Word* from, Word* to) {
+  __device__ static void run(const TileInPanel& input, const Word* drawn, Word* results) {
     constexpr TileShape S = I::shape;
     uint32_t a[S.a_registers()], b[S.b_registers()], c[S.c_registers()], d[S.d_registers()];
-    load_a<S>(at.tiles, 0, at.lane, a);
-    load_b<S>(at.tiles, 0, at.lane, b);
+    load_a<S>(input.tiles, 0, input.lane, a);
+    load_b<S>(input.tiles, 0, input.lane, b);
     for (uint32_t& word : c) word = 0;
 #pragma unroll
-    for (int i = 0; i < S.c_elements(); ++i) set_field(c, S.c_bits, i, from[i]);
-    I::mma(d, a, b, c, load_scale_a<S>(at.tiles, 0, at.lane), load_scale_b<S>(at.tiles, 0, at.lane));
+    for (int i = 0; i < S.c_elements(); ++i) set_field(c, S.c_bits, i, drawn[i]);
+    I::mma(d, a, b, c, load_scale_a<S>(input.tiles, 0, input.lane), load_scale_b<S>(input.tiles, 0, input.lane));
 #pragma unroll
-    for (int i = 0; i < S.c_elements(); ++i) to[i] = static_cast<Word>(get_field(d, S.d_bits, i));
+    for (int i = 0; i < S.c_elements(); ++i) results[i] = static_cast<Word>(get_field(d, S.d_bits, i));
   }
 };
 
 /// A type ID with the members that launch_panels needs, from an MMAFUZZ_INSTRUCTION type.
-#define MMAFUZZ_MMA_PANELS(ID, INSTRUCTION, TYPES)                              \
-  struct ID : INSTRUCTION {                                                     \
-    static constexpr sweep::InstructionTypes types = TYPES;                     \
-    static constexpr int scratch_bytes = 0;                                     \
-    template <class Word>                                                       \
-    __device__ static void run(const TileInPanel& at, const Word* c, Word* d) { \
-      MmaInPanel<INSTRUCTION>::run(at, c, d);                                   \
-    }                                                                           \
+#define MMAFUZZ_MMA_PANELS(ID, INSTRUCTION, TYPES)          \
+  struct ID : MmaInPanel<INSTRUCTION> {                     \
+    static constexpr sweep::InstructionTypes types = TYPES; \
   };
 
 }  // namespace mmafuzz

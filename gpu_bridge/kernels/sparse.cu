@@ -25,7 +25,7 @@ constexpr LaunchPanels panels[] = {MMAFUZZ_MMA_SPARSE(ROW)};
 
 }  // namespace
 
-LaunchTable sparse_launches() { return {launches, sizeof launches / sizeof *launches}; }
-PanelTable sparse_panels() { return {panels, sizeof panels / sizeof *panels}; }
+LaunchTable sparse_launches() { return launches; }
+PanelTable sparse_panels() { return panels; }
 
 }  // namespace mmafuzz

@@ -15,12 +15,12 @@ __global__ void __launch_bounds__(sweep_block)
 }
 
 __global__ void __launch_bounds__(sweep_block)
-    generate_sums(const __grid_constant__ SweepSource s, Tiles all, int cells) {
+    generate_addends(const __grid_constant__ SweepSource s, Tiles all, int cells) {
   for (uint64_t i = thread_number(); i < s.request.tiles * uint64_t(cells); i += thread_count())
     sweep::generate_c(s, all, s.request.first_tile + i / uint64_t(cells), static_cast<int>(i % uint64_t(cells)));
 }
 
-struct IntegerClaim {
+struct IntegerSum {
   __device__ static uint64_t result(const SweepRequest& r, const Tiles& all, uint64_t tile, int cell) {
     const sweep::Cell operands(r, all, tile, cell);
     return sweep::integer_sum(operands.in);
@@ -34,9 +34,9 @@ void launch_generation(const SweepSource& source, const Tiles& tiles) {
   const uint64_t n = source.request.tiles;
   generate_vectors<<<sweep_grid(n * uint64_t(s.rows() + s.columns())), sweep_block>>>(source, tiles, s.rows(),
                                                                                       s.columns());
-  generate_sums<<<sweep_grid(n * uint64_t(s.cells())), sweep_block>>>(source, tiles, s.cells());
+  generate_addends<<<sweep_grid(n * uint64_t(s.cells())), sweep_block>>>(source, tiles, s.cells());
 }
 
-ModelKernels integer_kernels() { return {launch_comparison<IntegerClaim>, nullptr}; }
+ModelKernels integer_kernels() { return {launch_comparison<IntegerSum>, nullptr}; }
 
 }  // namespace mmafuzz

@@ -40,14 +40,12 @@ struct PanelFindings {
   uint32_t* any;      ///< 1 if anything diverged
 };
 /// Generates, runs and compares the request's tiles in one CUDA kernel, with the operands of launch_generation. Returns
-/// false, having done nothing, where the architecture `on` (a bit of namespace arch) lacks the instruction or fails
+/// false, having done nothing, where device_arch (a bit of namespace arch) lacks the instruction or fails
 /// sweep::claim_fits, or where the device has too little shared memory.
-using LaunchPanels = bool (*)(const SweepSource& source, unsigned on, int multiprocessors, const PanelFindings& found);
+using LaunchPanels = bool (*)(const SweepSource& source, unsigned device_arch, int multiprocessors,
+                              const PanelFindings& found);
 /// A table as in tiles/launch.h: one launcher for each row of a family.
-struct PanelTable {
-  const LaunchPanels* first;
-  int count;
-};
+using PanelTable = std::span<const LaunchPanels>;
 PanelTable mma_panels();
 PanelTable f8f6f4_panels();
 PanelTable block_scaled_panels();

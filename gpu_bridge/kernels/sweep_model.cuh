@@ -2,21 +2,19 @@
 #pragma once
 
 #include "gpu_bridge/kernels/sweep_kernels.h"
+#include "gpu_bridge/kernels/this_arch.cuh"
 
 namespace mmafuzz {
 
 inline constexpr int sweep_block = 128;
-inline unsigned sweep_grid(uint64_t threads) {
-  const uint64_t blocks = (threads + sweep_block - 1) / sweep_block;
-  return static_cast<unsigned>(blocks < 1u << 20 ? blocks : 1u << 20);
-}
+inline unsigned sweep_grid(uint64_t threads) { return blocks_for(threads, sweep_block, 1u << 20); }
 __device__ inline uint64_t thread_number() { return uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline uint64_t thread_count() { return uint64_t(gridDim.x) * blockDim.x; }
 
 /// Claim::result(request, tiles, tile, cell) returns the model's result; `tile` is the tile's number in the sweep.
 template <class Claim>
 __global__ void __launch_bounds__(sweep_block)
-    compare_dots(const __grid_constant__ SweepSource s, Tiles all, int cell_bits, uint32_t* found, uint32_t* differs,
+    compare_dots(const __grid_constant__ SweepSource s, Tiles all, int cell_bits, uint32_t* cells, uint32_t* differs,
                  uint32_t* any) {
   const int bytes = s.request.shape.d_bits / 8;
   for (uint64_t i = thread_number(); i < s.request.tiles << cell_bits; i += thread_count()) {
@@ -27,7 +25,7 @@ __global__ void __launch_bounds__(sweep_block)
                              claimed))
       continue;
     *any = 1;
-    atomicAdd(&found[in_epoch], 1u);
+    atomicAdd(&cells[in_epoch], 1u);
     atomicOr(&differs[in_epoch * DivergentTile::words_of(s.request.shape) + static_cast<uint64_t>(cell / 32)],
              1u << (cell % 32));
   }
@@ -54,24 +52,23 @@ struct FirstOfBin {
 
 /// The model with its kernel as a constant, so that the code of the other kernels is not compiled.
 template <Kernel kernel>
-MMAFUZZ_HD DotModel of_kernel(DotModel m) {
+MMAFUZZ_HD DotModel with_kernel(DotModel m) {
   m.kernel = kernel;
   return m;
 }
 
 template <Kernel kernel>
-struct ClaimOf {
+struct KernelClaim {
   __device__ static uint64_t result(const SweepRequest& r, const Tiles& all, uint64_t tile, int cell) {
     const sweep::Cell operands(r, all, tile, cell);
-    const DotModel m = of_kernel<kernel>(r.model);
-    return evaluate_dot(m, operands.in);
+    return evaluate_dot(with_kernel<kernel>(r.model), operands.in);
   }
 };
 
 template <Kernel kernel>
 __global__ void __launch_bounds__(sweep_block)
     trace_dots(const __grid_constant__ SweepSource s, Tiles all, int cells, uint64_t* first_of_bin) {
-  const DotModel m = of_kernel<kernel>(s.request.model);
+  const DotModel m = with_kernel<kernel>(s.request.model);
   for (uint64_t i = thread_number(); i < s.request.tiles * uint64_t(cells); i += thread_count()) {
     const uint64_t tile = s.request.first_tile + i / uint64_t(cells);
     const int cell = static_cast<int>(i % uint64_t(cells));
@@ -88,12 +85,10 @@ void launch_tracing(const SweepSource& source, const Tiles& tiles, uint64_t* fir
   trace_dots<kernel><<<sweep_grid(dots), sweep_block>>>(source, tiles, per_tile, first_of_bin);
 }
 
-template <Kernel kernel>
-ModelKernels kernels_of() {
-  return {launch_comparison<ClaimOf<kernel>>, launch_tracing<kernel>};
-}
-
-#define MMAFUZZ_SWEPT_BY(name) \
-  mmafuzz::ModelKernels mmafuzz::name##_kernels() { return kernels_of<Kernel::name>(); }
+/// Defines the kernels of sweep_kernels.h for the models of one kernel.
+#define MMAFUZZ_SWEPT_BY(name)                                                           \
+  mmafuzz::ModelKernels mmafuzz::name##_kernels() {                                      \
+    return {launch_comparison<KernelClaim<Kernel::name>>, launch_tracing<Kernel::name>}; \
+  }
 
 }  // namespace mmafuzz

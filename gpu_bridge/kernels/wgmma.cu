@@ -41,33 +41,33 @@ __device__ void as_constant(bool flag, const F& f) {
 /// memory: b, then a. `meet()` is the team's barrier.
 template <class I, class Meet>
 __device__ void wgmma_step(uint32_t (&d)[I::shape.d_registers()], const Tiles& t, int step, int lane, uint8_t* shared,
-                           const WgmmaModifiers& with, const Meet& meet) {
+                           const WgmmaModifiers& modifiers, const Meet& meet) {
   constexpr TileShape S = I::shape;
   uint8_t* shared_a = shared + S.columns() * S.b_length() * S.operand_bytes();
   uint32_t a[S.a_registers()];
   load_a<S>(t, step, lane, a);
   meet();  // the last instruction has read shared memory
-  share_operand<S>(t, step, lane, false, with.transpose_b, shared);
-  if (with.shared_a) share_operand<S>(t, step, lane, true, with.transpose_a, shared_a);
+  share_operand<S>(t, step, lane, /*is_a=*/false, modifiers.transpose_b, shared);
+  if (modifiers.shared_a) share_operand<S>(t, step, lane, /*is_a=*/true, modifiers.transpose_a, shared_a);
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // wgmma reads through the asynchronous proxy
   meet();
-  const uint64_t of_a = descriptor_of(shared_operand(S, true, with.transpose_a), shared_a),
-                 of_b = descriptor_of(shared_operand(S, false, with.transpose_b), shared);
-  const int scale_d = step == 0 ? with.scale_d : 1;
+  const uint64_t descriptor_a = descriptor_of(shared_operand(S, /*is_a=*/true, modifiers.transpose_a), shared_a),
+                 descriptor_b = descriptor_of(shared_operand(S, /*is_a=*/false, modifiers.transpose_b), shared);
+  const int scale_d = step == 0 ? modifiers.scale_d : 1;
   const uint32_t metadata = load_scale_a<S>(t, step, lane);
   pin_registers(a);
   pin_registers(d);
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   constexpr bool negates = !I::types.a.integer, transposes = S.operand_bits == 16;
-  as_constant<negates>(with.negate_a, [&](auto negate_a) {
-    as_constant<negates>(with.negate_b, [&](auto negate_b) {
-      as_constant<transposes>(with.transpose_b, [&](auto transpose_b) {
-        as_constant<true>(with.shared_a, [&](auto in_shared) {
-          as_constant<transposes && in_shared.value>(with.transpose_a, [&](auto transpose_a) {
+  as_constant<negates>(modifiers.negate_a, [&](auto negate_a) {
+    as_constant<negates>(modifiers.negate_b, [&](auto negate_b) {
+      as_constant<transposes>(modifiers.transpose_b, [&](auto transpose_b) {
+        as_constant<true>(modifiers.shared_a, [&](auto in_shared) {
+          as_constant<transposes && in_shared.value>(modifiers.transpose_a, [&](auto transpose_a) {
             constexpr WgmmaForm form{negate_a.value, negate_b.value, in_shared.value, transpose_a.value,
                                      transpose_b.value};
-            I::template mma<form>(d, a, of_a, of_b, scale_d, metadata);
+            I::template mma<form>(d, a, descriptor_a, descriptor_b, scale_d, metadata);
           });
         });
       });
@@ -83,7 +83,7 @@ inline constexpr int wgmma_shared_bytes =
     (I::shape.columns() * I::shape.b_length() + I::shape.rows() * I::shape.k) * I::shape.operand_bytes();
 
 template <class I>
-__global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count, WgmmaModifiers with) {
+__global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count, WgmmaModifiers modifiers) {
   constexpr TileShape S = I::shape;
   __shared__ __align__(128) uint8_t shared[wgmma_shared_bytes<I>];
   const int lane = static_cast<int>(threadIdx.x);
@@ -91,7 +91,8 @@ __global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count
     const Tiles t = tiles_from(S, all, tile);
     uint32_t d[S.d_registers()];
     load_c<S>(t, lane, d);
-    for (int step = 0; step < t.steps; ++step) wgmma_step<I>(d, t, step, lane, shared, with, [] { __syncthreads(); });
+    for (int step = 0; step < t.steps; ++step)
+      wgmma_step<I>(d, t, step, lane, shared, modifiers, [] { __syncthreads(); });
     store_d<S>(t, lane, d);
   }
 }
@@ -101,51 +102,51 @@ template <class I>
 struct WgmmaInPanel : I {
   static constexpr int scratch_bytes = wgmma_shared_bytes<I>;
   template <class Word>
-  __device__ static void run(const TileInPanel& at, const Word* from, Word* to) {
+  __device__ static void run(const TileInPanel& input, const Word* drawn, Word* results) {
     constexpr TileShape S = I::shape;
     uint32_t d[S.d_registers()];
     for (uint32_t& word : d) word = 0;
 #pragma unroll
-    for (int i = 0; i < S.c_elements(); ++i) set_field(d, S.c_bits, i, from[i]);
+    for (int i = 0; i < S.c_elements(); ++i) set_field(d, S.c_bits, i, drawn[i]);
     // Each team has a barrier of its own; number 0 is that of __syncthreads().
-    wgmma_step<I>(d, at.tiles, 0, at.lane, at.scratch, at.modifiers, [&] {
-      asm volatile("bar.sync %0, 128;" ::"r"(1 + at.team) : "memory");
+    wgmma_step<I>(d, input.tiles, 0, input.lane, input.scratch, input.modifiers, [&] {
+      asm volatile("bar.sync %0, 128;" ::"r"(1 + input.team) : "memory");
     });
 #pragma unroll
-    for (int i = 0; i < S.c_elements(); ++i) to[i] = static_cast<Word>(get_field(d, S.d_bits, i));
+    for (int i = 0; i < S.c_elements(); ++i) results[i] = static_cast<Word>(get_field(d, S.d_bits, i));
   }
 };
 
-#define MMAFUZZ_WGMMA_TYPE(ID, SHAPE, D, A, B, ARCHS, ASM)                                                          \
-  struct ID {                                                                                                       \
-    static constexpr TileShape shape = SHAPE;                                                                       \
-    static constexpr sweep::InstructionTypes types = sweep::types_of(#D, #A, #B);                                   \
-    static constexpr unsigned archs = arch::ARCHS;                                                                  \
-    template <WgmmaForm F>                                                                                          \
-    __device__ static void mma(uint32_t (&d)[shape.d_registers()], const uint32_t* a, uint64_t of_a, uint64_t of_b, \
-                               int scale_d, uint32_t metadata) {                                                    \
-      ASM                                                                                                           \
-    }                                                                                                               \
-  };                                                                                                                \
+#define MMAFUZZ_WGMMA_TYPE(ID, SHAPE, D, A, B, ARCHS, ASM)                                                   \
+  struct ID {                                                                                                \
+    static constexpr TileShape shape = SHAPE;                                                                \
+    static constexpr sweep::InstructionTypes types = sweep::types_of(#D, #A, #B);                            \
+    static constexpr unsigned archs = arch::ARCHS;                                                           \
+    template <WgmmaForm F>                                                                                   \
+    __device__ static void mma(uint32_t (&d)[shape.d_registers()], const uint32_t* a, uint64_t descriptor_a, \
+                               uint64_t descriptor_b, int scale_d, uint32_t metadata) {                      \
+      ASM                                                                                                    \
+    }                                                                                                        \
+  };                                                                                                         \
   struct Panels_##ID : WgmmaInPanel<ID> {};
 
-#define ROW(m, n, k, D, A, B, C, archs)                                                                              \
-  MMAFUZZ_WGMMA_TYPE(                                                                                                \
-      wgmma_##n##_##D##_##A##_##B, of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), D, A, B, archs, \
+#define ROW(m, n, k, D, A, B, C, archs)                                                                                \
+  MMAFUZZ_WGMMA_TYPE(                                                                                                  \
+      wgmma_##n##_##D##_##A##_##B, with_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), D, A, B, archs, \
       MMAFUZZ_WGMMA_ASM("wgmma.mma_async.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B, MMAFUZZ_WGMMA_DENSE))
 MMAFUZZ_WGMMA(ROW)
 #undef ROW
-#define ROW(m, n, k, D, A, B, C, archs)                                                                              \
-  MMAFUZZ_WGMMA_TYPE(wgmma_sp_##n##_##D##_##A##_##B,                                                                 \
-                     sparse_shape(of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))), D, A, B, archs, \
-                     MMAFUZZ_WGMMA_ASM("wgmma.mma_async.sp.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B,    \
+#define ROW(m, n, k, D, A, B, C, archs)                                                                                \
+  MMAFUZZ_WGMMA_TYPE(wgmma_sp_##n##_##D##_##A##_##B,                                                                   \
+                     sparse_shape(with_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))), D, A, B, archs, \
+                     MMAFUZZ_WGMMA_ASM("wgmma.mma_async.sp.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B,      \
                                        MMAFUZZ_WGMMA_SPARSE_A))
 MMAFUZZ_WGMMA_SPARSE(ROW)
 #undef ROW
 
 template <class I>
-void launch_wgmma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers& with) {
-  run_wgmma_tiles<I><<<static_cast<unsigned>(count < 65536 ? count : 65536), 128>>>(tiles, count, with);
+void launch_wgmma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers& modifiers) {
+  run_wgmma_tiles<I><<<static_cast<unsigned>(count < 65536 ? count : 65536), 128>>>(tiles, count, modifiers);
 }
 
 #define ROW(m, n, k, D, A, B, C, archs) launch_wgmma_tiles<wgmma_##n##_##D##_##A##_##B>,
@@ -161,7 +162,7 @@ constexpr LaunchPanels panels[] = {MMAFUZZ_WGMMA(ROW) MMAFUZZ_WGMMA_SPARSE(SPARS
 
 }  // namespace
 
-LaunchTable wgmma_launches() { return {launches, sizeof launches / sizeof *launches}; }
-PanelTable wgmma_panels() { return {panels, sizeof panels / sizeof *panels}; }
+LaunchTable wgmma_launches() { return launches; }
+PanelTable wgmma_panels() { return panels; }
 
 }  // namespace mmafuzz

@@ -77,35 +77,35 @@
       asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i2 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n "}," i0                  \
                                                                                               "," i1 BEHIND(i3) ",p;}" \
                    : MMAFUZZ_WGMMA_OUT##n                                                                              \
-                   : "l"(of_a), "l"(of_b), "r"(scale_d), "r"(metadata));                                               \
+                   : "l"(descriptor_a), "l"(descriptor_b), "r"(scale_d), "r"(metadata));                               \
     else if constexpr (types.a.integer)                                                                                \
       asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i5 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                          \
                    "},{" i0 "," i1 "," i2 "," i3 "}," i4 BEHIND(i6) ",p;}"                                             \
                    : MMAFUZZ_WGMMA_OUT##n                                                                              \
-                   : MMAFUZZ_IN4(a), "l"(of_b), "r"(scale_d), "r"(metadata));                                          \
+                   : MMAFUZZ_IN4(a), "l"(descriptor_b), "r"(scale_d), "r"(metadata));                                  \
     else if constexpr (shape.operand_bits == 16 && F.shared_a)                                                         \
       asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i2 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                          \
                    "}," i0 "," i1 BEHIND(i3) ",p," i4 "," i5 "," i6 "," i7 ";}"                                        \
                    : MMAFUZZ_WGMMA_OUT##n                                                                              \
-                   : "l"(of_a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),                      \
+                   : "l"(descriptor_a), "l"(descriptor_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),      \
                      "n"(F.negate_b ? -1 : 1), "n"(int(F.transpose_a)), "n"(int(F.transpose_b)));                      \
     else if constexpr (shape.operand_bits == 16)                                                                       \
       asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i5 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                          \
                    "},{" i0 "," i1 "," i2 "," i3 "}," i4 BEHIND(i6) ",p," i7 "," i8 "," i9 ";}"                        \
                    : MMAFUZZ_WGMMA_OUT##n                                                                              \
-                   : MMAFUZZ_IN4(a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),                 \
+                   : MMAFUZZ_IN4(a), "l"(descriptor_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),         \
                      "n"(F.negate_b ? -1 : 1), "n"(int(F.transpose_b)));                                               \
     else if constexpr (F.shared_a)                                                                                     \
       asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i2 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                          \
                    "}," i0 "," i1 BEHIND(i3) ",p," i4 "," i5 ";}"                                                      \
                    : MMAFUZZ_WGMMA_OUT##n                                                                              \
-                   : "l"(of_a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),                      \
+                   : "l"(descriptor_a), "l"(descriptor_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),      \
                      "n"(F.negate_b ? -1 : 1));                                                                        \
     else                                                                                                               \
       asm volatile("{.reg .pred p;\nsetp.ne.b32 p, " i5 ", 0;\n" NAME " {" MMAFUZZ_WGMMA_D##n                          \
                    "},{" i0 "," i1 "," i2 "," i3 "}," i4 BEHIND(i6) ",p," i7 "," i8 ";}"                               \
                    : MMAFUZZ_WGMMA_OUT##n                                                                              \
-                   : MMAFUZZ_IN4(a), "l"(of_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),                 \
+                   : MMAFUZZ_IN4(a), "l"(descriptor_b), "r"(scale_d), "r"(metadata), "n"(F.negate_a ? -1 : 1),         \
                      "n"(F.negate_b ? -1 : 1));                                                                        \
   }
 

@@ -69,12 +69,12 @@ void launch_wmma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers&
   run_wmma_tiles<I><<<mma_grid(count), mma_block>>>(tiles, count);
 }
 
-#define ROW(m, n, k, D, A, B, C, architectures)                                                         \
-  struct Wmma_##k##_##D##_##A {                                                                         \
-    static constexpr TileShape shape = of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)); \
-    static constexpr unsigned archs = arch::architectures;                                              \
-    using Operand = A;                                                                                  \
-    using Sum = D;                                                                                      \
+#define ROW(m, n, k, D, A, B, C, architectures)                                                           \
+  struct Wmma_##k##_##D##_##A {                                                                           \
+    static constexpr TileShape shape = with_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)); \
+    static constexpr unsigned archs = arch::architectures;                                                \
+    using Operand = A;                                                                                    \
+    using Sum = D;                                                                                        \
   };
 MMAFUZZ_WMMA(ROW)
 #undef ROW
@@ -84,28 +84,28 @@ template <class I>
 struct WmmaInPanel : I {
   static constexpr int scratch_bytes = I::shape.cells() * I::shape.d_bits / 8;
   template <class Word>
-  __device__ static void run(const TileInPanel& at, const Word* from, Word* to) {
+  __device__ static void run(const TileInPanel& input, const Word* drawn, Word* results) {
     constexpr TileShape S = I::shape;
     using Memory = typename I::Operand::Memory;
     using Fragment = typename I::Operand::Fragment;
     using Sum = typename I::Sum::Memory;
     __syncwarp();
 #pragma unroll
-    for (int i = 0; i < S.c_elements(); ++i) write_element(at.scratch, S.c_bits / 8, i * 32 + at.lane, from[i]);
+    for (int i = 0; i < S.c_elements(); ++i) write_element(input.scratch, S.c_bits / 8, i * 32 + input.lane, drawn[i]);
     __syncwarp();
     wmma::fragment<wmma::matrix_a, S.m, S.n, S.k, Fragment, wmma::row_major> a;
     wmma::fragment<wmma::matrix_b, S.m, S.n, S.k, Fragment, wmma::col_major> b;
     wmma::fragment<wmma::accumulator, S.m, S.n, S.k, Sum> c;
-    wmma::load_matrix_sync(a, reinterpret_cast<const Memory*>(at.tiles.a), S.k);
-    wmma::load_matrix_sync(b, reinterpret_cast<const Memory*>(at.tiles.b), S.k);
-    wmma::load_matrix_sync(c, reinterpret_cast<const Sum*>(at.scratch), S.n, wmma::mem_row_major);
+    wmma::load_matrix_sync(a, reinterpret_cast<const Memory*>(input.tiles.a), S.k);
+    wmma::load_matrix_sync(b, reinterpret_cast<const Memory*>(input.tiles.b), S.k);
+    wmma::load_matrix_sync(c, reinterpret_cast<const Sum*>(input.scratch), S.n, wmma::mem_row_major);
     wmma::mma_sync(c, a, b, c);
     __syncwarp();
-    wmma::store_matrix_sync(reinterpret_cast<Sum*>(at.scratch), c, S.n, wmma::mem_row_major);
+    wmma::store_matrix_sync(reinterpret_cast<Sum*>(input.scratch), c, S.n, wmma::mem_row_major);
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < S.c_elements(); ++i)
-      to[i] = static_cast<Word>(read_element(at.scratch, S.d_bits / 8, i * 32 + at.lane));
+      results[i] = static_cast<Word>(read_element(input.scratch, S.d_bits / 8, i * 32 + input.lane));
   }
 };
 #define ROW(m, n, k, D, A, B, C, archs)                                           \
@@ -124,7 +124,7 @@ constexpr LaunchPanels panels[] = {MMAFUZZ_WMMA(ROW)};
 
 }  // namespace
 
-LaunchTable wmma_launches() { return {launches, sizeof launches / sizeof *launches}; }
-PanelTable wmma_panels() { return {panels, sizeof panels / sizeof *panels}; }
+LaunchTable wmma_launches() { return launches; }
+PanelTable wmma_panels() { return panels; }
 
 }  // namespace mmafuzz

@@ -18,7 +18,7 @@ namespace mmafuzz {
 /// A request and its parents (request.parents of them), the input of every function that draws.
 struct SweepSource {
   SweepRequest request;
-  const SweepParent* parents = nullptr;
+  const SweepDot* parents = nullptr;
 };
 
 namespace sweep {
@@ -36,8 +36,8 @@ struct Corners {
 
   /// The format of a's elements or of b's. Returned by value: the compiler does not fold a choice between references to
   /// equal objects.
-  MMAFUZZ_HD FormatFields format(bool of_a) const { return a == b || of_a ? a : b; }
-  MMAFUZZ_HD FormatFields scale_format(bool of_a) const { return scale_a == scale_b || of_a ? scale_a : scale_b; }
+  MMAFUZZ_HD FormatFields format(bool is_a) const { return a == b || is_a ? a : b; }
+  MMAFUZZ_HD FormatFields scale_format(bool is_a) const { return scale_a == scale_b || is_a ? scale_a : scale_b; }
 };
 
 MMAFUZZ_HD inline Corners corners_of(const SweepRequest& r) {
@@ -75,7 +75,7 @@ MMAFUZZ_HD inline PanelPlace place_of_tile(const TileShape& s, uint64_t tile) {
 /// What a panel's random numbers derive from.
 struct PanelKey {
   uint32_t low, high;
-  bool special;  ///< infinities and NaNs occur
+  bool special;  ///< whether infinities and NaNs occur
 };
 MMAFUZZ_HD inline PanelKey key_of_panel(uint64_t seed, uint64_t panel) {
   CounterRng rng(seed, panel);
@@ -199,50 +199,50 @@ MMAFUZZ_HD Word container_noise(const FormatFields& f, uint32_t bits) {
 
 /// What rows and columns of a group have in common. Exponents are unbiased.
 struct GroupPlan {
-  int parent = -1;            ///< index in SweepSource::parents of the dot that is varied; -1: all is drawn afresh
-  int reference, spread;      ///< products have exponents from reference - spread to reference
-  bool sparse, patterned;     ///< sparse: two thirds of products are zero; patterned: fractions are no random bits
-  int sign = 0;               ///< of all products: 1: positive, 2: negative; 0: each product has its own
-  bool one_sign = false;      ///< `sign` holds for zeros and repeated products, too
-  int pattern = 0;            ///< number of the pattern of all fractions; 0: each fraction has its own
-  int specials;               ///< of 16 products, how many have special factors on average
-  bool infinities = false;    ///< special factors are infinities
-  int pair_move = 0, at = 0;  ///< with a parent: 1: product `at` is fresh; 2: it is minus the next one; 0, 3: unchanged
+  int parent = -1;          ///< index in SweepSource::parents of the dot that is varied; -1: all is drawn afresh
+  int reference, spread;    ///< products have exponents from reference - spread to reference
+  bool sparse, patterned;   ///< sparse: two thirds of products are zero; patterned: fractions are no random bits
+  int sign = 0;             ///< of all products: 1: positive, 2: negative; 0: each product has its own
+  bool one_sign = false;    ///< `sign` holds for zeros and repeated products, too
+  int pattern = 0;          ///< number of the pattern of all fractions; 0: each fraction has its own
+  int specials;             ///< of 16 products, how many have special factors on average
+  bool infinities = false;  ///< special factors are infinities
+  int pair_move = 0;  ///< with a parent: 1: product moved_pair is fresh; 2: it is minus the next one; 0, 3: unchanged
+  int moved_pair = 0;
 };
 
 MMAFUZZ_HD inline GroupPlan plan_group(const Corners& m, const PanelKey& key, uint32_t parents, int group) {
   GroupPlan p;
-  const uint32_t h = hash(key, Stream::group, group * 4), where = hash(key, Stream::group, group * 4 + 1),
-                 near = hash(key, Stream::group, group * 4 + 2);
-  if (parents > 0 && (near & 1)) {
-    p.parent = below(near, static_cast<int>(parents));
-    p.pair_move = near >> 1 & 3;
-    p.at = below(more(near), m.k);
+  const uint32_t kinds = hash(key, Stream::group, group * 4), sizes = hash(key, Stream::group, group * 4 + 1),
+                 parent = hash(key, Stream::group, group * 4 + 2), flags = hash(key, Stream::group, group * 4 + 3);
+  if (parents > 0 && (parent & 1)) {
+    p.parent = below(parent, static_cast<int>(parents));
+    p.pair_move = parent >> 1 & 3;
+    p.moved_pair = below(more(parent), m.k);
   }
   const int low = m.a.emin() + m.b.emin() - m.a.fraction_bits - m.b.fraction_bits, high = m.a.emax() + m.b.emax();
-  switch (below(h, 6)) {
-    case 0: p.reference = low + below(where, high - low + 1); break;
-    case 1: p.reference = m.d_emax + 1 - below(where, 8); break;
-    case 2: p.reference = m.d_emin + 8 - below(where, 39); break;
-    default: p.reference = below(where, 9) - 4; break;
+  switch (below(kinds, 6)) {
+    case 0: p.reference = low + below(sizes, high - low + 1); break;
+    case 1: p.reference = m.d_emax + 1 - below(sizes, 8); break;   // near overflow
+    case 2: p.reference = m.d_emin + 8 - below(sizes, 39); break;  // around d's subnormal numbers
+    default: p.reference = below(sizes, 9) - 4; break;
   }
   p.reference = clamped(p.reference, low, high);
-  const uint32_t how = more(h), spread = more(where);
-  switch (below(how, 5)) {
+  const uint32_t spread = more(sizes);
+  switch (below(more(kinds), 5)) {
     case 0: p.spread = 0; break;
     case 1: p.spread = 1 + below(spread, 4); break;
-    case 2: p.spread = 10 + below(spread, 7); break;
+    case 2: p.spread = 10 + below(spread, 7); break;  // fp16's fraction bits and more
     case 3: p.spread = larger(m.fraction_bits - 4, 1) + below(spread, 8); break;
-    default: p.spread = 29 + below(spread, 32); break;
+    default: p.spread = 29 + below(spread, 32); break;  // beyond what an alignment keeps
   }
-  const uint32_t flags = hash(key, Stream::group, group * 4 + 3);
   p.patterned = flags & 1;
   p.sparse = below(more(flags), 3) == 0;
   if (below(flags, 6) == 0) p.sign = 1 + static_cast<int>(flags >> 1 & 1);
   p.one_sign = p.sign && (flags >> 5 & 1);
   if ((flags >> 2 & 3) == 0) p.pattern = static_cast<int>(flags >> 12 & 63);
-  const uint32_t many = flags >> 8 & 15;
-  p.specials = key.special ? (many < 4 ? 0 : many < 10 ? 1 : 5) : many == 0 ? 2 : 0;
+  const uint32_t specials = flags >> 8 & 15;
+  p.specials = key.special ? (specials < 4 ? 0 : specials < 10 ? 1 : 5) : specials == 0 ? 2 : 0;
   p.infinities = key.special && (flags >> 6 & 3) == 0;
   return p;
 }
@@ -258,18 +258,18 @@ struct PairPlan {
 MMAFUZZ_HD inline PairPlan plan_pair(const Corners& m, const PanelKey& key, const GroupPlan& plan, int group, int i) {
   const uint32_t h = hash(key, Stream::pair, group * max_instruction_k + i);
   PairPlan p{0, 0, static_cast<uint8_t>(i), 0, plan.sparse && below(h, 3) != 0, false, false};
-  uint32_t where = more(h);
-  if (static_cast<int>(where >> 4 & 15) < plan.specials)
-    p.special = static_cast<uint8_t>(1 + (plan.infinities ? 1 : where >> 8 & 7));
-  if (const uint32_t copies = more(where); !p.zero && i > 0 && below(copies, 6) == 0) {
-    p.source =
-        static_cast<uint8_t>(below(more(copies), i));  // cancel or repeat an earlier product, sometimes one ulp off
+  uint32_t exponents = more(h);
+  if (static_cast<int>(exponents >> 4 & 15) < plan.specials)
+    p.special = static_cast<uint8_t>(1 + (plan.infinities ? 1 : exponents >> 8 & 7));
+  if (const uint32_t copies = more(exponents); !p.zero && i > 0 && below(copies, 6) == 0) {
+    // It cancels or repeats an earlier product, sometimes one ulp off.
+    p.source = static_cast<uint8_t>(below(more(copies), i));
     p.flipped = (copies & 3) != 0;
     p.ulp = (copies >> 2 & 3) == 0;
-    where = more(hash(key, Stream::pair, group * max_instruction_k + p.source));
+    exponents = more(hash(key, Stream::pair, group * max_instruction_k + p.source));
   }
-  const int target = plan.reference - (plan.spread ? below(where, plan.spread + 1) : 0);
-  const int split = target / 2 + below(more(where), 5) - 2;
+  const int target = plan.reference - (plan.spread ? below(exponents, plan.spread + 1) : 0);
+  const int split = target / 2 + below(more(exponents), 5) - 2;
   p.exponent_a = static_cast<int16_t>(clamped(split, m.a.emin() - m.a.fraction_bits, m.a.emax()));
   p.exponent_b = static_cast<int16_t>(target - p.exponent_a);
   return p;
@@ -309,8 +309,8 @@ MMAFUZZ_HD Word fresh_element(const Corners& m, const PanelKey& key, const Group
   Word code = magnitude_near<Word>(f, v.is_a ? pair.exponent_a : pair.exponent_b, fraction);
   if (pair.special) {
     const uint32_t s = more(hash(key, v.is_a ? Stream::special_a : Stream::special_b, index));
-    const int own = static_cast<int>(s >> 27 & 7);
-    if (s >> 30) code = special_magnitude<Word>(f, s >> 31 || plan.infinities ? pair.special - 1 : own);
+    const int unpaired = static_cast<int>(s >> 27 & 7);
+    if (s >> 30) code = special_magnitude<Word>(f, s >> 31 || plan.infinities ? pair.special - 1 : unpaired);
   }
   if (plan.sign ? v.is_a && plan.sign == 2 : h & 1) code |= sign_of<Word>(f);
   if (v.is_a && pair.flipped && !plan.one_sign) code ^= sign_of<Word>(f);
@@ -328,11 +328,11 @@ MMAFUZZ_HD int leading_weight(const FormatFields& f, Word magnitude) {
 /// The magnitude with its exponent moved by `distance`; its fraction bits stay.
 template <class Word>
 MMAFUZZ_HD Word moved(const FormatFields& f, Word magnitude, int distance) {
-  const int from = leading_weight<Word>(f, magnitude);
+  const int exponent = leading_weight<Word>(f, magnitude);
   Word fraction = static_cast<Word>(magnitude & f.fraction_mask());
   if (magnitude >> f.fraction_bits == 0 && fraction)  // its leading one becomes the implicit one
     fraction = static_cast<Word>((fraction << (f.fraction_bits + 1 - bit_length(fraction))) & f.fraction_mask());
-  return magnitude_near<Word>(f, from + distance, fraction);
+  return magnitude_near<Word>(f, exponent + distance, fraction);
 }
 
 enum Move : int { no_move, ulp, exponent, sign, zero, special, moves = 8 };  ///< 6 and 7 change nothing
@@ -351,12 +351,12 @@ MMAFUZZ_HD Word with_move(const FormatFields& f, const PanelKey& key, const Dist
     if (move == zero) result = 0;
     return result;
   }
-  const int by = distance[h >> 1 & 63];
+  const int steps = distance[h >> 1 & 63];
   switch (move) {
     case ulp:
       result = static_cast<Word>((h & 1 ? magnitude + 1 : magnitude ? magnitude - 1 : magnitude) | signs);
       break;
-    case exponent: result = moved<Word>(f, magnitude, h & 1 ? by : -by) | signs; break;
+    case exponent: result = moved<Word>(f, magnitude, h & 1 ? steps : -steps) | signs; break;
     case sign: result = code ^ sign_of<Word>(f); break;
     case zero: result = h & 1 ? signs : 0; break;
     case special: result = static_cast<Word>(special_magnitude<Word>(f, static_cast<int>(h >> 1 & 7)) | signs); break;
@@ -367,17 +367,16 @@ MMAFUZZ_HD Word with_move(const FormatFields& f, const PanelKey& key, const Dist
 
 /// Element i of a row or column: a parent's, moved in at most one element of the vector, or a fresh one.
 template <class Word, class Patterns, class Distances>
-MMAFUZZ_HD Word draw_element(const Corners& m, const PanelKey& key, const SweepParent* parents, const GroupPlan& plan,
+MMAFUZZ_HD Word draw_element(const Corners& m, const PanelKey& key, const SweepDot* parents, const GroupPlan& plan,
                              const PairPlan& pair, const Patterns& table, const Distances& distance,
                              const VectorPlace& v, int i) {
-  const bool replaced = i == plan.at && plan.pair_move == 1;
+  const bool replaced = i == plan.moved_pair && plan.pair_move == 1;
   if (plan.parent < 0 || replaced) return fresh_element<Word>(m, key, plan, pair, table, v);
-  const SweepParent& parent = parents[plan.parent];
+  const SweepDot& parent = parents[plan.parent];
   const FormatFields f = m.format(v.is_a);
   const uint64_t* values = v.is_a ? parent.a : parent.b;
-  const bool copies = i == plan.at && plan.pair_move == 2;
-  const int from = copies ? (i + 1) % m.k : i;
-  Word x = static_cast<Word>(values[from]);
+  const bool copies = i == plan.moved_pair && plan.pair_move == 2;
+  Word x = static_cast<Word>(values[copies ? (i + 1) % m.k : i]);
   if (copies && v.is_a) x ^= static_cast<Word>(f.in_container(f.sign_bit()));
   const uint32_t h = hash(key, v.is_a ? Stream::vector_a : Stream::vector_b, v.vector);
   const int move = below(more(h), m.k) == i ? static_cast<int>(h >> 8 & 7) : no_move;
@@ -386,7 +385,7 @@ MMAFUZZ_HD Word draw_element(const Corners& m, const PanelKey& key, const SweepP
 
 /// Scale i of a row or column. Without a parent, the exponent does not depend on i in half of the groups; in half of
 /// these, the scales of one i are lower in a and b, by a corner's distance together.
-MMAFUZZ_HD inline uint32_t draw_scale(const Corners& m, const PanelKey& key, const SweepParent* parents,
+MMAFUZZ_HD inline uint32_t draw_scale(const Corners& m, const PanelKey& key, const SweepDot* parents,
                                       const GroupPlan& plan, const VectorPlace& v, int i) {
   const FormatFields f = m.scale_format(v.is_a);
   const uint32_t h = hash(key, v.is_a ? Stream::scale_a : Stream::scale_b, v.vector * 4 + i);
@@ -404,9 +403,9 @@ MMAFUZZ_HD inline uint32_t draw_scale(const Corners& m, const PanelKey& key, con
   if (common & 1) {
     exponent = below(common, 13) - 6;
     if (common & 2) {
-      const int by = corner_distance(m, static_cast<int>(common >> 4 & 63)), half = by / 2;
+      const int lower = corner_distance(m, static_cast<int>(common >> 4 & 63)), half = lower / 2;
       exponent = smaller(f.emax(), 12);
-      if (static_cast<int>(common >> 2 & 3) == i) exponent -= v.is_a ? half : by - half;
+      if (static_cast<int>(common >> 2 & 3) == i) exponent -= v.is_a ? half : lower - half;
     }
   }
   return finished<uint32_t>(f, key, magnitude_near<uint32_t>(f, exponent, fraction));
@@ -443,10 +442,10 @@ MMAFUZZ_HD Word draw_c(const Corners& m, const PanelKey& key, const Patterns& ta
   const uint32_t kind = g & 15;
   const bool cancels = kind < 4;
   const Pattern<Word> bits = table[static_cast<int>(g >> 4 & 63)];
-  const int by = distance[g >> 10 & 63];
+  const int steps = distance[g >> 10 & 63];
   const Word fraction =
       cancels ? near.fraction : static_cast<Word>((random_fraction<Word>(f, g) & bits.keep) | bits.set);
-  Word code = magnitude_near<Word>(f, near.exponent + (cancels ? 0 : g & 0x10000 ? by : -by), fraction);
+  Word code = magnitude_near<Word>(f, near.exponent + (cancels ? 0 : g & 0x10000 ? steps : -steps), fraction);
   if (cancels && (g & 0x20000)) code ^= 1;
   if (kind == 15 || (key.special && kind > 9)) {
     code = special_magnitude<Word>(f, static_cast<int>(g >> 18 & 7));
@@ -459,7 +458,7 @@ MMAFUZZ_HD Word draw_c(const Corners& m, const PanelKey& key, const Patterns& ta
 
 /// The c of a parent, often moved (with_move).
 template <class Word, class Distances>
-MMAFUZZ_HD Word parent_c(const Corners& m, const PanelKey& key, const SweepParent& parent, const Distances& distance,
+MMAFUZZ_HD Word parent_c(const Corners& m, const PanelKey& key, const SweepDot& parent, const Distances& distance,
                          uint32_t h) {
   return with_move<Word>(m.c, key, distance, static_cast<int>(more(h) >> 8 & 7), h, static_cast<Word>(parent.c));
 }

@@ -35,15 +35,16 @@ void list_divergent_tiles(const SweepRequest& request, const std::vector<uint32_
   }
 }
 
-TileBuffers generate_tiles(const SweepRequest& request, const std::vector<SweepParent>& parents) {
+TileBuffers generate_tiles(const SweepRequest& request, const std::vector<SweepDot>& parents) {
   const TileShape& s = request.shape;
   TileBuffers buffers(s, 1, request.tiles);
   buffers.number = request.first_tile;
   const Tiles all = buffers.view();
   const SweepSource source{request, parents.data()};
   for (uint64_t tile = request.first_tile; tile < request.first_tile + request.tiles; ++tile) {
-    for (int row = 0; row < s.rows(); ++row) sweep::generate_vector(source, all, tile, true, row);
-    for (int column = 0; column < s.columns(); ++column) sweep::generate_vector(source, all, tile, false, column);
+    for (int row = 0; row < s.rows(); ++row) sweep::generate_vector(source, all, tile, /*is_a=*/true, row);
+    for (int column = 0; column < s.columns(); ++column)
+      sweep::generate_vector(source, all, tile, /*is_a=*/false, column);
     for (int cell = 0; cell < s.cells(); ++cell) sweep::generate_c(source, all, tile, cell);
   }
   return buffers;
@@ -61,9 +62,8 @@ void compare_tiles(const SweepRequest& request, TileBuffers& buffers, SweepAnswe
     for (int cell = 0; cell < s.cells(); ++cell) {
       const sweep::Cell operands(request, all, tile, cell);
       if (!sweep::is_as_claimed(request, read_element(t.d, s.d_bits / 8, cell),
-                                sweep::claimed_result(request.model, operands.in))) {
+                                sweep::claimed_result(request.model, operands.in)))
         found.mark(cell);
-      }
       if (tile - request.first_tile < traced_tiles(request) && !request.model.d.integer) {
         sink.number = tile * static_cast<uint64_t>(s.cells()) + static_cast<uint64_t>(cell);
         sweep::trace_cell(request.model, operands.in, sink);
@@ -74,7 +74,7 @@ void compare_tiles(const SweepRequest& request, TileBuffers& buffers, SweepAnswe
   answer.dots += request.tiles * static_cast<uint64_t>(s.cells());
 }
 
-SweepAnswer sweep_on_host(const SweepRequest& request, const std::vector<SweepParent>& parents,
+SweepAnswer sweep_on_host(const SweepRequest& request, const std::vector<SweepDot>& parents,
                           const std::function<uint64_t(const DotOperands&)>& instead) {
   const auto start = std::chrono::steady_clock::now();
   const TileShape& s = request.shape;
@@ -91,11 +91,11 @@ SweepAnswer sweep_on_host(const SweepRequest& request, const std::vector<SweepPa
   return answer;
 }
 
-SweepParent dot_at(const SweepRequest& request, const Tiles& tiles, uint64_t tile, int cell) {
+SweepDot dot_at(const SweepRequest& request, const Tiles& tiles, uint64_t tile, int cell) {
   SweepRequest plain = request;
-  plain.modifiers = {};  // without the modifiers: the operands as they are stored in the tile
+  plain.modifiers = {};  // the operands as they are stored in the tile
   const sweep::Cell operands(plain, tiles, tile, cell);
-  SweepParent dot{};
+  SweepDot dot{};
   std::copy_n(operands.a, request.shape.k, dot.a);
   std::copy_n(operands.b, request.shape.k, dot.b);
   std::copy_n(operands.scale_a, request.shape.scales, dot.scale_a);
@@ -104,10 +104,10 @@ SweepParent dot_at(const SweepRequest& request, const Tiles& tiles, uint64_t til
   return dot;
 }
 
-std::vector<SweepParent> dots_of(const SweepRequest& request, const std::vector<SweepParent>& parents,
-                                 const std::vector<uint64_t>& numbers) {
+std::vector<SweepDot> dots_of(const SweepRequest& request, const std::vector<SweepDot>& parents,
+                              const std::vector<uint64_t>& numbers) {
   const auto cells = static_cast<uint64_t>(request.shape.cells());
-  std::vector<SweepParent> dots;
+  std::vector<SweepDot> dots;
   SweepRequest one = request;
   one.tiles = 1;
   for (size_t i = 0; i < numbers.size();) {

@@ -21,10 +21,11 @@ constexpr InstructionTypes types_of(const char* d, const char* a, const char* b,
 /// The shape of the narrow sum (arithmetic/narrow_fused_sum.h) that models an instruction on an architecture (a bit of
 /// namespace arch); k = 0: there is none. Where several rows of narrow_shapes.def.h have the same types, WMMA takes the
 /// first (its steps are shorter than its k), mma.sync the last, wgmma the last that is not emulated.
-MMAFUZZ_HD constexpr NarrowShape narrow_shape_on(unsigned on, const TileShape& shape, const InstructionTypes& types) {
+MMAFUZZ_HD constexpr NarrowShape narrow_shape_on(unsigned device_arch, const TileShape& shape,
+                                                 const InstructionTypes& types) {
   NarrowShape found;
 #define ROW(of_kernel, products, of_block, of_a, of_b, of_scale, archs)                               \
-  if (((archs)&on) && products == shape.k && narrow_shapes::of_type(#of_a) == types.a &&              \
+  if (((archs)&device_arch) && products == shape.k && narrow_shapes::of_type(#of_a) == types.a &&     \
       narrow_shapes::of_type(#of_b) == types.b && narrow_shapes::of_type(#of_scale) == types.scale && \
       !(shape.family == TileFamily::wmma && found.k != 0) &&                                          \
       !(shape.family == TileFamily::wgmma && traits_of(Kernel::of_kernel).widens_to_fp16()))          \
@@ -59,7 +60,8 @@ using ClaimOf = typename decltype(find_claim<I, narrow>())::type;
 
 /// Whether a sweep against this model can run in panels on the architecture: the claim must compute the model's
 /// results. Four matrices side by side (m8n8k4 of fp16) never run in panels, because theirs would have another shape.
-inline bool claim_fits(unsigned on, const TileShape& shape, const InstructionTypes& types, const DotModel& model) {
+inline bool claim_fits(unsigned device_arch, const TileShape& shape, const InstructionTypes& types,
+                       const DotModel& model) {
   if (shape.matrices != 1) return false;
   switch (claim_kind(shape, types)) {
     case ClaimKind::grouped: return decoded_groups_fit(types.scale, shape.k / shape.scales, model, shape.k);
@@ -67,7 +69,7 @@ inline bool claim_fits(unsigned on, const TileShape& shape, const InstructionTyp
     case ClaimKind::chain: return decoded_chain_fits(model, shape.k);
     case ClaimKind::fused: break;
   }
-  const NarrowShape narrow = narrow_shape_on(on, shape, types);
+  const NarrowShape narrow = narrow_shape_on(device_arch, shape, types);
   return narrow.k != 0 && narrow_fits(narrow, model, shape.k);
 }
 

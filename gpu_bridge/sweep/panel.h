@@ -21,11 +21,11 @@ MMAFUZZ_HD inline PanelsOfBlock panels_of_block(const SweepRequest& r, uint64_t 
 MMAFUZZ_HD constexpr int panel_threads(const TileShape& s) { return smaller(256, tiles_of_panel(s) * s.lanes()); }
 
 /// Claim: a struct of panel_claims.h. A vector is a row or a column; vectors count rows first, then columns.
-template <class Claim, int of_columns = panel_side, int of_threads = 256>
+template <class Claim, int column_count = panel_side, int thread_count = 256>
 struct Panel {
   using Word = typename Claim::Word;
-  static constexpr int rows = panel_side, columns = of_columns, vectors = rows + columns, k = Claim::k;
-  static constexpr int groups = panel_side / group_size, threads = of_threads, bytes = (Claim::a.width + 7) / 8;
+  static constexpr int rows = panel_side, columns = column_count, vectors = rows + columns, k = Claim::k;
+  static constexpr int groups = panel_side / group_size, threads = thread_count, bytes = (Claim::a.width + 7) / 8;
   static constexpr int scales = Claim::scale_block ? k / Claim::scale_block : 0;
 
   // By vector, then k. Aligned for the loads of WMMA and wgmma.
@@ -57,10 +57,10 @@ struct Panel {
             r.model.fraction_bits > 0 ? r.model.fraction_bits : d.fraction_bits + 1,
             r.model.output_fraction_bits};
   }
-  MMAFUZZ_HD VectorPlace place_of(const PanelKey& with, int vector) const {
+  MMAFUZZ_HD static VectorPlace place_of(const PanelKey& panel_key, int vector) {
     const bool is_a = vector < rows;
     const int in_side = is_a ? vector : vector - rows;
-    return {is_a, in_side, group_of(with, is_a, in_side)};
+    return {is_a, in_side, group_of(panel_key, is_a, in_side)};
   }
 
   /// The first step, once for all panels.
@@ -77,31 +77,31 @@ struct Panel {
   /// The first step of each panel: the plans of groups and products, and the scales.
   MMAFUZZ_HD void plan(const SweepSource& s, uint64_t panel, int thread) {
     const Corners m = corners(s.request);
-    const PanelKey with = key_of_panel(s.request.seed, panel);
-    if (thread == 0) key = with;
+    const PanelKey panel_key = key_of_panel(s.request.seed, panel);  // `key` is not set yet for the other threads
+    if (thread == 0) key = panel_key;
     for (int i = thread; i < vectors; i += threads) Claim::clear(kept, i);
     for (int i = thread; i < groups * k; i += threads) {
       const int g = i / k;
-      const GroupPlan p = plan_group(m, with, s.request.parents, g);
+      const GroupPlan p = plan_group(m, panel_key, s.request.parents, g);
       if (i % k == 0) group[g] = p;
-      pair[g][i % k] = plan_pair(m, with, p, g, i % k);
+      pair[g][i % k] = plan_pair(m, panel_key, p, g, i % k);
     }
     for (int i = thread; i < vectors * scales; i += threads) {
-      const VectorPlace v = place_of(with, i / larger(scales, 1));
-      const GroupPlan p = plan_group(m, with, s.request.parents, v.group);
-      encoded_scales[i] = static_cast<uint8_t>(draw_scale(m, with, s.parents, p, v, i % larger(scales, 1)));
+      const VectorPlace v = place_of(panel_key, i / larger(scales, 1));
+      const GroupPlan p = plan_group(m, panel_key, s.request.parents, v.group);
+      encoded_scales[i] = static_cast<uint8_t>(draw_scale(m, panel_key, s.parents, p, v, i % larger(scales, 1)));
     }
   }
 
   /// The second step of each panel: the elements of rows and columns, stored as encodings and decoded by the claim.
   MMAFUZZ_HD void draw(const SweepSource& s, int thread) {
     const Corners m = corners(s.request);
-    const PanelKey with = key;
+    const PanelKey panel_key = key;  // in registers
     for (int e = thread; e < vectors * k; e += threads) {
       const int vector = e / k, i = e % k;
-      const VectorPlace v = place_of(with, vector);
-      const Word x = draw_element<Word>(m, with, s.parents, group[v.group], pair[v.group][i], table[v.is_a ? 0 : 1],
-                                        distance, v, i);
+      const VectorPlace v = place_of(panel_key, vector);
+      const Word x = draw_element<Word>(m, panel_key, s.parents, group[v.group], pair[v.group][i],
+                                        table[v.is_a ? 0 : 1], distance, v, i);
       write_element(encodings, bytes, e, x);
       Word read = x;
       if (v.is_a ? s.request.modifiers.negate_a : s.request.modifiers.negate_b) {
@@ -116,8 +116,8 @@ struct Panel {
   MMAFUZZ_HD Word c_of(const SweepSource& s, int row, int column) const {
     const Corners m = corners(s.request);
     const uint32_t h = hash(key, Stream::c, row * columns + column);
-    const int g = group_of(key, true, row);
-    if (g == group_of(key, false, column) && takes_parent_c(h) && group[g].parent >= 0)
+    const int g = group_of(key, /*is_a=*/true, row);
+    if (g == group_of(key, /*is_a=*/false, column) && takes_parent_c(h) && group[g].parent >= 0)
       return parent_c<Word>(m, key, s.parents[group[g].parent], distance, h);
     return draw_c<Word>(m, key, table[2], distance, h,
                         Claim::near(kept, s.request, row, rows + column, element_near(h, k)));

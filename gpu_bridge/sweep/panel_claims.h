@@ -30,11 +30,11 @@ struct StoredDot {
   const uint8_t *a, *b, *scale_a, *scale_b;
 };
 
-/// Truncated fused sums, also of emulated FP8. half: c and d are fp16; else fp32.
-template <NarrowShape S, bool half>
+/// Truncated fused sums, also of emulated FP8.
+template <NarrowShape S, bool is_half>  // is_half: c and d are fp16; else fp32
 struct FusedClaim {
   using Word = uint32_t;
-  static constexpr FormatFields a = S.a, b = S.b, c = narrow::result_fields(half);
+  static constexpr FormatFields a = S.a, b = S.b, c = narrow::result_fields(is_half);
   static constexpr FormatFields scale = S.scale;
   static constexpr int k = S.k, scale_block = scale.width ? S.k : 0;
   static constexpr bool decides_specials = false;
@@ -52,10 +52,10 @@ struct FusedClaim {
     kept.minus[vector] = kept.zero_blocks[vector] = 0;
   }
   /// The number of bits by which b's significands are shifted up, so that products have fraction_bits fraction bits.
-  MMAFUZZ_HD static int up(const SweepRequest& r) { return r.model.fraction_bits - narrow::product_bits<S>(); }
+  MMAFUZZ_HD static int shift_of_b(const SweepRequest& r) { return r.model.fraction_bits - narrow::product_bits<S>(); }
   MMAFUZZ_HD static int exponent_of(const uint8_t* scales) {
-    constexpr FormatFields of = scale;
-    if constexpr (of.width != 0) return decode_scale(of, *scales).exponent;
+    constexpr FormatFields f = scale;  // device code cannot refer to a member
+    if constexpr (f.width != 0) return decode_scale(f, *scales).exponent;
     return 0;
   }
 
@@ -63,24 +63,24 @@ struct FusedClaim {
   MMAFUZZ_HD static void keep(K& kept, const SweepRequest& r, bool is_a, int vector, int i, Word read,
                               const uint8_t* scales) {
     const DecodedElement d = narrow::decode_element<S>(is_a, read, exponent_of(scales));
-    const int at = narrow::position<S>(i);
-    kept.significand[vector][at] = is_a ? d.significand : d.significand << up(r);
-    kept.exponent[vector][at] = d.exponent;
-    if (d.minus) set_bits(kept.minus[vector], 1u << at);
-    if (d.significand == 0) set_bits(kept.zero_blocks[vector], 1u << at / S.summed().block);
+    const int p = narrow::position<S>(i);
+    kept.significand[vector][p] = is_a ? d.significand : d.significand << shift_of_b(r);
+    kept.exponent[vector][p] = d.exponent;
+    if (d.minus) set_bits(kept.minus[vector], 1u << p);
+    if (d.significand == 0) set_bits(kept.zero_blocks[vector], 1u << p / S.summed().block);
   }
 
   template <class K>
   MMAFUZZ_HD static Leading<Word> near(const K& kept, const SweepRequest& r, int x, int y, int i) {
-    constexpr FormatFields sum = c;  // device code cannot refer to a member
-    const int at = narrow::position<S>(i);
-    return leading_of(sum, kept.significand[x][at] * kept.significand[y][at] >> up(r),
-                      kept.exponent[x][at] + kept.exponent[y][at] - narrow::product_bits<S>());
+    constexpr FormatFields sum = c;
+    const int p = narrow::position<S>(i);
+    return leading_of(sum, kept.significand[x][p] * kept.significand[y][p] >> shift_of_b(r),
+                      kept.exponent[x][p] + kept.exponent[y][p] - narrow::product_bits<S>());
   }
 
   template <class K>
   MMAFUZZ_HD static Word claimed(const K& kept, const SweepRequest& r, int x, int y, Word addend) {
-    return decoded_fused_sum<S>(r.model, half,
+    return decoded_fused_sum<S>(r.model, is_half,
                                 {kept.significand[x], kept.exponent[x], kept.minus[x], kept.zero_blocks[x]},
                                 {kept.significand[y], kept.exponent[y], kept.minus[y], kept.zero_blocks[y]}, addend);
   }
@@ -89,10 +89,10 @@ struct FusedClaim {
     constexpr int bytes = (S.a.width + 7) / 8;
     int scales = 0;
     if constexpr (scale.width != 0) {
-      constexpr FormatFields of = scale;
-      const DecodedScale of_a = decode_scale(of, *dot.scale_a), of_b = decode_scale(of, *dot.scale_b);
-      if (of_a.is_nan || of_b.is_nan) return static_cast<Word>(r.model.nan);
-      scales = of_a.exponent + of_b.exponent;
+      constexpr FormatFields f = scale;
+      const DecodedScale scale_a = decode_scale(f, *dot.scale_a), scale_b = decode_scale(f, *dot.scale_b);
+      if (scale_a.is_nan || scale_b.is_nan) return static_cast<Word>(r.model.nan);
+      scales = scale_a.exponent + scale_b.exponent;
     }
     uint32_t x[S.k], y[S.k];
     const uint32_t flip_a = r.modifiers.negate_a ? static_cast<uint32_t>(S.a.in_container(S.a.sign_bit())) : 0,
@@ -126,12 +126,13 @@ struct GroupedClaim {
   }
 
   template <class K>
-  MMAFUZZ_HD static void keep(K& kept, const SweepRequest&, bool, int vector, int i, Word read, const uint8_t* given) {
+  MMAFUZZ_HD static void keep(K& kept, const SweepRequest&, bool, int vector, int i, Word read,
+                              const uint8_t* encoded_scales) {
     const int8_t twice = twice_e2m1(read);
     reinterpret_cast<int8_t*>(kept.bytes[vector])[i] = twice;
     if (twice) set_bits(kept.nonzero[vector], uint64_t{1} << i);
-    constexpr FormatFields of = scale_format;
-    if (i % block == 0) kept.scale[vector][i / block] = decode_scale(of, given[i / block]);
+    constexpr FormatFields f = scale_format;
+    if (i % block == 0) kept.scale[vector][i / block] = decode_scale(f, encoded_scales[i / block]);
   }
 
   template <class K>
@@ -211,9 +212,7 @@ struct ChainClaim {
   template <class K>
   MMAFUZZ_HD static Word claimed(const K& kept, const SweepRequest&, int x, int y, Word addend) {
     DecodedDouble sum = decode_double(addend);
-    for (int i = 0; i < k; ++i) {
-      sum = chain::multiply_add(kept.element[x][i], kept.element[y][i], sum);
-    }
+    for (int i = 0; i < k; ++i) sum = chain::multiply_add(kept.element[x][i], kept.element[y][i], sum);
     return encode_double(sum);
   }
 

@@ -11,9 +11,9 @@
 
 namespace mmafuzz {
 
-/// The operands of a dot, as encodings. A parent is a dot that reached a new bin in an earlier epoch; later dots vary
+/// The operands of a dot, as encodings. A *parent* is a dot that reached a new bin in an earlier epoch; later dots vary
 /// it.
-struct SweepParent {
+struct SweepDot {
   uint64_t a[max_instruction_k], b[max_instruction_k], c;
   uint64_t scale_a[4], scale_b[4];
 };
@@ -48,7 +48,7 @@ struct DivergentTile {
   uint64_t tile = 0;  ///< number in the sweep
   uint32_t differs[words] = {};
 
-  MMAFUZZ_HD bool at(int cell) const { return differs[cell / 32] >> (cell % 32) & 1; }
+  MMAFUZZ_HD bool has(int cell) const { return differs[cell / 32] >> (cell % 32) & 1; }
   MMAFUZZ_HD void mark(int cell) { differs[cell / 32] |= 1u << (cell % 32); }
   int cells() const {
     int n = 0;

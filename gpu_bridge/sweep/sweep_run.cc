@@ -18,7 +18,7 @@ SweepRun::SweepRun(const SweepRequest& first, const Op& op, const Unit& unit, En
       greatest_epoch_(greatest_epoch),
       seen_(bins::count) {}
 
-void SweepRun::put(const SweepParent& dot, Batch& batch, size_t index) const {
+void SweepRun::put(const SweepDot& dot, Batch& batch, size_t index) const {
   for (int i = 0; i < op_.k; ++i) {
     batch.inputs()[0].set(index, i, dot.a[i]);
     batch.inputs()[1].set(index, i, dot.b[i]);
@@ -111,7 +111,7 @@ void SweepRun::learn(const SweepRequest& request, const SweepAnswer& answer) {
     first.insert(answer.first_of_bin[bin]);
   }
   parents_before_epoch_ = parents_;
-  for (const SweepParent& dot : dots_of(request, parents_before_epoch_, {first.begin(), first.end()}))
+  for (const SweepDot& dot : dots_of(request, parents_before_epoch_, {first.begin(), first.end()}))
     parents_.push_back(dot);
 }
 
@@ -123,7 +123,7 @@ void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) 
   const size_t cells = static_cast<size_t>(request.shape.cells());
   Batch batch(op_);
   batch.resize(cells);
-  std::vector<SweepParent> dots;
+  std::vector<SweepDot> dots;
   std::vector<uint64_t> expected;
   // Consecutive cases share tiles again. If they were cells of one row, their equal rows would hide a fault that
   // exchanges rows. The number of cells is a power of two, so that 37 permutes them.
@@ -143,7 +143,7 @@ void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) 
     }
     const uint64_t got = outcomes.results.get(place_of(cell));
     const bool differs = !sweep::is_as_claimed(request, got, expected[cell]);
-    if (differs != found.at(static_cast<int>(cell))) {
+    if (differs != found.has(static_cast<int>(cell))) {
       ++unstable_dots_;
       if (unstable_.size() < greatest_unstable) unstable_.push_back(dots[cell]);
     }
@@ -154,9 +154,9 @@ void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) 
 
 TileShape host_sweep_shape(const Op& op) {
   for (const Instruction& i : instructions())
-    if (Op own = i.op; i.shape.family == TileFamily::mma) {
-      own.nan = op.nan;
-      if (own == op) return i.shape;
+    if (Op with_nans = i.op; i.shape.family == TileFamily::mma) {
+      with_nans.nan = op.nan;
+      if (with_nans == op) return i.shape;
     }
   TileShape s;
   s.m = 16;

@@ -23,14 +23,14 @@ std::string diagnose_tile(const SweepRequest& request, TileBuffers& tiles, const
 /// A dot on which unit and model differ when the dots of its tile run again as cases of the unit.
 struct SweepDivergence {
   uint64_t number;         ///< of the dot in the sweep
-  SweepParent dot;         ///< its operands
+  SweepDot dot;            ///< its operands
   uint64_t expected, got;  ///< encodings of the model's and the unit's result
 };
 
 class SweepRun {
  public:
   /// Runs the epoch of a request near these parents.
-  using Engine = std::function<SweepAnswer(const SweepRequest&, const std::vector<SweepParent>&)>;
+  using Engine = std::function<SweepAnswer(const SweepRequest&, const std::vector<SweepDot>&)>;
 
   /// `first` holds everything of the requests but tiles and parents. `unit` computes what `engine` does and runs
   /// divergent dots again; it must outlive the sweep. The lengths of the first and the longest epoch are in tiles.
@@ -63,7 +63,7 @@ class SweepRun {
   /// Number of dots of the divergent tiles that differed in the sweep but not when run again, or the other way round.
   uint64_t unstable_dots() const { return unstable_dots_; }
   /// The operands of the first greatest_unstable of them.
-  const std::vector<SweepParent>& unstable() const { return unstable_; }
+  const std::vector<SweepDot>& unstable() const { return unstable_; }
   static constexpr size_t greatest_unstable = 100;
   /// Number of dots of the divergent tiles without an answer when run again: the device was lost.
   uint64_t unanswered_dots() const { return unanswered_dots_; }
@@ -74,7 +74,7 @@ class SweepRun {
   const std::vector<SweepDivergence>& divergences() const { return divergences_; }
   static constexpr size_t greatest_kept = 1000;
   /// Writes the dot's operands as case `index` of a batch of the op.
-  void put(const SweepParent& dot, Batch& batch, size_t index) const;
+  void put(const SweepDot& dot, Batch& batch, size_t index) const;
 
  private:
   void learn(const SweepRequest& request, const SweepAnswer& answer);
@@ -90,13 +90,13 @@ class SweepRun {
   std::chrono::steady_clock::time_point reproduce_until_ = std::chrono::steady_clock::time_point::max();
   std::vector<std::string> diagnoses_;
   uint64_t next_tile_ = 0, epoch_, greatest_epoch_;
-  std::vector<SweepParent> parents_, parents_before_epoch_;
+  std::vector<SweepDot> parents_, parents_before_epoch_;
   std::vector<bool> seen_;
   size_t seen_bins_ = 0;
   double seconds_ = 0;
   uint64_t divergent_dots_ = 0, unstable_dots_ = 0, unanswered_dots_ = 0;
   std::vector<DivergentTile> tiles_;
-  std::vector<SweepParent> unstable_;
+  std::vector<SweepDot> unstable_;
   std::vector<SweepDivergence> divergences_;
 };
 

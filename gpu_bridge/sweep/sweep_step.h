@@ -12,9 +12,8 @@ namespace mmafuzz {
 
 namespace sweep {
 
-/// Writes row (is_a) or column `vector` of a tile, with its scales. `Word` is wide enough for an encoding.
-template <class Word = uint64_t>
-MMAFUZZ_HD void generate_vector(const SweepSource& s, const Tiles& all, uint64_t tile, bool is_a, int vector) {
+/// Writes row (is_a) or column `vector` of a tile, with its scales.
+MMAFUZZ_HD inline void generate_vector(const SweepSource& s, const Tiles& all, uint64_t tile, bool is_a, int vector) {
   const TileShape& shape = s.request.shape;
   const Corners m = corners_of(s.request);
   const PanelPlace place = place_of_tile(shape, tile);
@@ -22,14 +21,14 @@ MMAFUZZ_HD void generate_vector(const SweepSource& s, const Tiles& all, uint64_t
   VectorPlace v{is_a, vector + (is_a ? place.first_row : place.first_column), 0};
   v.group = group_of(key, is_a, v.vector);
   const GroupPlan plan = plan_group(m, key, s.request.parents, v.group);
-  const PatternOf<Word> table{m.format(is_a)};
+  const PatternOf<uint64_t> table{m.format(is_a)};
   const DistanceOf distance{m};
   const Tiles t = tiles_from(shape, all, tile - s.request.first_tile);
   uint8_t* elements = const_cast<uint8_t*>(is_a ? t.a : t.b);
   for (int i = 0; i < shape.k; ++i) {
     const PairPlan pair = plan_pair(m, key, plan, v.group, i);
     write_element(elements, shape.operand_bytes(), vector * shape.k + i,
-                  draw_element<Word>(m, key, s.parents, plan, pair, table, distance, v, i));
+                  draw_element<uint64_t>(m, key, s.parents, plan, pair, table, distance, v, i));
   }
   uint8_t* scales = const_cast<uint8_t*>(is_a ? t.scale_a : t.scale_b);
   for (int i = 0; i < shape.scales; ++i)
@@ -47,9 +46,9 @@ MMAFUZZ_HD inline void generate_c(const SweepSource& s, const Tiles& all, uint64
   const int panel_row = place.first_row + row, panel_column = place.first_column + column;
   const uint32_t h = hash(key, Stream::c, index_of_c(shape, panel_row, panel_column));
   const DistanceOf distance{m};
-  const int group = group_of(key, true, panel_row);
+  const int group = group_of(key, /*is_a=*/true, panel_row);
   uint64_t c;
-  if (group == group_of(key, false, panel_column) && takes_parent_c(h)) {
+  if (group == group_of(key, /*is_a=*/false, panel_column) && takes_parent_c(h)) {
     const GroupPlan plan = plan_group(m, key, s.request.parents, group);
     if (plan.parent >= 0) {
       c = parent_c<uint64_t>(m, key, s.parents[plan.parent], distance, h);
@@ -57,11 +56,11 @@ MMAFUZZ_HD inline void generate_c(const SweepSource& s, const Tiles& all, uint64
       return;
     }
   }
-  const int i = element_near(h, m.k), of_scale = m.scale_block ? i / m.scale_block : 0;
+  const int i = element_near(h, m.k), scale = m.scale_block ? i / m.scale_block : 0;
   const Factor x = factor(m.a, read_element(t.a, bytes, row * shape.k + i), m.scale_a,
-                          m.scale_block ? t.scale_a + row * shape.scales + of_scale : nullptr),
+                          m.scale_block ? t.scale_a + row * shape.scales + scale : nullptr),
                y = factor(m.b, read_element(t.b, bytes, column * shape.k + i), m.scale_b,
-                          m.scale_block ? t.scale_b + column * shape.scales + of_scale : nullptr);
+                          m.scale_block ? t.scale_b + column * shape.scales + scale : nullptr);
   const Leading<uint64_t> near =
       leading_of(m.c, static_cast<uint128>(x.significand) * y.significand, x.exponent + y.exponent);
   c = draw_c<uint64_t>(m, key, PatternOf<uint64_t>{m.c}, distance, h, near);

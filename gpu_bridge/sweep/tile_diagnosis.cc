@@ -6,12 +6,12 @@ namespace mmafuzz {
 namespace {
 
 /// The second of two tiles after they ran.
-struct Seen {
+struct SecondTile {
   const SweepRequest& request;
   const Tiles all;
   std::vector<uint64_t> got, before, claimed;  ///< by cell: its d, the first tile's d, the model's d
 
-  Seen(const SweepRequest& r, TileBuffers& tiles) : request(r), all(tiles.view()) {
+  SecondTile(const SweepRequest& r, TileBuffers& tiles) : request(r), all(tiles.view()) {
     const TileShape& s = r.shape;
     for (int cell = 0; cell < s.cells(); ++cell) {
       before.push_back(read_element(all.d, s.d_bits / 8, cell));
@@ -25,7 +25,7 @@ struct Seen {
 
 /// Whether the model on changed operands explains the d of every cell; change(cell, operands) changes them.
 template <class Change>
-bool explains(const Seen& seen, const Change& change) {
+bool explains(const SecondTile& seen, const Change& change) {
   for (int cell = 0; cell < seen.request.shape.cells(); ++cell) {
     sweep::Cell operands = seen.operands(cell);
     change(cell, operands);
@@ -38,7 +38,7 @@ bool explains(const Seen& seen, const Change& change) {
 
 /// The text for d's that all differ in the same bits; empty if there is no such explanation. If one lane holds all of
 /// them, it is named.
-std::string of_bits(const Seen& seen) {
+std::string text_of_wrong_bits(const SecondTile& seen) {
   const TileShape& s = seen.request.shape;
   std::set<uint64_t> flips;
   std::set<int> cells;
@@ -66,31 +66,31 @@ std::string of_bits(const Seen& seen) {
 
 /// The text for operands or d's of two rows (or columns) that are exchanged, throughout the tile, with those whose
 /// number differs in one bit; empty if there is no such explanation.
-std::string of_places(const Seen& seen) {
+std::string text_of_exchange(const SecondTile& seen) {
   const TileShape& s = seen.request.shape;
   for (int step = 1; step < std::max(s.m, s.n); step *= 2)
     for (const bool rows : {true, false}) {
       if (step >= (rows ? s.m : s.n)) continue;
-      const auto other = [&](int cell) {
+      const auto partner_of = [&](int cell) {
         const int row = cell / s.n, column = cell % s.n;
         return seen.operands(rows ? (row ^ step) * s.n + column : row * s.n + (column ^ step));
       };
       const auto swap_vector = [&](int cell, sweep::Cell& x) {
-        const sweep::Cell from = other(cell);
-        for (int i = 0; i < s.k; ++i) (rows ? x.a[i] : x.b[i]) = rows ? from.a[i] : from.b[i];
+        const sweep::Cell partner = partner_of(cell);
+        for (int i = 0; i < s.k; ++i) (rows ? x.a[i] : x.b[i]) = rows ? partner.a[i] : partner.b[i];
         for (int i = 0; i < s.scales; ++i)
-          (rows ? x.scale_a[i] : x.scale_b[i]) = rows ? from.scale_a[i] : from.scale_b[i];
+          (rows ? x.scale_a[i] : x.scale_b[i]) = rows ? partner.scale_a[i] : partner.scale_b[i];
       };
-      const auto swap_c = [&](int cell, sweep::Cell& x) { x.in.c = other(cell).in.c; };
+      const auto swap_c = [&](int cell, sweep::Cell& x) { x.in.c = partner_of(cell).in.c; };
       const auto swap_both = [&](int cell, sweep::Cell& x) {
         swap_vector(cell, x);
         swap_c(cell, x);
       };
       const std::string swapped = "swapped fragments of ",
-                        by = (rows ? ": rows" : ": columns") + (" and their number xor " + std::to_string(step));
-      if (explains(seen, swap_vector)) return swapped + (rows ? "a" : "b") + by;
-      if (rows && explains(seen, swap_c)) return swapped + "c" + by;
-      if (explains(seen, swap_both)) return swapped + "d" + by;
+                        which = (rows ? ": rows" : ": columns") + (" and their number xor " + std::to_string(step));
+      if (explains(seen, swap_vector)) return swapped + (rows ? "a" : "b") + which;
+      if (rows && explains(seen, swap_c)) return swapped + "c" + which;
+      if (explains(seen, swap_both)) return swapped + "d" + which;
     }
   return "";
 }
@@ -99,16 +99,16 @@ std::string of_places(const Seen& seen) {
 
 std::string diagnose_tile(const SweepRequest& request, TileBuffers& tiles, const RunTiles& run) {
   run(tiles);
-  const Seen seen(request, tiles);
+  const SecondTile seen(request, tiles);
   bool any = false;
   for (int cell = 0; cell < request.shape.cells(); ++cell) any |= seen.differs(cell);
   if (!any) return "not seen when the tile ran again";
-  if (std::string bits = of_bits(seen); !bits.empty()) return bits;
+  if (std::string bits = text_of_wrong_bits(seen); !bits.empty()) return bits;
   if (request.shape.c_bits == request.shape.d_bits &&
       explains(seen, [&](int cell, sweep::Cell& x) { x.in.c = seen.before[size_t(cell)]; }))
     return "stale accumulator: c is the d of the tile before";
   if (explains(seen, [&](int, sweep::Cell& x) { x.in.c = 0; })) return "c is not read";
-  return of_places(seen);
+  return text_of_exchange(seen);
 }
 
 }  // namespace mmafuzz

@@ -2,6 +2,8 @@
 // family. The concatenation of the tables, in the order below, is instructions().
 #pragma once
 
+#include <span>
+
 #include "gpu_bridge/tiles/tile_memory.h"
 
 namespace mmafuzz {
@@ -17,10 +19,7 @@ struct WgmmaModifiers {
 /// Runs `count` tiles (device pointers) on the current device; asynchronous.
 using LaunchTiles = void (*)(const Tiles& tiles, uint64_t count, const WgmmaModifiers& modifiers);
 
-struct LaunchTable {
-  const LaunchTiles* first;
-  int count;
-};
+using LaunchTable = std::span<const LaunchTiles>;
 LaunchTable mma_launches();
 LaunchTable f8f6f4_launches();
 LaunchTable block_scaled_launches();

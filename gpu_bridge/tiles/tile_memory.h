@@ -9,17 +9,17 @@
 
 namespace mmafuzz {
 
-/// Sparse a: the metadata of the group of neighbours along k with number `at`, random but the same for all rows of a
+/// Sparse a: the metadata of group number `group` of neighbours along k, random but the same for all rows of a
 /// tile. It has two bits for each element that is multiplied: its position among the neighbours (PTX ISA, "Sparse
 /// matrix storage"; an element of 32 bits has two positions, of its halves).
-MMAFUZZ_HD inline uint32_t choice_of(const TileShape& s, uint64_t tile, int step, int at) {
-  CounterRng rng(tile, static_cast<uint64_t>(step * s.k + at));
+MMAFUZZ_HD inline uint32_t choice_of(const TileShape& s, uint64_t tile, int step, int group) {
+  CounterRng rng(tile, static_cast<uint64_t>(step * s.k + group));
   constexpr uint32_t two_of_four = 0xe9dc84;  // 0 1, 0 2, 0 3, 1 3, 1 2, 2 3
   return s.neighbours == 2 ? (rng.one_in(2) ? 0xe : 0x4) : two_of_four >> 4 * rng.below(6) & 15;
 }
 
 /// The number (0 or 1) of the product of its group that the element of b at position `place` belongs to; -1: to none.
-MMAFUZZ_HD constexpr int product_of(int neighbours, uint32_t choice, int place) {
+MMAFUZZ_HD constexpr int product_at_place(int neighbours, uint32_t choice, int place) {
   if (neighbours == 2) return (choice == 0xe) == (place == 1) ? 0 : -1;
   return static_cast<int>(choice & 3) == place ? 0 : static_cast<int>(choice >> 2) == place ? 1 : -1;
 }
@@ -109,19 +109,20 @@ MMAFUZZ_HD void load_a(const Tiles& t, int step, int lane, uint32_t* registers) 
   }
 }
 
-/// Element `at` of a column of b, of b_length() elements. Tiles hold only the elements that are multiplied. With sparse
-/// a, the others are NaNs (all bits set) or copies of other elements, so that a result that depends on them is wrong.
+/// Element number `index` of a column of b, of b_length() elements. Tiles hold only the elements that are multiplied.
+/// With sparse a, the others are NaNs (all bits set) or copies of other elements, so that a result that depends on them
+/// is wrong.
 template <TileShape S>
-MMAFUZZ_HD uint64_t element_of_b(const Tiles& t, int step, int column, int at) {
+MMAFUZZ_HD uint64_t element_of_b(const Tiles& t, int step, int column, int index) {
   const uint8_t* b = t.b + (step * S.columns() + column) * S.k * S.operand_bytes();
   if constexpr (S.neighbours != 0) {
     constexpr int kept = S.neighbours / 2;
-    const int group = at / S.neighbours,
-              product = product_of(S.neighbours, choice_of(S, t.number, step, group), at % S.neighbours);
-    if (product < 0 && (at + column) % 2) return low_mask(S.operand_bits);
-    at = product < 0 ? (at + column) % S.k : group * kept + product;
+    const int group = index / S.neighbours,
+              product = product_at_place(S.neighbours, choice_of(S, t.number, step, group), index % S.neighbours);
+    if (product < 0 && (index + column) % 2) return low_mask(S.operand_bits);
+    index = product < 0 ? (index + column) % S.k : group * kept + product;
   }
-  return read_element(b, S.operand_bytes(), at);
+  return read_element(b, S.operand_bytes(), index);
 }
 
 /// The metadata register of a lane: choice_of for eight groups of neighbours, four bits each.
@@ -144,11 +145,13 @@ MMAFUZZ_HD void load_b(const Tiles& t, int step, int lane, uint32_t* registers) 
 /// wgmma: writes one lane's share of a or b to shared memory.
 template <TileShape S>
 MMAFUZZ_HD void share_operand(const Tiles& t, int step, int lane, bool is_a, bool transposed, uint8_t* shared) {
-  const SharedOperand to = shared_operand(S, is_a, transposed);
-  const uint8_t* a = t.a + step * to.vectors * S.k * S.operand_bytes();
-  for (int e = lane; e < to.vectors * to.k; e += S.lanes())
-    write_element(shared + to.byte_of(e % to.k, e / to.k), S.operand_bytes(), 0,
-                  is_a ? read_element(a, S.operand_bytes(), e) : element_of_b<S>(t, step, e / to.k, e % to.k));
+  const SharedOperand layout = shared_operand(S, is_a, transposed);
+  const uint8_t* a = t.a + step * layout.vectors * S.k * S.operand_bytes();
+  for (int e = lane; e < layout.vectors * layout.k; e += S.lanes()) {
+    const int vector = e / layout.k, index = e % layout.k;
+    write_element(shared + layout.byte_of(index, vector), S.operand_bytes(), 0,
+                  is_a ? read_element(a, S.operand_bytes(), e) : element_of_b<S>(t, step, vector, index));
+  }
 }
 
 template <TileShape S>

@@ -97,10 +97,10 @@ struct SharedOperand {
   MMAFUZZ_HD constexpr int along_k() const { return transposed ? vectors / 8 * core_bytes : core_bytes; }
   /// ... and to the next one of other rows or columns (its stride offset).
   MMAFUZZ_HD constexpr int along_vectors() const { return transposed ? core_bytes : k * bytes / 16 * core_bytes; }
-  /// The offset in bytes of element `at` of a vector.
-  MMAFUZZ_HD constexpr int byte_of(int at, int vector) const {
-    if (transposed) return at / 8 * along_k() + vector / 8 * along_vectors() + at % 8 * 16 + vector % 8 * bytes;
-    return vector / 8 * along_vectors() + at * bytes / 16 * along_k() + vector % 8 * 16 + at * bytes % 16;
+  /// The offset in bytes of element number `index` of a vector.
+  MMAFUZZ_HD constexpr int byte_of(int index, int vector) const {
+    if (transposed) return index / 8 * along_k() + vector / 8 * along_vectors() + index % 8 * 16 + vector % 8 * bytes;
+    return vector / 8 * along_vectors() + index * bytes / 16 * along_k() + vector % 8 * 16 + index * bytes % 16;
   }
 };
 MMAFUZZ_HD constexpr SharedOperand shared_operand(const TileShape& s, bool is_a, bool transposed) {
@@ -112,9 +112,9 @@ MMAFUZZ_HD constexpr SharedOperand shared_operand(const TileShape& s, bool is_a,
 /// Source: PTX ISA, "Matrix fragments for multiply-accumulate operation with sparse matrix A"; CUTLASS,
 /// cute/atom/mma_traits_sm120_sparse.hpp, ELayout. Lanes that selector 0 leaves out hold copies.
 MMAFUZZ_HD constexpr Place metadata_place(const TileShape& s, int lane, int i) {
-  const int row = lane / 32 * 16 + lane % 32 / 4, of_row = s.b_length() / s.neighbours;
-  if (s.operand_bits == 8) return {row + lane % 2 * 8, (lane / 2 % 2 * 8 + i) % of_row};
-  return {row + i / 4 * 8, (lane % 2 * 4 + i % 4) % of_row};
+  const int row = lane / 32 * 16 + lane % 32 / 4, groups = s.b_length() / s.neighbours;
+  if (s.operand_bits == 8) return {row + lane % 2 * 8, (lane / 2 % 2 * 8 + i) % groups};
+  return {row + i / 4 * 8, (lane % 2 * 4 + i % 4) % groups};
 }
 
 /// The row of a, or column of b, whose scales a lane provides where thread and byte selectors are 0. Every lane of a

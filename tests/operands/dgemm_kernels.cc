@@ -99,7 +99,7 @@ struct KernelMachine {
       int width, count;
       void* to;
     } cut{matrix.data(), elements, n, tops.data(), width, request.slices.count, digits.data()};
-    launch(integer ? kernel_7S8Digit : kernel_9Fp16Digit, blocks_for(elements / together), cut);
+    launch(integer ? kernel_7S8Digit : kernel_9Fp16Digit, blocks_for(elements / elements_at_once), cut);
   }
   void multiply(int p, int partners) {
     const size_t at = size_t(p - 1) * elements * (integer ? 1 : 2);

@@ -18,8 +18,8 @@ using namespace mmafuzz;
 // One thread of a kernel, with its parameters as they lie in parameter memory.
 extern "C" void kernel_generate_vectors(const uint8_t* parameters, uint32_t block, uint32_t thread, uint32_t blocks,
                                         uint32_t threads);
-extern "C" void kernel_generate_sums(const uint8_t* parameters, uint32_t block, uint32_t thread, uint32_t blocks,
-                                     uint32_t threads);
+extern "C" void kernel_generate_addends(const uint8_t* parameters, uint32_t block, uint32_t thread, uint32_t blocks,
+                                        uint32_t threads);
 #define KERNELS(NAME, claim)                                                                             \
   extern "C" void kernel_tables_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks, \
                                        uint32_t threads);                                                \
@@ -67,7 +67,7 @@ void generate(const SweepSource& source, const Tiles& all) {
     kernel_generate_vectors(parameters.data(), thread / block_size, thread % block_size, blocks, block_size);
   with(s.cells(), 0);
   for (uint32_t thread = 0; thread < blocks * block_size; ++thread)
-    kernel_generate_sums(parameters.data(), thread / block_size, thread % block_size, blocks, block_size);
+    kernel_generate_addends(parameters.data(), thread / block_size, thread % block_size, blocks, block_size);
 #else
   const SweepRequest& r = source.request;
   for (uint64_t tile = r.first_tile; tile < r.first_tile + r.tiles; ++tile) {
@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
     SweepSource source;
     if (request.size() != sizeof source.request) return 3;
     std::memcpy(&source.request, request.data(), request.size());
-    std::vector<SweepParent> list(parents.size() / sizeof(SweepParent));
+    std::vector<SweepDot> list(parents.size() / sizeof(SweepDot));
     std::memcpy(list.data(), parents.data(), parents.size());
     source.parents = list.data();
     const std::string title(name.begin(), name.end());

@@ -32,7 +32,7 @@ void write(std::ofstream& to, const void* data, uint64_t bytes) {
 }
 
 /// Five dots of each tile: no bins are needed to draw near them.
-std::vector<SweepParent> parents_from(const SweepRequest& request) {
+std::vector<SweepDot> parents_from(const SweepRequest& request) {
   std::vector<uint64_t> numbers;
   for (uint64_t tile = 0; tile < request.tiles; ++tile)
     for (uint64_t cell = 0; cell < 5; ++cell)
@@ -68,13 +68,13 @@ int main(int argc, char** argv) {
       if (r.model.k == 0) continue;  // claimed nowhere
     }
     r.tiles = 8;
-    const std::vector<SweepParent> parents = parents_from(r);
+    const std::vector<SweepDot> parents = parents_from(r);
     r.first_tile = 1000;
     r.tiles = static_cast<uint64_t>(std::atoll(argv[2]));
     r.parents = static_cast<uint32_t>(parents.size());
     write(to, i.name.data(), i.name.size());
     write(to, &r, sizeof r);
-    write(to, parents.data(), parents.size() * sizeof(SweepParent));
+    write(to, parents.data(), parents.size() * sizeof(SweepDot));
   }
   // Panels, whose steps are compared too; the rows that claim their shapes.
   for (const auto& [name, row] :
@@ -100,14 +100,14 @@ int main(int argc, char** argv) {
     r.shape = i.shape;
     r.seed = 1;
     r.tiles = 8;
-    const std::vector<SweepParent> parents = parents_from(r);
+    const std::vector<SweepDot> parents = parents_from(r);
     r.first_tile = 1000;
     r.tiles = 8;  // panels
     r.parents = static_cast<uint32_t>(parents.size());
     const std::string title = std::string("panel ") + name;
     write(to, title.data(), title.size());
     write(to, &r, sizeof r);
-    write(to, parents.data(), parents.size() * sizeof(SweepParent));
+    write(to, parents.data(), parents.size() * sizeof(SweepDot));
   }
   std::printf("%zu sweeps\n", seen.size());
   return to.good() ? 0 : 1;
