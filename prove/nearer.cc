@@ -183,7 +183,7 @@ NearerQuestion nearer_question(const Op& op, const Contender& first, const Conte
   if (factors)
     for (const Contender* unit : {&first, &second})
       asked.of_factors.push_back(narrow_factors_are_whole(op, *factors, *unit->plan));
-  if (first.plan && first.plan->outside) asked.nearest = products_are_exact(op, first, factors);
+  if (first.plan && first.plan->adds_outside) asked.nearest = products_are_exact(op, first, factors);
   std::vector<std::optional<Format>> domains = {factors};
   if (!factors && first.plan && second.plan && first.plan->narrow == second.plan->narrow)
     domains.insert(domains.begin(), first.plan->narrow);  // gives shorter formulas

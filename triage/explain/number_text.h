@@ -1,13 +1,11 @@
 // Numbers as people read them: bits, hexadecimal floating point, decimals.
 #pragma once
 
+#include "arithmetic/host_device.h"
 #include "core/format.h"
 #include "triage/explain/explanation.h"
 
 namespace mmafuzz {
-
-/// The magnitude, also of INT64_MIN.
-inline uint64_t magnitude_of(int64_t x) { return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x); }
 
 /// The last `digits` bits of a value, most significant first; bits beyond 64 are 0.
 std::string bits_text(uint64_t value, int digits);
