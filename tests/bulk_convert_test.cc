@@ -100,7 +100,7 @@ TEST_P(BulkTo, EqualsTheSlowRoundingInVectorsAndOneByOne) {
               return value;
             };
             const Rounded want = expected(sources[i], sources[i]);
-            const BulkResult one = conversion.one(sources[i], 1000 + i);
+            const BulkResult one = conversion.convert_one(sources[i], 1000 + i);
             const std::string where =
                 GetParam() + " " + name_of(mode) + " source " + to_hex(format("fp32"), sources[i]);
             ASSERT_EQ(one.encoding, want.encoding) << where;
@@ -109,7 +109,7 @@ TEST_P(BulkTo, EqualsTheSlowRoundingInVectorsAndOneByOne) {
             ASSERT_EQ(int(flags[i]), int(want.flags)) << where;
             ASSERT_EQ(result(plain), want.encoding) << where;
             const Rounded want_upper = expected(fp32_of_bf16(upper[i]), upper[i]);
-            const BulkResult one_upper = conversion.one(upper[i], 1000 + i);
+            const BulkResult one_upper = conversion.convert_one(upper[i], 1000 + i);
             ASSERT_EQ(one_upper.encoding, want_upper.encoding) << where;
             ASSERT_EQ(int(one_upper.flags), int(want_upper.flags)) << where;
             ASSERT_EQ(result(of_upper), want_upper.encoding) << where;
@@ -126,7 +126,7 @@ TEST_P(BulkTo, EveryEncodingSurvivesTheWayToFp32AndBack) {
   const WideningTable widen(f);
   const BulkConversion narrow(f, {});
   for (uint64_t e = 0; e <= f.container_mask(); ++e) {
-    const uint32_t back = narrow.one(widen[e], 0).encoding;
+    const uint32_t back = narrow.convert_one(widen[e], 0).encoding;
     const Number n = decode(f, e);
     if (n.cls == NumberClass::nan) {
       ASSERT_EQ(back, f.encode_nan()) << std::hex << e;
@@ -252,7 +252,7 @@ TEST(StochasticRounding, TheSameSeedGivesTheSameBitsOnEveryThreadCount) {
     for (std::thread& worker : workers) worker.join();
     EXPECT_EQ(together, alone) << threads;
   }
-  for (size_t i = 0; i < n; i += 1009) EXPECT_EQ(conversion.one(sources[i], i).encoding, alone[i]);
+  for (size_t i = 0; i < n; i += 1009) EXPECT_EQ(conversion.convert_one(sources[i], i).encoding, alone[i]);
   std::vector<uint8_t> other(n);
   BulkConversion(f, rule, 43).run(sources.data(), n, 0, other.data(), nullptr);
   EXPECT_NE(other, alone);

@@ -58,7 +58,8 @@ void scalar_kernel(benchmark::State& state, const char* to, Rounding rounding) {
   const BulkConversion conversion(format(to).fields(), RoundingRule{rounding}, 1);
   std::vector<uint16_t> results(elements);
   measure(state, [&] {
-    for (size_t i = 0; i < elements; ++i) results[i] = static_cast<uint16_t>(conversion.one(sources()[i], i).encoding);
+    for (size_t i = 0; i < elements; ++i)
+      results[i] = static_cast<uint16_t>(conversion.convert_one(sources()[i], i).encoding);
   });
 }
 BENCHMARK_CAPTURE(scalar_kernel, fp16_nearest, "fp16", Rounding::nearest_even);

@@ -28,8 +28,8 @@ constexpr size_t max_lanes = HWY_MAX_BYTES / 4;
 class Draws {
  public:
   Draws(uint64_t seed, int random_bits) : seed_(seed), random_bits_(random_bits) {}
-  HWY_INLINE V32 at(uint64_t first) const { return hn::Set(D32(), random_word(seed_, first, random_bits_)); }
-  HWY_INLINE V32 of(V32 sources) const { return at(hn::GetLane(sources)); }
+  HWY_INLINE V32 at_positions(uint64_t first) const { return hn::Set(D32(), random_word(seed_, first, random_bits_)); }
+  HWY_INLINE V32 of_sources(V32 sources) const { return at_positions(hn::GetLane(sources)); }
 
  private:
   uint64_t seed_;
@@ -65,12 +65,12 @@ class Draws {
  public:
   Draws(uint64_t seed, int random_bits) : seed_(CounterRng::stream(seed)), shift_(64 - random_bits) {}
 
-  HWY_INLINE V32 at(uint64_t first) const {
+  HWY_INLINE V32 at_positions(uint64_t first) const {
     const D64 d;
     const V64 index = hn::Add(hn::Iota(d, 0), hn::Set(d, first));
     return pack(words(index), words(hn::Add(index, hn::Set(d, hn::Lanes(d)))));
   }
-  HWY_INLINE V32 of(V32 sources) const {
+  HWY_INLINE V32 of_sources(V32 sources) const {
     const D64 d;
     const hn::Half<D32> half;
     return pack(words(hn::PromoteTo(d, hn::LowerHalf(half, sources))),
@@ -190,15 +190,15 @@ class Lanes {
     const auto special = less(hn::Set(d, 0x7f7fffffu), magnitude);
     if (HWY_UNLIKELY(!hn::AllFalse(d, special))) {
       const auto nan = less(hn::Set(d, 0x7f800000u), magnitude);
-      const V32 other =
+      const V32 special_result =
           hn::IfThenElse(nan, BySign(p_.nan[0], p_.nan[1])(sign), BySign(p_.infinity[0], p_.infinity[1])(sign));
-      result = hn::IfThenElse(special, other, result);
+      result = hn::IfThenElse(special, special_result, result);
       if (with_flags) {
         const bool any_nan = !p_.to.has_nan() || p_.to.has(policy::any_nan_invalid);
         const V32 quiet = hn::And(magnitude, hn::Set(d, any_nan ? 0 : 0x400000u));
-        const V32 of_nan = hn::IfThenElseZero(hn::Eq(quiet, hn::Zero(d)), hn::Set(d, flag::invalid));
+        const V32 nan_flags = hn::IfThenElseZero(hn::Eq(quiet, hn::Zero(d)), hn::Set(d, flag::invalid));
         raised = hn::IfThenElse(
-            special, hn::IfThenElse(nan, of_nan, BySign(p_.infinity_flags[0], p_.infinity_flags[1])(sign)), raised);
+            special, hn::IfThenElse(nan, nan_flags, BySign(p_.infinity_flags[0], p_.infinity_flags[1])(sign)), raised);
       }
     }
     if (p_.signless) {
@@ -292,11 +292,11 @@ class Lanes {
 };
 
 /// A vector of fp32 encodings from elements of 4 bytes (fp32) or 2 (bf16).
-HWY_INLINE V32 load_sources(const uint8_t* from, int bytes) {
+HWY_INLINE V32 load_sources(const uint8_t* sources, int bytes) {
   const D32 d;
-  if (bytes == 4) return hn::LoadU(d, reinterpret_cast<const uint32_t*>(from));
+  if (bytes == 4) return hn::LoadU(d, reinterpret_cast<const uint32_t*>(sources));
   return hn::ShiftLeft<16>(
-      hn::PromoteTo(d, hn::LoadU(hn::Rebind<uint16_t, D32>(), reinterpret_cast<const uint16_t*>(from))));
+      hn::PromoteTo(d, hn::LoadU(hn::Rebind<uint16_t, D32>(), reinterpret_cast<const uint16_t*>(sources))));
 }
 
 HWY_INLINE void store(V32 values, uint8_t* to, int bytes) {
@@ -313,17 +313,18 @@ HWY_INLINE void store(V32 values, uint8_t* to, int bytes) {
 
 /// Converts one vector of elements, the first of which is at `position`. `flags` is null without with_flags.
 template <Rounding rounding, bool with_flags>
-HWY_INLINE void convert_group(const BulkConversion& conversion, const Lanes<rounding, with_flags>& kernel,
-                              const Draws& draws, const uint8_t* from, int source_bytes, uint64_t position, uint8_t* to,
-                              uint8_t* flags) {
+HWY_INLINE void convert_group(const BulkConversion& conversion, const Lanes<rounding, with_flags>& converter,
+                              const Draws& draws, const uint8_t* sources, int source_bytes, uint64_t position,
+                              uint8_t* to, uint8_t* flags) {
   const D32 d;
   const int bytes = conversion.result_bytes();
-  const V32 source = load_sources(from, source_bytes);
+  const V32 source = load_sources(sources, source_bytes);
   V32 random = hn::Zero(d), raised = hn::Zero(d), slow;
   if (rounding == Rounding::stochastic)
-    random = conversion.draw_by() == DrawBy::source ? draws.of(source_bytes == 4 ? source : hn::ShiftRight<16>(source))
-                                                    : draws.at(position);
-  store(kernel.convert(source, random, raised, slow), to, bytes);
+    random = conversion.draw_by() == DrawBy::source
+                 ? draws.of_sources(source_bytes == 4 ? source : hn::ShiftRight<16>(source))
+                 : draws.at_positions(position);
+  store(converter.convert(source, random, raised, slow), to, bytes);
   if (with_flags) store(raised, flags, 1);
   if (HWY_LIKELY(hn::AllTrue(d, hn::Eq(slow, hn::Zero(d))))) return;
   HWY_ALIGN uint32_t source_of[max_lanes], is_slow[max_lanes];
@@ -331,11 +332,12 @@ HWY_INLINE void convert_group(const BulkConversion& conversion, const Lanes<roun
   hn::Store(slow, d, is_slow);
   for (size_t j = 0; j < hn::Lanes(d); ++j) {
     if (!is_slow[j]) continue;
-    const BulkResult one = source_bytes == 4 ? conversion.one(source_of[j], position + j)
-                                             : conversion.one(static_cast<uint16_t>(source_of[j] >> 16), position + j);
-    std::memcpy(to + j * static_cast<size_t>(bytes), &one.encoding,
-                static_cast<size_t>(bytes));  // little-endian, as columns are
-    if (with_flags) flags[j] = one.flags;
+    const BulkResult result = source_bytes == 4
+                                  ? conversion.convert_one(source_of[j], position + j)
+                                  : conversion.convert_one(static_cast<uint16_t>(source_of[j] >> 16), position + j);
+    // Little-endian, as columns are.
+    std::memcpy(to + j * static_cast<size_t>(bytes), &result.encoding, static_cast<size_t>(bytes));
+    if (with_flags) flags[j] = result.flags;
   }
 }
 
@@ -343,25 +345,26 @@ template <Rounding rounding, bool with_flags>
 void convert_all(const BulkConversion& conversion, const uint8_t* sources, int source_bytes, size_t count,
                  uint64_t first, uint8_t* results, uint8_t* flags) {
   const size_t lanes = hn::Lanes(D32());
-  const auto in = static_cast<size_t>(source_bytes), out = static_cast<size_t>(conversion.result_bytes());
-  const Lanes<rounding, with_flags> kernel(conversion.plan());
+  const auto source_size = static_cast<size_t>(source_bytes),
+             result_size = static_cast<size_t>(conversion.result_bytes());
+  const Lanes<rounding, with_flags> converter(conversion.plan());
   const Draws draws(conversion.seed(), conversion.plan().rule.random_bits);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes)
-    convert_group<rounding, with_flags>(conversion, kernel, draws, sources + i * in, source_bytes, first + i,
-                                        results + i * out, with_flags ? flags + i : nullptr);
+    convert_group<rounding, with_flags>(conversion, converter, draws, sources + i * source_size, source_bytes,
+                                        first + i, results + i * result_size, with_flags ? flags + i : nullptr);
   if (i == count) return;
   HWY_ALIGN uint8_t rest[max_lanes * 4] = {}, rest_results[max_lanes * 4], rest_flags[max_lanes];
-  std::memcpy(rest, sources + i * in, (count - i) * in);
-  convert_group<rounding, with_flags>(conversion, kernel, draws, rest, source_bytes, first + i, rest_results,
+  std::memcpy(rest, sources + i * source_size, (count - i) * source_size);
+  convert_group<rounding, with_flags>(conversion, converter, draws, rest, source_bytes, first + i, rest_results,
                                       rest_flags);
-  std::memcpy(results + i * out, rest_results, (count - i) * out);
+  std::memcpy(results + i * result_size, rest_results, (count - i) * result_size);
   if (with_flags) std::memcpy(flags + i, rest_flags, count - i);
 }
 
 template <bool with_flags>
-void by_rounding(const BulkConversion& c, const uint8_t* sources, int source_bytes, size_t count, uint64_t first,
-                 uint8_t* results, uint8_t* flags) {
+void convert_in_mode(const BulkConversion& c, const uint8_t* sources, int source_bytes, size_t count, uint64_t first,
+                     uint8_t* results, uint8_t* flags) {
   switch (c.plan().rule.rounding) {
     case Rounding::nearest_even:
       return convert_all<Rounding::nearest_even, with_flags>(c, sources, source_bytes, count, first, results, flags);
@@ -379,8 +382,8 @@ void by_rounding(const BulkConversion& c, const uint8_t* sources, int source_byt
 
 void convert(const BulkConversion& c, const uint8_t* sources, int source_bytes, size_t count, uint64_t first,
              uint8_t* results, uint8_t* flags) {
-  if (flags) return by_rounding<true>(c, sources, source_bytes, count, first, results, flags);
-  by_rounding<false>(c, sources, source_bytes, count, first, results, flags);
+  if (flags) return convert_in_mode<true>(c, sources, source_bytes, count, first, results, flags);
+  convert_in_mode<false>(c, sources, source_bytes, count, first, results, flags);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -36,14 +36,16 @@ class BulkConversion {
            uint8_t* flags) const;
 
   /// Converts the element at `position` by scalar code, from fp32 or bf16.
-  BulkResult one(uint32_t source, uint64_t position) const { return one(source, source, position); }
-  BulkResult one(uint16_t source, uint64_t position) const { return one(fp32_of_bf16(source), source, position); }
+  BulkResult convert_one(uint32_t source, uint64_t position) const { return convert_one(source, source, position); }
+  BulkResult convert_one(uint16_t source, uint64_t position) const {
+    return convert_one(fp32_of_bf16(source), source, position);
+  }
 
   uint64_t seed() const { return seed_; }
   DrawBy draw_by() const { return draw_by_; }
 
  private:
-  BulkResult one(uint32_t widened, uint64_t source, uint64_t position) const {
+  BulkResult convert_one(uint32_t widened, uint64_t source, uint64_t position) const {
     return convert_bulk(plan_, widened,
                         random_word(seed_, draw_by_ == DrawBy::source ? source : position, plan_.rule.random_bits));
   }

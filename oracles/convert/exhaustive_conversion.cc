@@ -20,10 +20,10 @@ class Boundaries {
   void add(mpfr_srcptr value) {
     Mpfr back(64);
     const float cut = mpfr_get_flt(value, MPFR_RNDZ);
-    const uint32_t at = std::bit_cast<uint32_t>(cut);
+    const uint32_t magnitude = std::bit_cast<uint32_t>(cut);
     mpfr_set_flt(back.get(), cut, MPFR_RNDN);
-    if (mpfr_equal_p(back.get(), value)) starts_.push_back(at);
-    starts_.push_back(at + 1);
+    if (mpfr_equal_p(back.get(), value)) starts_.push_back(magnitude);
+    starts_.push_back(magnitude + 1);
   }
   void add(uint32_t magnitude) { starts_.push_back(magnitude); }
 
@@ -40,48 +40,44 @@ class Boundaries {
 };
 
 std::vector<uint32_t> boundaries(const Format& to) {
-  Boundaries all;
+  Boundaries found;
   const FormatFields& f = to.fields();
   Mpfr value(128), next(128), middle(128);
   const auto add_middle = [&] {
     mpfr_add(middle.get(), value.get(), next.get(), MPFR_RNDN);
     mpfr_div_2ui(middle.get(), middle.get(), 1, MPFR_RNDN);
-    all.add(middle.get());
+    found.add(middle.get());
   };
   const uint64_t greatest = f.greatest_magnitude();
   set_from_encoding(value.get(), to, 0);
   for (uint64_t code = 0; code < greatest; ++code) {
-    all.add(value.get());
+    found.add(value.get());
     set_from_encoding(next.get(), to, f.in_container(code + 1));
     add_middle();
     mpfr_set(value.get(), next.get(), MPFR_RNDN);
   }
   // Overflow begins one step of the last binade above the greatest number, or half a step.
-  all.add(value.get());
+  found.add(value.get());
   set_from_encoding(middle.get(), to, f.in_container(greatest - 1));
   mpfr_sub(middle.get(), value.get(), middle.get(), MPFR_RNDN);
   mpfr_add(next.get(), value.get(), middle.get(), MPFR_RNDN);
-  if (mpfr_cmp_si_2exp(next.get(), 1, 128) < 0) {
-    all.add(next.get());
-    add_middle();
-  } else {  // the next step is 2^128, fp32's infinity
-    add_middle();
-  }
+  if (mpfr_cmp_si_2exp(next.get(), 1, 128) < 0) found.add(next.get());  // else the next step is fp32's infinity
+  add_middle();
   // Tiny after rounding: the greatest number of p bits below the least normal number 2^emin, and the middle of the two.
   for (const int bits : {f.precision(), f.precision() + 1}) {
     mpfr_set_sj_2exp(value.get(), (int64_t{1} << bits) - 1, f.emin() - bits, MPFR_RNDN);
-    all.add(value.get());
+    found.add(value.get());
   }
   mpfr_set_si_2exp(value.get(), 1, f.emin(), MPFR_RNDN);
-  all.add(value.get());
+  found.add(value.get());
   // The loop reads flushed subnormals as zero, but a directed mode rounds numbers above the greatest one to 2^emin.
   if (f.subnormals == SubnormalRule::flushed) {
     mpfr_set_sj_2exp(value.get(), static_cast<int64_t>(f.fraction_mask()), f.least_bit(), MPFR_RNDN);
-    all.add(value.get());
+    found.add(value.get());
   }
   // fp32's own classes: zero, subnormal, normal, infinity, signaling and quiet NaN.
-  for (const uint32_t edge : {1u, 0x00800000u, 0x7f800000u, 0x7f800001u, 0x7fc00000u}) all.add(edge);
-  return all.sorted();
+  for (const uint32_t edge : {1u, 0x00800000u, 0x7f800000u, 0x7f800001u, 0x7fc00000u}) found.add(edge);
+  return found.sorted();
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -90,24 +86,25 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 /// Index of the first of n elements that is not `expected`; n if all are.
 template <class Element>
-size_t first_other(const Element* from, size_t n, Element expected) {
+size_t first_other(const Element* elements, size_t n, Element expected) {
   constexpr size_t stride = 512;
   for (size_t i = 0; i < n; i += stride) {
     const size_t end = std::min(n, i + stride);
     Element different = 0;
-    for (size_t j = i; j < end; ++j) different |= static_cast<Element>(from[j] ^ expected);
+    for (size_t j = i; j < end; ++j) different |= static_cast<Element>(elements[j] ^ expected);
     if (!different) continue;
-    while (from[i] == expected) ++i;
+    while (elements[i] == expected) ++i;
     return i;
   }
   return n;
 }
 
-size_t first_other(const uint8_t* results, size_t bytes, size_t from, size_t n, uint64_t expected) {
+/// The same for n results of `bytes` bytes each, from number `first` on.
+size_t first_other(const uint8_t* results, size_t bytes, size_t first, size_t n, uint64_t expected) {
   switch (bytes) {
-    case 1: return first_other(results + from, n, static_cast<uint8_t>(expected));
-    case 2: return first_other(reinterpret_cast<const uint16_t*>(results) + from, n, static_cast<uint16_t>(expected));
-    default: return first_other(reinterpret_cast<const uint32_t*>(results) + from, n, static_cast<uint32_t>(expected));
+    case 1: return first_other(results + first, n, static_cast<uint8_t>(expected));
+    case 2: return first_other(reinterpret_cast<const uint16_t*>(results) + first, n, static_cast<uint16_t>(expected));
+    default: return first_other(reinterpret_cast<const uint32_t*>(results) + first, n, static_cast<uint32_t>(expected));
   }
 }
 
@@ -116,13 +113,13 @@ size_t first_other(const uint8_t* results, size_t bytes, size_t from, size_t n, 
 std::vector<ConversionSegment> conversion_segments(const Op& op, unsigned threads) {
   const std::vector<uint32_t> starts = boundaries(op.d);
   std::vector<ConversionSegment> segments(2 * starts.size());
-  constexpr size_t part = 1024;
-  in_parallel(threads, (segments.size() + part - 1) / part, [&](size_t p) {
-    for (size_t i = p * part; i < std::min(segments.size(), (p + 1) * part); ++i) {
+  constexpr size_t per_part = 1024;
+  in_parallel(threads, (segments.size() + per_part - 1) / per_part, [&](size_t p) {
+    for (size_t i = p * per_part; i < std::min(segments.size(), (p + 1) * per_part); ++i) {
       const uint32_t sign = i < starts.size() ? 0 : 0x80000000u;
-      const size_t at = i % starts.size();
-      const uint32_t first = starts[at] | sign,
-                     last = (at + 1 < starts.size() ? starts[at + 1] - 1 : 0x7fffffffu) | sign;
+      const size_t start = i % starts.size();
+      const uint32_t first = starts[start] | sign,
+                     last = (start + 1 < starts.size() ? starts[start + 1] - 1 : 0x7fffffffu) | sign;
       const MpfrRounded begin = mpfr_convert(op, first), end = first == last ? begin : mpfr_convert(op, last);
       if (begin.encoding != end.encoding || begin.flags != end.flags)
         throw std::logic_error("MPFR converts " + to_hex(op.a, first) + " and " + to_hex(op.a, last) +

@@ -23,14 +23,16 @@ class Splitter {
   /// Writes x.size() encodings, of the narrow format's storage_bytes() each, to main and residual.
   void split(const std::vector<uint32_t>& x, bool by_host, uint8_t* main, uint8_t* residual) const {
     if (!by_host) return one_by_one(x, main, residual);
-    bulk_.run(x.data(), x.size(), 0, main, nullptr);
+    constexpr uint64_t first = 0;
+    constexpr uint8_t* no_flags = nullptr;
+    bulk_.run(x.data(), x.size(), first, main, no_flags);
     std::vector<uint32_t> rest(x.size());
     widen(main, rest);
     const float factor = std::ldexp(1.0f, scale_);
     // Subtraction and scaling are exact, or overflow as the rounding to the narrow format would.
     for (size_t i = 0; i < x.size(); ++i)
       rest[i] = std::bit_cast<uint32_t>((std::bit_cast<float>(x[i]) - std::bit_cast<float>(rest[i])) * factor);
-    bulk_.run(rest.data(), rest.size(), 0, residual, nullptr);
+    bulk_.run(rest.data(), rest.size(), first, residual, no_flags);
   }
 
  private:
@@ -133,12 +135,12 @@ class CorrectedSgemm final : public Unit {
                  bytes = size_t(plan_.unit_k) * size_t(plan_.narrow.storage_bytes()), line = bytes * size_t(chunks_),
                  skipped = bytes * size_t(chunk);
     std::vector<Column>& inputs = group.dots.inputs();
-    size_t at = 0;
+    size_t dot = 0;
     for (size_t index = 0; index < group.cases; ++index)
       for (size_t i = 0; i < m; ++i)
-        for (size_t j = 0; j < n; ++j, ++at) {
-          std::memcpy(inputs[0].data() + at * bytes, &(group.*part_a).a[(index * m + i) * line + skipped], bytes);
-          std::memcpy(inputs[1].data() + at * bytes, &(group.*part_b).b[(index * n + j) * line + skipped], bytes);
+        for (size_t j = 0; j < n; ++j, ++dot) {
+          std::memcpy(inputs[0].data() + dot * bytes, &(group.*part_a).a[(index * m + i) * line + skipped], bytes);
+          std::memcpy(inputs[1].data() + dot * bytes, &(group.*part_b).b[(index * n + j) * line + skipped], bytes);
         }
     std::memcpy(inputs[2].data(), sums.data(), 4 * sums.size());
     Outcomes outcomes;
@@ -162,31 +164,33 @@ class CorrectedSgemm final : public Unit {
     Sums correction = one_chain ? start : zero;
     if (plan_.residual_product) {
       chain(group, &Group::residual, &Group::residual, correction);
-      for (size_t at = 0; at < count; ++at) correction[at] = fp32.times_power(correction[at], -plan_.scale);
+      for (size_t element = 0; element < count; ++element)
+        correction[element] = fp32.times_power(correction[element], -plan_.scale);
     }
     Sums mixed = plan_.scale == 0 ? correction : zero;
     chain(group, &Group::main, &Group::residual, mixed);
     chain(group, &Group::residual, &Group::main, mixed);
-    for (size_t at = 0; at < count; ++at)
-      correction[at] = fp32.times_power(
-          plan_.scale == 0 || !plan_.residual_product ? mixed[at] : fp32.add(correction[at], mixed[at]), -plan_.scale);
+    for (size_t element = 0; element < count; ++element)
+      correction[element] = fp32.times_power(
+          plan_.scale == 0 || !plan_.residual_product ? mixed[element] : fp32.add(correction[element], mixed[element]),
+          -plan_.scale);
 
     Sums product = one_chain ? correction : plan_.adds_outside ? zero : start;
     if (plan_.adds_outside) {
       for (int chunk = 0; chunk < chunks_; ++chunk) {
         Sums partial = zero;
         add_dots(group, &Group::main, &Group::main, chunk, partial);
-        for (size_t at = 0; at < count; ++at)
-          product[at] = chunk == 0 ? partial[at] : fp32.add(product[at], partial[at]);
+        for (size_t element = 0; element < count; ++element)
+          product[element] = chunk == 0 ? partial[element] : fp32.add(product[element], partial[element]);
       }
     } else {
       chain(group, &Group::main, &Group::main, product);
     }
-    for (size_t at = 0; at < count; ++at) {
-      uint32_t d = one_chain ? product[at] : fp32.add(product[at], correction[at]);
-      if (op_.has_alpha_beta()) d = with_scalars(fp32, d, c[at]);
-      else if (plan_.adds_outside) d = fp32.add(d, c[at]);
-      outcomes.results.set(first + at / elements, static_cast<int>(at % elements), d);
+    for (size_t element = 0; element < count; ++element) {
+      uint32_t d = one_chain ? product[element] : fp32.add(product[element], correction[element]);
+      if (op_.has_alpha_beta()) d = with_scalars(fp32, d, c[element]);
+      else if (plan_.adds_outside) d = fp32.add(d, c[element]);
+      outcomes.results.set(first + element / elements, static_cast<int>(element % elements), d);
     }
   }
 

@@ -217,10 +217,10 @@ void OzakiGemm::queue_dots(const Slices& s, int first_row, int last_row, Purpose
 
 void OzakiGemm::accumulate(std::span<const DotQueue::Dot> dots, const Outcomes& outcomes, Accumulators& sums) const {
   const DotValues values(dot_op_.d.fields(), outcomes);
-  for (size_t at = 0; at < dots.size(); ++at) {
-    const DotQueue::Dot& dot = dots[at];
-    if (!outcomes.has_answer(at)) sums.answered[dot.element] = 0;
-    const double value = values[at];
+  for (size_t i = 0; i < dots.size(); ++i) {
+    const DotQueue::Dot& dot = dots[i];
+    if (!outcomes.has_answer(i)) sums.answered[dot.element] = 0;
+    const double value = values[i];
     if (plan_.sum == Summation::fp64) {
       sums.fp64[dot.element] += value * times_power(1, dot.weight);
     } else if (!std::isfinite(value)) {
@@ -298,9 +298,9 @@ std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a,
     });
     queue_dots(s, first, last, Purpose::product, queue);
     queue.flush();
-    for (size_t at = 0, e = size_t(first) * size_t(n); e < size_t(last) * size_t(n); ++at, ++e) {
-      if (!sums.answered[at]) answered = false;
-      d[e] = finish({shape, a, b, c}, info, e, sums, at);
+    for (size_t sum_index = 0, e = size_t(first) * size_t(n); e < size_t(last) * size_t(n); ++sum_index, ++e) {
+      if (!sums.answered[sum_index]) answered = false;
+      d[e] = finish({shape, a, b, c}, info, e, sums, sum_index);
     }
   };
   const int threads = std::clamp(plan_.threads, 1, std::max(m, 1));
@@ -329,9 +329,9 @@ void OzakiGemm::multiply_all(const Shape& shape, std::vector<Product>& products)
     Product& p = products[i];
     p.d.resize(elements);
     for (size_t e = 0; e < elements; ++e) {
-      const size_t at = i * elements + e;
-      if (!sums.answered[at]) p.answered = false;
-      p.d[e] = finish({shape, p.a.data(), p.b.data(), p.c.data()}, info[i], e, sums, at);
+      const size_t sum_index = i * elements + e;
+      if (!sums.answered[sum_index]) p.answered = false;
+      p.d[e] = finish({shape, p.a.data(), p.b.data(), p.c.data()}, info[i], e, sums, sum_index);
     }
   }
 }
@@ -408,9 +408,9 @@ std::vector<int64_t> OzakiGemm::inexact_slice_products(const Shape& shape, const
   std::vector<int64_t> inexact(products.size());
   DotQueue queue(*dot_, dot_op_, [&](std::span<const DotQueue::Dot> dots, const Outcomes& outcomes) {
     const DotValues values(dot_op_.d.fields(), outcomes);
-    for (size_t at = 0; at < dots.size(); ++at)
-      inexact[dots[at].element / elements] +=
-          outcomes.has_answer(at) && values[at] != static_cast<double>(dots[at].integer);
+    for (size_t dot = 0; dot < dots.size(); ++dot)
+      inexact[dots[dot].element / elements] +=
+          outcomes.has_answer(dot) && values[dot] != static_cast<double>(dots[dot].integer);
   });
   for (size_t i = 0; i < products.size(); ++i) {
     const Slices s = slice(shape, products[i].a.data(), products[i].b.data());

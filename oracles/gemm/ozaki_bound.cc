@@ -9,9 +9,9 @@ constexpr int u_exponent = -53;    ///< 2^u_exponent is fp64's unit roundoff u
 constexpr int least_half = -1075;  ///< 2^least_half is half of fp64's least subnormal number
 
 /// An upper bound on what the digits that are left out contribute to a * b.
-Bound omitted(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& in,
+Bound omitted(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& element,
               const Bound& sum_a, const Bound& sum_b) {
-  const auto k = static_cast<long>(in.a.size());
+  const auto k = static_cast<long>(element.a.size());
   Bound all;
   if (cuts.needed_a > r.slices_a) all += sum_b * Bound::power(cuts.top_a - r.slices_a * r.widths.a);
   if (cuts.needed_b > r.slices_b) all += sum_a * Bound::power(cuts.top_b - r.slices_b * r.widths.b);
@@ -27,25 +27,25 @@ Bound omitted(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& 
 
 }  // namespace
 
-bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& in,
+bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& element,
                         uint64_t result, JudgedError* judged) {
   const Op& op = engine.op();
   exact::Mpfr exact_value(element_precision);
-  element_value(op, in, exact_value.get());
+  element_value(op, element, exact_value.get());
   if (!mpfr_number_p(exact_value.get())) return true;
   const FormatFields& d = op.d.fields();
   const Format fp64 = format("fp64");
   const Bound alpha = Bound::scalar(op, op.alpha), beta = Bound::scalar(op, op.beta);
   Bound sum_a, sum_b, sum_ab;
-  for (size_t l = 0; l < in.a.size(); ++l) {
-    const Bound x = Bound::magnitude(op.a, in.a[l]), y = Bound::magnitude(op.b, in.b[l]);
+  for (size_t l = 0; l < element.a.size(); ++l) {
+    const Bound x = Bound::magnitude(op.a, element.a[l]), y = Bound::magnitude(op.b, element.b[l]);
     sum_a += x;
     sum_b += y;
     sum_ab += x * y;
   }
   const Bound u = Bound::power(u_exponent);
-  Bound product_error = omitted(engine, r, cuts, in, sum_a, sum_b);
-  Bound addend = beta * Bound::magnitude(op.c, in.c);
+  Bound product_error = omitted(engine, r, cuts, element, sum_a, sum_b);
+  Bound addend = beta * Bound::magnitude(op.c, element.c);
   if (mpfr_zero_p(beta.get())) addend = Bound();
   if (mpfr_zero_p(alpha.get())) sum_ab = product_error = Bound();
   Bound rounding;

@@ -1,4 +1,4 @@
-// The proven error bound of the Ozaki scheme, element by element (README.md derives it).
+// The error bound of the Ozaki scheme, element by element (README.md derives it).
 #pragma once
 
 #include "oracles/exact/exact_gemm.h"

@@ -141,13 +141,10 @@ class OzakiFamily final : public SchemeFamily<NamedPlan> {
 
 }  // namespace
 
-const std::vector<std::string>& ozaki_slices() {
-  static const std::vector<std::string> all = [] {
-    std::vector<std::string> names;
-    for (const Default& d : defaults) names.push_back(d.slice);
-    return names;
-  }();
-  return all;
+std::vector<std::string> ozaki_slices() {
+  std::vector<std::string> names;
+  for (const Default& d : defaults) names.push_back(d.slice);
+  return names;
 }
 
 Result<NamedPlan> parse_ozaki_plan(const std::string& slice, std::string_view parameters) {

@@ -36,6 +36,6 @@ Result<NamedPlan> parse_ozaki_plan(const std::string& slice, std::string_view pa
 Result<OzakiGemm> make_ozaki(const NamedPlan& plan, const Op& op, int64_t k, const Registry& registry);
 
 /// The slice formats that have a default dot unit.
-const std::vector<std::string>& ozaki_slices();
+std::vector<std::string> ozaki_slices();
 
 }  // namespace mmafuzz::gemm

@@ -1,4 +1,4 @@
-// The proven error bound of a matrix product of a scheme of slices (`ozaki:`) or of residues (`ozaki2:`), element by
+// The error bound of a matrix product of a scheme of slices (`ozaki:`) or of residues (`ozaki2:`), element by
 // element: README.md derives it.
 #pragma once
 

@@ -78,8 +78,8 @@ std::string ResidueGemm::wrong_stage(const Batch& batch, size_t index) const {
   const Stages s = stages(matrices.a, matrices.b);
   const auto n = size_t(op_.n), k = size_t(op_.k);
   bool residues_wrong = false;
-  for (size_t at = 0; at < matrices.c.size(); ++at) {
-    const size_t i = at / n, j = at % n;
+  for (size_t element = 0; element < matrices.c.size(); ++element) {
+    const size_t i = element / n, j = element % n;
     if (s.a.special[i] || s.b.special[j]) continue;
     cpp_int sum = 0, magnitudes = 0;
     for (size_t l = 0; l < k; ++l) {
@@ -89,14 +89,14 @@ std::string ResidueGemm::wrong_stage(const Batch& batch, size_t index) const {
       magnitudes += abs(term);
     }
     if (magnitudes > constants_->greatest) return "scaling";
-    for (size_t p = 0; p < moduli_.size(); ++p) residues_wrong |= (sum - s.residues[p][at]) % moduli_[p] != 0;
+    for (size_t p = 0; p < moduli_.size(); ++p) residues_wrong |= (sum - s.residues[p][element]) % moduli_[p] != 0;
   }
   if (residues_wrong) return "residues";
   Outcomes outcomes;
   run(batch.part(index), outcomes);
-  for (size_t at = 0; at < matrices.c.size(); ++at)
-    if (!within_bound(matrices.a, matrices.b, matrices.c[at], s.scales, int(at / n), int(at % n),
-                      outcomes.results.get(0, int(at))))
+  for (size_t element = 0; element < matrices.c.size(); ++element)
+    if (!within_bound(matrices.a, matrices.b, matrices.c[element], s.scales, int(element / n), int(element % n),
+                      outcomes.results.get(0, int(element))))
       return "reconstruction";
   return "";
 }

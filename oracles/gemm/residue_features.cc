@@ -37,7 +37,7 @@ int doubling_class(double bits, int last) {
   return bits < 1 ? 1 : std::min(last, 2 + static_cast<int>(std::log2(bits)));
 }
 /// Class 0 to 2 of a modulus: the first, the last, or another.
-int place_class(size_t at, size_t moduli) { return at == 0 ? 0 : at + 1 == moduli ? 1 : 2; }
+int place_class(size_t index, size_t moduli) { return index == 0 ? 0 : index + 1 == moduli ? 1 : 2; }
 /// Class 0 to 3 of a residue: zero, p/2 of an even p, the greatest magnitude below p/2, or another.
 int residue_class(int residue, int p) {
   const int left = (p - 1) / 2 - std::abs(residue);
@@ -59,12 +59,12 @@ void ResidueGemm::observe(const Batch& batch, const std::function<void(size_t, i
     const Stages s = stages(matrices.a, matrices.b);
     const auto reach_of_factors = [&](const Lines& numbers, const Lines& integers, const std::vector<int>& scales,
                                       Group shift, Group cut) {
-      for (size_t at = 0; at < integers.number.size(); ++at) {
-        const double integer = integers.number[at];
-        if (numbers.number[at] == 0) continue;
+      for (size_t element = 0; element < integers.number.size(); ++element) {
+        const double integer = integers.number[element];
+        if (numbers.number[element] == 0) continue;
         // The length of the integer in bits, and what truncation loses.
         reach(shift, integer == 0 ? 0 : std::ilogb(integer) < 53 ? 1 : std::ilogb(integer) < 61 ? 2 : 3);
-        const double rest = std::fabs(std::ldexp(numbers.number[at], scales[at / k])) - std::fabs(integer);
+        const double rest = std::fabs(std::ldexp(numbers.number[element], scales[element / k])) - std::fabs(integer);
         reach(cut, rest == 0 ? 0 : rest < 0.5 ? 1 : 2);
       }
     };
@@ -80,17 +80,19 @@ void ResidueGemm::observe(const Batch& batch, const std::function<void(size_t, i
     std::vector<const int*> residues_by_modulus;
     for (const std::vector<int>& of_modulus : s.residues) residues_by_modulus.push_back(of_modulus.data());
     const std::vector<double> integers = weighted(residues_by_modulus.data(), matrices.c.size());
-    for (size_t at = 0; at < matrices.c.size(); ++at) {
-      const size_t i = at / n, j = at % n;
+    for (size_t element = 0; element < matrices.c.size(); ++element) {
+      const size_t i = element / n, j = element % n;
       if (s.a.special[i] || s.b.special[j]) continue;
       double magnitudes = 0, weights = 0;
       for (size_t l = 0; l < k; ++l) magnitudes += std::fabs(s.a.numbers_of(i)[l] * s.b.numbers_of(j)[l]);
-      for (size_t p = 0; p < moduli_.size(); ++p) weights = std::fma(constants_->whole[p], s.residues[p][at], weights);
+      for (size_t p = 0; p < moduli_.size(); ++p)
+        weights = std::fma(constants_->whole[p], s.residues[p][element], weights);
       if (magnitudes > 0) reach(headroom, doubling_class(constants_->log_of_greatest - std::log2(magnitudes), 7));
       const double multiple = weights * constants_->inverse, off = std::fabs(multiple - std::nearbyint(multiple));
       reach(quotient, off < 0.25 ? 0 : off < 0.375 ? 1 : off < 0.4375 ? 2 : off < 0.46875 ? 3 : off < 0.484375 ? 4 : 5);
-      reach(cancelled, integers[at] == 0 ? 0 : doubling_class(std::log2(magnitudes / std::fabs(integers[at])), 7));
-      const double number = std::ldexp(integers[at], -(s.scales.a[i] + s.scales.b[j]));
+      reach(cancelled,
+            integers[element] == 0 ? 0 : doubling_class(std::log2(magnitudes / std::fabs(integers[element])), 7));
+      const double number = std::ldexp(integers[element], -(s.scales.a[i] + s.scales.b[j]));
       const FormatFields& d = op_.d.fields();
       const int exponent = number == 0 ? 0 : std::isinf(number) ? d.emax() + 1 : std::ilogb(number);
       reach(undone, number == 0               ? 0

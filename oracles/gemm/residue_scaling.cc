@@ -26,15 +26,15 @@ std::vector<int> tops_of(const ResidueGemm::Lines& x) {
 /// first `counted` numbers of each line; the others are 0.
 std::vector<int8_t> leading_bits(const ResidueGemm::Lines& x, const std::vector<int>& tops, size_t counted,
                                  bool rounds_up) {
-  std::vector<int8_t> all(x.number.size(), 0);
+  std::vector<int8_t> result(x.number.size(), 0);
   for (size_t line = 0; line < x.count; ++line)
     for (size_t l = 0; l < counted; ++l) {
       const double magnitude = std::fabs(x.numbers_of(line)[l]);
       if (magnitude == 0) continue;
       const double bits = std::ldexp(magnitude, 5 - tops[line]);
-      all[line * x.length + l] = static_cast<int8_t>(rounds_up ? std::max(std::ceil(bits), 1.0) : bits);
+      result[line * x.length + l] = static_cast<int8_t>(rounds_up ? std::max(std::ceil(bits), 1.0) : bits);
     }
-  return all;
+  return result;
 }
 
 }  // namespace
@@ -65,10 +65,10 @@ ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
                               bits_b = leading_bits(b, top_b, counted, !greatest_only);
     std::vector<int32_t> sums(a.count * b.count);
     s8_product(a.count, b.count, a.length, bits_a.data(), bits_b.data(), sums.data());
-    for (size_t i = 0, at = 0; i < a.count; ++i)
-      for (size_t j = 0; j < b.count; ++j, ++at) {
-        max_a[i] = std::max(max_a[i], sums[at]);
-        max_b[j] = std::max(max_b[j], sums[at]);
+    for (size_t i = 0, element = 0; i < a.count; ++i)
+      for (size_t j = 0; j < b.count; ++j, ++element) {
+        max_a[i] = std::max(max_a[i], sums[element]);
+        max_b[j] = std::max(max_b[j], sums[element]);
       }
   }
   const auto scale_of = [&](const double* line, int top, int32_t greatest_product) {

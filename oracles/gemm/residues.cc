@@ -159,10 +159,10 @@ namespace {
 /// Encodings of fp64 or fp32, row-major, as `count` lines, which are the rows.
 ResidueGemm::Lines lines_of(const FormatFields& f, const std::vector<uint64_t>& codes, size_t count) {
   ResidueGemm::Lines x{count, codes.size() / count, std::vector<double>(codes.size()), std::vector<uint8_t>(count, 0)};
-  for (size_t at = 0; at < codes.size(); ++at) {
-    const double number = host_value(f, codes[at]);
-    if (std::isfinite(number)) x.number[at] = number;
-    else x.special[at / x.length] = 1;
+  for (size_t i = 0; i < codes.size(); ++i) {
+    const double number = host_value(f, codes[i]);
+    if (std::isfinite(number)) x.number[i] = number;
+    else x.special[i / x.length] = 1;
   }
   return x;
 }
@@ -186,7 +186,7 @@ ResidueGemm::Lines ResidueGemm::columns_of(const std::vector<uint64_t>& b) const
 
 std::vector<int64_t> ResidueGemm::host_sums(const Factors& factors) const {
   const auto m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), chain = size_t(exact_products_);
-  std::vector<int64_t> all(m * n, 0);
+  std::vector<int64_t> totals(m * n, 0);
   std::vector<int32_t> sums(m * n);
   for (size_t first = 0; first < k; first += chain) {
     const size_t length = std::min(chain, k - first);
@@ -198,21 +198,21 @@ std::vector<int64_t> ResidueGemm::host_sums(const Factors& factors) const {
       return narrow;
     };
     s8_product(m, n, length, in_s8(factors.a, m).data(), in_s8(factors.b, n).data(), sums.data());
-    for (size_t at = 0; at < all.size(); ++at) all[at] += sums[at];
+    for (size_t i = 0; i < totals.size(); ++i) totals[i] += sums[i];
   }
-  return all;
+  return totals;
 }
 
 std::vector<std::vector<int64_t>> ResidueGemm::sums(const std::vector<Factors>& factors) const {
   if (multiplies_here_) {
-    std::vector<std::vector<int64_t>> all;
-    for (const Factors& product : factors) all.push_back(host_sums(product));
-    return all;
+    std::vector<std::vector<int64_t>> totals;
+    for (const Factors& product : factors) totals.push_back(host_sums(product));
+    return totals;
   }
   const auto m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), unit_k = size_t(plan_.unit_k);
   const bool integer = plan_.narrow.fields().integer;
   const uint8_t* codes = constants_->codes.data() + 256;
-  std::vector<std::vector<int64_t>> all(factors.size(), std::vector<int64_t>(m * n, 0));
+  std::vector<std::vector<int64_t>> totals(factors.size(), std::vector<int64_t>(m * n, 0));
   Batch dots(dot_op_);
   dots.resize(factors.size() * m * n);
   const size_t bytes = 4 * factors.size() * m * n;  // of c and of the results
@@ -235,32 +235,32 @@ std::vector<std::vector<int64_t>> ResidueGemm::sums(const std::vector<Factors>& 
           }
     dot_->run(dots, outcomes);
     const bool ends = (first + unit_k) % chain == 0 || first + unit_k >= k;
-    for (size_t at = 0; ends && at < dots.size(); ++at) {
-      const auto bits = static_cast<uint32_t>(outcomes.results.get(at));
-      all[at / (m * n)][at % (m * n)] +=
+    for (size_t dot = 0; ends && dot < dots.size(); ++dot) {
+      const auto bits = static_cast<uint32_t>(outcomes.results.get(dot));
+      totals[dot / (m * n)][dot % (m * n)] +=
           integer ? int64_t{static_cast<int32_t>(bits)} : static_cast<int64_t>(std::bit_cast<float>(bits));
     }
     std::memcpy(dots.inputs()[2].data(), outcomes.results.data(), bytes);
   }
-  return all;
+  return totals;
 }
 
 std::vector<int> ResidueGemm::residues(const Lines& integers, size_t modulus_index) const {
   const int p = moduli_[modulus_index];
-  std::vector<int> all(integers.number.size());
-  centred_residues(integers.number.data(), all.size(), p, all.data());
+  std::vector<int> result(integers.number.size());
+  centred_residues(integers.number.data(), result.size(), p, result.data());
   const int next_p = moduli_[(modulus_index + 1) % moduli_.size()];
-  for (size_t i = 0; i < all.size() && plan_.flaw == ResidueFlaw::wrong_power; ++i) {
+  for (size_t i = 0; i < result.size() && plan_.flaw == ResidueFlaw::wrong_power; ++i) {
     const double x = integers.number[i];
     if (x == 0) continue;
     const int last = std::ilogb(x) - 52 + std::countr_zero(std::bit_cast<uint64_t>(x) | uint64_t{1} << 52);
     int power = 1;
     for (int bit = 0; bit < last; ++bit) power = 2 * power % next_p;
-    all[i] = centred(int64_t{centred(static_cast<int64_t>(std::ldexp(x, -last)), p)} * power, p);
+    result[i] = centred(int64_t{centred(static_cast<int64_t>(std::ldexp(x, -last)), p)} * power, p);
   }
-  for (size_t i = 0; i < all.size() && plan_.flaw == ResidueFlaw::unsigned_residue; ++i)
-    if (2 * all[i] == -p) all[i] = plan_.narrow.fields().integer ? 127 : all[i] + p - 1;
-  return all;
+  for (size_t i = 0; i < result.size() && plan_.flaw == ResidueFlaw::unsigned_residue; ++i)
+    if (2 * result[i] == -p) result[i] = plan_.narrow.fields().integer ? 127 : result[i] + p - 1;
+  return result;
 }
 
 void ResidueGemm::add_factors(const Lines& a, const Lines& b, size_t modulus_index,
@@ -316,11 +316,11 @@ std::string ResidueGemm::greatest_integer() const { return constants_->greatest.
 std::vector<double> ResidueGemm::weighted(const int* const* residues, size_t count) const {
   const Constants& c = *constants_;
   const bool pairs = uses_pairs();
-  std::vector<double> all(count);
+  std::vector<double> numbers(count);
   weighted_sums({moduli_.size(), pairs ? c.high.data() : c.whole.data(), pairs ? c.low.data() : nullptr, c.inverse,
                  c.product_high, c.product_low, plan_.flaw == ResidueFlaw::truncated_quotient},
-                residues, count, all.data());
-  return all;
+                residues, count, numbers.data());
+  return numbers;
 }
 
 uint64_t ResidueGemm::exactly_reconstructed(const int* const* residues, size_t element, int exponent) const {
@@ -369,9 +369,9 @@ ResidueGemm::Stages ResidueGemm::stages(const std::vector<uint64_t>& a, const st
   for (size_t p = 0; p < moduli_.size(); ++p) {
     add_factors(s.a, s.b, p, factors);
     if (factors.size() < max_products && p + 1 < moduli_.size()) continue;
-    const std::vector<std::vector<int64_t>> all = sums(factors);
-    for (size_t product = 0; product < all.size(); product += size_t(products_of_modulus(plan_.narrow)))
-      s.residues.push_back(product_modulo(s.residues.size(), &all[product]));
+    const std::vector<std::vector<int64_t>> all_sums = sums(factors);
+    for (size_t product = 0; product < all_sums.size(); product += size_t(products_of_modulus(plan_.narrow)))
+      s.residues.push_back(product_modulo(s.residues.size(), &all_sums[product]));
     factors.clear();
   }
   return s;
@@ -391,33 +391,33 @@ void ResidueGemm::multiply(const Batch& batch, size_t index, Column& results) co
   for (const std::vector<int>& of_modulus : s.residues) residues.push_back(of_modulus.data());
   const bool is_exact = plan_.sum == ResidueSum::exact;
   const std::vector<double> integers = is_exact ? std::vector<double>() : weighted(residues.data(), matrices.c.size());
-  Element element;
-  for (size_t at = 0; at < matrices.c.size(); ++at) {
-    const size_t i = at / n, j = at % n;
-    const Exact addend = to_exact(decode(op_.c.fields(), matrices.c[at]));
+  Element operands;
+  for (size_t element = 0; element < matrices.c.size(); ++element) {
+    const size_t i = element / n, j = element % n;
+    const Exact addend = to_exact(decode(op_.c.fields(), matrices.c[element]));
     bool may_be_all_zero = !scalars.reads_c() || addend.cls == NumberClass::zero;
     for (size_t p = 0; p < residues.size() && may_be_all_zero; ++p)
-      may_be_all_zero = residues[p][at] == 0 || !scalars.reads_products();
+      may_be_all_zero = residues[p][element] == 0 || !scalars.reads_products();
     // Residues have no infinity, no NaN and no sign of a zero: such results are taken from the exact sum.
     const bool special = scalars.meets_special(s.a.special[i] || s.b.special[j], addend);
     bool all_zero = may_be_all_zero;
     if (special || may_be_all_zero) {
-      element.load(op_, matrices, at);
+      operands.load(op_, matrices, element);
       for (size_t l = 0; l < k; ++l)
-        all_zero &=
-            !scalars.reads_products() || is_zero(op_.a.fields(), element.a[l]) || is_zero(op_.b.fields(), element.b[l]);
+        all_zero &= !scalars.reads_products() || is_zero(op_.a.fields(), operands.a[l]) ||
+                    is_zero(op_.b.fields(), operands.b[l]);
     }
     if (special || all_zero) {
-      results.set(index, int(at), exact_element(ExactBy::accumulator, op_, element));
+      results.set(index, int(element), exact_element(ExactBy::accumulator, op_, operands));
       continue;
     }
     const int scale = s.scales.a[i] + (plan_.flaw == ResidueFlaw::late_scale ? s.scales.a[i] : s.scales.b[j]);
     uint64_t product_code = d.encode_zero(false);
     if (scalars.reads_products())
-      product_code =
-          is_exact ? exactly_reconstructed(residues.data(), at, -scale) : encoded(d, times_power(integers[at], -scale));
+      product_code = is_exact ? exactly_reconstructed(residues.data(), element, -scale)
+                              : encoded(d, times_power(integers[element], -scale));
     if (!op_.has_alpha_beta()) {
-      results.set(index, int(at), host_sum(d, product_code, matrices.c[at]));
+      results.set(index, int(element), host_sum(d, product_code, matrices.c[element]));
       continue;
     }
     Exact product = to_exact(decode(d, product_code)), scaled_addend;
@@ -425,7 +425,7 @@ void ResidueGemm::multiply(const Batch& batch, size_t index, Column& results) co
     const Exact zero;
     if (product.significand != 0) product = rounded(exact_product(scalars.alpha, product), zero);
     if (scalars.reads_c()) scaled_addend = rounded(exact_product(scalars.beta, addend), zero);
-    results.set(index, int(at), add_exact(d, product, scaled_addend, {}).encoding);
+    results.set(index, int(element), add_exact(d, product, scaled_addend, {}).encoding);
   }
 }
 

@@ -69,16 +69,16 @@ class ScaledGemm final : public Unit {
     for (size_t first = 0; first < elements; first += max_dots) {
       const size_t count = std::min(max_dots, elements - first);
       const std::vector<uint32_t> sums = chains(fp32, a, b, first, count);
-      for (size_t at = 0; at < count; ++at) {
-        const auto row = int((first + at) / size_t(op_.n)), column = int((first + at) % size_t(op_.n));
-        uint32_t sum = sums[at], factor = fp32.times(a.tensor_scale, b.tensor_scale);
+      for (size_t dot = 0; dot < count; ++dot) {
+        const auto row = int((first + dot) / size_t(op_.n)), column = int((first + dot) % size_t(op_.n));
+        uint32_t sum = sums[dot], factor = fp32.times(a.tensor_scale, b.tensor_scale);
         if (plan_.scaled_by == ScaledBy::end && plan_.applies_scales_in_turn()) {
           sum = fp32.times(sum, scale_in_fp32(b, column, 0));
           factor = scale_in_fp32(a, row, 0);
         } else if (plan_.scaled_by == ScaledBy::end) {
           factor = product_of_scales(fp32, a, row, b, column, 0);
         }
-        results.set(index, int(first + at), fp32.fma(sum, factor, uint32_t(matrices.c[first + at])));
+        results.set(index, int(first + dot), fp32.fma(sum, factor, uint32_t(matrices.c[first + dot])));
       }
     }
   }
@@ -107,21 +107,21 @@ class ScaledGemm final : public Unit {
       std::memcpy(partial.data(), outcomes.results.data(), 4 * count);
       const int end = begin + plan_.unit_k;
       if (plan_.promote == 0 || (end % plan_.promote != 0 && end < a.length)) continue;
-      for (size_t at = 0; at < count; ++at) {
-        const auto row = int((first + at) / size_t(op_.n)), column = int((first + at) % size_t(op_.n));
+      for (size_t dot = 0; dot < count; ++dot) {
+        const auto row = int((first + dot) / size_t(op_.n)), column = int((first + dot) % size_t(op_.n));
         if (plan_.scaled_by != ScaledBy::interval) {
-          sums[at] = fp32.add(sums[at], partial[at]);
+          sums[dot] = fp32.add(sums[dot], partial[dot]);
           continue;
         }
         const int block = begin / plan_.block;
-        uint32_t term = partial[at], factor;
+        uint32_t term = partial[dot], factor;
         if (plan_.applies_scales_in_turn()) {
           term = fp32.times(term, scale_in_fp32(a, row, block));
           factor = scale_in_fp32(b, column, block);
         } else {
           factor = product_of_scales(fp32, a, row, b, column, block);
         }
-        sums[at] = fp32.fma(term, factor, sums[at]);
+        sums[dot] = fp32.fma(term, factor, sums[dot]);
       }
       partial.assign(count, 0);
     }
@@ -131,14 +131,14 @@ class ScaledGemm final : public Unit {
   /// Writes the operands and scales of dots of the elements from `first` on, which begin at product `begin` along k.
   void fill(Batch& dots, const QuantizedMatrix& a, const QuantizedMatrix& b, size_t first, int begin) const {
     const auto k = size_t(plan_.unit_k);
-    for (size_t at = 0; at < dots.size(); ++at) {
-      const size_t element = first + at, row = element / size_t(op_.n), column = element % size_t(op_.n);
-      std::memcpy(dots.inputs()[0].data() + at * k, &a.codes[row * size_t(a.length) + size_t(begin)], k);
-      std::memcpy(dots.inputs()[1].data() + at * k, &b.codes[column * size_t(b.length) + size_t(begin)], k);
+    for (size_t dot = 0; dot < dots.size(); ++dot) {
+      const size_t element = first + dot, row = element / size_t(op_.n), column = element % size_t(op_.n);
+      std::memcpy(dots.inputs()[0].data() + dot * k, &a.codes[row * size_t(a.length) + size_t(begin)], k);
+      std::memcpy(dots.inputs()[1].data() + dot * k, &b.codes[column * size_t(b.length) + size_t(begin)], k);
       for (int s = 0; s < dot_op_.scales(); ++s) {
         const size_t block = size_t(begin / plan_.block + s);
-        dots.inputs()[3].set(at, s, a.scales[row * size_t(a.blocks) + block]);
-        dots.inputs()[4].set(at, s, b.scales[column * size_t(b.blocks) + block]);
+        dots.inputs()[3].set(dot, s, a.scales[row * size_t(a.blocks) + block]);
+        dots.inputs()[4].set(dot, s, b.scales[column * size_t(b.blocks) + block]);
       }
     }
   }
@@ -176,10 +176,10 @@ QuantizedMatrix quantized_matrix(const ScaledPlan& plan, const Format& wide, con
   result.resize(1);
   for (int first = 0; first < rows; first += group) {
     const int rows_here = std::min(group, rows - first);
-    for (int at = 0; at < q.blocks; ++at) {
+    for (int block_index = 0; block_index < q.blocks; ++block_index) {
       for (int i = 0; i < group; ++i)
         for (int l = 0; l < block; ++l) {
-          const int element = at * block + l;
+          const int element = block_index * block + l;
           const bool inside = i < rows_here && element < length;
           input.inputs()[0].set(0, i * block + l,
                                 inside ? numbers[size_t(first + i) * size_t(length) + size_t(element)] : 0);
@@ -187,9 +187,9 @@ QuantizedMatrix quantized_matrix(const ScaledPlan& plan, const Format& wide, con
       if (plan.has_tensor_scale) input.inputs()[1].set(0, 0, q.tensor_scale);
       quantizer.run(input, 0, result);
       for (int i = 0; i < rows_here; ++i) {
-        q.scales[size_t(first + i) * size_t(q.blocks) + size_t(at)] = static_cast<uint32_t>(result.get(0, 0));
+        q.scales[size_t(first + i) * size_t(q.blocks) + size_t(block_index)] = static_cast<uint32_t>(result.get(0, 0));
         for (int l = 0; l < block; ++l)
-          q.codes[size_t(first + i) * size_t(q.length) + size_t(at * block + l)] =
+          q.codes[size_t(first + i) * size_t(q.length) + size_t(block_index * block + l)] =
               static_cast<uint8_t>(result.get(0, 1 + i * block + l));
       }
     }

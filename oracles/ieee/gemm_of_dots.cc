@@ -15,25 +15,22 @@ class GemmOfDots final : public Unit {
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
-    GemmCase one(op_);
-    const size_t m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), elements = m * n;
+    GemmCase matrices(op_);
+    const size_t n = size_t(op_.n), k = size_t(op_.k), elements = size_t(op_.m) * n;
     const size_t together = std::max<size_t>(1, max_factors / (elements * k));  // a call costs more than a dot
-    std::vector<uint64_t> column(k);
     Batch dots(dot_op_);
     Outcomes sums;
     for (size_t first = 0; first < batch.size(); first += together) {
       const size_t count = std::min(together, batch.size() - first);
       dots.resize(count * elements);
       for (size_t at = 0; at < count; ++at) {
-        one.load(batch, first + at);
-        for (size_t j = 0; j < n; ++j) {
-          for (size_t l = 0; l < k; ++l) column[l] = one.b[l * n + j];
-          for (size_t i = 0; i < m; ++i) {
-            const size_t dot = at * elements + i * n + j;
-            dots.inputs()[0].pack(dot, &one.a[i * k]);
-            dots.inputs()[1].pack(dot, column.data());
-            dots.inputs()[2].set(dot, 0, op_.has_alpha_beta() ? 0 : one.c[i * n + j]);
-          }
+        matrices.load(batch, first + at);
+        const std::vector<uint64_t> columns = transposed(matrices.b, op_.n);
+        for (size_t element = 0; element < elements; ++element) {
+          const size_t dot = at * elements + element;
+          dots.inputs()[0].pack(dot, &matrices.a[element / n * k]);
+          dots.inputs()[1].pack(dot, &columns[element % n * k]);
+          dots.inputs()[2].set(dot, 0, op_.has_alpha_beta() ? 0 : matrices.c[element]);
         }
       }
       dot_->run(dots, sums);

@@ -64,9 +64,9 @@ class ScaledProducts : public HostProducts<DF32> {
     return by_halves([&](size_t lane, VF64 u, VF64 v) HWY_ATTR { return demoted(scaled(i, lane, u, v)); }, x(i), y(i));
   }
   HWY_INLINE VF32 fma(int i, VF32 c) const {
-    const auto of = [&](size_t lane, VF64 u, VF64 v, VF64 w)
-                        HWY_ATTR { return demoted(sum_to_odd(scaled(i, lane, u, v), w)); };
-    return by_halves(of, x(i), y(i), c);
+    const auto half = [&](size_t lane, VF64 u, VF64 v, VF64 w)
+                          HWY_ATTR { return demoted(sum_to_odd(scaled(i, lane, u, v), w)); };
+    return by_halves(half, x(i), y(i), c);
   }
 
  private:

@@ -29,6 +29,8 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
   const RoundingRule rule = op.rounding_rule();
   Number x[3];
   for (int i = 0; i < op.arity(); ++i) x[i] = flushed_operand(f, decode(f, encodings[i]), op.flush_to_zero);
+  if (compares(op.scalar))
+    return ieee_comparison(f, x[0], x[1], is_true(op.scalar, ieee_order(x[0], x[1])), signals_quiet_nans(op.scalar));
   Rounded r;
   switch (op.scalar) {
     case ScalarOperation::add: r = ieee_add(f, x[0], x[1], rule); break;
@@ -49,14 +51,7 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
     }
     case ScalarOperation::rem: r = ieee_remainder(f, x[0], x[1], rule); break;
     case ScalarOperation::round_to_integral: r = round_to_integral(f, x[0], rule, op.signals_inexact); break;
-    case ScalarOperation::equal:
-    case ScalarOperation::less:
-    case ScalarOperation::less_equal:
-    case ScalarOperation::unordered:
-    case ScalarOperation::equal_signaling:
-    case ScalarOperation::less_quiet:
-    case ScalarOperation::less_equal_quiet:
-      return ieee_comparison(f, x[0], x[1], is_true(op.scalar, ieee_order(x[0], x[1])), signals_quiet_nans(op.scalar));
+    default: break;  // a comparison
   }
   return flushed_result(f, r, op.flush_to_zero);
 }
@@ -75,21 +70,22 @@ struct NamedOrder {
   const char* name;
   const char* summary;
   DotOrder order;
-  bool in_mpfr;
-  const char* twin;  ///< the unit that this one claims to equal
+  const char* twin;  ///< the unit in MPFR that this one claims to equal; nullptr: it is in MPFR itself
+
+  bool is_in_mpfr() const { return !twin; }
 };
 
 constexpr NamedOrder orders[] = {
-    {"ieee:serial", "multiply, then add, in index order from c", DotOrder::serial, false, "ieee:serial.mpfr"},
-    {"ieee:fma", "fused multiply-add in index order from c", DotOrder::fma, false, "ieee:fma.mpfr"},
-    {"ieee:pairwise", "products summed by halves, c added last", DotOrder::pairwise, false, "ieee:pairwise.mpfr"},
-    {"ieee:serial.mpfr", "multiply, then add, in index order from c", DotOrder::serial, true, nullptr},
-    {"ieee:fma.mpfr", "fused multiply-add in index order from c", DotOrder::fma, true, nullptr},
-    {"ieee:pairwise.mpfr", "products summed by halves, c added last", DotOrder::pairwise, true, nullptr},
+    {"ieee:serial", "multiply, then add, in index order from c", DotOrder::serial, "ieee:serial.mpfr"},
+    {"ieee:fma", "fused multiply-add in index order from c", DotOrder::fma, "ieee:fma.mpfr"},
+    {"ieee:pairwise", "products summed by halves, c added last", DotOrder::pairwise, "ieee:pairwise.mpfr"},
+    {"ieee:serial.mpfr", "multiply, then add, in index order from c", DotOrder::serial, nullptr},
+    {"ieee:fma.mpfr", "fused multiply-add in index order from c", DotOrder::fma, nullptr},
+    {"ieee:pairwise.mpfr", "products summed by halves, c added last", DotOrder::pairwise, nullptr},
 };
 
 std::unique_ptr<Unit> make_order(const NamedOrder& o, const Op& op) {
-  if (!o.in_mpfr) return std::make_unique<VectorDotUnit<IeeeDot, IeeeDotSimd>>(op, o.order);
+  if (!o.is_in_mpfr()) return std::make_unique<VectorDotUnit<IeeeDot, IeeeDotSimd>>(op, o.order);
   return make_dot_unit([op, order = o.order](const DotOperands& in) { return mpfr_ordered_dot(op, order, in); });
 }
 
@@ -127,7 +123,7 @@ class IeeeFamily final : public Family {
     std::vector<UnitInfo> all = {{"ieee", "scalar operations and conversions, five rounding modes, flags",
                                   "IEEE 754-2019", with_referee(claims_of_correct_rounding()), ""}};
     for (const NamedOrder& o : orders) {
-      const std::string summary = std::string(o.in_mpfr ? "in MPFR, dot: " : "dot: ") + o.summary;
+      const std::string summary = std::string(o.is_in_mpfr() ? "in MPFR, dot: " : "dot: ") + o.summary;
       all.push_back({o.name, summary, "Whitehead and Fit-Florea, 3.1", claims_of_dot(o), ""});
     }
     return all;
@@ -149,7 +145,7 @@ class IeeeFamily final : public Family {
       const NamedOrder& order = *entry_named(orders, name);
       if (op.kind == OpKind::dot) return named(make_order(order, op), name, claims_of_dot(order));
       std::vector<Claim> claims = with_twin(claims_of({"tile_permutation", "transposition"}), order);
-      const gemm::Combine combine = order.in_mpfr ? mpfr_combined : gemm::ieee_combined;
+      const gemm::Combine combine = order.is_in_mpfr() ? mpfr_combined : gemm::ieee_combined;
       return named(gemm::make_gemm_of_dots(make_order(order, gemm::dot_op_of(op)), op, combine), name,
                    std::move(claims));
     }

@@ -65,24 +65,23 @@ uint64_t mpfr_ordered_dot(const Op& op, DotOrder order, const DotOperands& in) {
 
 uint64_t mpfr_combined(const Op& op, uint64_t sum, uint64_t c) {
   const Rounded754 arithmetic(op);
-  Mpfr factor(64), value(64), scaled(128), other(64);
-  /// Sets `product` to by * encoding (without `by`: 1); returns false where `by` is zero.
-  const auto times = [&](const std::optional<uint64_t>& by, const Format& format, uint64_t encoding,
+  Mpfr factor(64), value(64), scaled(128), addend(64);
+  // Sets `product` to scalar * encoding (without a scalar: 1 * encoding); returns false where the scalar is zero.
+  const auto times = [&](const std::optional<uint64_t>& scalar, const Format& format, uint64_t encoding,
                          uint64_t& product) {
     mpfr_set_si(factor.get(), 1, MPFR_RNDN);
-    if (by) exact::set_operand(factor.get(), op, op.d, *by);
+    if (scalar) exact::set_operand(factor.get(), op, op.d, *scalar);
     exact::set_operand(value.get(), op, format, encoding);
     exact::must_be_exact(mpfr_mul(scaled.get(), factor.get(), value.get(), MPFR_RNDN));
     product = arithmetic.write(scaled.get());
     return !mpfr_zero_p(factor.get());
   };
-  uint64_t by_alpha, by_beta;
-  const bool products = times(op.alpha, op.d, sum, by_alpha);
-  const bool addend = times(op.beta, op.c, c, by_beta);
-  if (!products) return addend ? by_beta : op.d.fields().encode_zero(false);
-  if (!addend) return by_alpha;
-  arithmetic.read(other.get(), by_beta);
-  return arithmetic.sum(by_alpha, other.get());
+  uint64_t scaled_sum, scaled_c;
+  const bool reads_sum = times(op.alpha, op.d, sum, scaled_sum), reads_c = times(op.beta, op.c, c, scaled_c);
+  if (!reads_sum) return reads_c ? scaled_c : op.d.fields().encode_zero(false);
+  if (!reads_c) return scaled_sum;
+  arithmetic.read(addend.get(), scaled_c);
+  return arithmetic.sum(scaled_sum, addend.get());
 }
 
 }  // namespace mmafuzz

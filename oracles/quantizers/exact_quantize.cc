@@ -62,10 +62,9 @@ struct Numbers {
   int fraction_bits;
 
   explicit Numbers(const FormatFields& f) : fraction_bits(f.fraction_bits) {
-    const bool is_s = f.integer;
     const uint64_t codes = uint64_t{1} << (f.width - (f.has_sign() ? 1 : 0));
     // OCP MX 1.0, 5.3.4: the elements of MXINT8 are integers times 2^-6.
-    const Ratio unit = is_s ? power_of_two(-(f.width - 2)) : Ratio{1, 1};
+    const Ratio unit = f.integer ? power_of_two(-(f.width - 2)) : Ratio{1, 1};
     for (uint64_t code = 0; code < codes; ++code) {
       const Number n = decode(f, code);
       if (n.cls != NumberClass::finite && n.cls != NumberClass::zero) continue;
@@ -122,13 +121,13 @@ struct Numbers {
     // To high if random < T, where T is (x - low) / (high - low) * 2^bits, made an integer by the threshold rule.
     const cpp_int above = x.numerator * low.value.denominator - low.value.numerator * x.denominator;
     const cpp_int gap = high.value.numerator * low.value.denominator - low.value.numerator * high.value.denominator;
-    const Ratio part = Ratio{above, x.denominator * low.value.denominator} /
-                       Ratio{gap, high.value.denominator * low.value.denominator} * power_of_two(rule.random_bits);
-    const cpp_int whole = part.numerator / part.denominator, rest = part.numerator % part.denominator;
-    const bool more = rule.threshold == Threshold::ceiling   ? rest != 0
-                      : rule.threshold == Threshold::nearest ? 2 * rest >= part.denominator
-                                                             : false;
-    return rule.random < whole + (more ? 1 : 0);
+    const Ratio scaled = Ratio{above, x.denominator * low.value.denominator} /
+                         Ratio{gap, high.value.denominator * low.value.denominator} * power_of_two(rule.random_bits);
+    const cpp_int whole = scaled.numerator / scaled.denominator, rest = scaled.numerator % scaled.denominator;
+    const bool rounds_up = rule.threshold == Threshold::ceiling   ? rest != 0
+                           : rule.threshold == Threshold::nearest ? 2 * rest >= scaled.denominator
+                                                                  : false;
+    return rule.random < whole + (rounds_up ? 1 : 0);
   }
 };
 
@@ -149,42 +148,38 @@ class Quantizer final : public Unit {
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
-    for (size_t i = 0; i < batch.size(); ++i) one(batch, i, outcomes.results);
+    for (size_t i = 0; i < batch.size(); ++i) quantize(batch, i, outcomes.results);
   }
 
  private:
-  void one(const Batch& batch, size_t index, Column& results) const {
-    const FormatFields& from = op_.a.fields();
+  void quantize(const Batch& batch, size_t index, Column& results) const {
+    const FormatFields& wide = op_.a.fields();
     std::vector<Number> block;
     Ratio amax{0, 1};
-    uint64_t greatest = 0;  // the encoding of amax, perhaps with a sign
-    bool special = false;
+    uint64_t amax_code = 0;  // perhaps with a sign
+    bool has_special = false;
     for (int i = 0; i < op_.k; ++i) {
-      block.push_back(decode(from, batch.inputs()[0].get(index, i)));
+      block.push_back(decode(wide, batch.inputs()[0].get(index, i)));
       const Number& x = block.back();
-      special = special || x.cls == NumberClass::infinity || x.cls == NumberClass::nan;
+      has_special = has_special || x.cls == NumberClass::infinity || x.cls == NumberClass::nan;
       if (x.cls != NumberClass::finite || compare(amax, magnitude(x)) >= 0) continue;
       amax = magnitude(x);
-      greatest = batch.inputs()[0].get(index, i);
+      amax_code = batch.inputs()[0].get(index, i);
     }
     Ratio tensor{1, 1};
     uint64_t tensor_code = 0;
-    bool has_scale = !(special && op_.block_specials == BlockSpecials::nan_scale);
+    bool has_scale = !(has_special && op_.block_specials == BlockSpecials::nan_scale);
     if (op_.has_tensor_scale()) {
       tensor_code = batch.inputs()[1].get(index);
       const Number t = decode(op_.scale_b.fields(), tensor_code);
       if (t.cls == NumberClass::finite && !t.negative) tensor = magnitude(t);
       else has_scale = false;
     }
-    const std::optional<uint64_t> code = has_scale ? scale_of(amax, greatest, tensor_code) : std::nullopt;
+    const std::optional<uint64_t> code = has_scale ? scale_of(amax, amax_code, tensor_code) : std::nullopt;
     const FormatFields& s = op_.scale_a.fields();
-    if (!code && s.has_nan()) {
-      for (int i = 0; i < op_.k; ++i) results.set(index, 1 + i, 0);
-      return results.set(index, 0, s.encode_nan());
-    }
-    const uint64_t scale_code = code ? *code : s.encode_greatest(false);
+    const uint64_t scale_code = code ? *code : s.has_nan() ? s.encode_nan() : s.encode_greatest(false);
     results.set(index, 0, scale_code);
-    if (!has_scale) {
+    if (!has_scale || (!code && s.has_nan())) {
       for (int i = 0; i < op_.k; ++i) results.set(index, 1 + i, 0);
       return;
     }
@@ -197,11 +192,11 @@ class Quantizer final : public Unit {
   /// The scale's encoding; nullopt where it is NaN. `code`: of amax, with either sign. `tensor`: of the tensor's scale.
   std::optional<uint64_t> scale_of(Ratio amax, uint64_t code, uint64_t tensor) const {
     const FormatFields& s = op_.scale_a.fields();
-    const bool detour = op_.via.fields().width != 0 && !amax.is_zero();
+    const bool has_detour = op_.via.fields().width != 0 && !amax.is_zero();
     Mpfr x(256);
     set_from_encoding(x.get(), op_.a, code);
     mpfr_abs(x.get(), x.get(), MPFR_RNDN);
-    if (detour) {
+    if (has_detour) {
       const uint64_t rounded = round_mpfr(op_.via, x.get(), {}).encoding;
       const Number n = decode(op_.via.fields(), rounded);
       if (n.cls == NumberClass::infinity) return std::nullopt;
@@ -263,11 +258,11 @@ class Quantizer final : public Unit {
     const FormatFields& d = op_.d.fields();
     const uint64_t sign = d.integer ? 0 : d.in_container(d.sign_bit());
     if (x.cls == NumberClass::nan) return d.integer ? 0 : d.has_nan() ? d.encode_nan() : nan_as_number(d, x.negative);
-    const bool infinite = x.cls == NumberClass::infinity;
-    const bool zero = x.cls == NumberClass::zero || (!infinite && scale.is_zero());
+    const bool is_infinite = x.cls == NumberClass::infinity;
+    const bool is_zero = x.cls == NumberClass::zero || (!is_infinite && scale.is_zero());
     std::optional<uint64_t> rounded;
-    if (zero) rounded = elements_.entries.front().encoding;
-    else if (!infinite) rounded = elements_.rounded(magnitude(x) / scale, x.negative, rule);
+    if (is_zero) rounded = elements_.entries.front().encoding;
+    else if (!is_infinite) rounded = elements_.rounded(magnitude(x) / scale, x.negative, rule);
     else if (!op_.elements_overflow) rounded = elements_.greatest().encoding;
     if (!rounded) {
       if (d.has_infinity()) return d.encode_infinity(x.negative);

@@ -85,16 +85,18 @@ float amax_of(const Op& op, const Batch& batch, size_t index) {
 uint64_t scale_by(const ScaleRecipe& recipe, ScaleRule rule, const Op& op, const Batch& batch, size_t index) {
   ScaleOperands operands{amax_of(op, batch, index), 1, greatest_of(op.d.fields())};
   if (op.has_tensor_scale()) operands.tensor = fp32_of(op.scale_b.fields(), batch.inputs()[1].get(index));
-  const Number quotient = number_of(recipe.of(operands));
-  const bool up = rule == ScaleRule::rceil;
+  const Number quotient = number_of(recipe.quotient(operands));
+  const bool rounds_up = rule == ScaleRule::rceil;
   const FormatFields& scale = op.scale_a.fields();
   if (scale.fraction_bits == 0) {
+    // The scale is 1 from just above 1/2 on or, rounded to nearest, from 3/4 on with ties to even.
     using Tie = ScaleStep::Tie;
-    const ScaleStep step = up ? detail::scale_step_at(1, -1, Tie::lesser) : detail::scale_step_at(3, -2, Tie::to_even);
+    const ScaleStep step =
+        rounds_up ? detail::scale_step_at(1, -1, Tie::lesser) : detail::scale_step_at(3, -2, Tie::to_even);
     return quotient.cls == NumberClass::finite ? detail::power_of_two_scale(scale, step, quotient) : 0;
   }
   RoundingRule to_scale;
-  to_scale.rounding = up ? Rounding::up : Rounding::nearest_even;
+  to_scale.rounding = rounds_up ? Rounding::up : Rounding::nearest_even;
   to_scale.overflow = Overflow::saturate;
   return convert_number(scale, quotient, to_scale).encoding;
 }
@@ -103,7 +105,7 @@ uint64_t code_by(const CodeRecipe& recipe, const Op& op, uint64_t x, uint64_t sc
                  const RoundingRule& round) {
   const float t = op.has_tensor_scale() ? fp32_of(op.scale_b.fields(), tensor) : 1.0f;
   const float s = fp32_of(op.scale_a.fields(), scale);
-  const float y = s == 0 ? 0 * fp32_of(op.a.fields(), x) : recipe.of(fp32_of(op.a.fields(), x), s, t);
+  const float y = s == 0 ? 0 * fp32_of(op.a.fields(), x) : recipe.quotient(fp32_of(op.a.fields(), x), s, t);
   return block_element(op.d.fields(), number_of(y), one_as_number(), one_as_number(), round).encoding;
 }
 

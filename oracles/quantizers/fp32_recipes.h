@@ -14,12 +14,12 @@ struct ScaleOperands {
   float amax = 0, tensor = 1, greatest = 1;
 };
 
-template <class Of>
+template <class Function>
 struct Fp32Recipe {
   const char* name;            ///< the value of a unit's `scale_by=` or `codes_by=`
   const char* steps;           ///< in words
   const char* without_tensor;  ///< the same for ops without a tensor's scale; nullptr: it takes none of them
-  Of* of;
+  Function* quotient;
 
   const char* steps_of(const Op& op) const { return op.has_tensor_scale() ? steps : without_tensor; }
 };

@@ -84,8 +84,8 @@ void write_codes_over(const uint32_t* numbers, size_t count, double divisor, con
   const uint64_t bits_up = uint64_t{52 - element.fraction_bits} << 52;
   for (size_t i = 0; i < count; ++i) {
     const double y = static_cast<double>(std::bit_cast<float>(numbers[i] & 0x7fffffffu)) / divisor;
-    const uint64_t own = std::bit_cast<uint64_t>(y) & 0x7ff0000000000000u;
-    const uint64_t field = element.integer || own < least ? least : own;
+    const uint64_t exponent = std::bit_cast<uint64_t>(y) & 0x7ff0000000000000u;
+    const uint64_t field = element.integer || exponent < least ? least : exponent;
     const uint64_t magic = field + bits_up;
     const uint64_t steps = std::bit_cast<uint64_t>(y + std::bit_cast<double>(magic)) - magic;
     uint64_t code = ((field - least) >> (52 - element.fraction_bits)) + steps;
@@ -125,10 +125,10 @@ std::vector<size_t> quantize_blocks(const QuantizeSimd& unit, const Batch& batch
       left_out.push_back(i);
       continue;
     }
-    uint8_t* to = codes.empty() ? results.data() + i * results.stride() + 1 : codes.data();
+    uint8_t* block_codes = codes.empty() ? results.data() + i * results.stride() + 1 : codes.data();
     if (scale.fraction_bits == 0)
-      write_codes(numbers, count, std::bit_cast<float>(static_cast<uint32_t>(field) << 23), element, to);
-    else write_codes_over(numbers, count, chosen->divisor, element, to);
+      write_codes(numbers, count, std::bit_cast<float>(static_cast<uint32_t>(field) << 23), element, block_codes);
+    else write_codes_over(numbers, count, chosen->divisor, element, block_codes);
     results.set(i, 0, chosen->code);
     for (size_t lane = 0; lane < codes.size(); ++lane) results.set(i, 1 + static_cast<int>(lane), codes[lane]);
   }
@@ -155,13 +155,14 @@ QuantizeSimd::QuantizeSimd(const Op& op)
 
 bool QuantizeSimd::supports(const Op& op) {
   const FormatFields &element = op.d.fields(), &scale = op.scale_a.fields();
-  const bool from = op.a == format("fp32") || op.a == format("bf16") || op.a == format("fp16");
-  const bool plain = element.integer ? element.width == 8
-                                     : element.subnormals == SubnormalRule::gradual && element.has_negative_zero();
+  const bool has_source = op.a == format("fp32") || op.a == format("bf16") || op.a == format("fp16");
+  const bool has_element = element.integer
+                               ? element.width == 8
+                               : element.subnormals == SubnormalRule::gradual && element.has_negative_zero();
   const int divisor_bits = scale.precision() + (op.has_tensor_scale() ? op.scale_b.fields().precision() : 0);
-  return op.kind == OpKind::quantize && from && plain && element.width <= 8 && element.ignored_low_bits == 0 &&
-         (scale.fraction_bits > 0 || scale.width <= 8) && divisor_bits <= 32 && op.rounding == Rounding::nearest_even &&
-         op.via.fields().width == 0;
+  return op.kind == OpKind::quantize && has_source && has_element && element.width <= 8 &&
+         element.ignored_low_bits == 0 && (scale.fraction_bits > 0 || scale.width <= 8) && divisor_bits <= 32 &&
+         op.rounding == Rounding::nearest_even && op.via.fields().width == 0;
 }
 
 std::optional<QuantizeSimd::Scale> QuantizeSimd::scale_of(uint32_t amax, uint64_t tensor_code) const {

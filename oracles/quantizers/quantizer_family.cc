@@ -52,10 +52,8 @@ constexpr const char *scale_setting = "scale_by", *codes_setting = "codes_by", *
 /// The recipe of that name in a table; nullptr for `exact`, nullopt for another word.
 template <class Recipe>
 std::optional<const Recipe*> find_recipe(std::span<const Recipe> rows, std::string_view name) {
-  if (name == exact_word) return nullptr;
-  for (const Recipe& row : rows)
-    if (name == row.name) return &row;
-  return std::nullopt;
+  const Recipe* const row = entry_named(rows, name);
+  return row || name == exact_word ? std::optional(row) : std::nullopt;
 }
 
 template <class Recipe>
@@ -90,7 +88,7 @@ Result<Recipes> recipes_of(const UnitName& name, ScaleRule rule, const Op& op) {
 class Quantizer final : public Unit {
  public:
   Quantizer(const Op& op, const Recipes& recipes) : op_(op), recipes_(recipes) {
-    if (!by_recipe() && QuantizeSimd::supports(op)) simd_.emplace(op);
+    if (!has_recipe() && QuantizeSimd::supports(op)) simd_.emplace(op);
   }
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
@@ -100,13 +98,13 @@ class Quantizer final : public Unit {
       return;
     }
     std::optional<DefaultFloatEnvironment> rounding;
-    if (by_recipe()) rounding.emplace();
+    if (has_recipe()) rounding.emplace();
     for (size_t i = 0; i < batch.size(); ++i)
-      if (block.run(batch, i, outcomes.results) && by_recipe()) take_steps(batch, i, outcomes.results);
+      if (block.run(batch, i, outcomes.results) && has_recipe()) take_steps(batch, i, outcomes.results);
   }
 
  private:
-  bool by_recipe() const { return recipes_.scale || recipes_.codes; }
+  bool has_recipe() const { return recipes_.scale || recipes_.codes; }
   /// Replaces a block's exact results by those of the recipes.
   void take_steps(const Batch& batch, size_t index, Column& results) const {
     const auto input = [&](size_t field, int i) { return batch.inputs()[field].get(index, i); };
@@ -177,24 +175,19 @@ class QuantizerFamily final : public Family {
     if (!row && !parts.settings.empty()) return invalid("unit " + name + ": " + back_name + " has no parameters");
     if (op.kind != (row ? OpKind::quantize : OpKind::dequantize))
       return declined(name + " evaluates " + (row ? "quantize" : "dequantize") + " ops only");
-    if (!row) return named(std::make_unique<Dequantizer>(), name, claims_of_equality("exact"));
+    if (!row) return named(std::make_unique<Dequantizer>(), name, {{"equals_model", "exact"}});
     if (!takes_scale(row->rule, op.scale_a.fields()))
       return declined(name + " gives powers of two, and " + op.scale_a.name() + " has a fraction");
     const Result<Recipes> recipes = recipes_of(parts, row->rule, op);
     if (!recipes) return recipes.refusal();
-    Op own = op;
-    own.scale_rule = row->rule;
+    Op op_of_rule = op;
+    op_of_rule.scale_rule = row->rule;
     std::vector<Claim> claims;
-    if (row->rule == op.scale_rule && !recipes->scale && !recipes->codes) claims = claims_of_quantizer(op);
-    return named(std::make_unique<Quantizer>(own, *recipes), name, std::move(claims));
-  }
-
- private:
-  static std::vector<Claim> claims_of_equality(const char* unit) { return {{"equals_model", unit}}; }
-  static std::vector<Claim> claims_of_quantizer(const Op& op) {
-    std::vector<Claim> claims = claims_of_quantizing(op);
-    claims.push_back({"equals_model", "exact"});
-    return claims;
+    if (row->rule == op.scale_rule && !recipes->scale && !recipes->codes) {
+      claims = claims_of_quantizing(op);
+      claims.push_back({"equals_model", "exact"});
+    }
+    return named(std::make_unique<Quantizer>(op_of_rule, *recipes), name, std::move(claims));
   }
 };
 

@@ -406,12 +406,12 @@ class CpuFamily final : public Family {
 
   /// Conversions between fp32 and a narrow format.
   static Result<std::unique_ptr<Unit>> bind_narrow(const std::string& name, const Op& op) {
-    const std::string from = name == "cpu:cvt.f32.f16" ? "fp16" : "fp32";
-    const std::string to = name == "cpu:cvt.f32.f16" ? "fp32" : name == "cpu:cvt.f16.f32" ? "fp16" : "bf16";
-    if (op.kind != OpKind::convert || op.a.name() != from || op.d.name() != to)
-      return declined(name + " converts " + from + " to " + to);
-    if (to == "fp16") return make_scalar_unit([op](const uint64_t* x) { return to_half(op, x[0]); });
-    if (to == "bf16") return make_scalar_unit<false>([](const uint64_t* x) { return to_bf16(x[0]); });
+    const std::string source = name == "cpu:cvt.f32.f16" ? "fp16" : "fp32";
+    const std::string target = name == "cpu:cvt.f32.f16" ? "fp32" : name == "cpu:cvt.f16.f32" ? "fp16" : "bf16";
+    if (op.kind != OpKind::convert || op.a.name() != source || op.d.name() != target)
+      return declined(name + " converts " + source + " to " + target);
+    if (target == "fp16") return make_scalar_unit([op](const uint64_t* x) { return to_half(op, x[0]); });
+    if (target == "bf16") return make_scalar_unit<false>([](const uint64_t* x) { return to_bf16(x[0]); });
     // vcvtph2ps never raises the denormal-operand flag (Intel SDM vol. 2).
     return make_scalar_unit<false>([](const uint64_t* x) { return from_half(x[0]); });
   }

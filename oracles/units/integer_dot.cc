@@ -11,15 +11,10 @@
 namespace mmafuzz {
 namespace {
 
-int64_t value_of(const FormatFields& f, uint64_t encoding) {
-  const Number x = decode(f, encoding);
-  return x.negative ? -static_cast<int64_t>(x.significand) : static_cast<int64_t>(x.significand);
-}
-
 /// Sums in int64_t: at most 65536 products below 2^32 in magnitude, and c, fit.
 class IntegerDotUnit final : public Unit {
  public:
-  explicit IntegerDotUnit(const Op& op) : run_(runs[kind_of(op.a.fields())][kind_of(op.b.fields())]) {}
+  explicit IntegerDotUnit(const Op& op) : run_(runs[format_index(op.a.fields())][format_index(op.b.fields())]) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
@@ -45,7 +40,7 @@ class IntegerDotUnit final : public Unit {
     const auto* a = reinterpret_cast<const typename A::type*>(batch.a().data());
     const auto* b = reinterpret_cast<const typename B::type*>(batch.b().data());
     for (size_t i = 0; i < batch.size(); ++i, a += k, b += k) {
-      int64_t sum = value_of(op.c.fields(), batch.c().get(i));
+      int64_t sum = static_cast<int32_t>(batch.c().get(i));
       if constexpr (std::is_same_v<typename A::type, int8_t> && std::is_same_v<A, B>) {
         int32_t products = 0;  // 65536 products of at most 2^14 fit, and compilers vectorize this loop
         for (size_t l = 0; l < k; ++l)
@@ -60,7 +55,9 @@ class IntegerDotUnit final : public Unit {
   }
 
   /// The index of an operand's format in `runs` and With::all: s4, u4, s8, u8, s16, u16.
-  static size_t kind_of(const FormatFields& f) { return (f.width == 4 ? 0 : f.width == 8 ? 2 : 4) + !f.has_sign(); }
+  static size_t format_index(const FormatFields& f) {
+    return (f.width == 4 ? 0 : f.width == 8 ? 2 : 4) + !f.has_sign();
+  }
 
   template <class A>
   struct With {

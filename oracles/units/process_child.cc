@@ -87,11 +87,7 @@ void ProcessChild::start() {
   try {
     received_.clear();
     op_.clear();
-    try {
-      child_.start(command_, ChildProcess::Output::socket);
-    } catch (const std::runtime_error& e) {
-      throw ProcessFailure(e.what());
-    }
+    child_.start(command_, ChildProcess::Output::socket);
     const std::string greeting = std::string(process_greeting) + " ";
     const std::string said = line_after(greeting + std::to_string(process_protocol) + "\n", deadline());
     const std::vector<std::string> words = words_of(said);
@@ -104,7 +100,7 @@ void ProcessChild::start() {
     if (words.size() < 4 || (words[2] != "text" && words[2] != "binary"))
       fail("said " + mmafuzz::in_quotes(said) + ": after the version come 'text' or 'binary', and a name");
     is_binary_ = words[2] == "binary";
-  } catch (const ProcessFailure& e) {
+  } catch (const std::runtime_error& e) {
     throw ProcessFailure(e.what(), ProcessFailure::not_started);
   }
 }

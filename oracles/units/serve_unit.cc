@@ -100,12 +100,8 @@ class Server {
     }
     unit_ = std::move(*unit);
     batch_ = Batch(*op);
-    for (const Claim& claim : unit_->claims()) {
-      if (claim.property != "equals_model") continue;
-      say("yes apart equals " + claim.detail);
-      return true;
-    }
-    say("yes apart");
+    const Claim* equals = unit_->claim("equals_model");
+    say("yes apart" + (equals ? " equals " + equals->detail : ""));
     return true;
   }
 
@@ -159,10 +155,10 @@ class Server {
   }
 
   void run_one(size_t i, SharedCases& shared, size_t stride) {
-    const Batch one = batch_.part(i);
+    const Batch single_case = batch_.part(i);
     CaseEnd end = CaseEnd::broke;
     try {
-      unit_->run(one, outcomes_);
+      unit_->run(single_case, outcomes_);
       std::memcpy(shared.results() + i * stride, outcomes_.results.data(), stride);
       if (!outcomes_.flags.empty()) shared.flags()[i] = outcomes_.flags[0];
       shared.with_flags() |= !outcomes_.flags.empty();
