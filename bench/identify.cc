@@ -209,8 +209,8 @@ size_t run_questionnaires(IdentifyBench& options) {
     named_rows += id.verdict == IdentifyVerdict::identified;
     wrong += std::string_view(j.word) == "WRONG";
     most = std::max(most, cases.size());
-    add_row(options.table, row.name(), j.word, j.undetermined, cases.size(), id.next ? id.next->size() : 0, 0,
-            processor_seconds() - before);
+    add_row(options.table, row.name(), j.word, j.undetermined, cases.size(), id.next_cases ? id.next_cases->size() : 0,
+            0, processor_seconds() - before);
     if (options.verbose && id.verdict != IdentifyVerdict::identified)
       options.table.say(fmt::format("    {}", id.reason));
   }

@@ -37,7 +37,7 @@ int run_order_bench(OrderBench& options) {
       warm_up(*unit, op);
       const RevealedOrder ours = reveal_order(*unit, op, options.settings);
       OrderSettings one_by_one = options.settings;
-      one_by_one.one_by_one = true;
+      one_by_one.asks_one_by_one = true;
       one_by_one.verify = 0;
       const RevealedOrder theirs = reveal_order(*unit, op, one_by_one);
       std::string order = ours.tree ? folded_tree(*ours.tree) : ours.reason;

@@ -94,10 +94,10 @@ int run_answers(const IdentifyOptions& options, const std::string& path) {
     if (ops.size() > 1 && !options.json) fmt::print("{}\n", to_text(op));
     const Identification id = identify_from(answers_in(path, op), options.settings);
     status = std::max(status, print(id, options));
-    if (!id.next || options.next.empty()) continue;
+    if (!id.next_cases || options.next.empty()) continue;
     if (!next) next = std::make_unique<CaseWriter>(options.next);
-    write_questions(*next, *id.next);
-    if (!options.json) fmt::print("the next cases ({}) are in {}\n", id.next->size(), options.next);
+    write_questions(*next, *id.next_cases);
+    if (!options.json) fmt::print("the next cases ({}) are in {}\n", id.next_cases->size(), options.next);
   }
   if (next) next->finish();
   return status;

@@ -32,10 +32,10 @@ bool Asker::answers(const Batch& batch, Outcomes& outcomes) {
     if (batch.op() == op_) {
       unit_.run(batch, outcomes);
     } else {
-      Batch own(op_);
-      own.resize(batch.size());
-      own.inputs() = batch.inputs();
-      unit_.run(own, outcomes);
+      Batch of_unit(op_);
+      of_unit.resize(batch.size());
+      of_unit.inputs() = batch.inputs();
+      unit_.run(of_unit, outcomes);
     }
   } catch (const std::exception& error) {
     stopped_ = std::string("the unit failed: ") + error.what();

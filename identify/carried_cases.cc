@@ -13,15 +13,15 @@ namespace {
 /// A trace that keeps the last result of each block.
 struct SumsOfBlocks {
   static constexpr bool enabled = true;
-  bool by_instruction;  ///< an instruction is one block
+  bool has_one_block;  ///< in an instruction
   std::vector<uint64_t> sums;
   int instruction = -1, block = -1;
 
   void operator()(const Step& step) {
-    const int own_block = by_instruction ? 0 : step.block;
-    if (step.instruction == instruction && own_block == block) sums.pop_back();
+    const int block_of_step = has_one_block ? 0 : step.block;
+    if (step.instruction == instruction && block_of_step == block) sums.pop_back();
     instruction = step.instruction;
-    block = own_block;
+    block = block_of_step;
     sums.push_back(step.result);
   }
 };
@@ -38,7 +38,7 @@ class CarriedCases {
       : op_(op), row_(row), other_(other), step_(products_per_step(row)) {}
 
   /// Whether the blocks of both rows take the same products, and a dot has several blocks.
-  bool possible() const {
+  bool are_possible() const {
     const bool same_blocks = row_.kernel == other_.kernel && row_.k == other_.k && row_.order == other_.order &&
                              products_per_step(row_) == products_per_step(other_);
     return same_blocks && step_ < op_.k && !op_.has_scales();
@@ -53,8 +53,8 @@ class CarriedCases {
     for (size_t i = 0; i + 1 < std::min(sums.size(), of_other.size()); ++i) {
       if (sums[i] == of_other[i]) continue;
       const Number x = decode(f, sums[i]), y = decode(f, of_other[i]);
-      const bool unlike = x.cls != y.cls || x.negative != y.negative || x.scale_exponent != y.scale_exponent;
-      most = std::max(most, unlike ? 2 : 1);
+      const bool are_unlike = x.cls != y.cls || x.negative != y.negative || x.scale_exponent != y.scale_exponent;
+      most = std::max(most, are_unlike ? 2 : 1);
     }
     return most;
   }
@@ -135,7 +135,7 @@ class CarriedCases {
 std::optional<Batch> carried_case(const DotModel& row, const DotModel& other, const DotCases& cases,
                                   SumsAfterBlocks& sums, uint64_t seed, const std::function<bool()>& goes_on) {
   const CarriedCases carrying(cases.op(), row, other);
-  if (!carrying.possible()) return std::nullopt;
+  if (!carrying.are_possible()) return std::nullopt;
   constexpr size_t traced_cases = 1 << 11, max_carried = 16;  // cases that are looked at; that are changed, by worth
   const size_t count = std::min(traced_cases, cases.size());
   while (sums.size() < count) sums.push_back(sums_after_blocks(row, cases.operands(sums.size())));

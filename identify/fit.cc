@@ -3,6 +3,7 @@
 #include <algorithm>
 
 namespace mmafuzz {
+
 bool Fit::improve_one(Candidate& best, uint64_t end) {
   bool improved = false;
   for (const Parameter* p : space_.parameters_of(best.model.kernel)) {
@@ -55,14 +56,14 @@ bool Fit::improve_two(Candidate& best, uint64_t end) {
 }
 
 bool Fit::improve_blocks(Candidate& best, uint64_t end) {
-  std::vector<const Parameter*> which;
+  std::vector<const Parameter*> changed_together;
   for (const Parameter* p : space_.parameters_of(best.model.kernel))
     for (const char* name : {"k", "block", "group", "order"})
-      if (p->name == std::string_view(name)) which.push_back(p);
+      if (p->name == std::string_view(name)) changed_together.push_back(p);
   bool improved = false;
   const auto walk = [&](const auto& self, const DotModel& from, size_t depth) -> void {
     if (over(end) || best.mismatches == 0) return;
-    if (depth == which.size()) {
+    if (depth == changed_together.size()) {
       if (!contradiction_in(from).empty()) return;
       const size_t mismatches = evidence_.mismatches(from, best.mismatches);
       if (mismatches >= best.mismatches) return;
@@ -70,11 +71,11 @@ bool Fit::improve_blocks(Candidate& best, uint64_t end) {
       improved = true;
       return;
     }
-    const Parameter& p = *which[depth];
+    const Parameter& p = *changed_together[depth];
     for (const int64_t value : space_.values(p)) {
       // A block as long as the dot, or longer, is the same. A longer instruction is not: the order goes by its length.
-      const bool same = p.words.empty() && p.name != std::string_view("k") && value > space_.op().k;
-      if (same && value != p.get(best.model)) continue;
+      const bool is_whole_dot = p.words.empty() && p.name != std::string_view("k") && value > space_.op().k;
+      if (is_whole_dot && value != p.get(best.model)) continue;
       DotModel changed = from;
       p.set(changed, value);
       self(self, changed, depth + 1);

@@ -21,34 +21,36 @@ const char* word_of(IdentifyVerdict verdict) {
   return "";
 }
 
-std::string number(const Format& format, uint64_t encoding) {
+std::string number_text(const Format& format, uint64_t encoding) {
   return format.fields().integer ? to_hex(format, encoding) : explained_number(format, encoding).binary;
 }
 
 std::string answer_text(const Op& op, uint64_t encoding) {
-  return to_hex(op.d, encoding) + " (" + number(op.d, encoding) + ")";
+  return to_hex(op.d, encoding) + " (" + number_text(op.d, encoding) + ")";
 }
 
 /// A case in a few words: "c = 0x1p+15, products 0: 0x1p+8 * 0x1p+7, 1-15: 0x1p-7 * 0x1p-7".
 std::string short_case(const Op& op, const Batch& one) {
-  const auto product = [&](int i) { return number(op.a, one.a().get(0, i)) + " * " + number(op.b, one.b().get(0, i)); };
+  const auto product = [&](int i) {
+    return number_text(op.a, one.a().get(0, i)) + " * " + number_text(op.b, one.b().get(0, i));
+  };
   std::string products;
   for (int i = 0; i < op.k;) {
     const std::string text = product(i);
     int end = i;
     while (end + 1 < op.k && product(end + 1) == text) ++end;
-    const bool nothing = one.a().get(0, i) == 0 && one.b().get(0, i) == 0;
-    if (!nothing)
+    const bool is_plus_zero = one.a().get(0, i) == 0 && one.b().get(0, i) == 0;
+    if (!is_plus_zero)
       products +=
           (products.empty() ? "" : ", ") + (i == end ? std::to_string(i) : fmt::format("{}-{}", i, end)) + ": " + text;
     i = end + 1;
   }
-  std::string text = "c = " + number(op.c, one.c().get(0));
+  std::string text = "c = " + number_text(op.c, one.c().get(0));
   text += products.empty() ? ", products +0" : ", products " + products;
   for (int side = 0; side < 2 && op.has_scales(); ++side) {
     const Format& f = side ? op.scale_b : op.scale_a;
     text += side ? ", scales of b" : ", scales of a";
-    for (int i = 0; i < op.scales(); ++i) text += " " + number(f, one.inputs()[size_t(3 + side)].get(0, i));
+    for (int i = 0; i < op.scales(); ++i) text += " " + number_text(f, one.inputs()[size_t(3 + side)].get(0, i));
   }
   return text;
 }
@@ -100,10 +102,11 @@ std::string open_text(const Identification& id) {
       text += fmt::format("{}{} (or {})", text.empty() ? "" : ", ", f.parameter->name,
                           values_as_ranges(*f.parameter, values));
   if (!text.empty()) text = "  no case told apart, not proved equal: " + text + "\n";
-  if (id.model && !id.tried_together) text += "  two changes together were not all tried: the time was over before\n";
-  if (!id.together.empty())
+  if (id.model && !id.tried_joint_changes)
+    text += "  two changes together were not all tried: the time was over before\n";
+  if (!id.joint_changes.empty())
     text += fmt::format("  two changes that no case told apart together, though one of them alone: {}\n",
-                        fmt::join(id.together, "; "));
+                        fmt::join(id.joint_changes, "; "));
   return text;
 }
 
@@ -134,6 +137,14 @@ std::string counts_text(const Identification& id) {
   return text + fmt::format("; {:.1f} s\n", id.seconds) + verified_text(id.verified);
 }
 
+nlohmann::json verified_json(const Verified& verified) {
+  nlohmann::json json = {{"guided", verified.guided}, {"walks", nlohmann::json::array()}};
+  for (const Verified::Walk& walk : verified.walks)
+    json["walks"].push_back(
+        {{"name", walk.name}, {"walked", walk.walked}, {"pass", walk.pass}, {"length", walk.length}});
+  return json;
+}
+
 }  // namespace
 
 std::string identification_text(const Identification& id, bool steps) {
@@ -148,8 +159,8 @@ std::string identification_text(const Identification& id, bool steps) {
                           id.evidence.size(), case_of(id, r.case_index), answer_text(op, r.instead));
   } else if (!id.name.empty()) {
     text += id.verdict == IdentifyVerdict::too_few ? "  fits so far: " + id.name + "\n" : "  " + id.name + "\n";
-    if (!id.also.empty())
-      text += fmt::format("  units that give the same answers, too: {}\n", fmt::join(id.also, ", "));
+    if (!id.equal_units.empty())
+      text += fmt::format("  units that give the same answers, too: {}\n", fmt::join(id.equal_units, ", "));
     const std::string differs = fmt::format("{}", fmt::join(id.nearest_differs, "; "));
     if (!id.nearest.empty())
       text += fmt::format("  nearest row of the catalogue: {}: {}\n", id.nearest,
@@ -161,18 +172,6 @@ std::string identification_text(const Identification& id, bool steps) {
   return text;
 }
 
-namespace {
-
-nlohmann::json verified_json(const Verified& verified) {
-  nlohmann::json json = {{"guided", verified.guided}, {"walks", nlohmann::json::array()}};
-  for (const Verified::Walk& walk : verified.walks)
-    json["walks"].push_back(
-        {{"name", walk.name}, {"walked", walk.walked}, {"pass", walk.pass}, {"length", walk.length}});
-  return json;
-}
-
-}  // namespace
-
 nlohmann::json identification_json(const Identification& id) {
   const Op& op = id.evidence.op();
   nlohmann::json json = {{"json_version", json_version},
@@ -180,9 +179,9 @@ nlohmann::json identification_json(const Identification& id) {
                          {"op", to_text(op)},
                          {"reason", id.reason},
                          {"unit", id.name},
-                         {"also", id.also},
-                         {"together", id.together},
-                         {"tried_together", id.tried_together},
+                         {"also", id.equal_units},
+                         {"together", id.joint_changes},
+                         {"tried_together", id.tried_joint_changes},
                          {"nearest", id.nearest},
                          {"nearest_differs", id.nearest_differs},
                          {"dots", id.dots},
@@ -205,7 +204,7 @@ nlohmann::json identification_json(const Identification& id) {
     one["undetermined"] = nlohmann::json::array();
     for (const Undetermined& u : f.undetermined)
       one["undetermined"].push_back(
-          {{"values", values_as_ranges(*f.parameter, u.values)}, {"reason", u.reason}, {"proven", u.proven}});
+          {{"values", values_as_ranges(*f.parameter, u.values)}, {"reason", u.reason}, {"proven", u.is_proven}});
     json["parameters"].push_back(one);
   }
   json["best"] = nlohmann::json::array();

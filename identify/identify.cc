@@ -19,6 +19,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t max_rounds = 60;             ///< of questions between rows that fit
+constexpr size_t round_limit = 120;           ///< of rounds in all, with those after a refuted verification
 constexpr uint64_t least_verified = 256;      ///< cases on which a row must hold to be identified
 constexpr size_t structured_count = 4096;     ///< cases on which units without parameters are compared
 constexpr uint64_t fit_budget = 200'000'000;  ///< Evidence::work() of one search for a row: 5 to 20 s
@@ -74,18 +75,18 @@ class Identifier {
 
   void run() {
     if (asker_ && !ask(first_questions(op()))) return end_early();
-    know_nans();
+    learn_nans();
     if (evidence_.size() == 0) return finish(IdentifyVerdict::too_few, "no case was answered");
     for (size_t round = 0;; ++round) {
       if (evidence_.two_answers())
         return finish(IdentifyVerdict::no_fit,
                       "the same case was answered in two ways: the unit is no function of the case");
-      if (nans_differ(evidence_) && fitting_plain().empty() && !hands_nans_on() && name_but_for_nans()) return;
+      if (nans_differ(evidence_) && fitting_plain().empty() && !finds_nan_rule() && name_but_for_nans()) return;
       if (!find_row()) {
-        if (give_up_rows()) continue;
+        if (turn_to_plain_units()) continue;
         return;
       }
-      if (!asker_) return finish_given();
+      if (!asker_) return finish_given_row();
       if (round < max_rounds) {
         Questions next = questions_between(alternatives());
         if (!next.cases.size()) next = questions_to_joint_rivals();
@@ -95,45 +96,46 @@ class Identifier {
         }
       }
       bool held = false;
-      if (!verify(held)) return end_early();
+      if (!verify(*row_unit(), &*row_, held)) return end_early();
       if (held) return finish_held("the row");
-      if (round > round_limit()) break;
+      if (round > round_limit) break;
     }
-    finish(IdentifyVerdict::no_fit, "after " + std::to_string(round_limit()) + " rounds rows still come and go");
+    finish(IdentifyVerdict::no_fit, "after " + std::to_string(round_limit) + " rounds rows still come and go");
   }
 
  private:
   const Op& op() const { return evidence_.op(); }
 
+  /// Asks a round of questions. False where the unit stopped, or answered less than half of the first round.
   bool ask(const Questions& questions) {
     const size_t first = id_.steps.size();
     for (const std::string& text : questions.texts) id_.steps.push_back({text, 0, SIZE_MAX, ""});
     for (const size_t q : questions.of_case) ++id_.steps[first + q].cases;
     settings_.progress("round " + std::to_string(asker_->rounds() + 1) + ": " + std::to_string(questions.cases.size()) +
                        " cases");
-    const bool all = asker_->ask(questions, first, evidence_);
-    know_nans();
-    const size_t asked_for = questions.cases.size(), unanswered = asker_->unanswered();
-    if (all && unanswered > asked_for / 2 && first == 0) {
+    const bool was_completed = asker_->ask(questions, first, evidence_);
+    learn_nans();
+    const size_t asked = questions.cases.size(), unanswered = asker_->unanswered();
+    if (was_completed && unanswered > asked / 2 && first == 0) {
       id_.reason =
-          "the unit answered " + std::to_string(asked_for - unanswered) + " of " + std::to_string(asked_for) + " cases";
+          "the unit answered " + std::to_string(asked - unanswered) + " of " + std::to_string(asked) + " cases";
       return false;
     }
-    return all;
+    return was_completed;
   }
 
-  void know_nans() {
+  /// Adds the NaNs among the answers to the values that the space has for NaNs.
+  void learn_nans() {
     for (size_t i = 0; i < evidence_.size(); ++i) {
       const uint64_t answer = evidence_.answer(i);
       if (!op().d.fields().integer && decode(op().d.fields(), answer).cls == NumberClass::nan) space_.add_nan(answer);
     }
   }
 
-  static constexpr uint64_t but_for_nans_verified = 1 << 17;
-  static constexpr size_t round_limit() { return 2 * max_rounds; }
+  static constexpr uint64_t but_for_nans_verified = 1 << 17;  ///< cases on which a name but for the NaNs is verified
 
   /// Ends an identification from given answers, which row_ fits.
-  void finish_given() {
+  void finish_given_row() {
     id_.dots = evidence_.size();
     Questions next = questions_between(alternatives());
     if (!next.cases.size()) next = questions_to_joint_rivals();
@@ -144,7 +146,7 @@ class Identifier {
   /// Ends an identification from given answers: identified where no further cases would tell more.
   void finish_with(const Batch& next) {
     if (next.size() == 0) return finish(IdentifyVerdict::identified);
-    id_.next = next;
+    id_.next_cases = next;
     finish(IdentifyVerdict::too_few, std::to_string(next.size()) + " further cases would tell more");
   }
 
@@ -197,9 +199,10 @@ class Identifier {
     // Alternatives that fitted before come first: one of them is the answer more often than not.
     known.insert(known.begin(), rivals_.begin(), rivals_.end());
     rivals_.clear();
-    const auto fitting = std::find_if(known.begin(), known.end(), [&](const DotModel& m) { return evidence_.fits(m); });
-    if (fitting != known.end()) {
-      take(*fitting);
+    const auto first_fitting =
+        std::find_if(known.begin(), known.end(), [&](const DotModel& m) { return evidence_.fits(m); });
+    if (first_fitting != known.end()) {
+      take(*first_fitting);
       return true;
     }
     if (hurries_) return false;
@@ -225,9 +228,9 @@ class Identifier {
   void take(const DotModel& model) {
     row_ = toward_catalogue(model);
     told_nothing_.clear();
-    together_.clear();
-    tried_together_ = false;
-    challenged_ = false;
+    hidden_pairs_.clear();
+    tried_joint_changes_ = false;
+    was_challenged_ = false;
     if (!searched_others_ && !hurries_) {
       searched_others_ = true;
       Fit fit(space_, evidence_, settings_.seed);
@@ -291,9 +294,9 @@ class Identifier {
     if (!has_floor()) return;
     const Parameter& bits = *find_parameter("fraction_bits");
     for (const int64_t value : space_.values(bits)) {
-      const int64_t by = value - bits.get(*row_);
-      if (by == 0 || told_nothing_.contains({&bits, value})) continue;
-      const std::optional<DotModel> other = changed(*row_, moved_floor(by));
+      const int64_t distance = value - bits.get(*row_);
+      if (distance == 0 || told_nothing_.contains({&bits, value})) continue;
+      const std::optional<DotModel> other = changed(*row_, moved_floor(distance));
       if (other && evidence_.fits(*other)) all.push_back({*other, &bits, value});
     }
   }
@@ -343,11 +346,12 @@ class Identifier {
     return find_parameter("fraction_bits")->used_by(row_->kernel) &&
            find_parameter("zero_exponent")->used_by(row_->kernel);
   }
-  Change moved_floor(int64_t by) const {
+  /// fraction_bits and zero_exponent, both raised by `distance`.
+  Change moved_floor(int64_t distance) const {
     Change change;
     for (const char* name : {"fraction_bits", "zero_exponent"}) {
       const Parameter* p = find_parameter(name);
-      change.push_back({p, p->get(*row_) + by});
+      change.push_back({p, p->get(*row_) + distance});
     }
     return change;
   }
@@ -360,13 +364,14 @@ class Identifier {
       const std::vector<int64_t>& values = space_.values(*one.first);
       return std::find(values.begin(), values.end(), one.second) != values.end();
     };
-    for (const int by : {-1, 1})
-      if (const Change change = moved_floor(by); has_floor() && std::all_of(change.begin(), change.end(), in_space))
+    for (const int distance : {-1, 1})
+      if (const Change change = moved_floor(distance);
+          has_floor() && std::all_of(change.begin(), change.end(), in_space))
         all.push_back(change);
     for (const Parameter* p : space_.parameters_of(row_->kernel))
       for (const int64_t value : space_.values(*p)) {
-        const int64_t own = p->get(*row_);
-        if (value == own || p->is_nan || (p->words.empty() && std::abs(value - own) > 1)) continue;
+        const int64_t distance = value - p->get(*row_);
+        if (distance == 0 || p->is_nan || (p->words.empty() && std::abs(distance) > 1)) continue;
         all.push_back({{p, value}});
       }
     std::erase_if(all, [&](const Change& change) { return !changed(*row_, change); });
@@ -408,32 +413,32 @@ class Identifier {
   /// does), and from rows of other kernels that fit the answers so far. Once there are none, it is not asked again.
   Questions questions_to_joint_rivals() {
     Questions questions(op());
-    if (challenged_ || !time_to_search()) return questions;
-    constexpr size_t count = 16;
+    if (was_challenged_ || !time_to_search()) return questions;
+    constexpr size_t drifted_rows = 16;
     Fit fit(space_, evidence_, settings_.seed + evidence_.size());
     std::vector<Separator::Other> rows;
-    for (size_t n = 0; n < count; ++n) rows.push_back({fit.drifted({*row_, 0}), true});
+    for (size_t n = 0; n < drifted_rows; ++n) rows.push_back({.model = fit.drifted({*row_, 0}), .is_deep = true});
     std::vector<HiddenPair> pairs = hidden_pairs();
-    for (const HiddenPair& pair : pairs) rows.push_back({pair.model, true});
+    for (const HiddenPair& pair : pairs) rows.push_back({.model = pair.model, .is_deep = true});
     for (Fit::Candidate& other : others_) {
       if (other.model.kernel == row_->kernel) continue;
       other = fit.near_miss(other.model, budget() / 100);
       if (other.mismatches > 0) continue;
       rivals_.push_back(other.model);
-      for (int n = 0; n < 4; ++n) rows.push_back({n ? fit.drifted(other) : other.model, true});
+      for (int n = 0; n < 4; ++n) rows.push_back({.model = n ? fit.drifted(other) : other.model, .is_deep = true});
     }
     const Separator::Found found = separated(rows, evidence_.size() + 1);
-    for (size_t r = count + pairs.size(); r < rows.size(); ++r)
+    for (size_t r = drifted_rows + pairs.size(); r < rows.size(); ++r)
       if (found.case_of_other[r] == SIZE_MAX)
         told_nothing_[{nullptr, static_cast<int64_t>(rows[r].model.kernel)}] = found.agreed_on[r];
-    tried_together_ = true;
-    together_.clear();
+    tried_joint_changes_ = true;
+    hidden_pairs_.clear();
     for (size_t i = 0; i < pairs.size(); ++i) {
-      if (found.case_of_other[count + i] != SIZE_MAX) continue;
-      if (found.agreed_on[count + i] == 0) tried_together_ = false;
-      else together_.push_back(std::move(pairs[i]));
+      if (found.case_of_other[drifted_rows + i] != SIZE_MAX) continue;
+      if (found.agreed_on[drifted_rows + i] == 0) tried_joint_changes_ = false;
+      else hidden_pairs_.push_back(std::move(pairs[i]));
     }
-    challenged_ = found.cases.empty() || ++challenges_ == max_rounds;
+    was_challenged_ = found.cases.empty() || ++challenges_ == max_rounds;
     if (!found.cases.empty()) questions.texts.push_back("Do several parameters differ together?");
     for (const Batch& one : found.cases) questions.add(one, 0, 0);
     return questions;
@@ -444,22 +449,21 @@ class Identifier {
   bool is_worth_more(const std::vector<Alternative>& others, size_t o) const {
     const Parameter* p = others[o].parameter;
     if (!p || !p->words.empty() || p->is_nan) return true;
-    const int64_t own = p->get(*row_), value = others[o].value;
-    bool next = true, last = true;
+    const int64_t distance = others[o].value - p->get(*row_);
+    bool is_nearest = true, is_farthest = true;
     for (const Alternative& other : others) {
-      if (other.parameter != p || (other.value > own) != (value > own)) continue;
-      next &= std::abs(other.value - own) >= std::abs(value - own);
-      last &= std::abs(other.value - own) <= std::abs(value - own);
+      const int64_t of_other = other.value - p->get(*row_);
+      if (other.parameter != p || (of_other > 0) != (distance > 0)) continue;
+      is_nearest &= std::abs(of_other) >= std::abs(distance);
+      is_farthest &= std::abs(of_other) <= std::abs(distance);
     }
-    return next || last;
+    return is_nearest || is_farthest;
   }
-
-  /// Verifies row_. `held`: no answer contradicted it. False where the unit stopped.
-  bool verify(bool& held) { return verify(*row_unit(), &*row_, held); }
 
   std::unique_ptr<Unit> row_unit() const { return bind_or_fail(custom_name(*row_, op()), op()); }
 
-  /// The same for any hypothesis; `model` is its row or nullptr. Contradictions join the evidence.
+  /// Verifies a hypothesis; `model` is its row or nullptr. `held`: no answer contradicted it. Contradictions join the
+  /// evidence. False where the unit stopped.
   bool verify(const Unit& hypothesis, const DotModel* model, bool& held) {
     id_.dots = asker_->dots();
     id_.rounds = asker_->rounds();
@@ -468,7 +472,8 @@ class Identifier {
     const Verification::Result result = verification.run(verification_cases());
     id_.verified = verification.verified();
     held = result != Verification::Result::differs;
-    if (result == Verification::Result::stopped) return id_.verified.cases >= least_verified && timed_out();
+    if (result == Verification::Result::stopped)
+      return id_.verified.cases >= least_verified && asker_->seconds_left() <= 0;
     if (held) return true;
     const Batch& against = verification.contradictions();
     for (size_t i = 0; i < against.size(); ++i) evidence_.add(against, i, verification.answers()[i], id_.steps.size());
@@ -489,11 +494,9 @@ class Identifier {
 
   bool time_to_search() const { return !asker_ || asker_->seconds_left() > verification_share * settings_.seconds; }
 
-  bool timed_out() const { return asker_->seconds_left() <= 0; }
-
   /// Called where no row fits: looks for a unit without parameters that does. True where new answers joined the
   /// evidence, so that the search goes on; false where the identification has ended.
-  bool give_up_rows() {
+  bool turn_to_plain_units() {
     const std::vector<const Unit*> fitting = fitting_plain();
     if (!fitting.empty()) {
       const Unit& plain = *fitting[0];
@@ -513,7 +516,7 @@ class Identifier {
       }
       if (!held) return true;
       id_.name = plain.name();
-      for (const Unit* other : others) id_.also.push_back(other->name());
+      for (const Unit* other : others) id_.equal_units.push_back(other->name());
       asker_ ? finish_held(id_.name) : finish_given_plain(next.cases);
       return false;
     }
@@ -527,41 +530,36 @@ class Identifier {
     return false;
   }
 
-  static bool is_exact_or_rounded(const DotModel& m) { return !traits_of(m).aligns(); }
-
   /// Takes the first of these rows that gives all answers with some value of nan_from and nan. False: there is none.
   bool take_with_nan_rule(const std::vector<DotModel>& rows) {
-    const Parameter &rule = *find_parameter("nan_from"), &own = *find_parameter("nan");
+    const Parameter &rule = *find_parameter("nan_from"), &constant = *find_parameter("nan");
     for (const DotModel& m : rows) {
       if (!rule.used_by(m.kernel)) continue;
       for (const int64_t from : space_.values(rule))
-        for (const int64_t nan : space_.values(own)) {
-          std::optional<DotModel> with = with_value(m, rule, from);
-          if (with) with = with_value(*with, own, nan);
-          if (!with || !evidence_.fits(*with)) continue;
-          take(*with);
+        for (const int64_t nan : space_.values(constant)) {
+          std::optional<DotModel> row = with_value(m, rule, from);
+          if (row) row = with_value(*row, constant, nan);
+          if (!row || !evidence_.fits(*row)) continue;
+          take(*row);
           return true;
         }
     }
     return false;
   }
 
-  /// Whether row_, or a row of the catalogue with some rule for NaNs, gives all answers.
-  bool hands_nans_on() {
-    if (row_ && evidence_.fits(*row_)) return true;
-    return take_with_nan_rule(known_rows());
-  }
+  /// Whether row_ gives all answers, or a row of the catalogue with some rule for NaNs, which then becomes row_.
+  bool finds_nan_rule() { return (row_ && evidence_.fits(*row_)) || take_with_nan_rule(known_rows()); }
 
   /// Rows of most kernels give one NaN. Where the answers have several, identifies the unit under nan=any, and looks
   /// for a rule of its NaNs. True: this has ended the identification, with the name and the rule as its reason.
   bool name_but_for_nans() {
     if (tried_without_nans_ || op().nan == NanPolicy::any) return false;
     tried_without_nans_ = true;
-    if (asker_ && ask(nan_questions(op())) && hands_nans_on()) return false;
+    if (asker_ && ask(nan_questions(op())) && finds_nan_rule()) return false;
     Op any = op();
     any.nan = NanPolicy::any;
     Identification numbers(any);
-    IdentifySettings settings = settings_;  // its name is no result: the verification may be short
+    IdentifySettings settings = settings_;  // the name is only part of a reason: its verification may be short
     settings.verify = std::min<uint64_t>(settings.verify.value_or(but_for_nans_verified), but_for_nans_verified);
     if (asker_) {
       Identifier(numbers, asker_, settings).run();
@@ -573,11 +571,11 @@ class Identifier {
     if (numbers.verdict != IdentifyVerdict::identified) return false;
     if (numbers.model && find_parameter("invalid_nan")->used_by(numbers.model->kernel)) return false;
     if (numbers.model) {
-      // Kernels that compute the same except for NaNs.
+      // Kernels that cut nothing can compute the same except for NaNs.
       std::vector<DotModel> rows = {*numbers.model};
       const HypothesisSpace of_any(any);
       Fit fit(of_any, numbers.evidence, settings_.seed);
-      for (const Kernel kernel : is_exact_or_rounded(*numbers.model) ? of_any.kernels() : std::vector<Kernel>()) {
+      for (const Kernel kernel : traits_of(*numbers.model).aligns() ? std::vector<Kernel>() : of_any.kernels()) {
         if (!find_parameter("nan_from")->used_by(kernel) || kernel == numbers.model->kernel) continue;
         const Fit::Candidate candidate = fit.best_of(kernel, budget() / 16);
         if (candidate.mismatches == 0) rows.push_back(candidate.model);
@@ -608,13 +606,13 @@ class Identifier {
   /// Adds for each of the others a case on which the unit differs from it, where one of `structured_count` shows it.
   void ask_between(const Unit& unit, std::span<const Unit* const> others, Questions& questions) const {
     if (others.empty()) return;
-    const Batch batch = structured_cases(structured_count);
-    Outcomes own, of_other;
-    unit.run(batch, own);
+    const Batch batch = structured_cases();
+    Outcomes of_unit, of_other;
+    unit.run(batch, of_unit);
     for (const Unit* other : others) {
       other->run(batch, of_other);
       for (size_t i = 0; i < batch.size(); ++i) {
-        if (same_result(op(), own.results.get(i), of_other.results.get(i))) continue;
+        if (same_result(op(), of_unit.results.get(i), of_other.results.get(i))) continue;
         questions.texts.push_back("Is it " + unit.name() + " or " + other->name() + "?");
         questions.add(batch, i, questions.texts.size() - 1);
         break;
@@ -622,9 +620,9 @@ class Identifier {
     }
   }
 
-  Batch structured_cases(size_t count) const {
+  Batch structured_cases() const {
     Batch batch(op());
-    StructuredGenerator(op(), settings_.seed + evidence_.size()).fill(0, count, batch);
+    StructuredGenerator(op(), settings_.seed + evidence_.size()).fill(0, structured_count, batch);
     return batch;
   }
 
@@ -635,7 +633,7 @@ class Identifier {
     std::set<std::string> known;
     for (size_t i = 0; i < evidence_.size(); ++i) known.insert(case_line(evidence_.cases().one(i), 0));
     for (size_t i = 0; i < next.size(); ++i) known.insert(case_line(next, i));
-    const Batch more = structured_cases(structured_count);
+    const Batch more = structured_cases();
     for (size_t i = 0; i < more.size() && known.size() < least_verified; ++i)
       if (known.insert(case_line(more, i)).second) next.append(more, i);
     finish_with(next);
@@ -658,9 +656,10 @@ class Identifier {
     id_.name = custom_name(*row_, op());
     compare_with_catalogue();
     describe_parameters();
-    for (const HiddenPair& pair : together_)
-      if (evidence_.fits(pair.model) && !differing_parameters(pair.model).empty()) id_.together.push_back(pair.changes);
-    id_.tried_together = tried_together_;
+    for (const HiddenPair& pair : hidden_pairs_)
+      if (evidence_.fits(pair.model) && !differing_parameters(pair.model).empty())
+        id_.joint_changes.push_back(pair.changes);
+    id_.tried_joint_changes = tried_joint_changes_;
     argue();
   }
 
@@ -692,7 +691,7 @@ class Identifier {
       const std::vector<std::string> differs =
           same_kernel ? differing_parameters(row->model)
                       : std::vector{difference_from(row->model, *find_parameter("kernel"))};
-      const size_t distance = same_kernel ? differs.size() : 1000;
+      const size_t distance = same_kernel ? differs.size() : SIZE_MAX - 1;  // after all rows of this kernel
       if (distance >= least) continue;
       least = distance;
       id_.nearest = "model:" + row->name();
@@ -754,10 +753,10 @@ class Identifier {
   }
 
   std::string why_open(const Parameter& p, int64_t value) const {
-    const std::string proof = &p == find_parameter("kernel") ? "" : space_.why_equal(*row_, p, value);
+    const bool is_kernel = &p == find_parameter("kernel");
+    const std::string proof = is_kernel ? "" : space_.why_equal(*row_, p, value);
     if (!proof.empty()) return "no input of this op can show it: " + proof;
     if (std::string_view(p.name) == "nan" && space_.values(p).size() == 1) return "no answer was a NaN";
-    const bool is_kernel = &p == find_parameter("kernel");
     const auto told = told_nothing_.find({is_kernel ? nullptr : &p, value});
     if (!asker_ && told == told_nothing_.end()) return "none of the answers shows it; another case would";
     if (told == told_nothing_.end() && time_to_search()) return "the unit did not answer a case that would tell";
@@ -782,37 +781,37 @@ class Identifier {
     struct RuledOut {
       std::map<const Parameter*, std::vector<int64_t>> values;
       std::vector<std::string> kernels;
-      std::map<size_t, size_t> by_case;
+      std::map<size_t, size_t> by_case;  ///< how many are ruled out, by the index of the case
     };
     std::vector<RuledOut> out(id_.steps.size() + 1);
     const auto rule_out = [&](const DotModel& other) -> RuledOut* {
       const std::optional<size_t> against = evidence_.first_mismatch(other);
       if (!against) return nullptr;
-      RuledOut& o = out[std::min(evidence_.question(*against), id_.steps.size())];
-      ++o.by_case[*against];
-      return &o;
+      RuledOut& step = out[std::min(evidence_.question(*against), id_.steps.size())];
+      ++step.by_case[*against];
+      return &step;
     };
     for (const Parameter* p : space_.parameters_of(row_->kernel))
       for (const int64_t value : space_.values(*p)) {
         if (value == p->get(*row_)) continue;
         const std::optional<DotModel> other = with_value(*row_, *p, value);
         if (!other) continue;
-        if (RuledOut* o = rule_out(*other)) o->values[p].push_back(value);
+        if (RuledOut* step = rule_out(*other)) step->values[p].push_back(value);
       }
     for (const Fit::Candidate& other : others_)
       if (other.model.kernel != row_->kernel)
-        if (RuledOut* o = rule_out(other.model))
-          o->kernels.push_back(parameter_text(*find_parameter("kernel"), other.model));
+        if (RuledOut* step = rule_out(other.model))
+          step->kernels.push_back(parameter_text(*find_parameter("kernel"), other.model));
     for (size_t q = 0; q < id_.steps.size(); ++q) {
       ArgumentStep& step = id_.steps[q];
       const auto most = std::max_element(out[q].by_case.begin(), out[q].by_case.end(),
                                          [](const auto& x, const auto& y) { return x.second < y.second; });
       if (most != out[q].by_case.end()) step.telling_case = most->first;
       for (const Parameter& p : parameters()) {  // in their documented order
-        const auto at = out[q].values.find(&p);
-        if (at != out[q].values.end())
+        const auto ruled_out = out[q].values.find(&p);
+        if (ruled_out != out[q].values.end())
           step.rules_out +=
-              (step.rules_out.empty() ? "" : "; ") + std::string(p.name) + " " + values_as_ranges(p, at->second);
+              (step.rules_out.empty() ? "" : "; ") + std::string(p.name) + " " + values_as_ranges(p, ruled_out->second);
       }
       for (const std::string& kernel : out[q].kernels)
         step.rules_out += (step.rules_out.empty() ? "" : "; ") + ("kernel " + kernel);
@@ -852,11 +851,11 @@ class Identifier {
   size_t plain_rounds_ = 0;                 ///< of questions between units without parameters
   bool searched_others_ = false;
   bool tried_without_nans_ = false;
-  std::vector<HiddenPair> together_;  ///< pairs for which questions_to_joint_rivals() found no case
-  bool tried_together_ = false;       ///< whether it tried all such pairs
-  bool challenged_ = false;           ///< whether it found no case for row_, or found cases too often
-  size_t challenges_ = 0;             ///< how often it found cases
-  bool hurries_ = false;              ///< the time is over: known rows only
+  std::vector<HiddenPair> hidden_pairs_;  ///< pairs for which questions_to_joint_rivals() found no case
+  bool tried_joint_changes_ = false;      ///< whether it tried all such pairs
+  bool was_challenged_ = false;           ///< whether it found no case for row_, or found cases too often
+  size_t challenges_ = 0;                 ///< how often it found cases
+  bool hurries_ = false;                  ///< the time is over: find_row() tries known rows only
   /// Separator::Found::agreed_on of alternatives without a difference, by parameter (nullptr: kernel) and value.
   std::map<std::pair<const Parameter*, int64_t>, size_t> told_nothing_;
 };
@@ -866,7 +865,7 @@ class Identifier {
 std::vector<int64_t> ParameterFinding::not_proven() const {
   std::vector<int64_t> all;
   for (const Undetermined& u : undetermined)
-    if (!u.proven) all.insert(all.end(), u.values.begin(), u.values.end());
+    if (!u.is_proven) all.insert(all.end(), u.values.begin(), u.values.end());
   return all;
 }
 

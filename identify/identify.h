@@ -31,7 +31,7 @@ struct Refuted {
 struct Undetermined {
   std::vector<int64_t> values;
   std::string reason;
-  bool proven;  ///< whether HypothesisSpace::why_equal() shows that no case can
+  bool is_proven;  ///< whether HypothesisSpace::why_equal() shows that no case can
 };
 
 /// What is known of one parameter of the row, or of its kernel.
@@ -61,18 +61,19 @@ struct Identification {
   Evidence evidence;
   std::optional<DotModel> model;  ///< the row that fits; with too_few, one that fits so far
   std::string name;               ///< of this row, "model:custom?...", or of a unit without parameters; may be empty
-  std::vector<std::string> also;  ///< if that is a unit without parameters: others that give the same answers
-  std::string nearest;            ///< the nearest row of the catalogue; empty where none has these formats
+  std::vector<std::string> equal_units;  ///< if that is a unit without parameters: others that give the same answers
+  std::string nearest;                   ///< the nearest row of the catalogue; empty where none has these formats
   std::vector<std::string> nearest_differs;  ///< the parameters in which it differs: "block: 8 there, 4 here"
   std::vector<ParameterFinding> parameters;  ///< first of all the kernel
-  std::vector<std::string> together;  ///< pairs of changes that fit, though not both alone: "overflow=max with ..."
-  bool tried_together = false;        ///< whether the time was enough to try all such pairs
-  std::vector<ArgumentStep> steps;    ///< Evidence::question() is an index of them
-  std::vector<Refuted> best;          ///< with no_fit: up to four hypotheses, the fewest mismatches first
-  std::string reason;                 ///< why nothing was identified, or not for sure
-  std::optional<Batch> next;          ///< only from identify_from(): further cases that would tell more
-  size_t dots = 0, rounds = 0;        ///< asked before the verification; all where nothing was identified
-  Verified verified;                  ///< further cases on which it held
+  std::vector<std::string>
+      joint_changes;                 ///< pairs of changes that fit, though not both alone: "overflow=max with ..."
+  bool tried_joint_changes = false;  ///< whether the time was enough to try all such pairs
+  std::vector<ArgumentStep> steps;   ///< Evidence::question() is an index of them
+  std::vector<Refuted> best;         ///< with no_fit: up to four hypotheses, the fewest mismatches first
+  std::string reason;                ///< why nothing was identified, or not for sure
+  std::optional<Batch> next_cases;   ///< only from identify_from(): further cases that would tell more
+  size_t dots = 0, rounds = 0;       ///< asked before the verification; all where nothing was identified
+  Verified verified;                 ///< further cases on which it held
   double seconds = 0;
 };
 

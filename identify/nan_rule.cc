@@ -16,38 +16,36 @@ bool is_nan(const FormatFields& f, uint64_t encoding) {
 /// A rule: the first NaN among the operands, in an order of the letters and of the lanes, is the result.
 struct PassedOn {
   const char* operands;  ///< "cab": c, then all a, then all b; a letter that is missing is not looked at
-  bool by_lane;          ///< a and b of one lane before those of the next lane
-  bool last_lane_first;
-  bool quiet;  ///< whether the NaN is made quiet
+  bool goes_by_lane;     ///< a and b of one lane before those of the next lane
+  bool begins_with_last_lane;
+  bool makes_quiet;
 
   std::string text() const {
     std::string order;
     for (const char* letter = operands; *letter; ++letter)
       order += (order.empty() ? "" : " before ") + std::string(1, *letter);
     if (std::string_view(operands).size() == 1) order = "of " + order + " alone";
-    if (by_lane) order += " in each lane in turn";
-    if (last_lane_first) order += ", the last lane first";
-    return "a NaN operand is passed on, " + order + (quiet ? ", and made quiet" : " as it is");
+    if (goes_by_lane) order += " in each lane in turn";
+    if (begins_with_last_lane) order += ", the last lane first";
+    return "a NaN operand is passed on, " + order + (makes_quiet ? ", and made quiet" : " as it is");
   }
 
   /// The NaN operand that is passed on, as an encoding of d; nullopt where none of the operands is a NaN.
   std::optional<uint64_t> operator()(const Op& op, const DotOperands& in) const {
     const std::string_view letters = operands;
-    const auto in_d = [&](const Format& from, uint64_t encoding) {
-      return widened(from.fields(), op.d.fields(), encoding);
-    };
     const auto operand = [&](char letter, int lane) -> std::optional<uint64_t> {
       const Format& f = letter == 'a' ? op.a : letter == 'b' ? op.b : op.c;
       const uint64_t encoding = letter == 'a' ? in.a[lane] : letter == 'b' ? in.b[lane] : in.c;
-      return is_nan(f.fields(), encoding) ? std::optional(in_d(f, encoding)) : std::nullopt;
+      return is_nan(f.fields(), encoding) ? std::optional(in_format(f.fields(), op.d.fields(), encoding))
+                                          : std::nullopt;
     };
-    const auto lane = [&](int i) { return last_lane_first ? op.k - 1 - i : i; };
+    const auto lane = [&](int i) { return begins_with_last_lane ? op.k - 1 - i : i; };
     for (size_t at = 0; at < letters.size(); ++at) {
       if (letters[at] == 'c') {
         if (const auto c = operand('c', 0)) return c;
         continue;
       }
-      const size_t together = by_lane && at + 1 < letters.size() && letters[at + 1] != 'c' ? 2 : 1;
+      const size_t together = goes_by_lane && at + 1 < letters.size() && letters[at + 1] != 'c' ? 2 : 1;
       for (int i = 0; i < op.k; ++i)
         for (size_t j = 0; j < together; ++j)
           if (const auto found = operand(letters[at + j], lane(i))) return found;
@@ -58,11 +56,11 @@ struct PassedOn {
 
  private:
   /// A NaN in another format: the sign and the highest bits of the payload stay.
-  uint64_t widened(const FormatFields& from, const FormatFields& to, uint64_t encoding) const {
+  uint64_t in_format(const FormatFields& from, const FormatFields& to, uint64_t encoding) const {
     const uint64_t code = encoding >> from.ignored_low_bits, fraction = code & from.fraction_mask();
     const int up = to.fraction_bits - from.fraction_bits;
     uint64_t kept = up >= 0 ? fraction << up : fraction >> -up;
-    if (quiet) kept |= uint64_t{1} << (to.fraction_bits - 1);
+    if (makes_quiet) kept |= uint64_t{1} << (to.fraction_bits - 1);
     const uint64_t sign = code & from.sign_bit() ? to.sign_bit() : 0;
     return to.in_container(uint64_t(to.top_exponent_field()) << to.fraction_bits | kept | sign);
   }
@@ -80,18 +78,18 @@ std::set<uint64_t> nans_of(const Evidence& evidence) {
 std::optional<std::string> rest_under(const PassedOn& rule, const Evidence& evidence) {
   const Op& op = evidence.op();
   std::optional<uint64_t> rest;
-  bool used = false;
+  bool was_used = false;
   for (size_t i = 0; i < evidence.size(); ++i) {
     const uint64_t answer = evidence.answer(i);
     if (!is_nan(op.d.fields(), answer)) continue;
     const std::optional<uint64_t> passed = rule(op, evidence.cases().operands(i));
     if (passed && *passed != answer) return std::nullopt;
-    used |= passed.has_value();
+    was_used |= passed.has_value();
     if (passed) continue;
     if (rest && *rest != answer) return std::nullopt;
     rest = answer;
   }
-  if (!used) return std::nullopt;
+  if (!was_used) return std::nullopt;
   return rest ? "; any other NaN is " + to_hex(op.d, *rest) : "";
 }
 
@@ -126,10 +124,11 @@ bool nans_differ(const Evidence& evidence) { return nans_of(evidence).size() > 1
 
 std::string nan_rule(const Evidence& evidence) {
   for (const char* operands : {"abc", "cab", "bac", "cba", "acb", "bca", "ab", "c", "a", "b"})
-    for (const bool by_lane : {false, true})
-      for (const bool last_lane_first : {false, true})
+    for (const bool goes_by_lane : {false, true})
+      for (const bool begins_with_last_lane : {false, true})
         for (const bool quiet : {true, false}) {
-          const PassedOn rule{operands, by_lane && std::string_view(operands).size() > 1, last_lane_first, quiet};
+          const PassedOn rule{operands, goes_by_lane && std::string_view(operands).size() > 1, begins_with_last_lane,
+                              quiet};
           if (const auto rest = rest_under(rule, evidence)) return rule.text() + *rest;
         }
   const std::set<uint64_t> seen = nans_of(evidence);

@@ -38,7 +38,7 @@ class PairQuestions {
   PairQuestions(const Unit& unit, const Op& op, RevealedOrder& counts, size_t at_once)
       : unit_(unit), op_(op), counts_(counts), at_once_(at_once) {
     const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields(), &d = op.d.fields();
-    const int room = static_cast<int>(std::bit_width(static_cast<unsigned>(op.k))) + 2;
+    const int room = static_cast<int>(std::bit_width(static_cast<unsigned>(op.k))) + 2;  // bits of a count of addends
     great_ = std::min({a.emax() + b.emax() - 2, c.emax() - 1, d.emax() - 1, 110});
     unit_exponent_ = std::max({a.emin() + b.emin(), c.emin(), d.emin(), great_ - 200});
     // As far apart as the formats allow, so that a wide accumulator absorbs the small numbers, too.
@@ -111,7 +111,8 @@ class Revealer {
  public:
   Revealer(const Unit& unit, const Op& op, const OrderSettings& settings, RevealedOrder& result)
       : settings_(settings),
-        questions_(unit, op, result, settings.one_by_one ? 1 : std::max<size_t>(1, (size_t{1} << 20) / size_t(op.k))),
+        questions_(unit, op, result,
+                   settings.asks_one_by_one ? 1 : std::max<size_t>(1, (size_t{1} << 20) / size_t(op.k))),
         rng_(settings.seed, 0) {
     tree_.op = op;
     tree_.accumulator = op.d;
@@ -171,6 +172,7 @@ class Revealer {
     }
   }
 
+  /// A copy of the subtree with other leaves.
   int copy(int root, const std::map<int, int>& leaf_of) {
     const Node node = node_of(tree_, root);
     if (node.leaf >= 0) return tree_.add_leaf(leaf_of.at(node.leaf));
@@ -180,7 +182,7 @@ class Revealer {
   }
 
   /// A copy of the subtree `model`, with the given leaves in the order of its own.
-  int like(int model, const std::vector<int>& leaves) {
+  int copy_of_shape(int model, const std::vector<int>& leaves) {
     const std::vector<int> from = leaves_of(model);
     std::map<int, int> leaf_of;
     for (size_t i = 0; i < from.size(); ++i) leaf_of[from[i]] = leaves[i];
@@ -213,7 +215,7 @@ class Revealer {
       by_size.clear();
       for (size_t i = 0; i < pairs.size(); ++i) by_size[sizes[i]].push_back(pairs[i].second);
       // A pivot that joins last says nothing about the others: another one may.
-      if (settings_.one_by_one || leaves.size() < 8 || by_size.size() > 1) break;
+      if (settings_.asks_one_by_one || leaves.size() < 8 || by_size.size() > 1) break;
     }
     int spine = tree_.add_leaf(leaves[pivot]);
     int count = 1;
@@ -245,19 +247,14 @@ class Revealer {
   /// Guesses the subtree of a group: two leaves are added to each other, and more form a copy of a known subtree of the
   /// same size. -1: no guess.
   int guess_for(int spine, int count, const std::vector<int>& known, const std::vector<int>& group) {
-    if (settings_.one_by_one || group.size() < 2 || group.size() == 3 || refuted_.contains(group)) return -1;
+    if (settings_.asks_one_by_one || group.size() < 2 || group.size() == 3 || refuted_.contains(group)) return -1;
     if (group.size() == 2) {
       const int first = tree_.add_leaf(group[0]), second = tree_.add_leaf(group[1]);
       return tree_.add_sum({first, second});
     }
-    const int alike = part_of_size(spine, count, known, group.size());
-    return alike < 0 ? -1 : like(alike, group);
-  }
-
-  int part_of_size(int spine, int count, const std::vector<int>& known, size_t size) const {
-    if (static_cast<size_t>(count) == size) return spine;
+    if (static_cast<size_t>(count) == group.size()) return copy_of_shape(spine, group);
     for (const int part : known)
-      if (leaves_of(part).size() == size) return part;
+      if (leaves_of(part).size() == group.size()) return copy_of_shape(part, group);
     return -1;
   }
 
@@ -278,15 +275,16 @@ class Revealer {
       }
     }
     const std::vector<int> sizes = questions_.sizes(pairs);
-    bool all = true;
+    bool hold = true;
     for (size_t i = 0; i < pairs.size(); ++i) {
       if (sizes[i] == expected[i]) continue;
       refuted_.insert(guesses_[guess_of[i]].leaves);
-      all = false;
+      hold = false;
     }
-    return all;
+    return hold;
   }
 
+  /// The number of addends of the smallest partial sum with x and y, by the tree.
   int size_in(int root, int x, int y) const {
     for (;;) {
       int next = -1;
@@ -375,14 +373,14 @@ void replay(const Unit& unit, const SummationTree& tree, const Unit& of_tree, co
   for (size_t first = 0; first < settings.verify; first += chunk) {
     Batch batch;
     normal.fill(first, std::min(chunk, settings.verify - first), batch);
-    Outcomes own, again, replayed;
-    unit.run(batch, own);
+    Outcomes once, again, replayed;
+    unit.run(batch, once);
     unit.run(batch, again);
     of_tree.run(batch, replayed);
     for (size_t i = 0; i < batch.size(); ++i) {
       ++result.replayed;
-      result.unstable += !same_result(any_nan, own.results.get(i), again.results.get(i));
-      result.differing += !same_result(any_nan, own.results.get(i), replayed.results.get(i));
+      result.unstable += !same_result(any_nan, once.results.get(i), again.results.get(i));
+      result.differing += !same_result(any_nan, once.results.get(i), replayed.results.get(i));
     }
   }
 }
@@ -392,6 +390,28 @@ std::vector<Format> accumulators(const Op& op) {
   for (const char* name : {"fp32", "fp64"})
     if (format(name).fields().precision() > op.d.fields().precision()) all.push_back(format(name));
   return all;
+}
+
+/// Products in a row, folded: "0..7", "0..56 by 8".
+std::string run_text(const SummationTree& tree, const std::vector<int>& nodes) {
+  std::string text;
+  for (size_t i = 0; i < nodes.size();) {
+    const Node& first = node_of(tree, nodes[i]);
+    size_t end = i + 1;
+    int step = 0;
+    while (end < nodes.size() && first.leaf != tree.op.k) {
+      const Node &x = node_of(tree, nodes[end - 1]), &y = node_of(tree, nodes[end]);
+      if (y.leaf == tree.op.k || y.fused != first.fused || (step && y.leaf - x.leaf != step)) break;
+      step = y.leaf - x.leaf;
+      ++end;
+    }
+    if (end - i < 3) end = i + 1;
+    const Node& last = node_of(tree, nodes[end - 1]);
+    text += (text.empty() ? "" : " ") + leaf_text(tree, first);
+    if (end > i + 1) text += ".." + leaf_text(tree, last) + (step == 1 ? "" : " by " + std::to_string(step));
+    i = end;
+  }
+  return text;
 }
 
 }  // namespace
@@ -424,32 +444,6 @@ RevealedOrder reveal_order(const Unit& unit, const Op& op, const OrderSettings& 
   return result;
 }
 
-namespace {
-
-/// Products in a row, folded: "0..7", "0..56 by 8".
-std::string run_text(const SummationTree& tree, const std::vector<int>& nodes) {
-  std::string text;
-  for (size_t i = 0; i < nodes.size();) {
-    const Node& first = node_of(tree, nodes[i]);
-    size_t end = i + 1;
-    int step = 0;
-    while (end < nodes.size() && first.leaf != tree.op.k) {
-      const Node &x = node_of(tree, nodes[end - 1]), &y = node_of(tree, nodes[end]);
-      if (y.leaf == tree.op.k || y.fused != first.fused || (step && y.leaf - x.leaf != step)) break;
-      step = y.leaf - x.leaf;
-      ++end;
-    }
-    if (end - i < 3) end = i + 1;
-    const Node& last = node_of(tree, nodes[end - 1]);
-    text += (text.empty() ? "" : " ") + leaf_text(tree, first);
-    if (end > i + 1) text += ".." + leaf_text(tree, last) + (step == 1 ? "" : " by " + std::to_string(step));
-    i = end;
-  }
-  return text;
-}
-
-}  // namespace
-
 std::string folded_tree(const SummationTree& tree) {
   const std::function<std::string(int)> text_of = [&](int root) -> std::string {
     // Down the spine of one-leaf additions, without recursion: a chain may be thousands long.
@@ -463,8 +457,8 @@ std::string folded_tree(const SummationTree& tree) {
         const std::string run = run_text(tree, joined);
         return joined.size() == 1 ? run : (joined.size() == 2 ? "(" : "chain(") + run + ")";
       }
-      const bool second = node.children.size() == 2 && node_of(tree, node.children[1]).leaf >= 0;
-      if (!second) break;
+      const bool adds_one_leaf = node.children.size() == 2 && node_of(tree, node.children[1]).leaf >= 0;
+      if (!adds_one_leaf) break;
       joined.push_back(node.children[1]);
       at = node.children[0];
     }

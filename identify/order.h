@@ -13,8 +13,8 @@
 namespace mmafuzz {
 
 struct OrderSettings {
-  bool one_by_one = false;    ///< FPRev's own way: one question in a round, no part of the tree is guessed
-  uint64_t verify = 100'000;  ///< random vectors on which the tree is replayed
+  bool asks_one_by_one = false;  ///< FPRev's own way: one question in a round, no part of the tree is guessed
+  uint64_t verify = 100'000;     ///< random vectors on which the tree is replayed
   uint64_t seed = 1;
 };
 

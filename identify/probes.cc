@@ -1,6 +1,7 @@
 #include "identify/probes.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "arithmetic/corner_encodings.h"
 #include "search/structured_generator.h"
@@ -38,10 +39,8 @@ class FirstQuestions {
     one_.resize(1);
     low_ = a_.emin() + b_.emin();
     high_ = a_.emax() + b_.emax();
-    // Exponents of the greatest and the least power of two that products, c and d all hold, with some room.
-    top_ = std::min({high_, c_.emax() - 2, d_.emax() - 8});
     bottom_ = std::max({low_, d_.emin() + 2, c_.emin()});
-    top_ = std::max(top_, bottom_);
+    top_ = std::max(std::min({high_, c_.emax() - 2, d_.emax() - 8}), bottom_);
   }
 
   Questions take() {
@@ -114,8 +113,8 @@ class FirstQuestions {
   std::vector<int> telling_lanes() const {
     std::vector<int> lanes;
     for (int i = 1; i < k_; ++i) {
-      const auto near_power = [](int n) { return (n & (n - 1)) == 0; };
-      if (k_ <= 8 || near_power(i) || near_power(i + 1) || i == 5 || i == 11 || i == 23 || i == k_ - 1)
+      if (k_ <= 8 || std::has_single_bit(unsigned(i)) || std::has_single_bit(unsigned(i) + 1) || i == 5 || i == 11 ||
+          i == 23 || i == k_ - 1)
         lanes.push_back(i);
     }
     return lanes;
@@ -123,18 +122,19 @@ class FirstQuestions {
 
   void groups() {
     ask("Which addends meet in one sum? Two great ones cancel; the small ones that joined them before are gone.");
-    const auto great_pair = [&](int i, int j, int ratio) {
+    constexpr int of_c = -1, farthest = 1000;  // c in place of a lane; the others are as small as the formats allow
+    const auto great_pair = [&](int i, int j, int distance) {
       start();
-      const int small = std::max(bottom_, top_ - ratio);
+      const int small = std::max(bottom_, top_ - distance);
       for (int lane = 0; lane < k_; ++lane) product(lane, false, small);
-      if (i < 0) c(false, top_);
+      if (i == of_c) c(false, top_);
       else product(i, false, top_);
       product(j, true, top_);
     };
-    for (const int j : telling_lanes()) great_pair(0, j, 1000);
+    for (const int j : telling_lanes()) great_pair(0, j, farthest);
     for (const int j : {k_ - 2, k_ - 3, k_ - 5})
-      if (j > 0) great_pair(k_ - 1, j, 1000);
-    for (const int j : {0, k_ / 2, k_ - 1}) great_pair(-1, j, 1000);
+      if (j > 0) great_pair(k_ - 1, j, farthest);
+    for (const int j : {0, k_ / 2, k_ - 1}) great_pair(of_c, j, farthest);
     for (const int j : {1, k_ / 2, k_ - 1})
       if (j > 0) great_pair(0, j, 26);
     // Ramps: rounded additions give another sum in every order.
@@ -462,8 +462,10 @@ class FirstQuestions {
   const Op op_;
   Questions questions_;
   Batch one_;
-  bool holds_ = false;                                 ///< whether a case was begun that the formats hold
-  int k_, low_ = 0, high_ = 0, top_ = 0, bottom_ = 0;  ///< low_, high_: least and greatest exponent of products
+  bool holds_ = false;  ///< whether a case was begun that the formats hold
+  int k_;
+  int low_ = 0, high_ = 0;    ///< the least and the greatest exponent of products
+  int bottom_ = 0, top_ = 0;  ///< those of powers of two that products, c and d all hold, with some room
   const FormatFields &a_, &b_, &c_, &d_;
 };
 

@@ -41,12 +41,11 @@ constexpr LogarithmRecipe logarithm_recipes[] = {
      [](float a, float g, int) { return std::rint(std::log2(a / g)); }},
 };
 
-QuantizerReading told(std::string name, std::string meaning, bool is_recipe = false) {
-  QuantizerReading reading;
-  reading.name = std::move(name);
-  reading.meaning = std::move(meaning);
-  reading.is_recipe = is_recipe;
-  return reading;
+QuantizerReading one_rounding(const std::string& name, const std::string& meaning) {
+  return {.name = name, .meaning = meaning};
+}
+QuantizerReading recipe_of(const std::string& name, const std::string& meaning) {
+  return {.name = name, .meaning = meaning, .is_recipe = true};
 }
 
 /// A reading of the scale.
@@ -56,7 +55,7 @@ struct ScaleReading {
   std::optional<ScaleStep> step = {};                ///< of a rule of powers of two, to find rules that are the same
 };
 
-std::string steps_text(int64_t moved) {
+std::string distance_text(int64_t moved) {
   return counted(static_cast<uint64_t>(std::abs(moved)), "step") + (moved < 0 ? " low" : " high");
 }
 
@@ -84,7 +83,7 @@ struct Scales {
 struct ElementReading {
   QuantizerReading told;
   std::function<uint64_t(uint64_t x, const Scales&)> of;  ///< the code of a number, an encoding of the op's a
-  bool as_asked = true;  ///< whether numbers beyond the range become what the op's saturate= says
+  bool overflows_as_asked = true;  ///< whether numbers beyond the range become what the op's saturate= says
 };
 
 std::string_view meaning_of(ScaleRule rule, bool power_of_two) {
@@ -107,15 +106,15 @@ std::vector<ScaleReading> scale_readings(const Op& op) {
     const auto rule = static_cast<ScaleRule>(number);
     if (!takes_scale(rule, op.scale_a.fields())) continue;
     for (const char* via : {"", "bf16", "fp16"}) {
-      Op own = op;
-      own.scale_rule = rule;
-      own.block_specials = BlockSpecials::elements;
-      own.via = *via ? format(via) : Format();
-      if (*via && (own.via == op.a || op.a.fields().fraction_bits < own.via.fields().fraction_bits)) continue;
-      all.push_back({told(std::string("rule=") + name_of(rule) + (*via ? std::string(" via=") + via : ""),
-                          std::string(meaning_of(rule, power_of_two)) +
-                              (*via ? std::string(", amax rounded to ") + via + " first" : "")),
-                     [block = std::make_shared<QuantizedBlock>(own)](const Batch& batch, size_t i) {
+      Op read_op = op;
+      read_op.scale_rule = rule;
+      read_op.block_specials = BlockSpecials::elements;
+      read_op.via = *via ? format(via) : Format();
+      if (*via && (read_op.via == op.a || op.a.fields().fraction_bits < read_op.via.fields().fraction_bits)) continue;
+      all.push_back({one_rounding(std::string("rule=") + name_of(rule) + (*via ? std::string(" via=") + via : ""),
+                                  std::string(meaning_of(rule, power_of_two)) +
+                                      (*via ? std::string(", amax rounded to ") + via + " first" : "")),
+                     [block = std::make_shared<QuantizedBlock>(read_op)](const Batch& batch, size_t i) {
                        return block->scale(batch, i);
                      }});
       if (power_of_two && !*via) all.back().step = scale_step(rule, op.d.fields());
@@ -124,13 +123,13 @@ std::vector<ScaleReading> scale_readings(const Op& op) {
   if (power_of_two && is_within_fp32(op)) {
     ScaleStep ties_up = scale_step(ScaleRule::nearest, op.d.fields());
     ties_up.tie = ScaleStep::Tie::greater;
-    all.push_back({told("rule=nearest with ties up", "amax / greatest to the nearest power of two"),
+    all.push_back({one_rounding("rule=nearest with ties up", "amax / greatest to the nearest power of two"),
                    [op, ties_up](const Batch& batch, size_t i) {
                      return detail::power_of_two_scale(op.scale_a.fields(), ties_up, number_of(amax_of(op, batch, i)));
                    }});
     for (const LogarithmRecipe& recipe : logarithm_recipes)
-      all.push_back({told(std::string("rule=") + name_of(recipe.rule) + " by " + recipe.words,
-                          "the logarithm is rounded first", true),
+      all.push_back({recipe_of(std::string("rule=") + name_of(recipe.rule) + " by " + recipe.words,
+                               "the logarithm is rounded first"),
                      [op, recipe](const Batch& batch, size_t i) {
                        const Number greatest = greatest_element(op.d.fields());
                        const int emax = greatest.exponent + bit_length(greatest.significand) - 1;
@@ -146,8 +145,8 @@ std::vector<ScaleReading> scale_readings(const Op& op) {
       if (!reason_against(recipe, rule, op).empty()) continue;
       const char* way = rule == ScaleRule::rceil ? "up" : "to nearest even";
       all.push_back(
-          {told(std::string("rule=") + name_of(rule) + " of " + recipe.steps_of(op),
-                std::string("rounded ") + way + " to " + op.scale_a.name(), true),
+          {recipe_of(std::string("rule=") + name_of(rule) + " of " + recipe.steps_of(op),
+                     std::string("rounded ") + way + " to " + op.scale_a.name()),
            [op, recipe, rule](const Batch& batch, size_t i) { return scale_by(recipe, rule, op, batch, i); }});
     }
   return all;
@@ -165,19 +164,19 @@ std::vector<ElementReading> element_readings(const Op& op) {
   const FormatFields from = op.a.fields(), element = op.d.fields();
   const RoundingRule plain = plain_rule(op);
   for (int number = 0; number < static_cast<int>(Rounding::stochastic); ++number)
-    for (const bool as_asked : {true, false}) {
-      if (!as_asked && (element.integer || element.specials == Specials::none)) continue;
+    for (const bool overflows_as_asked : {true, false}) {
+      if (!overflows_as_asked && (element.integer || element.specials == Specials::none)) continue;
       RoundingRule rule = plain;
       rule.rounding = static_cast<Rounding>(number);
-      if (!as_asked) rule.overflow = op.elements_overflow ? Overflow::saturate : Overflow::by_rounding;
-      const char* overflow = as_asked ? "" : op.elements_overflow ? " saturate=1" : " saturate=0";
-      all.push_back({told(std::string("round=") + name_of(rule.rounding) + overflow, "x / scale rounded once"),
+      if (!overflows_as_asked) rule.overflow = op.elements_overflow ? Overflow::saturate : Overflow::by_rounding;
+      const char* overflow = overflows_as_asked ? "" : op.elements_overflow ? " saturate=1" : " saturate=0";
+      all.push_back({one_rounding(std::string("round=") + name_of(rule.rounding) + overflow, "x / scale rounded once"),
                      [from, element, rule](uint64_t x, const Scales& under) {
                        return block_element(element, decode(from, x), under.scale, under.tensor, rule).encoding;
                      },
-                     as_asked});
+                     overflows_as_asked});
     }
-  all.push_back({told("round=nearest_toward_zero", "x / scale to nearest, ties toward zero"),
+  all.push_back({one_rounding("round=nearest_toward_zero", "x / scale to nearest, ties toward zero"),
                  [from, element, plain](uint64_t x, const Scales& under) {
                    // A number just below x in magnitude: only a tie becomes another code.
                    Number less = decode(from, x);
@@ -189,8 +188,8 @@ std::vector<ElementReading> element_readings(const Op& op) {
                  }});
   for (const CodeRecipe& recipe : code_recipes()) {
     if (!reason_against(recipe, op).empty()) continue;
-    all.push_back({told(std::string("round=nearest_even of ") + recipe.steps_of(op),
-                        "rounded in fp32, and once more to " + op.d.name(), true),
+    all.push_back({recipe_of(std::string("round=nearest_even of ") + recipe.steps_of(op),
+                             "rounded in fp32, and once more to " + op.d.name()),
                    [op, recipe, plain](uint64_t x, const Scales& under) {
                      return code_by(recipe, op, x, under.scale_code, under.tensor_code, plain);
                    }});
@@ -215,7 +214,7 @@ ElementReading narrowed_reading(const Op& op, int bits, bool cut) {
                                      : "rounded twice";
   const std::string name =
       fmt::format("round=nearest_even of x / scale {} to {} bits of fraction", cut ? "cut" : "rounded", bits);
-  return {told(name, meaning, true), [=](uint64_t code, const Scales& under) {
+  return {recipe_of(name, meaning), [=](uint64_t code, const Scales& under) {
             const Number x = decode(from, code);
             if (x.cls != NumberClass::finite || under.scale.cls != NumberClass::finite)
               return block_element(element, x, under.scale, under.tensor, plain).encoding;
@@ -231,8 +230,8 @@ ElementReading narrowed_reading(const Op& op, int bits, bool cut) {
 ElementReading within_binade_reading(const Op& op) {
   const FormatFields from = op.a.fields(), element = op.d.fields();
   const RoundingRule rule = plain_rule(op);
-  const QuantizerReading words = told("round=nearest_even within the binade",
-                                      "what would round up to a power of two takes the number before it", true);
+  const QuantizerReading words = recipe_of("round=nearest_even within the binade",
+                                           "what would round up to a power of two takes the number before it");
   return {words, [=](uint64_t code, const Scales& under) {
             const Number x = decode(from, code);
             const uint64_t plain = block_element(element, x, under.scale, under.tensor, rule).encoding;
@@ -305,7 +304,7 @@ class Asking {
     add_signs_of_zeros();
     for (const ScaleReading& reading : scales_) id_.scales.push_back(reading.told);
     for (const ElementReading& reading : elements_)
-      if (reading.as_asked || overflows_tell(reading)) id_.elements.push_back(reading.told);
+      if (reading.overflows_as_asked || overflows_tell(reading)) id_.elements.push_back(reading.told);
     return std::move(id_);
   }
 
@@ -372,7 +371,7 @@ class Asking {
       const auto [moved, count] = commonest_move(reading);
       if (moved == 0 || std::abs(moved) > 4 || count <= agreeing) continue;
       agreeing = count;
-      best = {told(reading.told.name + ", " + steps_text(moved), reading.told.meaning),
+      best = {one_rounding(reading.told.name + ", " + distance_text(moved), reading.told.meaning),
               [of = reading.of, moved = moved, f = op_.scale_a.fields()](const Batch& batch, size_t i) {
                 return moved_scale(f, of(batch, i), moved);
               }};
@@ -470,9 +469,9 @@ class Asking {
     const uint64_t count = from.greatest_magnitude();
     Batch blocks = empty_blocks(each);
     Outcomes outcomes;
-    size_t of = 0;
-    for (const uint64_t sign : {uint64_t{0}, from.sign_bit()})
-      for (uint64_t first = of = 0; first <= count; first += each) {
+    for (const uint64_t sign : {uint64_t{0}, from.sign_bit()}) {
+      size_t c = 0;
+      for (uint64_t first = 0; first <= count; first += each) {
         if (first + each > count + 1) blocks = empty_blocks(count + 1 - first);
         else if (blocks.size() != each) blocks = empty_blocks(each);
         for (size_t i = 0; i < blocks.size(); ++i)
@@ -480,11 +479,12 @@ class Asking {
             blocks.inputs()[0].set(i, 0, from.in_container(magnitude | sign));
         unit_.run(blocks, outcomes);
         for (size_t i = 0; i < blocks.size(); ++i) {
-          while (classes[of].last < first + i) ++of;
-          compare_one(classes[of], blocks, i, outcomes);
+          while (classes[c].last < first + i) ++c;
+          compare_one(classes[c], blocks, i, outcomes);
         }
       }
-    id_.one.every_number = true;
+    }
+    id_.one.asked_every_number = true;
   }
   void compare_one(const Class& expected, const Batch& blocks, size_t i, const Outcomes& outcomes) {
     if (!outcomes.has_answer(i) || outcomes.has_failed(i)) return;
@@ -532,7 +532,7 @@ class Asking {
       const int64_t moved = steps_above(reading, i);
       all.push_back({significand, moved ? std::optional(moved) : std::nullopt});
     }
-    return sentence(all, "amax's significand", steps_text);
+    return sentence(all, "amax's significand", distance_text);
   }
   /// The same for codes, at which quotients x / scale.
   std::string how_codes_differ(const ElementReading& reading) const {
@@ -587,25 +587,25 @@ class Asking {
 
   BlockKind kind_of(size_t i) const {
     const FormatFields &from = op_.a.fields(), &scale = op_.scale_a.fields();
-    bool any = false, normal = false, greatest = false, small_tensor = false;
+    bool has_finite = false, has_normal = false, has_greatest = false, has_small_tensor = false;
     for (int lane = 0; lane < op_.k; ++lane) {
       const Number x = decode(from, cases_.inputs()[0].get(i, lane));
       if (x.cls == NumberClass::infinity || x.cls == NumberClass::nan) return BlockKind::special;
-      any |= x.cls == NumberClass::finite;
-      greatest |= x.cls == NumberClass::finite && x.scale_exponent == from.emax();
-      normal |= x.cls == NumberClass::finite && !x.subnormal;
+      has_finite |= x.cls == NumberClass::finite;
+      has_greatest |= x.cls == NumberClass::finite && x.scale_exponent == from.emax();
+      has_normal |= x.cls == NumberClass::finite && !x.subnormal;
     }
     if (op_.has_tensor_scale()) {
       const Number t = decode(op_.scale_b.fields(), cases_.inputs()[1].get(i));
       if (t.cls != NumberClass::finite || t.negative) return BlockKind::special;
       // The reciprocal of its product with a scale overflows, or its product with the greatest element.
       const FormatFields& f = op_.scale_b.fields();
-      small_tensor = t.subnormal || t.scale_exponent + scale.emin() - scale.fraction_bits < f.emin();
-      greatest |= t.scale_exponent + 3 > f.emax();
+      has_small_tensor = t.subnormal || t.scale_exponent + scale.emin() - scale.fraction_bits < f.emin();
+      has_greatest |= t.scale_exponent + 3 > f.emax();
     }
-    if (!any) return BlockKind::zeros;
-    if (!normal || small_tensor) return BlockKind::subnormal;
-    if (greatest) return BlockKind::greatest_numbers;
+    if (!has_finite) return BlockKind::zeros;
+    if (!has_normal || has_small_tensor) return BlockKind::subnormal;
+    if (has_greatest) return BlockKind::greatest_numbers;
     // Rules differ by a step: scales within a margin of the format's ends count as its ends.
     Op plain = op_;
     plain.scale_rule = scale.fraction_bits ? ScaleRule::nearest : ScaleRule::floor;
@@ -646,10 +646,10 @@ class Asking {
   static bool is_ordinary(BlockKind kind) { return kind == BlockKind::ordinary; }
 
   template <class Witness>
-  static void tell(QuantizerReading& told, const Judged& of, const Witness& witness) {
-    told.compared = of.compared;
-    told.differing = of.differing;
-    told.against = of.simplest ? std::optional(witness(*of.simplest)) : std::nullopt;
+  static void tell(QuantizerReading& told, const Judged& blocks, const Witness& witness) {
+    told.compared = blocks.compared;
+    told.differing = blocks.differing;
+    told.against = blocks.simplest ? std::optional(witness(*blocks.simplest)) : std::nullopt;
   }
   void judge_scale(ScaleReading& reading) const {
     const auto differs = [&](size_t i) { return !same_result(op_, reading.of(cases_, i), given_scale(i), 0); };
@@ -733,12 +733,13 @@ class Asking {
   void add_exceptions(const char* part, const Differs& differs, const Witness& witness) {
     for (int number = 1; number < block_kind_count; ++number) {
       const auto kind = static_cast<BlockKind>(number);
-      add_exception(kind, part, judged([&](BlockKind of) { return of == kind; }, differs), witness);
+      add_exception(kind, part, judged([&](BlockKind k) { return k == kind; }, differs), witness);
     }
   }
   template <class Witness>
-  void add_exception(BlockKind kind, const char* part, const Judged& of, const Witness& witness) {
-    if (of.simplest) id_.exceptions.push_back({kind, part, of.compared, of.differing, witness(*of.simplest)});
+  void add_exception(BlockKind kind, const char* part, const Judged& blocks, const Witness& witness) {
+    if (!blocks.simplest) return;
+    id_.exceptions.push_back({kind, part, blocks.compared, blocks.differing, witness(*blocks.simplest)});
   }
   void add_exceptions_of_scale() {
     const auto expected = [&](size_t i) { return expected_scale(scales_.front(), i); };
@@ -762,9 +763,9 @@ class Asking {
   void add_signs_of_zeros() {
     const FormatFields &from = op_.a.fields(), &element = op_.d.fields();
     if (!element.has_negative_zero() || element.integer) return;
-    const Judged of = judged([](BlockKind kind) { return kind != BlockKind::special; },
-                             [&](size_t i) { return lane_of_other_zero(i) >= 0; });
-    add_exception(BlockKind::ordinary, "signs of zero codes", of, [&](size_t i) -> BlockWitness {
+    const Judged blocks = judged([](BlockKind kind) { return kind != BlockKind::special; },
+                                 [&](size_t i) { return lane_of_other_zero(i) >= 0; });
+    add_exception(BlockKind::ordinary, "signs of zero codes", blocks, [&](size_t i) -> BlockWitness {
       const int lane = lane_of_other_zero(i);
       const uint64_t x = cases_.inputs()[0].get(i, lane), code = outcomes_.results.get(i, 1 + lane);
       return {fmt::format("{} in lane {}", decimal(op_.a, x), lane), case_line(cases_, i), number_text(op_.d, code),
@@ -823,7 +824,7 @@ std::string one_text(const QuantizerIdentification& id) {
   const OneLiveElement& one = id.one;
   if (one.classes == 0) return "";
   const std::string classes = counted(one.classes, "class");
-  if (!one.every_number)
+  if (!one.asked_every_number)
     return fmt::format("one live element: both ends asked of {} of numbers of one scale and one code{}\n", classes,
                        id.exceptions.empty() ? ", which is every number if neither falls where the number rises"
                                              : "; those below differ");
@@ -924,7 +925,7 @@ nlohmann::json identification_json(const QuantizerIdentification& id) {
                           {"differing", e.differing},
                           {"example", witness_json(e.example)}});
   nlohmann::json one = {{"classes", id.one.classes},
-                        {"every_number", id.one.every_number},
+                        {"every_number", id.one.asked_every_number},
                         {"compared", id.one.compared},
                         {"differing", id.one.differing}};
   if (id.one.against) one["against"] = witness_json(*id.one.against);

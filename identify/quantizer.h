@@ -28,13 +28,13 @@ struct BlockWitness {
 
 /// One reading of the scale or of the codes.
 struct QuantizerReading {
-  std::string name;                      ///< "rule=rceil", "rule=floor via=bf16", "round=nearest_even"
-  std::string meaning;                   ///< in words
-  uint64_t compared = 0, differing = 0;  ///< ordinary blocks
-  std::optional<BlockWitness> against;   ///< the simplest ordinary block that rules it out
+  std::string name;                       ///< "rule=rceil", "rule=floor via=bf16", "round=nearest_even"
+  std::string meaning;                    ///< in words
+  uint64_t compared = 0, differing = 0;   ///< ordinary blocks
+  std::optional<BlockWitness> against{};  ///< the simplest ordinary block that rules it out
   bool is_recipe = false;  ///< false: one rounding of the exact value; true: several rounded steps, or another way
-  std::string same_as;     ///< a reading that gives the same on every block of this op; empty: none
-  std::string how;         ///< for the nearest where nothing fits: on which blocks it differs, and how
+  std::string same_as{};   ///< a reading that gives the same on every block of this op; empty: none
+  std::string how{};       ///< for the nearest where nothing fits: on which blocks it differs, and how
 };
 
 /// Blocks of one kind on which the unit does not do what the best reading of the ordinary ones says.
@@ -49,7 +49,7 @@ struct QuantizerException {
 /// get the same scale and the same code by the readings that fit.
 struct OneLiveElement {
   uint64_t classes = 0;                  ///< their number; 0 where there are too many, or no reading fits
-  bool every_number = false;             ///< whether each number was asked; else only both ends of each class
+  bool asked_every_number = false;       ///< else only both ends of each class
   uint64_t compared = 0, differing = 0;  ///< blocks, where each number was asked
   std::optional<BlockWitness> against;   ///< the first block that differs
 };

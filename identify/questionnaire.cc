@@ -32,11 +32,11 @@ class CaseSet {
 std::vector<DotModel> rows_of_formats(const Op& op) {
   std::vector<DotModel> rows;
   for (const ModelRow& row : model_rows()) {
-    Op own = row.op;
-    own.k = op.k;
-    own.nan = op.nan;
+    Op op_of_row = row.op;
+    op_of_row.k = op.k;
+    op_of_row.nan = op.nan;
     const auto same = [&](const DotModel& other) { return same_arithmetic(row.model, other); };
-    if (own == op && std::none_of(rows.begin(), rows.end(), same)) rows.push_back(row.model);
+    if (op_of_row == op && std::none_of(rows.begin(), rows.end(), same)) rows.push_back(row.model);
   }
   const HypothesisSpace space(op);
   for (const Kernel kernel : space.kernels())

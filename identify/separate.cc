@@ -55,10 +55,10 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
   Found found;
   found.agreed_on.assign(others.size(), 0);
   for (size_t o = 0; o < others.size() && goes_on_(); ++o) {
-    found.agreed_on[o] = others[o].deep ? pool_.cases.size() : quick_cases;
+    found.agreed_on[o] = others[o].is_deep ? pool_.cases.size() : quick_cases;
     ResultsOfRow results(others[o].model, pool_.cases);
     for (size_t i = 0; i < pool_.cases.size() && telling[o].size() < remembered; ++i) {
-      if (i >= quick_cases && (!others[o].deep || !telling[o].empty())) break;
+      if (i >= quick_cases && (!others[o].is_deep || !telling[o].empty())) break;
       if (same_result(op, results.at(i), pool_.results[i])) continue;
       telling[o].push_back(static_cast<uint32_t>(i));
       ++tells[i];
@@ -80,7 +80,7 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
     found.cases.push_back(pool_.cases.one(best));
   }
   for (size_t o = 0; o < others.size(); ++o) {
-    if (found.case_of_other[o] != SIZE_MAX || !others[o].deep) continue;
+    if (found.case_of_other[o] != SIZE_MAX || !others[o].is_deep) continue;
     if (!goes_on_()) break;
     found.agreed_on[o] = deep_cases;
     if (const std::optional<Batch> one = targeted(others[o].model)) {
@@ -104,11 +104,11 @@ std::optional<Batch> Separator::targeted(const DotModel& other) {
   ResultsOfRow results(other, targeted_.cases);
   for (size_t i = 0; i < targeted_.results.size(); ++i)
     if (!same_result(op, results.at(i), targeted_.results[i])) return targeted_.cases.one(i);
-  Pool own(op);
-  add_all(made(other, own_cases), own);
-  ResultsOfRow of_other(other, own.cases);
-  for (size_t i = 0; i < own.results.size(); ++i)
-    if (!same_result(op, of_other.at(i), own.results[i])) return own.cases.one(i);
+  Pool pool_of_other(op);
+  add_all(made(other, cases_of_other), pool_of_other);
+  ResultsOfRow of_other(other, pool_of_other.cases);
+  for (size_t i = 0; i < pool_of_other.results.size(); ++i)
+    if (!same_result(op, of_other.at(i), pool_of_other.results[i])) return pool_of_other.cases.one(i);
   return carried_case(row_, other, targeted_.cases, sums_, seed_, goes_on_);
 }
 

@@ -16,15 +16,15 @@ class Separator {
   static constexpr size_t quick_cases = 512;         ///< the first cases of the pool, for comparisons that are not deep
   static constexpr size_t all_cases = 1 << 13;       ///< the pool
   static constexpr size_t targeted_cases = 1 << 14;  ///< TargetedCases of the row
-  static constexpr size_t own_cases = 2048;          ///< TargetedCases of the other row
-  static constexpr size_t deep_cases = all_cases + targeted_cases + own_cases;
+  static constexpr size_t cases_of_other = 2048;     ///< TargetedCases of the other row
+  static constexpr size_t deep_cases = all_cases + targeted_cases + cases_of_other;
 
   /// The pool has mutations of the evidence's cases, too. Where `goes_on` returns false, the search ends.
   Separator(const DotModel& row, const Evidence& evidence, uint64_t seed, std::function<bool()> goes_on);
 
   struct Other {
     DotModel model;
-    bool deep;
+    bool is_deep;
   };
   /// A case for each of the other rows on which a difference was found. One case may serve many.
   struct Found {

@@ -122,11 +122,11 @@ std::vector<DotModel> HypothesisSpace::starts(Kernel kernel) const {
   // Rows of the op's own formats come first, of these the ones that the op fills.
   for (const int rank : {0, 1, 2})
     for (const ModelRow& row : model_rows()) {
-      const bool own = row.op.a == op_.a && row.op.b == op_.b && row.op.c == op_.c && row.op.d == op_.d;
-      if (row.model.kernel != kernel || rank != (!own ? 2 : row.op.k == op_.k ? 0 : 1)) continue;
+      const bool has_formats = row.op.a == op_.a && row.op.b == op_.b && row.op.c == op_.c && row.op.d == op_.d;
+      if (row.model.kernel != kernel || rank != (!has_formats ? 2 : row.op.k == op_.k ? 0 : 1)) continue;
       DotModel m = transplanted(row.model, plain);
-      if (own) m.nan = row.model.nan;
-      if (own && row.model.invalid_nan) m.invalid_nan = row.model.invalid_nan;
+      if (has_formats) m.nan = row.model.nan;
+      if (has_formats && row.model.invalid_nan) m.invalid_nan = row.model.invalid_nan;
       offer(m);
     }
   offer(plain);
@@ -169,9 +169,9 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   if (is_called(p, "special_scope") && one_step) return "the op's products make one block";
   // Where +0 reads an exponent below every term, zero sums are +0 and all is one block, more zero products change
   // nothing.
-  const bool zeros_do_nothing = m.zero_rule != ZeroRule::operand && m.zero_exponent <= least_exponent(m) &&
-                                m.zero_sign == ZeroSign::positive && !m.scale_block;
-  if (is_called(p, "k") && traits.is_fused_sum() && zeros_do_nothing && op_.k <= std::min<int64_t>(m.k, value) &&
+  const bool zeros_change_nothing = m.zero_rule != ZeroRule::operand && m.zero_exponent <= least_exponent(m) &&
+                                    m.zero_sign == ZeroSign::positive && !m.scale_block;
+  if (is_called(p, "k") && traits.is_fused_sum() && zeros_change_nothing && op_.k <= std::min<int64_t>(m.k, value) &&
       std::max<int64_t>(m.k, value) <= m.block && m.order == ProductOrder::ascending)
     return "the op's products make one block, and zeros change nothing";
   if (is_called(p, "integer_bits") && !traits.sums_groups()) {
@@ -181,9 +181,9 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
     if (enough(m.integer_bits) && enough(value)) return "no sum of a block needs more";
   }
   if (is_called(p, "c_exponent")) {
-    const int least[] = {m.d.emin(), m.c.emin(), -126};
-    const int now = least[static_cast<size_t>(p.get(m))], then = least[static_cast<size_t>(value)];
-    if (now == then && (m.c == m.d || m.d.emin() == m.c.emin())) return "the formats' least exponents are the same";
+    const int least[] = {m.d.emin(), m.c.emin(), fp32_fields.emin()};  // in the order of CExponent
+    const bool are_equal = least[static_cast<size_t>(p.get(m))] == least[static_cast<size_t>(value)];
+    if (are_equal && (m.c == m.d || m.d.emin() == m.c.emin())) return "the formats' least exponents are the same";
   }
   if (only_selects_nans(p) && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
   // A sum has an a and a c, a product an a and a b.

@@ -34,10 +34,10 @@ class TargetedDraw {
     greatest_ = lowest;
     if (op_.has_scales()) draw_scaled_products(top, spread);
     else draw_products(top, spread);
-    const uint32_t made = rng_.below(6);
-    if (made == 0 && op_.scales() > 1) cancel_scaled(top);
-    else if (made == 0 && !op_.has_scales()) cancel(top);
-    else if (made <= 2 && !op_.has_scales()) solve_products(top);
+    const uint32_t kind = rng_.below(6);
+    if (kind == 0 && op_.scales() > 1) cancel_scaled(top);
+    else if (kind == 0 && !op_.has_scales()) cancel(top);
+    else if (kind <= 2 && !op_.has_scales()) solve_products(top);
     else draw_c(top);
     if (rng_.one_in(24)) put_special();
   }
@@ -112,7 +112,7 @@ class TargetedDraw {
     }
   }
 
-  /// How far the exponent of an addend is below the greatest.
+  /// How far the exponent of an addend is below the greatest. `spread`, from 0 to 4, is the same for all of a case.
   int below_top(uint32_t spread) {
     switch (spread) {
       case 0: return 0;
@@ -338,7 +338,8 @@ class TargetedDraw {
   const DotModel& row_;
   WalkCase s_;
   CounterRng& rng_;
-  int kept_bits_ = 0, result_bits_ = 0, greatest_ = lowest;
+  int kept_bits_ = 0, result_bits_ = 0;
+  int greatest_ = lowest;  ///< the greatest exponent of the products; `lowest`: there is none
   bool has_floor_ = false, sign_ = false;
   uint32_t sign_mode_ = 0, significands_ = 0;
   std::vector<bool> live_;

@@ -30,10 +30,10 @@ Verification::Verification(const Unit& hypothesis, const DotModel* model, const 
 
 Verification::Result Verification::run(uint64_t cases) {
   if (asker_.seconds_left() <= 0) return Result::held;
-  const uint64_t first = walks_.length() ? std::min(cases, max_guided) : cases;
-  const Result guided = guided_search(first);
-  if (guided != Result::held || asker_.seconds_left() <= 0) return guided;
-  return walk(cases - first);
+  const uint64_t guided = walks_.length() ? std::min(cases, max_guided) : cases;
+  const Result result = guided_search(guided);
+  if (result != Result::held || asker_.seconds_left() <= 0) return result;
+  return walk(cases - guided);
 }
 
 /// Small batches at first: a row that is wrong mostly fails at once, and a slow unit is not asked in vain.
@@ -83,7 +83,7 @@ Verification::Result Verification::walk(uint64_t cases) {
 }
 
 Verification::Result Verification::walk_part(size_t part, uint64_t count) {
-  const DatapathWalks::Part& of = walks_.parts()[part];
+  const DatapathWalks::Part& walk = walks_.parts()[part];
   uint64_t& walked = verified_.walks[part].walked;
   for (const uint64_t end = walked + count; walked < end;) {
     const size_t size = std::min<uint64_t>(next_size(), end - walked);
@@ -91,7 +91,7 @@ Verification::Result Verification::walk_part(size_t part, uint64_t count) {
     batch.resize(size);
     for (size_t i = 0; i < size; ++i) {
       const uint64_t n = walked + i;
-      walks_.make(n / of.length * walks_.length() + of.first + n % of.length, batch, i);
+      walks_.make(n / walk.length * walks_.length() + walk.first + n % walk.length, batch, i);
     }
     if (const Result result = compare(batch); result != Result::held) return result;
     walked += size;
@@ -103,7 +103,7 @@ Verification::Result Verification::walk_part(size_t part, uint64_t count) {
 Verification::Result Verification::compare(Batch& batch) {
   const Op& op = asked_.op();
   const size_t fresh = batch.size();
-  for (size_t i = 0; i < 2 && verified_.cases && asked_.size(); ++i)
+  for (size_t i = 0; i < 2 && verified_.cases && asked_.size(); ++i)  // two, which change from batch to batch
     batch.append(asked_.cases().one((verified_.cases * 7 + i * 31) % asked_.size()), 0);
   Outcomes answered, expected;
   if (!asker_.answers(batch, answered)) return Result::stopped;

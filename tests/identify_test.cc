@@ -434,8 +434,8 @@ TEST(Identify, SaysWhichTwoChangesFitTogether) {
   const ModelRow& row = *find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32");
   const Identification id = identify(*box_around(row.model), row.op, quick());
   ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
-  EXPECT_TRUE(id.tried_together);
-  EXPECT_TRUE(std::count(id.together.begin(), id.together.end(), "k=17 with zero_sign=ieee")) << id.name;
+  EXPECT_TRUE(id.tried_joint_changes);
+  EXPECT_TRUE(std::count(id.joint_changes.begin(), id.joint_changes.end(), "k=17 with zero_sign=ieee")) << id.name;
   DotModel both = row.model, one = row.model;
   both.k = 17;
   both.zero_sign = one.zero_sign = ZeroSign::ieee;
@@ -591,18 +591,18 @@ TEST(Identify, AUnitWithoutParametersIsNotNamedFromFewAnswers) {
   Identification id = identify_from(integer_answers(op, 1), {});
   EXPECT_EQ(id.verdict, IdentifyVerdict::too_few);
   EXPECT_FALSE(id.name.empty()) << "what fits so far is said";
-  ASSERT_TRUE(id.next);
+  ASSERT_TRUE(id.next_cases);
   std::set<std::string> further = {case_line(id.evidence.cases().one(0), 0)};
-  for (size_t i = 0; i < id.next->size(); ++i)
-    EXPECT_TRUE(further.insert(case_line(*id.next, i)).second) << "asked twice: " << case_line(*id.next, i);
+  for (size_t i = 0; i < id.next_cases->size(); ++i)
+    EXPECT_TRUE(further.insert(case_line(*id.next_cases, i)).second) << "asked twice: " << case_line(*id.next_cases, i);
   // The further cases are enough.
-  for (int round = 0; round < 4 && id.next; ++round) {
+  for (int round = 0; round < 4 && id.next_cases; ++round) {
     Evidence evidence(op);
     Outcomes outcomes;
-    bind_or_fail("integer", op)->run(*id.next, outcomes);
+    bind_or_fail("integer", op)->run(*id.next_cases, outcomes);
     for (size_t i = 0; i < id.evidence.size(); ++i)
       evidence.add(id.evidence.cases().one(i), 0, id.evidence.answer(i), 0);
-    for (size_t i = 0; i < id.next->size(); ++i) evidence.add(*id.next, i, outcomes.results.get(i), 0);
+    for (size_t i = 0; i < id.next_cases->size(); ++i) evidence.add(*id.next_cases, i, outcomes.results.get(i), 0);
     id = identify_from(std::move(evidence), {});
   }
   EXPECT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
@@ -634,13 +634,13 @@ TEST(Identify, UnitsWithoutParametersThatFitAreAllSaid) {
   const Identification id = identify_from(std::move(evidence), {});
   EXPECT_EQ(id.verdict, IdentifyVerdict::too_few);
   EXPECT_EQ(id.name, "exact");
-  EXPECT_THAT(id.also, testing::Contains("extended:serial"));
-  ASSERT_TRUE(id.next);
+  EXPECT_THAT(id.equal_units, testing::Contains("extended:serial"));
+  ASSERT_TRUE(id.next_cases);
   Outcomes exact, extended;
-  bind_or_fail("exact", op)->run(*id.next, exact);
-  bind_or_fail("extended:serial", op)->run(*id.next, extended);
+  bind_or_fail("exact", op)->run(*id.next_cases, exact);
+  bind_or_fail("extended:serial", op)->run(*id.next_cases, extended);
   bool told = false;
-  for (size_t i = 0; i < id.next->size(); ++i) told |= exact.results.get(i) != extended.results.get(i);
+  for (size_t i = 0; i < id.next_cases->size(); ++i) told |= exact.results.get(i) != extended.results.get(i);
   EXPECT_TRUE(told);
 }
 
@@ -684,7 +684,7 @@ TEST(Order, OfARandomTreeIsRevealed) {
     for (const bool one_by_one : {false, true}) {
       OrderSettings settings;
       settings.verify = 300;
-      settings.one_by_one = one_by_one;
+      settings.asks_one_by_one = one_by_one;
       const RevealedOrder order = reveal_order(*make_tree_unit(tree), tree.op, settings);
       ASSERT_TRUE(order.tree) << order.reason << tree_file_text(tree);
       EXPECT_EQ(order.differing, 0u) << tree_file_text(tree) << tree_file_text(*order.tree);
