@@ -46,18 +46,18 @@ inline int length_of(int n) { return bit_length(static_cast<uint64_t>(n)); }
 inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   const KernelTraits traits = traits_of(m);
   const bool is_grouped = traits.sums_groups(), is_emulated = traits.widens_to_fp16();
-  const bool is_odd = traits.cuts_to_odd(), moves = traits.floors() || is_odd;
-  if (!traits.cuts_with_c() && !is_emulated && !moves) return std::nullopt;
+  const bool is_odd = traits.cuts_to_odd(), cuts_away = traits.floors() || is_odd;
+  if (!traits.cuts_with_c() && !is_emulated && !cuts_away) return std::nullopt;
   AlignedRow row;
   row.model = m;
   row.summed = is_emulated ? half_of_emulated(m) : m;
   const DotModel& s = row.summed;
   for (const FormatFields* f : {&m.a, &m.b, &s.a, &s.b, &m.c, &m.d})
     if (!detail::lanes_read(*f) || !detail::has_small_exponents(*f)) return std::nullopt;
-  const bool plain_result = m.d.specials == Specials::ieee && m.d.has_sign() && m.d.ignored_low_bits == 0 &&
-                            m.d.subnormals == SubnormalRule::gradual &&
-                            (m.d.width == 8 || m.d.width == 16 || m.d.width == 32);
-  if (!plain_result || m.block < 1) return std::nullopt;
+  const bool has_plain_results = m.d.specials == Specials::ieee && m.d.has_sign() && m.d.ignored_low_bits == 0 &&
+                                 m.d.subnormals == SubnormalRule::gradual &&
+                                 (m.d.width == 8 || m.d.width == 16 || m.d.width == 32);
+  if (!has_plain_results || m.block < 1) return std::nullopt;
   if (m.subnormals == Subnormals::flushed_signed) return std::nullopt;  // needs a second rounding, without emin
   if (m.scale_block && (!detail::lanes_read(m.scale_a) || !detail::lanes_read(m.scale_b) ||
                         !detail::has_small_exponents(m.scale_a) || !detail::has_small_exponents(m.scale_b)))
@@ -67,8 +67,8 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
       (m.output_rounding != Rounding::toward_zero || m.d.exponent_bits != 8 || m.d.bias != 127))
     return std::nullopt;
   // The last addition of emulated FP8 is the host's, in fp32.
-  const bool fp32_or_fp16 = m.d == fp32_fields || m.d == fp16_fields;
-  if (is_emulated && (!fp32_or_fp16 || m.c != m.d || flushes(m) || m.order != ProductOrder::ascending))
+  const bool gives_fp32_or_fp16 = m.d == fp32_fields || m.d == fp16_fields;
+  if (is_emulated && (!gives_fp32_or_fp16 || m.c != m.d || flushes(m) || m.order != ProductOrder::ascending))
     return std::nullopt;
 
   // The last addition of a bulk normalization is in fp64, rounded to odd.
@@ -76,7 +76,8 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
                  m.overflow != Overflow::infinity))
     return std::nullopt;
 
-  const int f = s.fraction_bits, n = is_grouped ? (s.k + s.group - 1) / s.group : smaller(s.block, s.k);
+  const int f = s.fraction_bits;
+  const int n = is_grouped ? (s.k + s.group - 1) / s.group : smaller(s.block, s.k);
   const bool is_normalized = s.product == ProductRule::normalized;
   row.term_bits = s.a.fraction_bits + s.b.fraction_bits + (is_normalized ? 1 : 0);
   uint64_t greatest =
@@ -110,21 +111,21 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   row.may_lose_all = least_quantum - (least_greatest - f) > 31;
 
   // A term fits before it is cut; so does the sum of c and of terms that all have the greatest exponent and
-  // significand. Flooring or rounding to odd can change each by one more unit (`moves`).
+  // significand. Flooring or rounding to odd can take each one unit away from zero (`cuts_away`).
   const int kept_bits = bit_length(greatest) + row.term_left;
   const int c_kept_bits = larger(row.c_below, row.c_bits) + 1;
   const auto fits = [&](int parts) {
     const auto terms = static_cast<uint64_t>((n + parts - 1) / parts);
     return kept_bits <= 31 && c_kept_bits <= 31 &&
-           terms * ((greatest << row.term_left >> row.term_right) + moves) + low_mask(row.c_below + 1) < uint64_t{1}
-                                                                                                             << 31;
+           terms * ((greatest << row.term_left >> row.term_right) + cuts_away) + low_mask(row.c_below + 1) <=
+               low_mask(31);
   };
-  if (moves) {
+  if (cuts_away) {
     if (!fits(1)) return std::nullopt;
     return row;
   }
   if (kept_bits + detail::length_of(n + 1) > 62) return std::nullopt;
-  if (is_emulated && !fits(2)) return std::nullopt;
+  if (is_emulated && !fits(2)) return std::nullopt;  // its halves are summed in two parts alone
   row.sums = !is_grouped && fits(2)   ? AlignedRow::Sums::two
              : !is_grouped && fits(4) ? AlignedRow::Sums::four
                                       : AlignedRow::Sums::wide;

@@ -24,7 +24,7 @@ using V32 = hn::Vec<D32>;
 using VI32 = hn::Vec<DI32>;
 
 constexpr size_t max_lanes = HWY_MAX_BYTES / 4;
-constexpr size_t max_words = 4 * max_instruction_k / 4;  // 32-bit words of one operand of one dot
+constexpr size_t max_words = max_instruction_k;  // 32-bit words of one operand of one dot, one for each element at most
 
 #if HWY_TARGET != HWY_SCALAR
 /// A vector of blocks of 16 bytes that are `stride` bytes apart.
@@ -87,6 +87,15 @@ HWY_INLINE void transpose(const uint8_t* rows, const uint8_t* end, size_t stride
     hn::Store(hn::And(hn::Load(d, to), hn::Set(d, (1u << (8 * rest)) - 1)), d, to);
   }
   for (; w < words; ++w) hn::Store(hn::Zero(d), d, out + w * lanes);
+}
+
+/// Transposes `count` elements of each of the `dots` dots from `first` on, from element `element` on. The column has
+/// the first `given` of them; the others are 0.
+HWY_INLINE void transpose(const Column& column, size_t first, size_t dots, int element, int given, int count,
+                          uint32_t* HWY_RESTRICT out) {
+  const int bytes = column.element_bytes();
+  transpose(column.data() + first * column.stride() + size_t(element * bytes), column.end(), column.stride(),
+            size_t(given * bytes), dots, size_t(count * bytes + 3) / 4, out);
 }
 
 /// A decoded vector: significand, biased exponent field (of a subnormal number the one that its value has), sign in the
@@ -253,13 +262,13 @@ class FloatDecoder {
         left_(23 - f.fraction_bits),
         magnitude_mask_(static_cast<uint32_t>(low_mask(f.exponent_bits + f.fraction_bits))),
         infinity_(static_cast<uint32_t>(f.top_exponent_field()) << 23),
-        rebias_(f.exponent_bits < 8),
+        is_narrow_(f.exponent_bits < 8),
         rebias_by_(static_cast<uint32_t>(127 - f.bias) << 23),
         subnormal_factor_(f.subnormals == SubnormalRule::gradual   ? 1
                           : f.subnormals == SubnormalRule::literal ? 0.5f
                                                                    : 0),
-        ieee_(f.specials == Specials::ieee),
-        one_nan_(f.specials == Specials::fn || f.specials == Specials::fnuz),
+        has_infinity_(f.specials == Specials::ieee),
+        has_one_nan_(f.specials == Specials::fn || f.specials == Specials::fnuz),
         nan_(static_cast<uint32_t>(f.specials == Specials::fn ? magnitude_mask_ : f.sign_bit())),
         nan_mask_(
             static_cast<uint32_t>(f.specials == Specials::fn ? magnitude_mask_ : magnitude_mask_ | f.sign_bit())) {}
@@ -272,15 +281,15 @@ class FloatDecoder {
     const V32 sign = hn::And(hn::ShiftLeftSame(raw, sign_shift_), hn::Set(d, 0x80000000u));
     const V32 magnitude = hn::ShiftLeftSame(hn::And(code, hn::Set(d, magnitude_mask_)), left_);
     V32 bits = magnitude;
-    if (rebias_) {
+    if (is_narrow_) {
       // A subnormal number is the one with a leading bit in front, less that bit: exact, and no operand is a subnormal
       // fp32 number, which would take Intel's processors a hundred cycles.
-      const V32 leading = hn::Set(d, one_), rebiased = hn::Add(magnitude, hn::Set(d, rebias_by_));
+      const V32 leading = hn::Set(d, least_field_), rebiased = hn::Add(magnitude, hn::Set(d, rebias_by_));
       const VF32 led = hn::BitCast(df, hn::Add(rebiased, leading));
-      VF32 subnormal = hn::Sub(led, hn::BitCast(df, hn::Set(d, rebias_by_ + one_)));
+      VF32 subnormal = hn::Sub(led, hn::BitCast(df, hn::Set(d, rebias_by_ + least_field_)));
       if (subnormal_factor_ != 1) subnormal = hn::Mul(subnormal, hn::Set(df, subnormal_factor_));
       bits = hn::IfThenElse(hn::Lt(magnitude, leading), hn::BitCast(d, subnormal), rebiased);
-      if (ieee_) {
+      if (has_infinity_) {
         const auto special = hn::Not(hn::Lt(magnitude, hn::Set(d, infinity_)));
         bits = hn::Or(bits, hn::IfThenElseZero(special, hn::Set(d, 0x7f800000u)));
       }
@@ -290,7 +299,7 @@ class FloatDecoder {
       const auto is_nan = hn::And(low, hn::Not(hn::Lt(magnitude, hn::Set(d, infinity_))));
       bits = hn::Or(bits, hn::IfThenElseZero(is_nan, hn::Set(d, 0x7fc00000u)));
     }
-    if (one_nan_) {
+    if (has_one_nan_) {
       const auto is_nan = hn::Eq(hn::And(code, hn::Set(d, nan_mask_)), hn::Set(d, nan_));
       bits = hn::Or(bits, hn::IfThenElseZero(is_nan, hn::Set(d, 0x7fc00000u)));
     }
@@ -298,16 +307,16 @@ class FloatDecoder {
   }
 
  private:
-  static constexpr uint32_t one_ = 1u << 23;  ///< 1 in the exponent field of fp32
+  static constexpr uint32_t least_field_ = 1u << 23;  ///< 1 in the exponent field of fp32
 
   int ignored_;
   uint32_t payload_mask_;  ///< ignored bits that make a NaN of an infinity
   int sign_shift_, left_;
   uint32_t magnitude_mask_, infinity_;
-  bool rebias_;
+  bool is_narrow_;  ///< the exponents are those of fp32 only after adding rebias_by_
   uint32_t rebias_by_;
   float subnormal_factor_;  ///< a subnormal number divided by what IEEE 754 reads
-  bool ieee_, one_nan_;
+  bool has_infinity_, has_one_nan_;
   uint32_t nan_, nan_mask_;
 };
 
@@ -317,11 +326,9 @@ HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, si
                             int given, int count, float* HWY_RESTRICT out) {
   const size_t lanes = hn::Lanes(D32());
   const int bytes = column.element_bytes(), per_word = 4 / bytes;
-  const int words = (count + per_word - 1) / per_word;
   HWY_ALIGN uint32_t packed[max_words * max_lanes];
-  transpose(column.data() + first * column.stride() + size_t(element * bytes), column.end(), column.stride(),
-            size_t(given * bytes), dots, size_t(words), packed);
-  for (int w = 0; w < words; ++w) {
+  transpose(column, first, dots, element, given, count, packed);
+  for (int w = 0; w < (count + per_word - 1) / per_word; ++w) {
     const V32 word = hn::Load(D32(), packed + size_t(w) * lanes);
     for (int part = 0; part < per_word; ++part)
       hn::Store(decode(unpack(word, bytes, part)), DF32(), out + size_t(w * per_word + part) * lanes);

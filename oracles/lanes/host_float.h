@@ -34,8 +34,9 @@ inline bool scales_fit_fp64(const FormatFields& a, const FormatFields& b, const 
 /// Whether k products of two such formats span so few bits that the errors of summing them in fp64 sum exactly in fp64:
 /// they are multiples of the least product bit, each at most 2^-53 of the sum.
 inline bool products_are_narrow(const FormatFields& a, const FormatFields& b, int k) {
-  const int low = a.subnormal_bit() + b.subnormal_bit(), high = a.emax() + b.emax() + 2 + bit_length(uint64_t(k));
-  return high - 53 + bit_length(uint64_t(k)) - low <= 53;
+  const int low = a.subnormal_bit() + b.subnormal_bit(), bits_of_k = bit_length(uint64_t(k));
+  const int high = a.emax() + b.emax() + 2 + bits_of_k;  // all sums are below 2^high
+  return high - 53 + bits_of_k - low <= 53;
 }
 
 /// Whether the calling thread rounds to nearest even, keeps subnormals and traps nothing (MXCSR); false except on x86.
@@ -63,20 +64,20 @@ class DefaultFloatEnvironment {
   std::fenv_t kept_;
 };
 
-/// If `flushes`, sets DAZ and FTZ of x86's MXCSR (0x8040) in the calling thread during the object's life and clears
-/// both afterwards: the environment before must be the default one. Without effect on other processors.
+/// If `flushes`, sets DAZ and FTZ of x86's MXCSR in the calling thread during the object's life and clears both
+/// afterwards: the environment before must be the default one. Without effect on other processors.
 class FlushToZero {
  public:
-  explicit FlushToZero(bool flushes) : flushes_(flushes) { set(0x8040); }
-  ~FlushToZero() { set(0); }
+  explicit FlushToZero(bool flushes) : flushes_(flushes) { set(true); }
+  ~FlushToZero() { set(false); }
   FlushToZero(const FlushToZero&) = delete;
   FlushToZero& operator=(const FlushToZero&) = delete;
 
  private:
-  void set(unsigned bits) const {
+  void set(bool on) const {
 #if defined(__x86_64__)
-    constexpr unsigned both = 0x8040;
-    if (flushes_) _mm_setcsr((_mm_getcsr() & ~both) | bits);
+    constexpr unsigned denormals_are_zero = 0x40, flush_to_zero = 0x8000, both = denormals_are_zero | flush_to_zero;
+    if (flushes_) _mm_setcsr((_mm_getcsr() & ~both) | (on ? both : 0));
 #endif
   }
   bool flushes_;

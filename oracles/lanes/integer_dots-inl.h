@@ -28,13 +28,14 @@ struct Ints {
 struct Codes {
   V32 v = hn::Zero(D32());
 };
-struct Lanes {
+/// Which lanes something is true of.
+struct LaneMask {
   hn::Mask<D32> m = hn::MaskFromVec(hn::Zero(D32()));
 };
-HWY_INLINE bool any(Lanes x) { return HWY_UNLIKELY(!hn::AllFalse(D32(), x.m)); }
-HWY_INLINE bool all(Lanes x) { return hn::AllTrue(D32(), x.m); }
+HWY_INLINE bool any(LaneMask x) { return HWY_UNLIKELY(!hn::AllFalse(D32(), x.m)); }
+HWY_INLINE bool all(LaneMask x) { return hn::AllTrue(D32(), x.m); }
 HWY_INLINE Ints greater_of(Ints x, Ints y) { return Ints(hn::Max(x.v, y.v)); }
-HWY_INLINE Codes select(Lanes mask, Codes yes, Codes no) { return {hn::IfThenElse(mask.m, yes.v, no.v)}; }
+HWY_INLINE Codes select(LaneMask mask, Codes yes, Codes no) { return {hn::IfThenElse(mask.m, yes.v, no.v)}; }
 
 /// x >> by, 0 for shifts of 32 or more, as x86's own instruction has it. x has at most 31 bits.
 HWY_INLINE V32 shifted_right(V32 x, VI32 by) {
@@ -55,14 +56,14 @@ HWY_INLINE VI32 with_sign(V32 x, V32 sign) {
 HWY_INLINE VI32 leading_position(V32 v) {
   const DI32 di;
   const hn::Repartition<float, D32> df;
-  // Clearing all but the top bits keeps the conversion to float from rounding up to the next power of two.
+  // Without the bit below it, the leading one is not rounded up to the next power of two by the conversion to float.
   const V32 top = hn::AndNot(hn::ShiftRight<1>(v), v);
-  // Halve first: the top bit must not read as a sign. Bit 0 is lost, so it is put back as the sign-free value 0.5.
+  // Halved, because bit 31 must not read as a sign. That loses bit 0, whose position is that of a zero: 0.
   const auto half = hn::ConvertTo(df, hn::BitCast(di, hn::ShiftRight<1>(top)));
   const V32 biased = hn::ShiftRight<23>(hn::BitCast(D32(), half));
-  const auto large = hn::Ne(biased, hn::Zero(D32()));
-  const VI32 position = hn::Sub(hn::BitCast(di, biased), hn::Set(di, 126));
-  return hn::IfThenElseZero(hn::RebindMask(di, large), position);
+  const auto is_above_0 = hn::Ne(biased, hn::Zero(D32()));
+  const VI32 position = hn::Sub(hn::BitCast(di, biased), hn::Set(di, 126));  // fp32's bias less the halving
+  return hn::IfThenElseZero(hn::RebindMask(di, is_above_0), position);
 }
 
 /// A sum's magnitude in units of 2^unit, with its sign in the top bit of `sign`.
@@ -121,7 +122,7 @@ struct LaneTerm {
 struct LaneAddend {
   V32 significand, negative;
   VI32 exponent;  ///< the one that is compared for the greatest exponent
-  VI32 own;       ///< c's own exponent, without the lower bound on `exponent`
+  VI32 own;       ///< that of c's number, without the lower bound on `exponent`
 };
 
 // How the terms of a block are cut and added, a class for each of AlignedRow::Sums and for each other cut. In of(),
@@ -466,26 +467,26 @@ struct LanesSeen {
   hn::Mask<D32> other;  ///< lanes in which c or a scale is an infinity or NaN
 };
 
-/// One instruction of a vector of dots. Source: the operands, decoded and as encodings. `starts`: the c of its first
-/// block has the format of c, not of d.
+/// One instruction of a vector of dots. Source: the operands, decoded and as encodings. starts_dot: it is the first one
+/// of its dot, whose c has the format of c and not of d.
 template <class Sums, bool IsUsual, class Source>
 class LaneDots {
  public:
   using Code = Codes;
   using Int = Ints;
-  using Mask = Lanes;
+  using Mask = LaneMask;
   using Seen = LanesSeen;
   using Term = LaneTerm;
   using Sum = SignedMagnitude;
 
-  HWY_INLINE LaneDots(const LaneRules<IsUsual>& rules, const Source& source, bool starts)
+  HWY_INLINE LaneDots(const LaneRules<IsUsual>& rules, const Source& source, bool starts_dot = false)
       : rules_(rules),
         m_(rules.m),
         row_(rules.row),
         source_(source),
         decode_a_(rules.a),
         decode_b_(rules.b),
-        starts_(starts),
+        starts_dot_(starts_dot),
         is_normalized_(m_.product == ProductRule::normalized),
         reads_operands_(m_.zero_rule == ZeroRule::operand),
         sum_decides_(m_.zero_group == ZeroGroup::sum_zero),
@@ -500,7 +501,7 @@ class LaneDots {
     const D32 d;
     return {hn::Zero(d), hn::Zero(d), hn::MaskFromVec(hn::Zero(d))};
   }
-  HWY_INLINE Lanes specials(const LanesSeen& seen) const {
+  HWY_INLINE LaneMask specials(const LanesSeen& seen) const {
     return {hn::Or(seen.other, hn::Or(decode_a_.are_special(seen.a), decode_b_.are_special(seen.b)))};
   }
   HWY_INLINE void begin_block(int) const {}
@@ -594,7 +595,7 @@ class LaneDots {
   HWY_INLINE LaneAddend addend(bool is_first, Codes code, LanesSeen& seen) const {
     const D32 d;
     const DI32 di;
-    const bool is_own = is_first && starts_;
+    const bool is_own = is_first && starts_dot_;  // the c of the dot, not a result
     const FormatFields& f = is_own ? row_.model.c : m_.d;
     const Decoder<IsUsual>& decode_c = is_own ? rules_.c : rules_.later_c;
     V32 worst = hn::Zero(d);
@@ -620,7 +621,7 @@ class LaneDots {
     return c;
   }
   HWY_INLINE void look_at_addend(Codes code, LanesSeen& seen) const {
-    const Decoder<IsUsual>& decode_c = starts_ ? rules_.c : rules_.later_c;
+    const Decoder<IsUsual>& decode_c = starts_dot_ ? rules_.c : rules_.later_c;
     V32 worst = hn::Zero(D32());
     decode_c(code.v, worst);
     seen.other = hn::Or(seen.other, decode_c.are_special(worst));
@@ -654,7 +655,7 @@ class LaneDots {
       nan = hn::Or(nan, hn::Or(x.nan, y.nan));
       add_infinity(hn::Or(x.infinite, y.infinite), sign);
     }
-    const Decoder<IsUsual>& decode_c = is_first && starts_ ? rules_.c : rules_.later_c;
+    const Decoder<IsUsual>& decode_c = is_first && starts_dot_ ? rules_.c : rules_.later_c;
     const Classes c = decode_c.classes(c_code.v);
     invalid = hn::Or(invalid, hn::And(plus, minus));
     V32 ignored = hn::Zero(d);
@@ -669,7 +670,7 @@ class LaneDots {
       return {hn::IfThenElse(nan, encoded(m_.nan), infinity)};
     }
     const V32 of_c = m_.nan_of_c == NanOfC::quieted
-                         ? quieted(is_first && starts_ ? row_.model.c : m_.d, c_code.v, c_sign)
+                         ? quieted(is_first && starts_dot_ ? row_.model.c : m_.d, c_code.v, c_sign)
                          : encoded(m_.nan);
     V32 result = hn::IfThenElse(meet, encoded(m_.invalid_nan), infinity);
     result = hn::IfThenElse(c.nan, of_c, result);
@@ -720,7 +721,7 @@ class LaneDots {
   const AlignedRow& row_;
   const Source& source_;
   Decoder<IsUsual> decode_a_, decode_b_;
-  bool starts_, is_normalized_, reads_operands_, sum_decides_;
+  bool starts_dot_, is_normalized_, reads_operands_, sum_decides_;
   int scale_block_, product_bias_, term_bits_, term_left_, zero_exponent_;
 };
 

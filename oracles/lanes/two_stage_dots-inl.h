@@ -186,9 +186,8 @@ struct TwoStageWindow {
     const int left = larger(0, m.fraction_bits - m.a.fraction_bits - m.b.fraction_bits);
     const int bytes = batch.a().element_bytes(), per_word = 4 / bytes, words = (count + per_word - 1) / per_word;
     HWY_ALIGN uint32_t a[max_words * max_lanes], b[max_words * max_lanes];
-    for (const auto& [column, to] : {std::pair(&batch.a(), a), std::pair(&batch.b(), b)})
-      transpose(column->data() + first * column->stride() + size_t(element * bytes), column->end(), column->stride(),
-                size_t(given * bytes), dots, size_t(words), to);
+    transpose(batch.a(), first, dots, element, given, count, a);
+    transpose(batch.b(), first, dots, element, given, count, b);
     V32 worst = hn::Zero(d);  // not used: infinities and NaNs follow from the host numbers
     for (int w = 0; w < words; ++w) {
       const V32 word_a = hn::Load(d, a + size_t(w) * lanes), word_b = hn::Load(d, b + size_t(w) * lanes);

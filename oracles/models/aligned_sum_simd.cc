@@ -26,9 +26,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// How to read the operands of one side, a or b: where product i's encoding is among the 32-bit words of a dot, and,
 /// for emulated FP8, the fp16 number that each encoding becomes first.
-class Side {
+class SideReader {
  public:
-  Side(const AlignedRow& row, const FormatFields& f, const FormatFields& summed)
+  SideReader(const AlignedRow& row, const FormatFields& f, const FormatFields& summed)
       : bytes(f.width <= 8    ? 1
               : f.width <= 16 ? 2
                               : 4),
@@ -73,9 +73,9 @@ template <bool IsUsual>
 struct RowInLanes : LaneRules<IsUsual> {
   explicit RowInLanes(const AlignedRow& aligned)
       : LaneRules<IsUsual>(aligned),
-        side_a(aligned, aligned.model.a, this->m.a),
-        side_b(aligned, aligned.model.b, this->m.b) {}
-  Side side_a, side_b;
+        reader_a(aligned, aligned.model.a, this->m.a),
+        reader_b(aligned, aligned.model.b, this->m.b) {}
+  SideReader reader_a, reader_b;
 };
 
 /// The operands of one instruction, of as many dots of a batch as there are lanes.
@@ -92,32 +92,26 @@ class BatchOperands {
   void load(const Batch& batch, size_t first, size_t dots, int element) {
     const DotModel& m = row_.row.model;
     const int given = HWY_MIN(m.k, batch.op().k - element);
-    load(batch.a(), first, dots, element, given, m.k, a_);
-    load(batch.b(), first, dots, element, given, m.k, b_);
+    transpose(batch.a(), first, dots, element, given, m.k, a_);
+    transpose(batch.b(), first, dots, element, given, m.k, b_);
     if (m.scale_block) load_scales(batch, first, dots, element / m.scale_block, (given - 1) / m.scale_block + 1);
   }
 
-  HWY_INLINE V32 a_code(int i) const { return row_.side_a.template code<AreConverted>(a_, i); }
-  HWY_INLINE V32 b_code(int i) const { return row_.side_b.template code<AreConverted>(b_, i); }
+  HWY_INLINE V32 a_code(int i) const { return row_.reader_a.template code<AreConverted>(a_, i); }
+  HWY_INLINE V32 b_code(int i) const { return row_.reader_b.template code<AreConverted>(b_, i); }
   HWY_INLINE Decoded a(int i, const Decoder<IsUsual>& decode, V32& worst) const { return decode(a_code(i), worst); }
   HWY_INLINE Decoded b(int i, const Decoder<IsUsual>& decode, V32& worst) const { return decode(b_code(i), worst); }
   HWY_INLINE int scale_of(int i) const { return scale_of_[i]; }
   HWY_INLINE const LaneScales& scales() const { return scales_; }
 
  private:
-  static void load(const Column& column, size_t first, size_t dots, int element, int given, int count, uint32_t* to) {
-    const int bytes = column.element_bytes();
-    transpose(column.data() + first * column.stride() + size_t(element * bytes), column.end(), column.stride(),
-              size_t(given * bytes), dots, size_t(count * bytes + 3) / 4, to);
-  }
-
   void load_scales(const Batch& batch, size_t first, size_t dots, int scale, int given) {
     const D32 d;
     const DotModel& m = row_.m;
     const int count = (m.k + m.scale_block - 1) / m.scale_block;
     HWY_ALIGN uint32_t words_a[max_words * max_lanes], words_b[max_words * max_lanes];
-    load(batch.scale_a(), first, dots, scale, given, count, words_a);
-    load(batch.scale_b(), first, dots, scale, given, count, words_b);
+    transpose(batch.scale_a(), first, dots, scale, given, count, words_a);
+    transpose(batch.scale_b(), first, dots, scale, given, count, words_b);
     const auto code = [&](const Column& column, const FormatFields& f, const uint32_t* words, int s) HWY_ATTR {
       const int bytes = column.element_bytes();
       if (s >= given) return hn::Set(d, static_cast<uint32_t>(f.bias) << f.fraction_bits);
@@ -170,7 +164,7 @@ class EmulatedLaneDots {
   HWY_INLINE EmulatedLaneDots(const RowInLanes<IsUsual>& row, const Operands& operands)
       : row_(row), part_{{operands, 0}, {operands, row.m.k}} {}
 
-  HWY_INLINE LaneDots<Sums, IsUsual, PartOf<Operands>> half(int which) const { return {row_, part_[which], false}; }
+  HWY_INLINE LaneDots<Sums, IsUsual, PartOf<Operands>> half(int which) const { return {row_, part_[which]}; }
   HWY_INLINE Codes joined(Codes c, Codes sum) const { return {ieee_sum(row_.row.model, c.v, sum.v)}; }
 
  private:
@@ -202,7 +196,7 @@ class NormalizedLaneDots {
   using Code = Codes;
 
   HWY_INLINE NormalizedLaneDots(const RowInLanes<IsUsual>& row, const Operands& operands)
-      : m_(row.m), products_(row, operands, false) {}
+      : m_(row.m), products_(row, operands) {}
 
   HWY_INLINE const DotModel& model() const { return m_; }
   HWY_INLINE void begin_block(int) const {}
@@ -225,8 +219,8 @@ struct FusedSum {
   static constexpr bool may_be_grid = IsUsual;
 
   template <bool IsUsual, class Operands>
-  static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool starts, Codes c) {
-    return fused_sum(LaneDots<Sums, IsUsual, Operands>(row, operands, starts), c);
+  static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool starts_dot, Codes c) {
+    return fused_sum(LaneDots<Sums, IsUsual, Operands>(row, operands, starts_dot), c);
   }
 };
 struct GroupedSum {
@@ -235,8 +229,8 @@ struct GroupedSum {
   static constexpr bool may_be_grid = false;
 
   template <bool IsUsual, class Operands>
-  static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool starts, Codes c) {
-    return grouped_sum(LaneDots<WideSums, IsUsual, Operands>(row, operands, starts), c);
+  static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool starts_dot, Codes c) {
+    return grouped_sum(LaneDots<WideSums, IsUsual, Operands>(row, operands, starts_dot), c);
   }
 };
 struct FlooredSum {
@@ -245,8 +239,8 @@ struct FlooredSum {
   static constexpr bool may_be_grid = true;
 
   template <bool IsUsual, class Operands>
-  static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool starts, Codes c) {
-    return floored_sum(LaneDots<FlooredSums, IsUsual, Operands>(row, operands, starts), c);
+  static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool starts_dot, Codes c) {
+    return floored_sum(LaneDots<FlooredSums, IsUsual, Operands>(row, operands, starts_dot), c);
   }
 };
 template <class Sums>
@@ -277,26 +271,23 @@ struct BulkNormalized {
 template <class Work>
 bool run_as_row_says(const AlignedRow& row, const Work& work) {
   const bool usual = is_usual(row);
-  if (traits_of(row.model).sums_groups())
-    return usual ? work.template run<GroupedSum, true>() : work.template run<GroupedSum, false>();
-  if (traits_of(row.model).widens_to_fp16())
-    return usual ? work.template run<EmulatedFp8<NarrowSums<2>>, true>()
-                 : work.template run<EmulatedFp8<NarrowSums<2>>, false>();
-  if (traits_of(row.model).floors())
-    return usual ? work.template run<FlooredSum, true>() : work.template run<FlooredSum, false>();
+  const auto run = [&](auto sum_of_row) HWY_ATTR {
+    using Sum = decltype(sum_of_row);
+    return usual ? work.template run<Sum, true>() : work.template run<Sum, false>();
+  };
+  if (traits_of(row.model).sums_groups()) return run(GroupedSum{});
+  if (traits_of(row.model).widens_to_fp16()) return run(EmulatedFp8<NarrowSums<2>>{});
+  if (traits_of(row.model).floors()) return run(FlooredSum{});
   if (traits_of(row.model).cuts_to_odd()) {
 #if MMAFUZZ_HOST_FMA
-    return usual ? work.template run<BulkNormalized, true>() : work.template run<BulkNormalized, false>();
+    return run(BulkNormalized{});
 #else
     return false;
 #endif
   }
+  // Rows with wide sums are few: the code for usual rows is not compiled for them.
   if (row.sums == AlignedRow::Sums::wide) return work.template run<FusedSum<WideSums>, false>();
-  if (row.sums == AlignedRow::Sums::four)
-    return usual ? work.template run<FusedSum<NarrowSums<4>>, true>()
-                 : work.template run<FusedSum<NarrowSums<4>>, false>();
-  return usual ? work.template run<FusedSum<NarrowSums<2>>, true>()
-               : work.template run<FusedSum<NarrowSums<2>>, false>();
+  return row.sums == AlignedRow::Sums::four ? run(FusedSum<NarrowSums<4>>{}) : run(FusedSum<NarrowSums<2>>{});
 }
 
 struct BatchRun {
@@ -331,10 +322,10 @@ template <bool IsUsual>
 struct GridSide {
   const uint8_t* codes;
   size_t count;
-  const Side& side;
+  const SideReader& reader;
   const Decoder<IsUsual>& decoder;
 
-  const uint8_t* at(size_t index, int k) const { return codes + index * size_t(k * side.bytes); }
+  const uint8_t* at(size_t index, int k) const { return codes + index * size_t(k * reader.bytes); }
 };
 
 constexpr size_t grid_rows = 32;  ///< of the broadcast side, decoded at once
@@ -350,12 +341,12 @@ struct LaneVectors {
   template <bool IsUsual>
   void decode(const GridSide<IsUsual>& side, size_t first, size_t dots, int given_k, int element, int given, int k) {
     const D32 d;
-    const size_t bytes = size_t(side.side.bytes);
+    const size_t bytes = size_t(side.reader.bytes);
     transpose(side.at(first, given_k) + size_t(element) * bytes, side.at(side.count, given_k), size_t(given_k) * bytes,
               size_t(given) * bytes, dots, (size_t(k) * bytes + 3) / 4, words);
     for (int i = 0; i < k; ++i) {
       V32 magnitude = hn::Zero(d);
-      const Decoded x = side.decoder(side.side.code(words, i), magnitude);
+      const Decoded x = side.decoder(side.reader.code(words, i), magnitude);
       const size_t offset = size_t(i) * hn::Lanes(d);
       hn::Store(x.significand, d, significand + offset);
       hn::Store(x.field, d, field + offset);
@@ -374,21 +365,22 @@ struct LaneVectors {
 
 /// The vector of one lane of the side that is broadcast: each element in all lanes.
 struct BroadcastVector {
-  const LaneVectors& from;
+  const LaneVectors& vectors;
   size_t lane;
-  const Side& side;
+  const SideReader& reader;
 
   HWY_INLINE V32 code(int i) const {
     const D32 d;
     HWY_ALIGN uint32_t codes[max_lanes];
-    hn::Store(side.code(from.words, i), d, codes);
+    hn::Store(reader.code(vectors.words, i), d, codes);
     return hn::Set(d, codes[lane]);
   }
   HWY_INLINE Decoded load(int i, V32& seen) const {
     const D32 d;
     const size_t offset = size_t(i) * hn::Lanes(d) + lane;
-    seen = hn::Max(seen, hn::Set(d, from.worst[offset]));
-    return {hn::Set(d, from.significand[offset]), hn::Set(d, from.field[offset]), hn::Set(d, from.sign[offset])};
+    seen = hn::Max(seen, hn::Set(d, vectors.worst[offset]));
+    return {hn::Set(d, vectors.significand[offset]), hn::Set(d, vectors.field[offset]),
+            hn::Set(d, vectors.sign[offset])};
   }
 };
 
@@ -429,7 +421,7 @@ struct GridOperands {
   const LaneVectors& columns;
 
   HWY_INLINE V32 a_code(int i) const { return rows.code(i); }
-  HWY_INLINE V32 b_code(int i) const { return row.side_b.code(columns.words, i); }
+  HWY_INLINE V32 b_code(int i) const { return row.reader_b.code(columns.words, i); }
   HWY_INLINE Decoded a(int i, const Decoder<IsUsual>&, V32& worst) const { return rows.load(i, worst); }
   HWY_INLINE Decoded b(int i, const Decoder<IsUsual>&, V32& worst) const { return columns.load(i, worst); }
 };
@@ -441,7 +433,7 @@ HWY_NOINLINE void run_grid_of(const AlignedRow& aligned, int given_k, const DotG
   const size_t lanes = hn::Lanes(D32()), blocks = (grid_rows + lanes - 1) / lanes;
   const RowInLanes<IsUsual> row(aligned);
   const int k = aligned.model.k;
-  const GridSide<IsUsual> a{grid.a, grid.rows, row.side_a, row.a}, b{grid.b, grid.columns, row.side_b, row.b};
+  const GridSide<IsUsual> a{grid.a, grid.rows, row.reader_a, row.a}, b{grid.b, grid.columns, row.reader_b, row.b};
   const size_t bytes = size_t(row.m.d.width / 8);
   const size_t column_step = (transposed ? grid.rows : 1) * bytes, row_step = (transposed ? 1 : grid.columns) * bytes;
   auto columns = std::make_unique<LaneVectors>();
@@ -458,7 +450,7 @@ HWY_NOINLINE void run_grid_of(const AlignedRow& aligned, int given_k, const DotG
         columns->decode(b, first, dots, given_k, element, given, k);
         for (size_t r = 0; r < here; ++r) {
           uint8_t* const results = grid.results + first * column_step + (first_row + r) * row_step;
-          const GridOperands<IsUsual> operands{row, {rows[r / lanes], r % lanes, row.side_a}, *columns};
+          const GridOperands<IsUsual> operands{row, {rows[r / lanes], r % lanes, row.reader_a}, *columns};
           const V32 c = load_codes(results, bytes, column_step, dots);
           store_codes(SumOfRow::run(row, operands, element == 0, Codes{c}).v, results, bytes, column_step, dots);
         }

@@ -37,13 +37,13 @@ struct NumbersOnly {
   const DotModel& m;
 };
 
-template <bool Hands, class Lanes>
+template <bool Hands, class Domain>
 struct FmaChain : NumbersOnly {
   using NumbersOnly::NumbersOnly;
   static constexpr bool hands_nans_on = Hands;
   template <class V, class T>
   HWY_INLINE uint64_t run(size_t, const T* a, const T* b, V& c) const {
-    c = fma_chain(WithNans<Hands, Lanes>(m, a, b), typename Lanes::Numbers{c}).v;
+    c = fma_chain(WithNans<Hands, Domain>(m, a, b), typename Domain::Numbers{c}).v;
     return 0;
   }
 };
@@ -56,13 +56,13 @@ struct FmaThenAdd : NumbersOnly {
     return 0;
   }
 };
-template <bool Hands, class Lanes>
+template <bool Hands, class Domain>
 struct IeeeTree : NumbersOnly {
   using NumbersOnly::NumbersOnly;
   static constexpr bool hands_nans_on = Hands;
   template <class V, class T>
   HWY_INLINE uint64_t run(size_t, const T* a, const T* b, V& c) const {
-    c = ieee_tree(WithNans<Hands, Lanes>(m, a, b), typename Lanes::Numbers{c}).v;
+    c = ieee_tree(WithNans<Hands, Domain>(m, a, b), typename Domain::Numbers{c}).v;
     return 0;
   }
 };
@@ -134,7 +134,7 @@ int loaded_elements(const DotModel& m, int k, int element) {
   return (HWY_MIN(window_of(m), k - element) + m.k - 1) / m.k * m.k;
 }
 
-template <class Lanes>
+template <class Instruction>
 HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& results) {
   const D32 d;
   const size_t lanes = hn::Lanes(d);
@@ -142,7 +142,7 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
       number_c(m.c, m.low_bits), number_d(m.d, m.low_bits);
   HWY_ALIGN float x[max_instruction_k * max_lanes], y[max_instruction_k * max_lanes];
   HWY_ALIGN float x_in_order[max_instruction_k * max_lanes], y_in_order[max_instruction_k * max_lanes];
-  Lanes kernel(m);
+  Instruction instruction(m);
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     VF32 sum = load_float(number_c, batch.c(), first, dots);
@@ -153,18 +153,18 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
       const int count = loaded_elements(m, batch.op().k, element);
       load_floats(number_a, batch.a(), first, dots, element, given, count, x);
       load_floats(number_b, batch.b(), first, dots, element, given, count, y);
-      kernel.load(batch, first, dots, element, given, count);
+      instruction.load(batch, first, dots, element, given, count);
       for (int i = 0; i < count; i += m.k) {
         const size_t offset = size_t(i) * lanes;
-        lost |= kernel.run(offset, ordered(m, x + offset, lanes, x_in_order), ordered(m, y + offset, lanes, y_in_order),
-                           sum);
+        lost |= instruction.run(offset, ordered(m, x + offset, lanes, x_in_order),
+                                ordered(m, y + offset, lanes, y_in_order), sum);
         if (m.d == fp32_fields) continue;
         code = codes_of(m, sum);
         sum = number_d(code);
       }
     }
     if (m.d == fp32_fields) code = codes_of(m, sum);
-    if (m.nan_from != NanFrom::constant && !Lanes::hands_nans_on) lost |= mask_bits(DF32(), hn::IsNaN(sum));
+    if (m.nan_from != NanFrom::constant && !Instruction::hands_nans_on) lost |= mask_bits(DF32(), hn::IsNaN(sum));
     store_words(code, dots, first, results);
     for (lost &= low_mask(int(dots)); lost; lost &= lost - 1) {
       const size_t j = first + size_t(std::countr_zero(lost));
@@ -173,7 +173,7 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
   }
 }
 
-template <class Lanes>
+template <class Instruction>
 HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& results) {
   const DF64 d;
   const D64 du;
@@ -191,18 +191,20 @@ HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& result
       load_doubles(batch.b(), first, dots, element, given, count, y);
       for (int i = 0; i < count; i += m.k) {
         const size_t offset = size_t(i) * lanes;
-        Lanes(m).run(offset, ordered(m, x + offset, lanes, x_in_order), ordered(m, y + offset, lanes, y_in_order), sum);
+        Instruction(m).run(offset, ordered(m, x + offset, lanes, x_in_order), ordered(m, y + offset, lanes, y_in_order),
+                           sum);
       }
     }
     auto bits = hn::BitCast(du, sum);
-    if (!Lanes::hands_nans_on) bits = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(sum)), hn::Set(du, m.nan), bits);
+    if (!Instruction::hands_nans_on)
+      bits = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(sum)), hn::Set(du, m.nan), bits);
     HWY_ALIGN uint64_t result[max_lanes / 2];
     hn::Store(bits, du, result);
     std::memcpy(results.data() + 8 * first, result, 8 * dots);
   }
 }
 
-/// Kernels of IEEE operations. Hands: NaNs of operands are handed on.
+/// Kernels of IEEE operations. Hands: operations return the NaNs of operands (WithNans).
 template <bool Hands>
 void run_operations(const DotModel& m, const Batch& batch, Column& results) {
   if (traits_of(m).widens_to_fp32()) {
@@ -255,8 +257,9 @@ namespace {
 
 /// What all rows but odd trees need: rounding to nearest even, low bits that round nothing, a NaN of d as their own.
 bool is_of_the_host(const DotModel& m) {
-  const bool tells_signalling = m.nan_from == NanFrom::constant || m.low_bits != LowBits::nan_payload;
-  return m.output_rounding == Rounding::nearest_even && m.low_bits != LowBits::rounded && tells_signalling &&
+  // FloatDecoder makes quiet the NaNs whose payload is in the low bits.
+  const bool keeps_nans = m.nan_from == NanFrom::constant || m.low_bits != LowBits::nan_payload;
+  return m.output_rounding == Rounding::nearest_even && m.low_bits != LowBits::rounded && keeps_nans &&
          decode(m.d, m.nan).cls == NumberClass::nan;
 }
 
@@ -283,13 +286,13 @@ bool is_chain_of_fp16(const DotModel& m) {
   return m.c == fp16_fields && m.d == fp16_fields && m.a.subnormal_bit() + m.b.subnormal_bit() >= -126;
 }
 
-bool is_chain_of_bf16(const DotModel& m) { return m.c == bf16_fields && m.d == bf16_fields && flushes_as_the_host(m); }
-
 /// The same for exact sums that c is part of.
 bool is_sum_of_fp16(const DotModel& m) {
   return is_chain_of_fp16(m) && m.block > 0 && m.scale_block == 0 && m.subnormals == Subnormals::kept &&
          traits_of(m).c == KernelTraits::Joining::with_products;
 }
+
+bool is_chain_of_bf16(const DotModel& m) { return m.c == bf16_fields && m.d == bf16_fields && flushes_as_the_host(m); }
 
 /// Whether scales are powers of two (e8m0), which change no significand.
 bool has_scales_of_lanes(const DotModel& m) {
@@ -327,35 +330,37 @@ bool is_row_of_fp32(const DotModel& m) {
   if (is_odd_tree(m)) return fits_fp32(m.a) && fits_fp32(m.b);
   if (!is_of_the_host(m) || !fits_fp32(m.a) || !fits_fp32(m.b) || !fits_fp32(m.c)) return false;
   if (m.scale_block && traits_of(m).additions != KernelTraits::Additions::exact) return false;
-  const bool fp32_result = m.d == fp32_fields, fp32_addend = fp32_result && m.c == fp32_fields && m.block > 0;
+  const bool gives_fp32 = m.d == fp32_fields, sums_blocks_in_fp32 = gives_fp32 && m.c == fp32_fields && m.block > 0;
   const KernelTraits traits = traits_of(m);
   using Additions = KernelTraits::Additions;
   switch (traits.additions) {
     case Additions::in_order:
-      if (traits.widens_to_fp32()) return (fp32_result || m.d == fp16_fields) && m.block > 0 && flushes_as_the_host(m);
-      return (fp32_result && flushes_as_the_host(m)) || (is_chain_of_fp16(m) && m.subnormals == Subnormals::kept) ||
+      if (traits.widens_to_fp32()) return (gives_fp32 || m.d == fp16_fields) && m.block > 0 && flushes_as_the_host(m);
+      return (gives_fp32 && flushes_as_the_host(m)) || (is_chain_of_fp16(m) && m.subnormals == Subnormals::kept) ||
              is_chain_of_bf16(m);
     case Additions::in_pairs:
-      return fp32_addend && ((m.subnormals == Subnormals::flushed && flushes_in_lanes(m)) || flushes_as_the_host(m)) &&
+      return sums_blocks_in_fp32 &&
+             ((m.subnormals == Subnormals::flushed && flushes_in_lanes(m)) || flushes_as_the_host(m)) &&
              overflows_as_the_host(m);
     case Additions::exact:
-      return (fp32_addend || is_sum_of_fp16(m)) && flushes_as_the_host(m) && m.zero_sign != ZeroSign::any_negative &&
-             m.overflow != Overflow::saturate && (m.scale_block == 0 || has_scales_of_lanes(m));
+      return (sums_blocks_in_fp32 || is_sum_of_fp16(m)) && flushes_as_the_host(m) &&
+             m.zero_sign != ZeroSign::any_negative && m.overflow != Overflow::saturate &&
+             (m.scale_block == 0 || has_scales_of_lanes(m));
     case Additions::cut:
     case Additions::floored:
     case Additions::to_odd: break;
   }
-  return traits.c == KernelTraits::Joining::second_stage && fp32_addend && is_plain_two_stage_sum(m);
+  return traits.c == KernelTraits::Joining::second_stage && sums_blocks_in_fp32 && is_plain_two_stage_sum(m);
 }
 
 constexpr FormatFields fp64_fields = ieee_fields(11, 52);
 
 bool is_row_of_fp64(const DotModel& m) {
-  const bool formats = m.a == fp64_fields && m.b == fp64_fields && m.c == fp64_fields && m.d == fp64_fields;
+  const bool is_all_fp64 = m.a == fp64_fields && m.b == fp64_fields && m.c == fp64_fields && m.d == fp64_fields;
   const KernelTraits traits = traits_of(m);
   const bool is_tree = traits.additions == KernelTraits::Additions::in_pairs && m.block > 0 &&
                        m.zero_operands == ZeroOperands::kept && overflows_as_the_host(m);
-  return is_of_the_host(m) && formats && m.subnormals == Subnormals::kept &&
+  return is_of_the_host(m) && is_all_fp64 && m.subnormals == Subnormals::kept &&
          (traits.carried == KernelTraits::Carried::each_product || is_tree);
 }
 
