@@ -210,8 +210,8 @@ void print(const Measured& m, const Op& op_of_files) {
   if (m.op.a != op_of_files.a) fmt::print("  asked with a and b in {}, c and d in {}\n", m.op.a.name(), m.op.d.name());
   if (m.narrow_products) fmt::print("  {} products of narrow matrices\n", *m.narrow_products);
   if (accuracy.not_finite)
-    fmt::print("  {} of {} elements are left out: {} not finite exactly, {} in the result alone\n",
-               accuracy.not_finite, accuracy.elements, accuracy.not_finite - accuracy.lost, accuracy.lost);
+    fmt::print("  {} of {} elements are left out: {} not finite exactly, {} in the result alone\n", accuracy.not_finite,
+               accuracy.elements, accuracy.not_finite - accuracy.lost, accuracy.lost);
   for (const gemm::AccuracyStep& s : accuracy.steps)
     fmt::print("  {:>14}  {:>9.3g}  {:>6.1f} % of the error\n", s.name, s.norm,
                std::fabs(s.share) < 0.0005 ? 0.0 : 100 * s.share);

@@ -79,9 +79,11 @@ int run_ask(const IdentifyOptions& options, const Op& op) {
 
 /// Identifies the unit behind each op of a file with answers. Returns the greatest of the exit codes.
 int run_answers(const IdentifyOptions& options, const std::string& path) {
-  if (options.order || options.every_number) throw BadInput("--order and --every-number ask a unit; answers are in a file");
+  if (options.order || options.every_number)
+    throw BadInput("--order and --every-number ask a unit; answers are in a file");
   std::error_code error;
-  if (std::filesystem::equivalent(path, options.next, error)) throw BadInput("--next would overwrite the answers in " + path);
+  if (std::filesystem::equivalent(path, options.next, error))
+    throw BadInput("--next would overwrite the answers in " + path);
   std::vector<Op> ops;
   if (options.op.empty()) ops = answered_ops(path);
   else ops.push_back(op_from_text(options.op));
@@ -174,8 +176,7 @@ void add_identify(Arguments& app, int& status) {
   Argument* verify = sub->add_option("--verify", options->verify,
                                      "cases of the verification (default 4194304, fewer of more than 16 products)")
                          ->check(unsigned_number());
-  Argument* seed =
-      sub->add_option("--seed", options->settings.seed, "seed of the searches")->check(unsigned_number());
+  Argument* seed = sub->add_option("--seed", options->settings.seed, "seed of the searches")->check(unsigned_number());
   Argument* ask =
       sub->add_option("--ask", options->ask, "write one fixed file of cases for hardware that cannot be called");
   Argument* answers =

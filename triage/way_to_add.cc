@@ -51,7 +51,7 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
                   : kernel.additions == KernelTraits::Additions::in_order ? Additions::in_order
                                                                           : Additions::once;
   way.c_joins = kernel.c;
-  way.cut_parts = kernel.sums_groups()                  ? CutParts::groups
+  way.cut_parts = kernel.sums_groups()                ? CutParts::groups
                   : reads("odd_even") && row.odd_even ? CutParts::odd_and_even
                                                       : CutParts::whole;
   if (kernel.sums_groups()) way.group_size = row.group;

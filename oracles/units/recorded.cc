@@ -42,7 +42,8 @@ class RecordedUnit final : public Unit {
       if (found == answers_.end()) continue;
       outcomes.answered[i] = 1;
       const Answer& answer = found->second;
-      for (size_t j = 0; j < answer.results.size(); ++j) outcomes.results.set(i, static_cast<int>(j), answer.results[j]);
+      for (size_t j = 0; j < answer.results.size(); ++j)
+        outcomes.results.set(i, static_cast<int>(j), answer.results[j]);
       if (has_flags_) outcomes.flags[i] = *answer.flags;
     }
   }
