@@ -17,10 +17,10 @@ void note_overflow(mpfr_srcptr m, const RoundTo& to, Overflows& overflows) {
   else mpfr_set_zero(part.get(), 1);
   mpfr_add(end.get(), end.get(), part.get(), MPFR_RNDD);
   if (mpfr_cmp(m, end.get()) < 0) return;
-  overflows.any = true;
+  overflows.happened = true;
   const bool clamps = to.rule.overflow == Overflow::saturate || f.specials == Specials::none ||
                       (to.rule.overflow == Overflow::by_rounding && !is_nearest(to.rule.rounding));
-  overflows.clamped |= clamps;
+  overflows.were_clamped |= clamps;
 }
 
 /// Whether magnitudes up to m stay below the least normal number in any rounding.
@@ -55,8 +55,8 @@ void round(Held& h, const RoundTo& to, Overflows& overflows) {
   }
   h.unit = std::max(h.unit, f.least_bit());
   if (may_be_subnormal && cannot_be_normal(m.get(), f)) h.unit = multiple_of_all;  // it is zero
-  h.fits_d = h.rounded = true;
-  h.flushed = to.flushes;
+  h.fits_d = h.is_rounded = true;
+  h.is_flushed = to.flushes;
 }
 
 void add_and_round(Held& h, const Held& other, const RoundTo& to, Overflows& overflows) {
@@ -65,10 +65,10 @@ void add_and_round(Held& h, const Held& other, const RoundTo& to, Overflows& ove
     if (!other.is_zero()) {
       add_exactly(h, other);
       h.fits_d = true;
-      h.rounded = other.rounded;
-      h.flushed = other.flushed;
+      h.is_rounded = other.is_rounded;
+      h.is_flushed = other.is_flushed;
     }
-    if (to.flushes && !h.flushed) lose_subnormal(h, to.format.emin());
+    if (to.flushes && !h.is_flushed) lose_subnormal(h, to.format.emin());
     return;
   }
   add_exactly(h, other);

@@ -27,9 +27,9 @@ struct Held {
   exact::Mpfr exact, error;
   exact::Mpfr greatest_part;  ///< the greatest summand of `error`
   int unit = multiple_of_all;
-  bool fits_d = false;   ///< held is a number of d's format
-  bool rounded = false;  ///< held is a rounded result
-  bool flushed = false;  ///< held is no subnormal number: the loss by flushing is counted already
+  bool fits_d = false;      ///< held is a number of d's format
+  bool is_rounded = false;  ///< held is a rounded result
+  bool is_flushed = false;  ///< held is no subnormal number: the loss by flushing is counted already
 
   /// The unit may be off by that much more.
   void lose(mpfr_srcptr part) {
@@ -52,7 +52,7 @@ struct Held {
     mpfr_abs(whole.get(), exact.get(), MPFR_RNDU);
     lose(whole.get());
     unit = multiple_of_all;
-    fits_d = flushed = true;
+    fits_d = is_flushed = true;
   }
 
   /// The greatest magnitude that may be held.
@@ -98,13 +98,13 @@ inline void lose_subnormal(Held& h, int emin) {
   mpfr_set_ui_2exp(least_normal.get(), 1, emin, MPFR_RNDN);
   mpfr_min(m.get(), m.get(), least_normal.get(), MPFR_RNDU);
   h.lose(m.get());
-  h.flushed = true;
+  h.is_flushed = true;
 }
 
 /// What may have happened so far in a case.
 struct Overflows {
-  bool any = false;      ///< a value overflowed
-  bool clamped = false;  ///< a value overflowed and became a finite number
+  bool happened = false;      ///< a value overflowed
+  bool were_clamped = false;  ///< a value overflowed and became a finite number
 };
 
 /// Where a value is rounded to.

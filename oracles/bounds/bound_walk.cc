@@ -61,7 +61,7 @@ class BoundDomain {
   Value read_c(bool is_own, const Value& code) const {
     const Value c = code ? std::make_shared<Held>(*code) : case_.zero();
     const FormatFields& f = traits_of(m_).widens_to_fp32() ? fp32_fields : c_format(is_own);
-    if (flushes_operands(m_, f) && !c->flushed) lose_subnormal(*c, f.emin());
+    if (flushes_operands(m_, f) && !c->is_flushed) lose_subnormal(*c, f.emin());
     return c;
   }
   /// Rounds where the row says what an overflow becomes.
@@ -84,7 +84,7 @@ class BoundChains : public BoundDomain {
   struct Seen {};
   struct Operand {
     int index;
-    bool dropped;  ///< a subnormal that the unit reads as zero
+    bool is_dropped;  ///< a subnormal that the unit reads as zero
     bool is_negated = false;
   };
 
@@ -116,7 +116,7 @@ class BoundChains : public BoundDomain {
   Real fma(const Operand& x, const Operand& y, const Real& z) const { return sum(z, exact_product(x, y)); }
   Real multiply(const Operand& x, const Operand& y) const {
     const Value p = std::make_shared<Held>(exact_product(x, y));
-    if (!p->flushed) round(*p, to_, case_.overflows);
+    if (!p->is_flushed) round(*p, to_, case_.overflows);
     return as_operand(p);
   }
   Real add(const Real& x, const Real& y) const { return sum(x, *y); }
@@ -162,7 +162,7 @@ class BoundChains : public BoundDomain {
     exact::set_product(p.exact.get(), case_.op, in_, x.index);
     if (x.is_negated) mpfr_neg(p.exact.get(), p.exact.get(), MPFR_RNDN);
     p.set_unit();
-    if (x.dropped || y.dropped) p.drop();
+    if (x.is_dropped || y.is_dropped) p.drop();
     return p;
   }
   Real sum(const Real& x, const Held& y) const {
@@ -185,16 +185,18 @@ class BoundDots : public BoundDomain {
   using Wide = Value;
   /// (-1)^negative * significand * 2^exponent, whose last bit is a one.
   struct Term {
-    bool negative, zero, dropped;  ///< zero: the unit reads zero; dropped: it does, but the term is not zero
-    uint64_t significand;
-    int exponent, aligned_by;
+    bool is_negative = false;
+    bool is_zero = true;      ///< the unit reads zero
+    bool is_dropped = false;  ///< it does, but the term is not zero
+    uint64_t significand = 0;
+    int exponent = 0, aligned_by = never;
     Value sum{};  ///< of a first sum, in place of the significand
   };
   struct Addend {
     Value held;
     Exponent exponent;
-    int last_bit;              ///< of a c that is not zero: it is a multiple of 2^last_bit
-    bool exact_when_greatest;  ///< no bit of it is cut where its own exponent is the greatest
+    int last_bit;                 ///< of a c that is not zero: it is a multiple of 2^last_bit
+    bool is_exact_when_greatest;  ///< no bit of it is cut where its own exponent is the greatest
   };
   struct Partial {
     Value sum;
@@ -226,18 +228,18 @@ class BoundDots : public BoundDomain {
   }
   Term first_sum(int first, int last, bool& seen) const {
     std::vector<Term> all;
-    Term sum{false, true, false, 0, 0, never, case_.zero()};
+    Term sum{.sum = case_.zero()};
     for (int i = first; i < last; ++i) {
       all.push_back(product(i, seen));
-      if (all.back().zero) continue;
-      sum.zero = false;
+      if (all.back().is_zero) continue;
+      sum.is_zero = false;
       sum.aligned_by = std::max(sum.aligned_by, all.back().aligned_by);
     }
     for (const Term& t : all) add_cut(*sum.sum, t, sum.aligned_by);
     return sum;
   }
   Exponent alignment_exponent(const Term& t) const {
-    if (!t.zero || m_.zero_rule == ZeroRule::operand) return Exponent(t.aligned_by);
+    if (!t.is_zero || m_.zero_rule == ZeroRule::operand) return Exponent(t.aligned_by);
     return Exponent(m_.zero_rule == ZeroRule::constant ? m_.zero_exponent : never);
   }
   Exponent alignment_exponent(const Addend& c) const { return c.exponent; }
@@ -275,8 +277,8 @@ class BoundDots : public BoundDomain {
     Partial p{case_.zero(), {}};
     for (int i = first; i < n; i += stride) {
       const Term& t = term[i];
-      if (!t.zero || m_.zero_rule == ZeroRule::operand) p.greatest = greater_of(p.greatest, Exponent(t.aligned_by));
-      case_.overflows.any |= m_.product_overflow != ProductOverflow::none && !t.zero && leading(t) >= 128;
+      if (!t.is_zero || m_.zero_rule == ZeroRule::operand) p.greatest = greater_of(p.greatest, Exponent(t.aligned_by));
+      case_.overflows.happened |= m_.product_overflow != ProductOverflow::none && !t.is_zero && leading(t) >= 128;
     }
     for (int i = first; i < n; i += stride) add_cut(*p.sum, term[i], p.greatest.most);
     p.sum->unit = std::max(p.sum->unit, p.greatest.most - m_.fraction_bits);
@@ -328,18 +330,18 @@ class BoundDots : public BoundDomain {
   Addend addend(bool is_own, const Value& code, int zero_reads, int fraction_bits_of_results) const {
     const FormatFields& f = c_format(is_own);
     Addend c{read_c(is_own, code), {}, 0, false};
-    const int fraction_bits = c.held->rounded ? fraction_bits_of_results : f.fraction_bits;
+    const int fraction_bits = c.held->is_rounded ? fraction_bits_of_results : f.fraction_bits;
     const int floor = least_exponent_of_c(m_, f), low = c.held->least_exponent(), high = c.held->greatest_exponent();
     const int guard = m_.c_guard_bits;
     c.exponent.least = low == never ? never : std::max(low, floor) - guard;
     c.exponent.most =
         std::max(high == never ? never : std::max(high, floor) - guard, low == never ? zero_reads : never);
     c.last_bit = std::max(c.held->unit, low == never ? never : low - fraction_bits);
-    c.exact_when_greatest = m_.fraction_bits >= fraction_bits && floor <= f.subnormal_exponent();
+    c.is_exact_when_greatest = m_.fraction_bits >= fraction_bits && floor <= f.subnormal_exponent();
     return c;
   }
   void cut(Held& h, const Addend& c, const Exponent& greatest, mpfr_srcptr at_most) const {
-    const int exponent = c.exact_when_greatest ? greatest.others : greatest.most;
+    const int exponent = c.is_exact_when_greatest ? greatest.others : greatest.most;
     if (!h.is_zero()) lose_below(h, exponent - m_.fraction_bits, c.last_bit, at_most);
   }
   /// Floored, or as one's complements: a term may lose as much as the unit, whatever it is itself.
@@ -347,14 +349,14 @@ class BoundDots : public BoundDomain {
     const int unit = greatest.most - m_.fraction_bits;
     Held& h = *c.held;
     cut(h, c, greatest, nullptr);
-    const bool complements = m_.cut == Cut::opposed_complement;
+    const bool takes_complements = m_.cut == Cut::opposed_complement;
     for (int i = 0; i < n; ++i) {
-      if (complements || term[i].sum) lose_below(h, unit + 1, unit);
+      if (takes_complements || term[i].sum) lose_below(h, unit + 1, unit);
       if (term[i].sum) add_exactly(h, *term[i].sum);
       else add_cut(h, term[i], greatest.most);
     }
     const int least_unit = greatest.least - m_.fraction_bits;
-    h.unit = complements ? least_unit : std::max(h.unit, least_unit);
+    h.unit = takes_complements ? least_unit : std::max(h.unit, least_unit);
     return c.held;
   }
   /// A term loses at most itself, unless it is floored or rounded to odd.
@@ -362,18 +364,18 @@ class BoundDots : public BoundDomain {
     if (!t.significand) return;
     exact::Mpfr value(bound_precision);
     mpfr_set_uj_2exp(value.get(), t.significand, t.exponent, MPFR_RNDN);
-    if (t.dropped) {
+    if (t.is_dropped) {
       h.lose(value.get());
     } else {
-      lose_below(h, greatest - m_.fraction_bits, t.exponent, moves_ ? nullptr : value.get());
+      lose_below(h, greatest - m_.fraction_bits, t.exponent, cuts_away_ ? nullptr : value.get());
       h.unit = std::min(h.unit, t.exponent);
     }
-    exact::must_be_exact((t.negative ? mpfr_sub : mpfr_add)(h.exact.get(), h.exact.get(), value.get(), MPFR_RNDN));
+    exact::must_be_exact((t.is_negative ? mpfr_sub : mpfr_add)(h.exact.get(), h.exact.get(), value.get(), MPFR_RNDN));
   }
 
   OneDot<NoTrace> read_, whole_;
-  /// moves_: a cut may take a term away from zero.
-  bool floors_ = traits_of(m_).floors(), moves_ = floors_ || traits_of(m_).cuts_to_odd();
+  /// cuts_away_: a cut may take a term away from zero.
+  bool floors_ = traits_of(m_).floors(), cuts_away_ = floors_ || traits_of(m_).cuts_to_odd();
 };
 
 /// Bulk normalization (docs/semantics.md 15): a sum of terms cut to odd, and the addition of c.
@@ -451,7 +453,7 @@ void ErrorBounds::evaluate(const DotOperands& in, ErrorBound& bound) const {
   c->set_unit();
   c->fits_d = model_.c == model_.d;
   const auto run = [&](const DotOperands& part, int, const FormatFields& c_format, const Value& addend) {
-    if (!halves_) return instruction(model_, part, c_format, addend, one);
+    if (!sums_by_halves_) return instruction(model_, part, c_format, addend, one);
     const BoundChains tree(model_, part, c_format, one);
     return tree.add(addend, half_sum(tree, 0, part.k));
   };
@@ -459,9 +461,10 @@ void ErrorBounds::evaluate(const DotOperands& in, ErrorBound& bound) const {
   exact::Mpfr parts(bound_precision);
   mpfr_div(parts.get(), held->error.get(), held->greatest_part.get(), MPFR_RNDN);
   bound.parts = held->error_is_zero() ? 0 : mpfr_get_d(parts.get(), MPFR_RNDN);
-  bound.may_overflow = one.overflows.any;
-  const bool misread = model_.special_scope == SpecialScope::whole_k || model_.c_special == CSpecial::reads_minus_one;
-  bound.has_no_bound = one.overflows.clamped || (one.overflows.any && misread);
+  bound.may_overflow = one.overflows.happened;
+  const bool may_be_misread =
+      model_.special_scope == SpecialScope::whole_k || model_.c_special == CSpecial::reads_minus_one;
+  bound.has_no_bound = one.overflows.were_clamped || (one.overflows.happened && may_be_misread);
   mpfr_set(bound.exact.get(), held->exact.get(), MPFR_RNDN);
   mpfr_set(bound.bound.get(), held->error.get(), MPFR_RNDU);
 }

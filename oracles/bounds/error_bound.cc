@@ -13,7 +13,7 @@ namespace {
 
 using namespace bounds;
 
-Result<bool> has_bound(const Op& op) {
+Result<bool> takes_op(const Op& op) {
   const FormatFields& d = op.d.fields();
   if (op.kind != OpKind::dot) return declined("error bounds are of dots");
   if (op.flush_to_zero) return declined("there is no error bound where subnormals are flushed");
@@ -41,8 +41,8 @@ double ErrorBound::ratio(const Format& d, uint64_t result) const {
 bool ErrorBound::admits(const Format& d, uint64_t result) const { return ratio(d, result) <= 1; }
 
 Result<ErrorBounds> ErrorBounds::of_model(const Op& op, const DotModel& m) {
-  const Result<bool> possible = has_bound(op);
-  if (!possible) return possible.refusal();
+  const Result<bool> taken = takes_op(op);
+  if (!taken) return taken.refusal();
   if (m.integer_bits && find_parameter("integer_bits")->used_by(m.kernel))
     return declined("a sum that wraps has no error bound");
   if (m.low_bits == LowBits::rounded && (m.a.ignored_low_bits || m.b.ignored_low_bits || m.c.ignored_low_bits))
@@ -60,8 +60,8 @@ Result<ErrorBounds> ErrorBounds::of_model(const Op& op, const DotModel& m) {
 }
 
 Result<ErrorBounds> ErrorBounds::of_reference(const Op& op, std::string_view name) {
-  const Result<bool> possible = has_bound(op);
-  if (!possible) return possible.refusal();
+  const Result<bool> taken = takes_op(op);
+  if (!taken) return taken.refusal();
   DotModel m = custom_model(op);
   m.output_rounding = op.rounding;
   m.overflow = op.rounding_rule().overflow;
@@ -71,8 +71,8 @@ Result<ErrorBounds> ErrorBounds::of_reference(const Op& op, std::string_view nam
   m.kernel = is_exact ? Kernel::exact_sum : is_chain ? Kernel::fma_chain : Kernel::ieee_tree;
   m.block = is_exact ? m.k : 1;
   ErrorBounds bounds(op, m);
-  bounds.halves_ = name == "ieee:pairwise";
-  if (!is_exact && !is_chain && !bounds.halves_ && name != "ieee:serial")
+  bounds.sums_by_halves_ = name == "ieee:pairwise";
+  if (!is_exact && !is_chain && !bounds.sums_by_halves_ && name != "ieee:serial")
     return unknown("'" + std::string(name) + "' is no reference of dots");
   return bounds;
 }

@@ -46,8 +46,8 @@ class ErrorBounds {
   ErrorBounds(const Op& op, const DotModel& model) : op_(op), model_(model) {}
 
   Op op_;
-  DotModel model_;       ///< the unit's row; of a reference a row that adds in its order
-  bool halves_ = false;  ///< `ieee:pairwise`, whose order, sums of halves, no row has
+  DotModel model_;               ///< the unit's row; of a reference a row that adds in its order
+  bool sums_by_halves_ = false;  ///< `ieee:pairwise`, whose order, sums of halves, no row has
 };
 
 }  // namespace mmafuzz

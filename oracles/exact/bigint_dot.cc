@@ -81,32 +81,29 @@ cpp_int value_of_code(const FormatFields& f, uint64_t code, int weight) {
   return t.magnitude << (t.weight - weight);
 }
 
-/// A rounded magnitude: its code, or, with `overflow`, whether the result is an infinity or the greatest number.
+/// A rounded magnitude: its code or, where it overflows, whether the result is an infinity or the greatest number.
 struct Code {
   uint64_t code = 0;
-  bool overflow = false, infinite = false;
+  bool overflows = false, is_infinite = false;
 };
 
 /// Rounds magnitude * 2^weight. The codes of a format's non-negative finite numbers are ordered like their values, so
 /// rounding is a search for the two neighbouring codes and a choice between them.
 Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnitude, int weight,
                      const RoundingRule& rule) {
-  // In units of 2^fine every code is an integer; two bits are left below the least number.
-  const int fine = std::min(weight, f.emin() - f.fraction_bits - 1) - 2;
-  const cpp_int exact = magnitude << (weight - fine);
+  // In units of 2^fine_unit every code is an integer; two bits are left below the least number.
+  const int fine_unit = std::min(weight, f.emin() - f.fraction_bits - 1) - 2;
+  const cpp_int exact = magnitude << (weight - fine_unit);
   const uint64_t greatest = f.greatest_magnitude();
   uint64_t low = 0, high = greatest;
-  if (f.subnormals == SubnormalRule::absent && exact < value_of_code(f, 0, fine)) return {};
+  if (f.subnormals == SubnormalRule::absent && exact < value_of_code(f, 0, fine_unit)) return {};
   while (low < high) {  // the greatest code whose value is not above `exact`
     const uint64_t middle = low + (high - low + 1) / 2;
     // All codes of flushed subnormals have the value 0, so that the values are still in ascending order.
-    if (value_of_code(f, middle, fine) <= exact) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
+    if (value_of_code(f, middle, fine_unit) <= exact) low = middle;
+    else high = middle - 1;
   }
-  cpp_int below = value_of_code(f, low, fine);
+  cpp_int below = value_of_code(f, low, fine_unit);
   if (f.subnormals == SubnormalRule::flushed && below == 0) low = 0;
   if (below == exact) return {low};
   // The next number above `below`. Above the greatest one it is the number of the next step: 2^(emax+1), or that of the
@@ -115,11 +112,11 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
   uint64_t next = low + 1;
   const bool at_top = low == greatest;
   if (at_top) {
-    above = below + (below - value_of_code(f, low - 1, fine));
+    above = below + (below - value_of_code(f, low - 1, fine_unit));
     if (f.fraction_bits == 0) above = below * 2;
   } else {
     if (f.subnormals == SubnormalRule::flushed && low == 0) next = uint64_t{1} << f.fraction_bits;
-    above = value_of_code(f, next, fine);
+    above = value_of_code(f, next, fine_unit);
   }
   if (f.subnormals == SubnormalRule::flushed && low == 0) {
     if (f.has(policy::flush_before)) return {};
@@ -132,9 +129,10 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
   const cpp_int twice = 2 * exact, middle = below + above;
   // Codes alternate in parity of the significand; with no fraction bits the tie goes to the larger magnitude. The
   // middle of the hole has no parity.
-  const bool hole = f.subnormals == SubnormalRule::literal && next == uint64_t{1} << f.fraction_bits;
+  const bool is_in_hole = f.subnormals == SubnormalRule::literal && next == uint64_t{1} << f.fraction_bits;
   const bool even_is_above = low % 2 == 1 || f.fraction_bits == 0;
-  const bool tie_up = hole ? !f.has(policy::hole_tie_down) : rule.rounding == Rounding::nearest_away || even_is_above;
+  const bool tie_up =
+      is_in_hole ? !f.has(policy::hole_tie_down) : rule.rounding == Rounding::nearest_away || even_is_above;
   bool up = false;
   switch (rule.rounding) {
     case Rounding::nearest_even:
@@ -153,7 +151,7 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
   if (rule.rounding == Rounding::down) infinite = negative;
   if (rule.overflow == Overflow::infinity) infinite = true;
   if (rule.overflow == Overflow::saturate) infinite = false;
-  return {greatest, true, infinite};
+  return {.code = greatest, .overflows = true, .is_infinite = infinite};
 }
 
 /// Whether magnitude * 2^weight is tiny: below the least normal number, before rounding or once rounded with an
@@ -223,22 +221,18 @@ uint64_t bigint_dot(const Op& op, const DotOperands& in) {
   cpp_int sum = 0;
   for (const Term& t : terms) {
     const cpp_int shifted = t.magnitude << (t.weight - weight);
-    if (t.negative) {
-      sum -= shifted;
-    } else {
-      sum += shifted;
-    }
+    sum += t.negative ? cpp_int(-shifted) : shifted;
   }
   if (sum == 0) return d.encode_zero(sign_seen[1] && (!sign_seen[0] || op.rounding == Rounding::down));
   bool negative = sum < 0;
   const bool refused = negative && !d.has_sign() && !d.has(policy::negative_absolute);
   if (refused && d.has(policy::tiny_negative_flushed)) {
     const Code tiny = round_magnitude(d, true, -sum, weight, op.rounding_rule());
-    if (tiny.code == 0 && !tiny.overflow) return d.encode_zero(false);
+    if (tiny.code == 0 && !tiny.overflows) return d.encode_zero(false);
   }
   if (negative_without_sign(op, negative, result)) return result;
   const Code rounded = round_magnitude(d, negative, abs(sum), weight, op.rounding_rule());
-  if (rounded.overflow) return beyond_greatest(d, negative, rounded.infinite);
+  if (rounded.overflows) return beyond_greatest(d, negative, rounded.is_infinite);
   const bool zero = d.subnormals != SubnormalRule::absent &&
                     (rounded.code == 0 || (flush && is_tiny(op, negative, abs(sum), weight)));
   return zero ? d.encode_zero(negative) : d.in_container(rounded.code | (negative ? d.sign_bit() : 0));

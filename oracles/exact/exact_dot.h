@@ -31,8 +31,8 @@ class FastDot {
   FormatFields a_, b_, c_, d_, scale_a_, scale_b_;
   RoundingRule rule_;
   int scale_block_;
-  bool flush_;  ///< ftz=1
-  int unit_;    ///< weight exponent of the accumulator's last bit
+  bool flushes_;  ///< ftz=1
+  int unit_;      ///< weight exponent of the accumulator's last bit
   /// fp64 operands with fp64 scales span 8,400 bits, and the sum of 65,536 products 17 more.
   static constexpr int max_words = 140;
   int words_;  ///< 64-bit words of the accumulator: 5, 10, 80 or max_words

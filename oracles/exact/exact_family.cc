@@ -16,8 +16,6 @@ std::vector<Claim> claims_of_dot() {
                     "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
 }
 
-std::vector<Claim> claims_of_gemm() { return claims_of({"inner_permutation", "tile_permutation", "transposition"}); }
-
 std::vector<Claim> with_referee(std::vector<Claim> claims) {
   claims.push_back({"equals_model", "exact:mpfr"});
   return claims;
@@ -80,9 +78,10 @@ class ExactFamily final : public Family {
     } else {
       unit = make_scalar_unit([op](const uint64_t* x) { return exact::mpfr_scalar(op, x); });
     }
-    std::vector<Claim> claims = op.kind == OpKind::dot    ? claims_of_dot()
-                                : op.kind == OpKind::gemm ? claims_of_gemm()
-                                                          : claims_of_correct_rounding();
+    std::vector<Claim> claims = op.kind == OpKind::dot ? claims_of_dot()
+                                : op.kind == OpKind::gemm
+                                    ? claims_of({"inner_permutation", "tile_permutation", "transposition"})
+                                    : claims_of_correct_rounding();
     const bool is_mpfr = name == "exact:mpfr" || op.kind == OpKind::convert || op.kind == OpKind::scalar;
     if (!is_mpfr) claims = with_referee(std::move(claims));
     return named(std::move(unit), name, std::move(claims));

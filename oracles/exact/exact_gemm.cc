@@ -18,9 +18,9 @@ class ElementwiseGemm final : public Unit {
     Element element;
     for (size_t index = 0; index < batch.size(); ++index) {
       one.load(batch, index);
-      for (size_t at = 0; at < one.c.size(); ++at) {
-        element.load(op_, one, at);
-        outcomes.results.set(index, static_cast<int>(at), exact_element(way_, op_, element));
+      for (size_t e = 0; e < one.c.size(); ++e) {
+        element.load(op_, one, e);
+        outcomes.results.set(index, static_cast<int>(e), exact_element(way_, op_, element));
       }
     }
   }
@@ -44,10 +44,10 @@ uint64_t by_accumulator(const Op& op, const Element& in) {
   }
   const Exact c = read(op.c, in.c);
   if (scalars.reads_c()) classes.note(c, scalars.beta);
-  if (classes.special()) return classes.special_result(op);
-  const bool zero_negative = classes.zero_sign(op.rounding);
   const FormatFields& d = op.d.fields();
   const RoundingRule rule = op.rounding_rule();
+  if (classes.is_special()) return classes.special_result(d, rule);
+  const bool zero_negative = classes.zero_sign(op.rounding);
   const Rounded r = op.has_alpha_beta() ? sum.rounded_with(scalars.alpha, scalars.beta, c, zero_negative, d, rule)
                                         : sum.rounded_with(c, zero_negative, d, rule);
   return flushed_result(d, r, op.flush_to_zero).encoding;
@@ -79,11 +79,11 @@ uint64_t by_bigint(const Op& op, const Element& in) {
   const uint64_t one = uint64_t(f.bias) << f.fraction_bits;
   const uint64_t alpha = op.alpha ? widened(op.d, *op.alpha) : one;
   const uint64_t beta = op.beta ? widened(op.d, *op.beta) : one;
-  std::vector<uint64_t> a, b, scale;
-  const auto add_term = [&](uint64_t x, uint64_t y, uint64_t by) {
+  std::vector<uint64_t> a, b, scales;
+  const auto add_term = [&](uint64_t x, uint64_t y, uint64_t scale) {
     a.push_back(x);
     b.push_back(y);
-    scale.push_back(by);
+    scales.push_back(scale);
   };
   if (alpha << 1 != 0)
     for (size_t l = 0; l < in.a.size(); ++l) add_term(widened(op.a, in.a[l]), widened(op.b, in.b[l]), alpha);
@@ -98,11 +98,11 @@ uint64_t by_bigint(const Op& op, const Element& in) {
   DotOperands operands;
   operands.a = a.data();
   operands.b = b.data();
-  operands.scale_a = scale.data();
+  operands.scale_a = scales.data();
   operands.scale_b = ones.data();
   operands.k = dot.k;
   // The dot's own c is a zero of the last term's sign: it changes neither a sum nor the sign of a zero.
-  operands.c = (a.back() ^ b.back() ^ scale.back()) & f.sign_bit();
+  operands.c = (a.back() ^ b.back() ^ scales.back()) & f.sign_bit();
   return exact::bigint_dot(dot, operands);
 }
 

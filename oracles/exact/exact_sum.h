@@ -2,8 +2,6 @@
 // numbers reach. What decides specials and the sign of a zero is collected separately (TermClasses).
 #pragma once
 
-#include "arithmetic/ieee_operations.h"
-#include "core/op.h"
 #include "oracles/exact/term_summary.h"
 
 namespace mmafuzz::gemm {
@@ -23,12 +21,6 @@ struct TermClasses : exact::TermSummary {
          x.negative != factor.negative);
   }
 
-  /// Whether an infinity or a NaN decides the result.
-  bool special() const { return nan || plus || minus; }
-  uint64_t special_result(const Op& op) const {
-    if (nan || (plus && minus)) return op.d.fields().encode_nan();
-    return rounded_infinity(op.d.fields(), minus, op.rounding_rule()).encoding;
-  }
   /// Whether an exactly zero sum is -0; without any term it is +0.
   bool zero_sign(Rounding rounding) const {
     return !(all_negative && all_positive) && zero_sum_sign(all_negative, all_positive, rounding);

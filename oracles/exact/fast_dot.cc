@@ -33,7 +33,7 @@ FastDot::FastDot(const Op& op)
       d_(op.d.fields()),
       rule_(op.rounding_rule()),
       scale_block_(op.scale_block),
-      flush_(op.flush_to_zero) {
+      flushes_(op.flush_to_zero) {
   Range product = range(a_) + range(b_);
   if (scale_block_) {
     scale_a_ = op.scale_a.fields();
@@ -61,7 +61,7 @@ uint64_t FastDot::evaluate(const DotOperands& in) const {
   WideInt<Words> sum;
   TermSummary terms;
   const auto read = [&](const FormatFields& f, uint64_t encoding) {
-    return to_exact(flushed_operand(f, decode(f, encoding), flush_));
+    return to_exact(flushed_operand(f, decode(f, encoding), flushes_));
   };
   for (int i = 0; i < in.k; ++i) {
     const Exact p = exact_product(read(a_, in.a[i]), read(b_, in.b[i]));
@@ -80,13 +80,12 @@ uint64_t FastDot::evaluate(const DotOperands& in) const {
       if (full.word[word])
         sum.add_shifted(scaled.negative, full.word[word], p.exponent + scale.exponent + 64 * word - unit_);
   }
-  const Number c = flushed_operand(c_, decode(c_, in.c), flush_);
+  const Number c = flushed_operand(c_, decode(c_, in.c), flushes_);
   terms.note(c.cls, c.negative);
-  if (terms.nan || (terms.plus && terms.minus)) return d_.encode_nan();
-  if (terms.plus || terms.minus) return rounded_infinity(d_, terms.minus, rule_).encoding;
+  if (terms.is_special()) return terms.special_result(d_, rule_);
   if (c.significand) sum.add_shifted(c.negative, c.significand, c.exponent - unit_);
   const bool zero_negative = zero_sum_sign(terms.all_negative, terms.all_positive, rule_.rounding);
-  return flushed_result(d_, round_wide(d_, sum, unit_, zero_negative, rule_), flush_).encoding;
+  return flushed_result(d_, round_wide(d_, sum, unit_, zero_negative, rule_), flushes_).encoding;
 }
 
 }  // namespace mmafuzz::exact

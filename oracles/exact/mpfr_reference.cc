@@ -119,8 +119,8 @@ std::optional<mpfr_rnd_t> mode_of(Rounding rounding) {
 
 /// Rounds x to `precision` significant bits, but not below weight 2^least; returns whether it was inexact.
 bool round_to_quantum(mpfr_ptr result, mpfr_srcptr x, int precision, long least, const RoundingRule& rule) {
-  if (mpfr_get_exp(x) < least &&
-      rule.rounding != Rounding::stochastic) {  // below half of the least weight, and not zero
+  // Below half of the least weight, and not zero.
+  if (mpfr_get_exp(x) < least && rule.rounding != Rounding::stochastic) {
     const bool negative = mpfr_signbit(x) != 0;
     const bool away = rule.rounding == Rounding::odd || rule.rounding == (negative ? Rounding::down : Rounding::up);
     if (away) mpfr_set_si_2exp(result, negative ? -1 : 1, least, MPFR_RNDN);
@@ -166,7 +166,8 @@ uint64_t encode_representable(const FormatFields& f, mpfr_srcptr x) {
 bool is_tiny(const FormatFields& f, mpfr_srcptr x, const RoundingRule& rule) {
   if (rule.tininess == Tininess::before || mpfr_get_exp(x) < f.emin()) return true;
   Mpfr unbounded(mpfr_get_prec(x) + 2);
-  round_to_quantum(unbounded.get(), x, f.fraction_bits + 1, -1000000, rule);
+  constexpr long no_least = -1000000;
+  round_to_quantum(unbounded.get(), x, f.fraction_bits + 1, no_least, rule);
   return mpfr_get_exp(unbounded.get()) - 1 < f.emin();
 }
 
@@ -212,6 +213,115 @@ MpfrRounded round_below_least_normal(const Format& format, mpfr_srcptr x, const 
   return {(code | (negative && code ? f.sign_bit() : 0)) | (negative && !code ? f.encode_zero(true) : 0), flags};
 }
 
+/// Sets x to significand * 2^exponent. MPFR's function of long is the faster one.
+void set_scaled(mpfr_ptr x, uint64_t significand, long exponent) {
+  const int ternary = sizeof(long) == 8
+                          ? mpfr_set_ui_2exp(x, static_cast<unsigned long>(significand), exponent, MPFR_RNDN)
+                          : mpfr_set_uj_2exp(x, significand, exponent, MPFR_RNDN);
+  must_be_exact(ternary);
+}
+
+MpfrRounded negative_without_sign(const FormatFields& f, const RoundingRule& rule) {
+  const bool to_zero = !f.has_nan() || rule.overflow == Overflow::saturate || f.has(policy::negative_zero);
+  return {to_zero ? f.encode_zero(false) : f.encode_nan(), flag::invalid};
+}
+
+/// The operands of a scalar operation.
+struct Operands {
+  Operands(const Op& op, const uint64_t* encodings) {
+    Mpfr* const all[] = {&x, &y, &z};
+    for (int i = 0; i < op.arity(); ++i) {
+      set_operand(all[i]->get(), op, op.a, encodings[i]);
+      any_nan |= mpfr_nan_p(all[i]->get()) != 0;
+    }
+  }
+  Mpfr x{64}, y{64}, z{64};
+  bool any_nan = false;
+};
+
+bool set_scalar_value(const Op& op, const Operands& operands, mpfr_ptr result) {
+  const Mpfr &x = operands.x, &y = operands.y, &z = operands.z;
+  // MPFR follows IEEE 754 for signs of zeros, infinities and NaN; the rounding direction only decides the sign of x -
+  // x.
+  const mpfr_rnd_t direction = op.rounding == Rounding::down ? MPFR_RNDD : MPFR_RNDN;
+  mpfr_clear_divby0();
+  switch (op.scalar) {
+    case ScalarOperation::add: must_be_exact(mpfr_add(result, x.get(), y.get(), direction)); break;
+    case ScalarOperation::sub: must_be_exact(mpfr_sub(result, x.get(), y.get(), direction)); break;
+    case ScalarOperation::mul: must_be_exact(mpfr_mul(result, x.get(), y.get(), direction)); break;
+    case ScalarOperation::fma: must_be_exact(mpfr_fma(result, x.get(), y.get(), z.get(), direction)); break;
+    case ScalarOperation::rem:
+      free_caches_with_thread();
+      must_be_exact(mpfr_remainder(result, x.get(), y.get(), MPFR_RNDN));
+      break;
+    case ScalarOperation::round_to_integral:
+      if (mpfr_number_p(x.get())) round_to_integer(result, x.get(), op.rounding_rule());
+      else must_be_exact(mpfr_set(result, x.get(), MPFR_RNDN));
+      break;
+    case ScalarOperation::equal:
+    case ScalarOperation::equal_signaling: mpfr_set_ui(result, mpfr_equal_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::less:
+    case ScalarOperation::less_quiet: mpfr_set_ui(result, mpfr_less_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::less_equal:
+    case ScalarOperation::less_equal_quiet:
+      mpfr_set_ui(result, mpfr_lessequal_p(x.get(), y.get()) != 0, MPFR_RNDN);
+      break;
+    case ScalarOperation::unordered: mpfr_set_ui(result, mpfr_unordered_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::rcp:
+    case ScalarOperation::div:
+    case ScalarOperation::sqrt:
+      if (op.scalar == ScalarOperation::sqrt) return mpfr_sqrt(result, x.get(), MPFR_RNDZ) != 0;
+      if (op.scalar == ScalarOperation::rcp) return mpfr_ui_div(result, 1, x.get(), MPFR_RNDZ) != 0;
+      return mpfr_div(result, x.get(), y.get(), MPFR_RNDZ) != 0;
+  }
+  return false;
+}
+
+MpfrRounded convert_to_integer(const Op& op, mpfr_srcptr x, uint64_t source) {
+  const FormatFields& to = op.d.fields();
+  if (mpfr_number_p(x)) {
+    Mpfr n(128), end(128);
+    round_to_integer(n.get(), x, op.rounding_rule_of(source));
+    const int bits = to.width - (to.has_sign() ? 1 : 0);
+    mpfr_set_ui_2exp(end.get(), 1, bits, MPFR_RNDN);
+    const bool above = mpfr_cmp(n.get(), end.get()) >= 0;
+    mpfr_set_si_2exp(end.get(), to.has_sign() ? -1 : 0, bits, MPFR_RNDN);
+    const bool below = mpfr_cmp(n.get(), end.get()) < 0;
+    if (!above && !below) {
+      const uint64_t code = mpfr_sgn(n.get()) < 0 ? static_cast<uint64_t>(mpfr_get_sj(n.get(), MPFR_RNDN))
+                                                  : static_cast<uint64_t>(mpfr_get_uj(n.get(), MPFR_RNDN));
+      const bool inexact = op.signals_inexact && !mpfr_equal_p(n.get(), x);
+      return {code & to.container_mask(), static_cast<uint8_t>(inexact ? flag::inexact : 0)};
+    }
+  }
+  const uint64_t sign = to.has_sign() ? uint64_t{1} << (to.width - 1) : 0;
+  if (!op.saturate) return {sign ? sign : to.container_mask(), flag::invalid};
+  if (mpfr_nan_p(x)) return {0, flag::invalid};
+  return {mpfr_signbit(x) ? sign : to.container_mask() ^ sign, flag::invalid};
+}
+
+/// Whether all terms of a sum, zeros included, are negative, or all are positive.
+struct SignsSeen {
+  bool all_negative = true, all_positive = true;
+};
+
+/// Sets `sum` to the exact sum of a dot.
+SignsSeen sum_dot(const Op& op, const DotOperands& in, mpfr_ptr sum) {
+  Mpfr product(256), x(64);
+  SignsSeen seen;
+  const auto accumulate = [&](mpfr_srcptr term, bool first) {
+    (mpfr_signbit(term) ? seen.all_positive : seen.all_negative) = false;
+    must_be_exact(first ? mpfr_set(sum, term, MPFR_RNDN) : mpfr_add(sum, sum, term, MPFR_RNDN));
+  };
+  for (int i = 0; i < in.k; ++i) {
+    set_product(product.get(), op, in, i);
+    accumulate(product.get(), i == 0);
+  }
+  set_operand(x.get(), op, op.c, in.c);
+  accumulate(x.get(), false);
+  return seen;
+}
+
 }  // namespace
 
 std::string decimal_text(mpfr_srcptr x, int digits) {
@@ -236,18 +346,6 @@ std::string decimal_text(mpfr_srcptr x, int digits) {
   else text.append(point - text.size(), '0');
   return sign + text;
 }
-
-namespace {
-
-/// Sets x to significand * 2^exponent. MPFR's function of long is the faster one.
-void set_scaled(mpfr_ptr x, uint64_t significand, long exponent) {
-  const int ternary = sizeof(long) == 8
-                          ? mpfr_set_ui_2exp(x, static_cast<unsigned long>(significand), exponent, MPFR_RNDN)
-                          : mpfr_set_uj_2exp(x, significand, exponent, MPFR_RNDN);
-  must_be_exact(ternary);
-}
-
-}  // namespace
 
 void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   const FormatFields& f = format.fields();
@@ -311,15 +409,6 @@ MpfrRounded rounded_result(const Op& op, mpfr_srcptr x, bool truncated) {
   return r;
 }
 
-namespace {
-
-MpfrRounded negative_without_sign(const FormatFields& f, const RoundingRule& rule) {
-  const bool to_zero = !f.has_nan() || rule.overflow == Overflow::saturate || f.has(policy::negative_zero);
-  return {to_zero ? f.encode_zero(false) : f.encode_nan(), flag::invalid};
-}
-
-}  // namespace
-
 MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& rule, bool truncated) {
   const FormatFields& f = format.fields();
   const bool negative = mpfr_signbit(x) != 0;
@@ -347,7 +436,7 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
     Mpfr longer(mpfr_get_prec(x) + 2), half(64);
     mpfr_set_si_2exp(half.get(), negative ? -1 : 1, mpfr_get_exp(x) - mpfr_get_prec(x) - 1, MPFR_RNDN);
     must_be_exact(mpfr_add(longer.get(), x, half.get(), MPFR_RNDN));
-    return round_mpfr(format, longer.get(), rule, false);
+    return round_mpfr(format, longer.get(), rule);
   }
   const int precision = f.fraction_bits + 1;
   const long emin = f.emin();
@@ -377,61 +466,6 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
   }
   return {encode_representable(f, rounded.get()), flags};
 }
-
-namespace {
-
-/// The operands of a scalar operation.
-struct Operands {
-  Operands(const Op& op, const uint64_t* encodings) {
-    Mpfr* const all[] = {&x, &y, &z};
-    for (int i = 0; i < op.arity(); ++i) {
-      set_operand(all[i]->get(), op, op.a, encodings[i]);
-      any_nan |= mpfr_nan_p(all[i]->get()) != 0;
-    }
-  }
-  Mpfr x{64}, y{64}, z{64};
-  bool any_nan = false;
-};
-
-bool set_scalar_value(const Op& op, const Operands& operands, mpfr_ptr result) {
-  const Mpfr &x = operands.x, &y = operands.y, &z = operands.z;
-  // MPFR follows IEEE 754 for signs of zeros, infinities and NaN; the rounding direction only decides the sign of x -
-  // x.
-  const mpfr_rnd_t direction = op.rounding == Rounding::down ? MPFR_RNDD : MPFR_RNDN;
-  mpfr_clear_divby0();
-  switch (op.scalar) {
-    case ScalarOperation::add: must_be_exact(mpfr_add(result, x.get(), y.get(), direction)); break;
-    case ScalarOperation::sub: must_be_exact(mpfr_sub(result, x.get(), y.get(), direction)); break;
-    case ScalarOperation::mul: must_be_exact(mpfr_mul(result, x.get(), y.get(), direction)); break;
-    case ScalarOperation::fma: must_be_exact(mpfr_fma(result, x.get(), y.get(), z.get(), direction)); break;
-    case ScalarOperation::rem:
-      free_caches_with_thread();
-      must_be_exact(mpfr_remainder(result, x.get(), y.get(), MPFR_RNDN));
-      break;
-    case ScalarOperation::round_to_integral:
-      if (mpfr_number_p(x.get())) round_to_integer(result, x.get(), op.rounding_rule());
-      else must_be_exact(mpfr_set(result, x.get(), MPFR_RNDN));
-      break;
-    case ScalarOperation::equal:
-    case ScalarOperation::equal_signaling: mpfr_set_ui(result, mpfr_equal_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
-    case ScalarOperation::less:
-    case ScalarOperation::less_quiet: mpfr_set_ui(result, mpfr_less_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
-    case ScalarOperation::less_equal:
-    case ScalarOperation::less_equal_quiet:
-      mpfr_set_ui(result, mpfr_lessequal_p(x.get(), y.get()) != 0, MPFR_RNDN);
-      break;
-    case ScalarOperation::unordered: mpfr_set_ui(result, mpfr_unordered_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
-    case ScalarOperation::rcp:
-    case ScalarOperation::div:
-    case ScalarOperation::sqrt:
-      if (op.scalar == ScalarOperation::sqrt) return mpfr_sqrt(result, x.get(), MPFR_RNDZ) != 0;
-      if (op.scalar == ScalarOperation::rcp) return mpfr_ui_div(result, 1, x.get(), MPFR_RNDZ) != 0;
-      return mpfr_div(result, x.get(), y.get(), MPFR_RNDZ) != 0;
-  }
-  return false;
-}
-
-}  // namespace
 
 mpfr_prec_t scalar_precision_of(const Op& op) {
   const bool is_cut =
@@ -483,33 +517,6 @@ MpfrRounded mpfr_scalar(const Op& op, const uint64_t* encodings) {
   return r;
 }
 
-namespace {
-
-MpfrRounded convert_to_integer(const Op& op, mpfr_srcptr x, uint64_t source) {
-  const FormatFields& to = op.d.fields();
-  if (mpfr_number_p(x)) {
-    Mpfr n(128), end(128);
-    round_to_integer(n.get(), x, op.rounding_rule_of(source));
-    const int bits = to.width - (to.has_sign() ? 1 : 0);
-    mpfr_set_ui_2exp(end.get(), 1, bits, MPFR_RNDN);
-    const bool above = mpfr_cmp(n.get(), end.get()) >= 0;
-    mpfr_set_si_2exp(end.get(), to.has_sign() ? -1 : 0, bits, MPFR_RNDN);
-    const bool below = mpfr_cmp(n.get(), end.get()) < 0;
-    if (!above && !below) {
-      const uint64_t code = mpfr_sgn(n.get()) < 0 ? static_cast<uint64_t>(mpfr_get_sj(n.get(), MPFR_RNDN))
-                                                  : static_cast<uint64_t>(mpfr_get_uj(n.get(), MPFR_RNDN));
-      const bool inexact = op.signals_inexact && !mpfr_equal_p(n.get(), x);
-      return {code & to.container_mask(), static_cast<uint8_t>(inexact ? flag::inexact : 0)};
-    }
-  }
-  const uint64_t sign = to.has_sign() ? uint64_t{1} << (to.width - 1) : 0;
-  if (!op.saturate) return {sign ? sign : to.container_mask(), flag::invalid};
-  if (mpfr_nan_p(x)) return {0, flag::invalid};
-  return {mpfr_signbit(x) ? sign : to.container_mask() ^ sign, flag::invalid};
-}
-
-}  // namespace
-
 MpfrRounded mpfr_convert(const Op& op, uint64_t source) {
   Mpfr x(64);
   set_operand(x.get(), op, op.a, source);
@@ -536,32 +543,6 @@ MpfrRounded mpfr_convert(const Op& op, uint64_t source) {
   if (from.has(policy::conversions_silent) || to.has(policy::conversions_silent)) r.flags = 0;
   return r;
 }
-
-namespace {
-
-/// Whether all terms of a sum, zeros included, are negative, or all are positive.
-struct SignsSeen {
-  bool all_negative = true, all_positive = true;
-};
-
-/// Sets `sum` to the exact sum of a dot.
-SignsSeen sum_dot(const Op& op, const DotOperands& in, mpfr_ptr sum) {
-  Mpfr product(256), x(64);
-  SignsSeen seen;
-  const auto accumulate = [&](mpfr_srcptr term, bool first) {
-    (mpfr_signbit(term) ? seen.all_positive : seen.all_negative) = false;
-    must_be_exact(first ? mpfr_set(sum, term, MPFR_RNDN) : mpfr_add(sum, sum, term, MPFR_RNDN));
-  };
-  for (int i = 0; i < in.k; ++i) {
-    set_product(product.get(), op, in, i);
-    accumulate(product.get(), i == 0);
-  }
-  set_operand(x.get(), op, op.c, in.c);
-  accumulate(x.get(), false);
-  return seen;
-}
-
-}  // namespace
 
 void set_product(mpfr_ptr product, const Op& op, const DotOperands& in, int i) {
   Mpfr factor(64);

@@ -254,7 +254,7 @@ uint64_t OzakiGemm::finish(const Matrices& in, const RowInfo& rows, size_t eleme
   const bool special_factors = !plan_.drop_specials && (rows.special_a[i] || rows.special_b[j]);
   if (scalars.meets_special(special_factors, addend)) {
     const TermClasses seen = classes();
-    if (seen.special()) return seen.special_result(op_);
+    if (seen.is_special()) return seen.special_result(op_.d.fields(), op_.rounding_rule());
   }
   const FormatFields& d = op_.d.fields();
   if (plan_.sum == Summation::exact) {

@@ -43,18 +43,15 @@ class AmdRows : public RowList {
   /// CDNA2: `block` (P) RNE products, a pairwise tree, then c; subnormals flushed.
   void tree(const char* instruction, const Shapes& shapes, const std::string& type, int block) {
     for (const char* shape : shapes) {
-      ModelRow row = start_row("cdna2", instruction, shape, types_of("f32", type, type));
+      ModelRow row =
+          start_ieee_row("cdna2", instruction, shape, types_of("f32", type, type), {NanFrom::constant, usual_nan});
       DotModel& m = row.model;
       m.kernel = Kernel::ieee_tree;
       m.block = block;
-      m.output_rounding = Rounding::nearest_even;
+      m.overflow = Overflow::infinity;
       m.subnormals = Subnormals::flushed;
       m.zero_operands = ZeroOperands::positive;  // [MS]: what is below the least normal number reads +0, -0 too (N6)
       m.product_overflow = ProductOverflow::infinity;
-      m.nan = usual_nan;
-      row.claims =
-          claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
-                     "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
       add(std::move(row), "[MS] FTZ-AddMul; [KM] MI210");
     }
   }

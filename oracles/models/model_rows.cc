@@ -184,17 +184,14 @@ const std::vector<ModelRow>& model_rows() {
 }
 
 const ModelRow* find_model_row(std::string_view name) {
-  const auto by_name = [](const std::string& exact) -> const ModelRow* {
-    static const std::map<std::string, const ModelRow*> index = [] {
-      std::map<std::string, const ModelRow*> map;
-      for (const ModelRow& row : model_rows()) map[row.name()] = &row;
-      return map;
-    }();
-    const auto found = index.find(exact);
-    return found == index.end() ? nullptr : found->second;
-  };
-  const ModelRow* row = by_name(std::string(name));
-  return row ? row : by_name(listed_name(name));
+  static const std::map<std::string, const ModelRow*, std::less<>> by_name = [] {
+    std::map<std::string, const ModelRow*, std::less<>> map;
+    for (const ModelRow& row : model_rows()) map[row.name()] = &row;
+    return map;
+  }();
+  auto found = by_name.find(name);
+  if (found == by_name.end()) found = by_name.find(listed_name(name));
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 std::optional<DotModel> row_of(const Unit& unit) {

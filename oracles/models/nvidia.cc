@@ -18,9 +18,7 @@ struct Fused {
   bool gives_e8m13 = false;  ///< fp32 results hold 13 fraction bits
 
   Fused with_block(int products) const {
-    Fused changed = *this;
-    changed.block = products;
-    return changed;
+    return {products, fraction_bits, zero_exponent_f32, zero_exponent_f16, gives_e8m13};
   }
 };
 constexpr Fused volta_sum{.block = 4, .fraction_bits = 23, .zero_exponent_f32 = -131, .zero_exponent_f16 = -19};

@@ -235,9 +235,9 @@ uint64_t quiet(const FormatFields& d, const NanBits& nan) {
 
 /// The NaN of an operation on a, b and c (section 8): FPProcessNaNs3 and FPMulAdd of the Arm ARM, or the first one
 /// there is in the row's order.
-uint64_t nan_of_operands(const DotModel& model, const std::optional<NanBits>& a, const std::optional<NanBits>& b,
-                         const std::optional<NanBits>& c, bool product_is_invalid) {
-  std::vector<const std::optional<NanBits>*> order;
+uint64_t nan_of_operands(const DotModel& model, const SomeNan& a, const SomeNan& b, const SomeNan& c,
+                         bool product_is_invalid) {
+  std::vector<const SomeNan*> order;
   switch (model.nan_from) {
     case NanFrom::constant: return model.nan;
     case NanFrom::a_b_c: order = {&a, &b, &c}; break;
@@ -312,13 +312,11 @@ Dyadic wrap(const DotModel& model, Dyadic sum, int greatest_exponent) {
 uint64_t round_fused_sum(const DotModel& model, Dyadic sum, bool zero_negative) {
   if (sum.units == 0) return model.d.encode_zero(zero_negative);
   const bool negative = sum.units < 0;
-  if (model.output_via == OutputVia::fp32_truncated) {  // D8; range is judged only by the second rounding
+  if (model.output_via == OutputVia::fp32_truncated)  // D8; range is judged only by the second rounding
     sum = truncated_at(sum, std::max(leading_exponent(sum), fp32_fields.emin()) - fp32_fields.fraction_bits);
-  }
   const uint64_t result = sum.units == 0 ? model.d.encode_zero(negative) : round_output(model, sum);
-  if (is_zero_encoding(model.d, result)) {
+  if (is_zero_encoding(model.d, result))
     return model.d.encode_zero(negative && model.underflow_sign == UnderflowSign::kept);  // D5
-  }
   return flush_sum(model, sum, result);
 }
 
@@ -511,8 +509,6 @@ Term read_result(const DotModel& model, uint64_t encoding) {
   flush_input(model, t, model.d);
   return t;
 }
-
-using SomeNan = std::optional<NanBits>;
 
 /// The rounded result of an operation with that exact value; a, b and c are its operands' NaNs, where there are any.
 uint64_t operation(const DotModel& model, const Term& exact, const SomeNan& a, const SomeNan& b, const SomeNan& c) {

@@ -29,6 +29,8 @@ struct NanBits {
   cpp_int payload = 0;  ///< its fraction in 64 bits: the fraction's first bit is worth 2^63
 };
 
+using SomeNan = std::optional<NanBits>;
+
 /// A decoded operand or an exact product: (-1)^negative * magnitude * 2^weight, and the exponent it is aligned by.
 struct Term {
   Kind kind = Kind::zero;
@@ -36,9 +38,9 @@ struct Term {
   cpp_int magnitude = 0;
   int weight = 0;
   int exponent = exponent_of_zero;
-  bool is_invalid = false;                ///< a NaN that an operation made of operands that are none
-  std::optional<NanBits> nan = {};        ///< the bits of an operand that is a NaN
-  std::optional<NanBits> factor[2] = {};  ///< of a product: `nan` of its factors of a and b
+  bool is_invalid = false;  ///< a NaN that an operation made of operands that are none
+  SomeNan nan = {};         ///< the bits of an operand that is a NaN
+  SomeNan factor[2] = {};   ///< of a product: `nan` of its factors of a and b
 
   bool special() const { return kind == Kind::infinity || kind == Kind::nan; }
   bool is_zero() const { return kind == Kind::zero; }
