@@ -12,16 +12,6 @@
 namespace mmafuzz {
 namespace {
 
-uint64_t evaluate(const std::string& unit, const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b,
-                  uint64_t c) {
-  auto bound = registry().bind(unit, op);
-  if (!bound) {
-    ADD_FAILURE() << bound.refusal().reason;
-    return 0;
-  }
-  return run_one_dot(**bound, op, a, b, c);
-}
-
 TEST(FusedSum, TruncationIsNotRoundTowardZero) {
   // Valpey et al., table 3: 2 - 2^-40 gives 2; toward zero of the exact sum would be the number below.
   const Op op = dot_op("fp16", "fp32", "fp32", 4);

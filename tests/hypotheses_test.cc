@@ -15,11 +15,6 @@ namespace {
 
 constexpr const char* rounding_names[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away"};
 
-uint64_t evaluate(const std::string& unit, const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b,
-                  uint64_t c) {
-  return run_one_dot(**registry().bind(unit, op), op, a, b, c);
-}
-
 // Table 1. The paper prints a subnormal's fraction behind "1." and its exponent as -15: a = 0.2587890625 * 2^-14 gives
 // the exact result 1.4162635803222656 * 2^-17 that it prints, and 0.1767578125 * 2^-14 in half precision.
 TEST(Hypotheses, Table1AProductThatIsNotExactInHalfPrecision) {

@@ -146,7 +146,7 @@ bool are_proven(Solvers& solvers, const std::vector<MakeQuestion>& lemmas, const
   return std::all_of(lemmas.begin(), lemmas.end(), [&](const MakeQuestion& lemma) {
     InquiryOptions options;
     options.proof.seconds = seconds;
-    return put(solvers, lemma, "a lemma", op, options).proof.outcome == Outcome::proven;
+    return put_question(solvers, lemma, "a lemma", op, options).proof.outcome == Outcome::proven;
   });
 }
 
