@@ -190,12 +190,14 @@ Result<std::string> program_of(const EmulatedInstruction& instruction) {
   const std::string command = std::string(machine.compiler) + " -O2 -static " + flags + " " +
                               shell_word(source.string()) + " -o " + shell_word(unfinished) + " 2>" + shell_word(log);
   const bool built = std::system(command.c_str()) == 0;
-  if (built) fs::rename(unfinished, program, ignored);
+  std::error_code error;
+  if (built) fs::rename(unfinished, program, error);
   std::ifstream messages(log);
   std::string first_line;
   std::getline(messages, first_line);
   fs::remove(log, ignored);
   if (!built) return declined(std::string(machine.compiler) + " failed: " + first_line);
+  if (error) return declined("cannot make " + program.string() + ": " + error.message());
   return program.string();
 }
 
