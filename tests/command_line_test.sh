@@ -728,6 +728,8 @@ bad "not expected: finite --domain" prove monotone $volta --domain finite
 bad "/nowhere/solver" prove property sign_symmetry $volta --solver none=/nowhere/solver
 bad "Path does not exist" prove mutants nowhere.txt
 if command -v z3 >/dev/null; then
+  : >none.txt
+  bad "none.txt: holds no mutant" prove mutants none.txt --solver "z3=z3 -in"
   bad "model:nothing" prove equal model:nothing $volta --solver "z3=z3 -in"
   bad "unknown property 'nothing'" prove property nothing $volta --solver "z3=z3 -in"
   bad "unknown domain 'odd'" prove property sign_symmetry $volta --domain odd --solver "z3=z3 -in"

@@ -101,7 +101,15 @@ def accurate(folder):
     chosen = json.loads(output_of("accuracy", "--json", folder + "/a.npy", folder + "/b.npy", "--for", "w7900", codes=(0,)))
     if not all(one["reaches"] and one["norm"] <= chosen["within"] and one["norm"] <= one["proven"]["norm"] for one in chosen["units"]) or len(chosen["left_out"]) != 2:
         sys.exit(f"accuracy --for w7900 --json: {chosen}")
-    return {**whole, **chosen, "units": whole["units"] + chosen["units"]}
+    with open(cases, "w", encoding="utf-8") as file:  # 1 + 2^-30 - 1 - 2^-30
+        file.write("mmafuzz-cases 1\nop gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=4\n"
+                   "3f800000 30800000 bf800000 b0800000 | 3f800000 3f800000 3f800000 3f800000 | 00000000\n")
+    output_of("convert", cases, "-o", folder + "/product.npz")
+    zipfile.ZipFile(folder + "/product.npz").extractall(folder)
+    of_zero = json.loads(output_of("accuracy", "--json", folder + "/a.npy", folder + "/b.npy", "ieee:serial", codes=(0,)))
+    if of_zero["units"][0]["norm"] is not None:
+        sys.exit(f"accuracy of a product that is zero: {of_zero}")
+    return {**whole, **chosen, "units": whole["units"] + chosen["units"] + of_zero["units"]}
 
 
 def measured(store):
