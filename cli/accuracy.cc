@@ -152,11 +152,14 @@ Wish wish_of(const std::string& text, bool of_each_element, const Batch& product
 }
 
 /// A scheme measured with more and more narrow products, up to the first number that satisfies the wish, or, where none
-/// does, up to the best. Without a wish, or for other units, one measurement.
+/// does, up to the best. Without a wish, for other units, or where the name says how many, one measurement.
 std::vector<Measured> measured_until_met(const std::string& name, const Batch& product, const gemm::ExactProduct& exact,
                                          const Wish& wish) {
   const std::optional<CountSetting> count = wish.is_made ? count_setting_of(name) : std::nullopt;
-  if (!count) return {measured(name, product, exact)};
+  const auto settings = UnitName(name).each_setting();
+  const bool is_counted = count && std::any_of(settings.begin(), settings.end(),
+                                               [&](const auto& setting) { return setting.first == count->name; });
+  if (!count || is_counted) return {measured(name, product, exact)};
   std::vector<Measured> all;
   size_t best = 0;
   for (int n = count->least; n <= count->greatest; ++n) {

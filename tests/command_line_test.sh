@@ -259,6 +259,8 @@ expect "each unit's error, and of a recipe the steps" [ "$(grep -c ' of the erro
 good accuracy a.npy b.npy --within 1e-3 ozaki2:dgemm.s8 ozaki:dgemm.fp16 ozaki:dgemm.cublas
 expect "the fewest moduli and slices" has out "ozaki2:dgemm.s8?moduli="
 expect "and what they cost" has out "products of narrow matrices"
+run accuracy a.npy b.npy --within 1e-30 'ozaki:dgemm.fp16?slices=1,fast=1'
+expect "or the number that the name says" has out "ozaki:dgemm.fp16?slices=1,fast=1"
 bad_call "--within" accuracy a.npy b.npy --within 0 exact
 bad_call "--within takes a positive number, fp64 or fp32, not 'fp16'" accuracy a.npy b.npy --within fp16 exact
 good accuracy a.npy b.npy --for h100 --within fp32 --componentwise
