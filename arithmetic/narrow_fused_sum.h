@@ -204,7 +204,8 @@ MMAFUZZ_HD uint32_t narrow_fused_sum(const DotModel& m, const uint32_t* a, const
     }
     const FormatFields d = narrow::result_fields(half);
     const uint64_t joined = ieee_add(d, decode(d, c), decode(d, sum), {}).encoding;
-    return static_cast<uint32_t>(decode(d, joined).cls == NumberClass::nan ? m.nan : joined);
+    return static_cast<uint32_t>(narrow::is_nan(d, narrow::magnitude_code(d, static_cast<uint32_t>(joined))) ? m.nan
+                                                                                                             : joined);
   } else {
     uint32_t accumulator = c;
     MMAFUZZ_UNROLL

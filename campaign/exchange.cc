@@ -121,8 +121,6 @@ std::unordered_set<std::string> Exchange::receive(const ExchangedField& field, F
     const uintmax_t size = fs::file_size(entry->path(), gone);
     if (gone || size <= offset) continue;
     const std::string text = content_of_file(entry->path().string(), offset);
-    ++counts_.files_read;
-    counts_.bytes_received += text.size();
     size_t read_bytes = 0;
     std::string packed;
     std::unordered_set<std::string> added;
@@ -138,6 +136,8 @@ std::unordered_set<std::string> Exchange::receive(const ExchangedField& field, F
     }
     if (!packed.empty()) write_once(corpus_of(field) + ".inputs", packed, O_APPEND);
     // Only what is written counts as read: after a failure the next call reads the file again from the same place.
+    ++counts_.files_read;
+    counts_.bytes_received += text.size();
     counts_.received += added.size();
     state.known.merge(added);
     offset += read_bytes;
@@ -157,8 +157,10 @@ void Exchange::run() {
       send(field, inputs);
     } catch (...) {  // nothing was sent: the next call reads the inputs again
       for (const std::string& input : inputs) state.known.erase(content_name(input));
-      state.packed_bytes = 0;
-      state.listed.clear();
+      if (!inputs.empty()) {
+        state.packed_bytes = 0;
+        state.listed.clear();
+      }
       throw;
     }
   }

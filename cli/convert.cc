@@ -71,13 +71,13 @@ std::string sources_text(const Op& op, const std::vector<NamedArray>& arrays) {
 
 void write_cases(const ConvertOptions& options, const CaseBlock& block, const std::string& sources) {
   if (block.batch.size() == 0) throw BadInput(options.files[0] + ": no case: the arrays are empty");
+  const bool has_results = !block.has_expected.empty() && block.has_expected[0];
+  if (!has_results && !options.unit.empty()) throw BadInput("--unit says who gave the results; here are none");
   CaseWriter writer(options.output);
   writer.unit(options.unit);
   writer.op(block.batch.op());
   Outcomes outcomes;
   outcomes.results = block.expected;
-  const bool has_results = !block.has_expected.empty() && block.has_expected[0];
-  if (!has_results && !options.unit.empty()) throw BadInput("--unit says who gave the results; here are none");
   for (size_t i = 0; i < block.batch.size(); ++i) writer.one_case(block.batch, i, has_results ? &outcomes : nullptr);
   writer.finish();
   print_written(options, block.batch.size(), sources);
@@ -106,6 +106,7 @@ CaseBlock read_cases(const std::string& file) {
 }
 
 void write_arrays(const ConvertOptions& options) {
+  if (!options.unit.empty()) throw BadInput("--unit is for case files; arrays have no unit line");
   if (options.files.size() != 1)
     throw BadInput(options.output + ": arrays are made of one case file; cases of arrays go to a .cases file");
   const CaseBlock block = read_cases(options.files[0]);

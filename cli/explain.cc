@@ -187,10 +187,8 @@ void add_explain(Arguments& app, int& status) {
       }
       const bool has_changed = names.size() == 1 && !block.property.empty() && block.batch.size() == 2;
       for (size_t i = 0; i < block.batch.size(); ++i) {
-        const auto line = std::find(lines_left.begin(), lines_left.end(), block.line[i]);
         const bool is_shown_unasked = has_typed_cases || explanation.cases.empty() || (has_changed && i == 1);
-        if (options->lines.empty() ? !is_shown_unasked : line == lines_left.end()) continue;
-        std::erase(lines_left, block.line[i]);
+        if (options->lines.empty() ? !is_shown_unasked : std::erase(lines_left, block.line[i]) == 0) continue;
         const std::vector<const Unit*> units = units_of_block();
         explanation.cases.push_back(explain_case(block.batch, i, units));
         if (units.size() != 2) continue;

@@ -91,17 +91,19 @@ int run_answers(const IdentifyOptions& options, const std::string& path) {
   if (options.saves)
     for (const Op& op : ops) check_can_save(options.save, options.name, op);
   int status = exit_ok;
-  std::unique_ptr<CaseWriter> next;  // for the questions of all ops
+  // For the questions of all ops. A file that cannot be written is told first.
+  const auto next = options.next.empty() ? nullptr : std::make_unique<CaseWriter>(options.next);
+  bool asks = false;
   for (const Op& op : ops) {
     if (ops.size() > 1 && !options.json) fmt::print("{}\n", to_text(op));
     const Identification id = identify_from(answers_in(path, op), options.settings);
     status = std::max(status, print(id, options));
-    if (!id.next_cases || options.next.empty()) continue;
-    if (!next) next = std::make_unique<CaseWriter>(options.next);
+    if (!id.next_cases || !next) continue;
+    asks = true;
     write_questions(*next, *id.next_cases);
     if (!options.json) fmt::print("the next cases ({}) are in {}\n", id.next_cases->size(), options.next);
   }
-  if (next) next->finish();
+  if (asks) next->finish();
   return status;
 }
 

@@ -312,8 +312,12 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
       ++p;
       skip_spaces();
       static const FieldShape flag_field{"flags", mmafuzz::format("u8"), 1};
+      const char* const start = p;
       if (!read_encoding(flag_field, flags)) return drop();
-      if (flags & ~uint64_t{flag::all}) return refuse("expected flags, a sum of 01, 02, 04, 08, 10 and 20");
+      if (flags & ~uint64_t{flag::all}) {
+        p = start;
+        return refuse("expected flags, a sum of 01, 02, 04, 08, 10 and 20");
+      }
       has_flags = true;
       skip_spaces();
     }

@@ -21,9 +21,10 @@ const Family* family_of(const std::vector<std::unique_ptr<Family>>& families, co
 Result<std::unique_ptr<Unit>> Registry::bind(const std::string& text, const Op& op) const {
   const std::string name = alias_(text, op);
   if (name.ends_with('?')) return invalid("unit " + in_quotes(name) + ": nothing stands after the '?'");
-  const std::string plain = UnitName(name).plain();
+  const UnitName parts(name);
+  const std::string plain = parts.plain();
   if (const Family* family = family_of(families_, plain)) {
-    if (const std::string twice = UnitName(name).repeated_setting(); !twice.empty())
+    if (const std::string twice = parts.repeated_setting(); !twice.empty())
       return invalid("unit " + in_quotes(name) + ": " + twice + "= is given twice");
     Result<std::unique_ptr<Unit>> unit = family->bind_over(*this, name, op);
     if (!unit) return unit;

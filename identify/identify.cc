@@ -18,13 +18,13 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t max_rounds = 60;             ///< of questions between rows that fit
-constexpr size_t round_limit = 120;           ///< of rounds in all, with those after a refuted verification
-constexpr uint64_t least_verified = 256;      ///< cases on which a row must hold to be identified
-constexpr size_t structured_count = 4096;     ///< cases on which units without parameters are compared
-constexpr uint64_t fit_budget = 200'000'000;  ///< Evidence::work() of one search for a row: 5 to 20 s
-constexpr double verification_share = 0.25;   ///< part of --time in which no cases between rows are searched any more
-constexpr double fit_seconds = 20;            ///< a shorter --time gets a smaller part of fit_budget
+constexpr size_t max_rounds = 60;               ///< of questions between rows that fit
+constexpr size_t round_limit = 2 * max_rounds;  ///< of rounds in all, with those after a refuted verification
+constexpr uint64_t least_verified = 256;        ///< cases on which a row must hold to be identified
+constexpr size_t structured_count = 4096;       ///< cases on which units without parameters are compared
+constexpr uint64_t fit_budget = 200'000'000;    ///< Evidence::work() of one search for a row: 5 to 20 s
+constexpr double verification_share = 0.25;     ///< part of --time in which no cases between rows are searched any more
+constexpr double fit_seconds = 20;              ///< a shorter --time gets a smaller part of fit_budget
 
 /// Cases of the verification where no number is given: 4,194,304; for k above 16, 2^26 / k, so that it takes no longer.
 uint64_t default_verification(const Op& op) {

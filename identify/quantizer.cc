@@ -469,16 +469,12 @@ class Asking {
     const uint64_t count = from.greatest_magnitude();
     Batch blocks = empty_blocks(each);
     Outcomes outcomes;
-    for (const bool negative : {false, true}) {
-      if (negative && !from.has_sign()) break;
-      const uint64_t sign = negative ? from.sign_bit() : 0;
+    for (const uint64_t sign : {uint64_t{0}, from.sign_bit()}) {
       size_t c = 0;
-      for (uint64_t first = 0; first <= count; first += each) {
+      for (uint64_t first = sign && !from.has_negative_zero() ? 1 : 0; first <= count; first += each) {
         if (first + each > count + 1) blocks = empty_blocks(count + 1 - first);
         else if (blocks.size() != each) blocks = empty_blocks(each);
-        for (size_t i = 0; i < blocks.size(); ++i)
-          blocks.inputs()[0].set(i, 0,
-                                 first + i || from.has_negative_zero() ? from.in_container((first + i) | sign) : 0);
+        for (size_t i = 0; i < blocks.size(); ++i) blocks.inputs()[0].set(i, 0, from.in_container((first + i) | sign));
         unit_.run(blocks, outcomes);
         for (size_t i = 0; i < blocks.size(); ++i) {
           while (classes[c].last < first + i) ++c;

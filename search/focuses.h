@@ -12,7 +12,8 @@ namespace mmafuzz {
 /// where it has none. In the order of comparison.units().
 std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison);
 
-/// A unit through which an engine looks at an input. The default, for ops without a row, looks through no unit.
+/// A unit through which an engine looks at an input. The default, where no unit is one to look through: the first unit,
+/// without a model or a slicing.
 struct EngineFocus {
   size_t unit = 0;  ///< its position in comparison.units()
   const DotModel* model = nullptr;

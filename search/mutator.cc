@@ -96,7 +96,10 @@ class DotMoves {
   }
   bool is_dead(int i) const { return exponent_or_none(i) == no_exponent; }
   /// The same, but 0 for zeros, infinities and NaNs.
-  int exponent(int i) const { return is_dead(i) ? 0 : exponent_or_none(i); }
+  int exponent(int i) const {
+    const int e = exponent_or_none(i);
+    return e == no_exponent ? 0 : e;
+  }
   /// Gives an addend an exponent of about e; zeros, infinities and NaNs become numbers with patterned fractions.
   void set_exponent(int i, int e) {
     if (i == op_.k) {

@@ -204,7 +204,7 @@ class StepwiseDot {
     }
     const auto exponent = [&](const Number& n) {
       const int leading = n.exponent + bit_length(n.significand) - 1;
-      return way_.reads_as_fp16 ? std::max(leading, format("fp16").fields().emin()) : n.scale_exponent;
+      return way_.reads_as_fp16 ? std::max(leading, fp16_fields.emin()) : n.scale_exponent;
     };
     if (way_.cut_parts == CutParts::groups) {
       Term& group = terms_.empty() || i % way_.group_size == 0 ? add_zero_term(-1) : terms_.back();

@@ -221,7 +221,8 @@ uint64_t bigint_dot(const Op& op, const DotOperands& in) {
   cpp_int sum = 0;
   for (const Term& t : terms) {
     const cpp_int shifted = t.magnitude << (t.weight - weight);
-    sum += t.negative ? cpp_int(-shifted) : shifted;
+    if (t.negative) sum -= shifted;
+    else sum += shifted;
   }
   if (sum == 0) return d.encode_zero(sign_seen[1] && (!sign_seen[0] || op.rounding == Rounding::down));
   bool negative = sum < 0;

@@ -159,11 +159,11 @@ std::vector<AccuracyStep> ExactProduct::steps_of(const std::string& unit, const 
   const Matrix* products_by_step[] = {&exact_, &with_a, &with_both, &rounded, &result};
   Matrix total(result.size());
   for (size_t i = 0; i < total.size(); ++i) total[i] = result[i] - exact_[i];
-  const double whole = dot(total, total);
+  const double size = norm_of(exact_), whole = dot(total, total);
   for (size_t s = 0; s < steps.size(); ++s) {
     Matrix added(total.size());
     for (size_t i = 0; i < added.size(); ++i) added[i] = (*products_by_step[s + 1])[i] - (*products_by_step[s])[i];
-    steps[s].norm = ratio_of(norm_of(added), norm_of(exact_));
+    steps[s].norm = ratio_of(norm_of(added), size);
     steps[s].share = whole == 0 ? 0 : dot(added, total) / whole;
   }
   return steps;

@@ -38,9 +38,12 @@ class Splitter {
  private:
   /// fp32 encodings of narrow ones, which are of tf32, whose container is fp32's, or of fp16.
   void widen(const uint8_t* narrow, std::vector<uint32_t>& wide) const {
-    static const WideningTable fp16(fp16_fields);
-    if (bytes_ == 4) std::memcpy(wide.data(), narrow, 4 * wide.size());
-    else fp16.run(reinterpret_cast<const uint16_t*>(narrow), wide.size(), wide.data());
+    if (bytes_ == 4) {
+      std::memcpy(wide.data(), narrow, 4 * wide.size());
+      return;
+    }
+    static const WideningTable fp16(fp16_fields);  // made where it is first read
+    fp16.run(reinterpret_cast<const uint16_t*>(narrow), wide.size(), wide.data());
   }
   void one_by_one(const std::vector<uint32_t>& x, uint8_t* main, uint8_t* residual) const {
     for (size_t i = 0; i < x.size(); ++i) {

@@ -29,7 +29,7 @@ struct NamedCublas {
 };
 Result<NamedCublas> named_cublas(const std::string& unit) {
   Result<NamedCublas> named = with_settings(cublas_parameters(), UnitName(unit).settings, NamedCublas{});
-  const CublasPlan usual;
+  const CublasPlan usual;  // settings that are written out with their usual values say nothing else
   if (named && named->plan.bits != 0 && (named->plan.max_bits != usual.max_bits || named->plan.offset != usual.offset))
     return invalid("most= and offset= are of bits=auto");
   return named;

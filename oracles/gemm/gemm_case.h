@@ -50,6 +50,7 @@ inline Element element_of(const Op& op, const GemmCase& matrices, size_t index) 
 template <class T>
 std::vector<T> transposed(const std::vector<T>& matrix, int columns) {
   std::vector<T> result;
+  result.reserve(matrix.size());
   for (size_t j = 0; j < size_t(columns); ++j)
     for (size_t at = j; at < matrix.size(); at += size_t(columns)) result.push_back(matrix[at]);
   return result;

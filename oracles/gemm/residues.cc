@@ -191,10 +191,9 @@ std::vector<int64_t> ResidueGemm::host_sums(const Factors& factors) const {
   for (size_t first = 0; first < k; first += chain) {
     const size_t length = std::min(chain, k - first);
     const auto in_s8 = [&](const std::vector<int>& residues, size_t lines) {
-      std::vector<int8_t> narrow;
-      narrow.reserve(lines * length);
-      for (size_t line = 0; line < lines; ++line)
-        for (size_t l = 0; l < length; ++l) narrow.push_back(static_cast<int8_t>(residues[line * k + first + l]));
+      std::vector<int8_t> narrow(lines * length);
+      for (size_t line = 0, at = 0; line < lines; ++line)
+        for (size_t l = 0; l < length; ++l, ++at) narrow[at] = static_cast<int8_t>(residues[line * k + first + l]);
       return narrow;
     };
     s8_product(m, n, length, in_s8(factors.a, m).data(), in_s8(factors.b, n).data(), sums.data());

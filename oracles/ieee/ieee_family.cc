@@ -51,7 +51,13 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
     }
     case ScalarOperation::rem: r = ieee_remainder(f, x[0], x[1], rule); break;
     case ScalarOperation::round_to_integral: r = round_to_integral(f, x[0], rule, op.signals_inexact); break;
-    default: break;  // a comparison
+    case ScalarOperation::equal:
+    case ScalarOperation::less:
+    case ScalarOperation::less_equal:
+    case ScalarOperation::unordered:
+    case ScalarOperation::equal_signaling:
+    case ScalarOperation::less_quiet:
+    case ScalarOperation::less_equal_quiet: break;  // comparisons: see comparison()
   }
   return flushed_result(f, r, op.flush_to_zero);
 }

@@ -197,6 +197,7 @@ Result<std::string> program_of(const EmulatedInstruction& instruction) {
   std::getline(messages, first_line);
   fs::remove(log, ignored);
   if (!built) return declined(std::string(machine.compiler) + " failed: " + first_line);
+  if (error) fs::remove(unfinished, ignored);
   if (error) return declined("cannot make " + program.string() + ": " + error.message());
   return program.string();
 }
