@@ -186,7 +186,28 @@ class HandsNansOn : public Base {
     return of(Base::joined(c, sum, seen), sum, this->zero(), c, false);
   }
 
+  /// The NaN of products `first` to first + n - 1 whose exact sum is NaN (OneExactDot::nan_of).
+  HWY_INLINE Numbers of_block(int first, int n) const {
+    if (rule_ == NanFrom::signalling_c_as_bs) {
+      auto nan = own_nan(hn::DFromV<decltype(Numbers::v)>());
+      const auto operand = [&](int i) HWY_ATTR { return i < n ? this->a(first + i).v : this->b(first + i - n).v; };
+      for (int i = 2 * n - 1; i >= 0; --i) nan = nan_of(operand(i), nan);
+      for (int i = 2 * n - 1; i >= 0; --i) nan = signalling_nan_of(operand(i), nan);
+      return {nan};
+    }
+    Numbers sum = this->zero();
+    for (int i = first + n - 1; i >= first; --i) sum = fma(of_size_one(this->a(i)), of_size_one(this->b(i)), sum);
+    return sum;
+  }
+
  private:
+  /// Finite numbers other than zero become 1 or -1, so that no sum of products overflows.
+  HWY_INLINE static Numbers of_size_one(Numbers x) {
+    const hn::DFromV<decltype(x.v)> d;
+    const auto keeps = hn::Or(hn::Eq(x.v, hn::Zero(d)), hn::Not(hn::IsFinite(x.v)));
+    return {hn::IfThenElse(keeps, x.v, hn::CopySign(hn::Set(d, 1), x.v))};
+  }
+
   /// r, the result of an operation on a, b and c, with the NaN that the row says. Missing operands are zeros.
   HWY_INLINE Numbers of(Numbers r, Numbers a, Numbers b, Numbers c, bool multiplies) const {
     const hn::DFromV<decltype(r.v)> d;
@@ -194,34 +215,45 @@ class HandsNansOn : public Base {
     const auto is_nan = hn::IsNaN(r.v);
     if (hn::AllFalse(d, is_nan)) [[likely]]
       return r;
-    const bool wide = sizeof(hn::TFromD<decltype(d)>) == 8;
-    const auto quiet = hn::BitCast(d, hn::Set(du, hn::TFromD<decltype(du)>(uint64_t{1} << (wide ? 51 : 22))));
-    const auto own = hn::BitCast(d, hn::Set(du, hn::TFromD<decltype(du)>(own_nan(wide))));
+    auto nan = own_nan(d);
     const Numbers* const abc[3] = {&a, &b, &c};
-    auto nan = own;
-    for (int place = 2; place >= 0; --place) {
-      const auto x = abc[operand_at(rule_, place)]->v;
-      nan = hn::IfThenElse(hn::IsNaN(x), hn::Or(x, quiet), nan);
-    }
-    if (rule_ == NanFrom::signalling_c_a_b) {
+    for (int place = 2; place >= 0; --place) nan = nan_of(abc[operand_at(rule_, place)]->v, nan);
+    if (signalling_first(rule_)) {
       const auto zero = hn::Zero(d);
       const auto invalid =
           hn::Or(hn::And(hn::IsInf(a.v), hn::Eq(b.v, zero)), hn::And(hn::Eq(a.v, zero), hn::IsInf(b.v)));
-      if (multiplies) nan = hn::IfThenElse(invalid, own, nan);
-      for (int place = 2; place >= 0; --place) {
-        const auto x = abc[operand_at(rule_, place)]->v;
-        const auto is_quiet = hn::Ne(hn::BitCast(du, hn::And(x, quiet)), hn::Zero(du));
-        nan = hn::IfThenElse(hn::AndNot(hn::RebindMask(d, is_quiet), hn::IsNaN(x)), hn::Or(x, quiet), nan);
-      }
+      if (multiplies) nan = hn::IfThenElse(invalid, own_nan(d), nan);
+      for (int place = 2; place >= 0; --place) nan = signalling_nan_of(abc[operand_at(rule_, place)]->v, nan);
     }
     return {hn::IfThenElse(is_nan, nan, r.v)};
   }
-  /// The row's own NaN as an encoding of the host's fp64 (`wide`) or fp32.
-  HWY_INLINE uint64_t own_nan(bool wide) const {
+  /// x made quiet where it is NaN, and `other` elsewhere.
+  template <class V>
+  HWY_INLINE static V nan_of(V x, V other) {
+    return hn::IfThenElse(hn::IsNaN(x), hn::Or(x, quiet_bit(hn::DFromV<V>())), other);
+  }
+  template <class V>
+  HWY_INLINE static V signalling_nan_of(V x, V other) {
+    const hn::DFromV<V> d;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const auto is_quiet = hn::Ne(hn::BitCast(du, hn::And(x, quiet_bit(d))), hn::Zero(du));
+    return hn::IfThenElse(hn::RebindMask(d, is_quiet), other, nan_of(x, other));
+  }
+  template <class D>
+  HWY_INLINE static hn::Vec<D> quiet_bit(D d) {
+    const hn::RebindToUnsigned<D> du;
+    return hn::BitCast(d, hn::Set(du, hn::TFromD<decltype(du)>{1} << (sizeof(hn::TFromD<D>) == 8 ? 51 : 22)));
+  }
+  /// The row's own NaN as a number of the host.
+  template <class D>
+  HWY_INLINE hn::Vec<D> own_nan(D d) const {
     const DotModel& m = this->model();
-    if (wide) return m.nan;
-    const uint64_t sign = m.nan >> (m.d.width - 1) & 1;
-    return sign << 31 | 0x7f800000 | (m.nan & m.d.fraction_mask()) << (23 - m.d.fraction_bits);
+    uint64_t code = m.nan;
+    if constexpr (sizeof(hn::TFromD<D>) == 4)
+      code =
+          (m.nan >> (m.d.width - 1) & 1) << 31 | 0x7f800000 | (m.nan & m.d.fraction_mask()) << (23 - m.d.fraction_bits);
+    const hn::RebindToUnsigned<D> du;
+    return hn::BitCast(d, hn::Set(du, static_cast<hn::TFromD<decltype(du)>>(code)));
   }
 
   NanFrom rule_;
@@ -242,18 +274,25 @@ struct ScaleWindow {
 };
 
 /// The domain of exact sums. The lower and the upper half of a vector of fp32 numbers are summed as a vector of fp64
-/// each.
-template <bool Narrow>
+/// each. Hands: rounded sums and additions return NaNs of operands (NanFrom).
+template <bool Narrow, bool Hands>
 class LaneExactDots {
+  using Operations = WithNans<Hands, LaneChains<DF32>>;
+
  public:
-  using Code = LaneChains<DF32>::Numbers;
+  using Code = Operations::Numbers;
   struct Sum {
     ExactSum<Narrow> lower, upper;
   };
 
   /// `offset`: the index in the window's arrays of the operands' first element.
   HWY_INLINE LaneExactDots(const ScaleWindow& window, size_t offset, const float* a, const float* b)
-      : m_(window.m), window_(window), first_product_(int(offset / hn::Lanes(DF32()))), a_(a), b_(b) {}
+      : m_(window.m),
+        window_(window),
+        first_product_(int(offset / hn::Lanes(DF32()))),
+        a_(a),
+        b_(b),
+        operations_(window.m, a, b) {}
 
   HWY_INLINE const DotModel& model() const { return m_; }
   HWY_INLINE void begin_block(int) const {}
@@ -269,11 +308,19 @@ class LaneExactDots {
     sum.lower.add(lower);
     sum.upper.add(upper);
   }
-  HWY_INLINE Code rounded(const Sum& sum, int, int) const {
-    return rounded(sum, 0, 0, false, {hn::Set(DF32(), -0.0f)});  // the neutral element of addition
+  HWY_INLINE Code rounded(const Sum& sum, int first, int n) const {
+    const Code r = rounded(sum, first, n, false, {hn::Set(DF32(), -0.0f)});  // the neutral element of addition
+    if constexpr (Hands) {
+      const auto is_nan = hn::IsNaN(r.v);
+      if (!hn::AllFalse(DF32(), is_nan)) return {hn::IfThenElse(is_nan, operations_.of_block(first, n).v, r.v)};
+    }
+    return r;
   }
-  HWY_INLINE Code negated(bool, Code x) const { return {hn::Neg(x.v)}; }
-  HWY_INLINE Code added(bool, Code c, Code sum) const { return {hn::Add(c.v, sum.v)}; }
+  HWY_INLINE Code negated(bool, Code x) const { return operations_.negated(x); }
+  HWY_INLINE Code added(bool, Code c, Code sum) const {
+    typename Operations::Seen none;
+    return operations_.joined(c, sum, none);
+  }
   HWY_INLINE Code rounded(const Sum& sum, int, int, bool, Code c) const {
     const DF32 d;
     const DF32Half half;
@@ -300,6 +347,7 @@ class LaneExactDots {
   const ScaleWindow& window_;
   int first_product_;
   const float *a_, *b_;
+  Operations operations_;
   mutable uint64_t lost_ = 0;
 };
 

@@ -37,6 +37,7 @@ struct NumbersOnly {
   const DotModel& m;
 };
 
+/// Hands, here and below: operations return the NaNs of operands (HandsNansOn).
 template <bool Hands, class Domain>
 struct FmaChain : NumbersOnly {
   using NumbersOnly::NumbersOnly;
@@ -73,13 +74,13 @@ struct OddTree : NumbersOnly {
     return 0;
   }
 };
-template <bool Narrow>
+template <bool Narrow, bool Hands>
 struct ExactSums : ScaleWindow {
   explicit ExactSums(const DotModel& m)
       : ScaleWindow(m), c_joins_last_(traits_of(m).c == KernelTraits::Joining::last) {}
-  static constexpr bool hands_nans_on = false;
+  static constexpr bool hands_nans_on = Hands;
   HWY_INLINE uint64_t run(size_t offset, const float* a, const float* b, VF32& c) const {
-    const LaneExactDots<Narrow> dots(*this, offset, a, b);
+    const LaneExactDots<Narrow, Hands> dots(*this, offset, a, b);
     c = (c_joins_last_ ? sum_then_add(dots, {c}) : exact_sum(dots, {c})).v;
     return dots.lost();
   }
@@ -204,7 +205,16 @@ HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& result
   }
 }
 
-/// Kernels of IEEE operations. Hands: operations return the NaNs of operands (WithNans).
+template <bool Hands>
+void run_exact_sums(const DotModel& m, const Batch& batch, Column& results) {
+  const int together = smaller(m.block, m.k);
+  const bool is_narrow = products_are_narrow(read_as(m, m.a), read_as(m, m.b), together) &&
+                         (m.scale_block == 0 || m.scale_block % together == 0);
+  is_narrow ? run_fp32<ExactSums<true, Hands>>(m, batch, results)
+            : run_fp32<ExactSums<false, Hands>>(m, batch, results);
+}
+
+/// Kernels of IEEE operations.
 template <bool Hands>
 void run_operations(const DotModel& m, const Batch& batch, Column& results) {
   if (traits_of(m).widens_to_fp32()) {
@@ -222,19 +232,20 @@ void run_operations(const DotModel& m, const Batch& batch, Column& results) {
   }
 }
 
-bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
+template <bool Hands>
+void run_kernels(const DotModel& m, const Batch& batch, Column& results) {
   const KernelTraits traits = traits_of(m);
   if (traits.steps_are_operations()) {
-    m.nan_from == NanFrom::constant ? run_operations<false>(m, batch, results)
-                                    : run_operations<true>(m, batch, results);
+    run_operations<Hands>(m, batch, results);
   } else if (traits.c == KernelTraits::Joining::second_stage) {
     run_fp32<TwoStageSums>(m, batch, results);
   } else {
-    const int together = smaller(m.block, m.k);
-    const bool is_narrow = products_are_narrow(read_as(m, m.a), read_as(m, m.b), together) &&
-                           (m.scale_block == 0 || m.scale_block % together == 0);
-    is_narrow ? run_fp32<ExactSums<true>>(m, batch, results) : run_fp32<ExactSums<false>>(m, batch, results);
+    run_exact_sums<Hands>(m, batch, results);
   }
+}
+
+bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
+  m.nan_from == NanFrom::constant ? run_kernels<false>(m, batch, results) : run_kernels<true>(m, batch, results);
   return true;
 }
 
