@@ -50,7 +50,7 @@ bool tell_apart(const FormatFields& f, uint64_t x, uint64_t y) {
 }
 
 Run search(const BoundQuery& bound, uint64_t seed, double limit) {
-  constexpr size_t first_chunk = 64, greatest_chunk = 1024;  // easy queries end within microseconds
+  constexpr size_t chunk_cases = 256;
   const double start = wall_seconds();
   const auto elapsed = [&] { return wall_seconds() - start; };
   const DotModel* model = bound.first->model() ? bound.first->model() : bound.second->model();
@@ -63,12 +63,11 @@ Run search(const BoundQuery& bound, uint64_t seed, double limit) {
   Batch batch;
   Outcomes first, second;
   DotCase one(bound.op);
-  size_t size = first_chunk;
-  for (uint64_t chunk = 0; elapsed() < limit; ++chunk, size = std::min(2 * size, greatest_chunk)) {
-    guided.propose(chunk, run.cases, size, batch);
+  for (uint64_t chunk = 0; elapsed() < limit; ++chunk) {
+    guided.propose(chunk, run.cases, chunk_cases, batch);
     bound.first->run(batch, first);
     bound.second->run(batch, second);
-    for (size_t i = 0; i < size; ++i) {
+    for (size_t i = 0; i < chunk_cases; ++i) {
       if (!tell_apart(bound.op.d.fields(), first.results.get(i), second.results.get(i))) continue;
       const DotOperands& in = one.load(batch, i);
       if (!all_finite(bound.op, in) || !bound.query.admits(bound.op, in)) continue;
@@ -81,7 +80,7 @@ Run search(const BoundQuery& bound, uint64_t seed, double limit) {
       return run;
     }
     guided.learn(guided.observe(chunk, run.cases, batch));
-    run.cases += size;
+    run.cases += chunk_cases;
   }
   run.seconds = elapsed();
   return run;

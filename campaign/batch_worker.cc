@@ -129,7 +129,7 @@ class BatchWorker {
     replace_file(
         options_.status,
         fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\ndone {:d}\n{}newest {}\n", seconds(),
-                    cases_, reached.count(), log_.buckets(), is_done_, to_text(seen_classes_.answers),
+                    cases_, reached.count(), log_.key_count(), is_done_, to_text(seen_classes_.answers),
                     feature < 0             ? ""
                     : feature < bins::count ? bin_name(feature)
                                             : "a feature of " + guided_.focus_unit(static_cast<size_t>(focus))));

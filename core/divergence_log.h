@@ -34,7 +34,8 @@ class DivergenceLog {
   /// When add() returns, the operating system has the record: killing this process loses nothing. Throws
   /// std::runtime_error if a record cannot be written (disk full).
   bool add(const Divergence& divergence, uint64_t count = 1);
-  size_t buckets() const { return keys_.size(); }
+  /// The number of different keys in the segment.
+  size_t key_count() const { return keys_.size(); }
 
  private:
   std::string path_;

@@ -95,9 +95,9 @@ class Unit {
 struct UnitInfo {
   std::string name;
   std::string summary;
-  std::string source;  ///< the citation that its arithmetic rests on; may be ""
-  std::vector<Claim> claims;
-  std::string unavailable;  ///< why this machine cannot run the unit; "" where it can
+  std::string source = "";  ///< the citation that its arithmetic rests on; may be ""
+  std::vector<Claim> claims = {};
+  std::string unavailable = "";  ///< why this machine cannot run the unit; "" where it can
 };
 
 /// Which settings a family's units take after `?` (of a model: the parameters of its row, which a setting overrides).

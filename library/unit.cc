@@ -48,7 +48,7 @@ class FunctionFamily final : public Family {
   bool owns(std::string_view name) const override { return find(name) != nullptr; }
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
-    for (const Unit& unit : units_) all.push_back({unit.name(), "a function of the caller", "", {}, ""});
+    for (const Unit& unit : units_) all.push_back({unit.name(), "a function of the caller"});
     return all;
   }
   Role role(const std::string&) const override { return Role::plugin; }

@@ -229,7 +229,7 @@ class IgnoresFlush final : public Family {
  public:
   bool owns(std::string_view name) const override { return name == "wrong"; }
   Role role(const std::string&) const override { return Role::other; }
-  std::vector<UnitInfo> list() const override { return {{"wrong", "", "", {}, ""}}; }
+  std::vector<UnitInfo> list() const override { return {{"wrong", ""}}; }
   Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind != OpKind::convert) return declined("conversions only");

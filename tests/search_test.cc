@@ -160,7 +160,7 @@ TEST_F(Segment, OfABucketFewAreWritten) {
   EXPECT_FALSE(log.add(divergence("one"), 1000));
   EXPECT_FALSE(log.add(divergence("one")));
   EXPECT_EQ(keys().size(), 35u);
-  EXPECT_EQ(log.buckets(), 2u);
+  EXPECT_EQ(log.key_count(), 2u);
 }
 
 TEST_F(Segment, ARestartedWorkerKnowsWhatItWrote) {

@@ -79,7 +79,7 @@ bool is_grave(const Bucket& bucket);
 bool listed_before(const Bucket& x, const Bucket& y);
 
 /// The extent of a fact is how often it shows and by how much (campaign/extents.h). It is text after this mark, at the
-/// end of the detail of the bucket that shows the fact best, and in that bucket's witness.
+/// end of the detail of the fact's best bucket (Fact::best), and in that bucket's witness.
 std::string extent_mark(const std::string& fact);
 /// The extent of a fact in a detail; empty where the detail has none.
 std::string extent_of(const std::string& fact, const std::string& detail);

@@ -31,7 +31,7 @@ class AmxFamily final : public Family {
   bool owns(std::string_view name) const override { return name == "amx:tdpbf16ps"; }
   Role role(const std::string&) const override { return Role::hypothesis; }
   std::vector<UnitInfo> list() const override {
-    return {{"amx:tdpbf16ps", "bf16 pairs in IEEE steps", "Intel SDM, volume 2, TDPBF16PS", {}, ""}};
+    return {{"amx:tdpbf16ps", "bf16 pairs in IEEE steps", "Intel SDM, volume 2, TDPBF16PS"}};
   }
   std::vector<std::string> searched_by_default(const Op&) const override { return {"amx:tdpbf16ps"}; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {

@@ -18,7 +18,7 @@ struct DgemmRequest {
   OzakiSlices slices;  ///< count 0: no slices, one product of the fp64 matrices
   int32_t bits = 55;   ///< BlasGemm::bits
   uint64_t seed = 1;
-  uint32_t spread = 0;  ///< of drawn_element
+  uint32_t spread = 0;  ///< of the elements' magnitudes, as drawn_element takes it; 0: uniform from -0.5 to 0.5
   int32_t samples = 0;  ///< number of elements of the result that are sent back, at most 4096
   double seconds = 1;   ///< repetitions end once they took this long together, or after 1000
 };
@@ -27,7 +27,7 @@ struct DgemmRequest {
 struct DgemmTimes {
   int32_t runs = 0;                          ///< timed repetitions, after one that is not timed
   double median = 0, least = 0;              ///< of the repetitions
-  double split = 0, products = 0, sums = 0;  ///< shares of one further run, of a request with slices
+  double split = 0, products = 0, sums = 0;  ///< parts of one further run; 0 without slices
 };
 
 struct DgemmAnswer {

@@ -73,7 +73,7 @@ class AdaptedFamily final : public Family {
   std::string stands_for(const std::string& name) const override { return name.substr(adaptation_.prefix.size()); }
 
   std::vector<UnitInfo> list() const override {
-    return {{std::string(adaptation_.prefix) + "<unit>", adaptation_.text, "", {}, ""}};
+    return {{std::string(adaptation_.prefix) + "<unit>", adaptation_.text}};
   }
 
   /// All, because bind_over() binds the other unit through the registry, which asks that unit's own family.

@@ -10,7 +10,7 @@ namespace mmafuzz {
 
 enum class TileFamily : uint8_t {
   mma,    ///< mma.sync: one warp, every operand in registers
-  wgmma,  ///< wgmma: four warps, b (and a with shared_a) in shared memory as core matrices without swizzle
+  wgmma,  ///< wgmma: four warps, b (and a, where WgmmaModifiers::shared_a says so) in shared memory, without swizzle
   wmma,   ///< the WMMA interface: tiles in memory; the layout of fragments is not specified
 };
 
@@ -38,6 +38,7 @@ struct TileShape {
   MMAFUZZ_HD constexpr int cells() const { return matrices * m * n; }
   /// The number of dots with a row and a column of their own.
   MMAFUZZ_HD constexpr int slots() const { return matrices * (m < n ? m : n); }
+  /// Bytes of an element of a or b in memory, where those of 4 bits have a byte each.
   MMAFUZZ_HD constexpr int operand_bytes() const { return operand_bits <= 8 ? 1 : operand_bits / 8; }
   MMAFUZZ_HD constexpr int a_elements() const { return rows() * k / lanes(); }
   /// Elements of a column of b.
@@ -110,7 +111,8 @@ MMAFUZZ_HD constexpr SharedOperand shared_operand(const TileShape& s, bool is_a,
 /// The row, and the number along k of the group of neighbours (as `column`), that field i (4 bits) of a lane's metadata
 /// describes. 16- and 32-bit types have row g in fields 0 to 3 and row g + 8 in fields 4 to 7, 8-bit types one row.
 /// Source: PTX ISA, "Matrix fragments for multiply-accumulate operation with sparse matrix A"; CUTLASS,
-/// cute/atom/mma_traits_sm120_sparse.hpp, ELayout. Lanes that selector 0 leaves out hold copies.
+/// cute/atom/mma_traits_sm120_sparse.hpp, ELayout. An operand of mma.sp, the selector, says which lanes of
+/// four provide metadata. It is 0 here; the other lanes hold copies.
 MMAFUZZ_HD constexpr Place metadata_place(const TileShape& s, int lane, int i) {
   const int row = lane / 32 * 16 + lane % 32 / 4, groups = s.b_length() / s.neighbours;
   if (s.operand_bits == 8) return {row + lane % 2 * 8, (lane / 2 % 2 * 8 + i) % groups};

@@ -89,7 +89,7 @@ class RowFamily final : public Family {
       all.push_back(std::move(info));
     }
     const char* const summary = "a row of your own: any parameters, any dot whose d has a sign and infinities";
-    all.push_back({prefix_ + custom_row + "?<parameters>", summary, "", {}, ""});
+    all.push_back({prefix_ + custom_row + "?<parameters>", summary});
     return all;
   }
 

@@ -153,9 +153,8 @@ class QuantizerFamily final : public Family {
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const RuleRow& row : rule_rows)
-      all.push_back(
-          {std::string(prefix) + name_of(row.rule), std::string("quantize: ") + row.summary, row.source, {}, ""});
-    all.push_back({back_name, "dequantize: code * scale, rounded once", "OCP MX 1.0, 6.2", {}, ""});
+      all.push_back({std::string(prefix) + name_of(row.rule), std::string("quantize: ") + row.summary, row.source});
+    all.push_back({back_name, "dequantize: code * scale, rounded once", "OCP MX 1.0, 6.2"});
     return all;
   }
 

@@ -99,7 +99,7 @@ class IntegerFamily final : public Family {
              source,
              {{"equals_model", "integer:bigint"}},
              ""},
-            {"integer:bigint", "the twin of `integer` in cpp_int", source, {}, ""}};
+            {"integer:bigint", "the twin of `integer` in cpp_int", source}};
   }
 
   Attributes honours(const std::string&, const Op&) const override { return {.saturate = true}; }

@@ -120,7 +120,7 @@ class PluginFamily final : public Family {
   Role role(const std::string&) const override { return Role::plugin; }
 
   std::vector<UnitInfo> list() const override {
-    return {{"plugin:<file.so>", "a unit in a shared library (docs/plugins.md)", "", {}, ""}};
+    return {{"plugin:<file.so>", "a unit in a shared library (docs/plugins.md)"}};
   }
 
   FamilyParameters parameters() const override {

@@ -57,7 +57,7 @@ class ProcessFamily final : public ProcessFamilyBase {
  public:
   ProcessFamily() : ProcessFamilyBase("process") {}
   std::vector<UnitInfo> list() const override {
-    return {{"process:<command>", "a unit in a process of its own, in any language (docs/processes.md)", "", {}, ""}};
+    return {{"process:<command>", "a unit in a process of its own, in any language (docs/processes.md)"}};
   }
 
  protected:
@@ -72,7 +72,7 @@ class PythonFamily final : public ProcessFamilyBase {
  public:
   PythonFamily() : ProcessFamilyBase("python") {}
   std::vector<UnitInfo> list() const override {
-    return {{"python:<file.py>:<function>", "a Python function on batches of cases (docs/processes.md)", "", {}, ""}};
+    return {{"python:<file.py>:<function>", "a Python function on batches of cases (docs/processes.md)"}};
   }
 
  protected:

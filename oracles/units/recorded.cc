@@ -62,7 +62,7 @@ class RecordedFamily final : public Family {
   Role role(const std::string&) const override { return Role::recorded; }
 
   std::vector<UnitInfo> list() const override {
-    return {{"recorded:<file>", "answers the cases of a case file with their recorded results", "", {}, ""}};
+    return {{"recorded:<file>", "answers the cases of a case file with their recorded results"}};
   }
 
   /// It answers the ops whose op lines are in its file, word for word, so that no attribute is ignored.

@@ -117,7 +117,7 @@ class TreeFamily final : public Family {
   }
   Role role(const std::string&) const override { return Role::plugin; }
   std::vector<UnitInfo> list() const override {
-    return {{"tree:<file>", "a dot that adds in the order of a file, as `identify --order` writes it", "", {}, ""}};
+    return {{"tree:<file>", "a dot that adds in the order of a file, as `identify --order` writes it"}};
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {

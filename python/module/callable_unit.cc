@@ -42,8 +42,7 @@ class CallableFamily final : public Family {
   bool owns(std::string_view name) const override { return find(name) != nullptr; }
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
-    for (const NamedCallable& callable : callables_)
-      all.push_back({prefix + callable.name, "a Python callable", "", {}, ""});
+    for (const NamedCallable& callable : callables_) all.push_back({prefix + callable.name, "a Python callable"});
     return all;
   }
   Role role(const std::string&) const override { return Role::plugin; }

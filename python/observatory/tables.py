@@ -11,4 +11,4 @@ TABLES: dict[str, Callable[[], list[Any]]] = {"conversions": conversions.table, 
 
 def chosen(table: str, library: str = "*", operation: str = "*") -> list[Any]:
     """Rows of a table whose library and operation fit shell patterns."""
-    return [row for row in TABLES[table]() if fnmatch.fnmatch(row.library, library) and fnmatch.fnmatchcase(row.operation, operation)]
+    return [row for row in TABLES[table]() if fnmatch.fnmatchcase(row.library, library) and fnmatch.fnmatchcase(row.operation, operation)]

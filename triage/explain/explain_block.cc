@@ -33,8 +33,9 @@ std::vector<std::string> explained_block(const Batch& single, const Outcomes& ou
   std::vector<std::string> lines;
   lines.push_back(fmt::format("scale {} = {}", to_hex(op.scale_a, scale_code), figure(scale)));
   if (op.has_tensor_scale()) lines.back() += fmt::format("; tensor's scale {}", figure(tensor));
-  lines.push_back(fmt::format("{:>4}  {:>16}  {:>16}  {:>5}  {:>16}  {}", "lane", "number", "number / scale", "code",
-                              "stands for", "error"));
+  lines.push_back(fmt::format("{:>4}  {:>16}  {:>16}  {:>5}  {:>16}  {}", "lane", "number",
+                              op.has_tensor_scale() ? "number / scales" : "number / scale", "code", "stands for",
+                              "error"));
   uint64_t zeros = 0;
   for (int lane = 0; lane < op.k; ++lane) {
     const uint64_t x_code = quantizes ? single.inputs()[0].get(0, lane) : outcomes.results.get(index, lane);

@@ -5,7 +5,8 @@
 namespace mmafuzz {
 namespace {
 
-/// Bytes of the UTF-8 sequence at `at`; 0 where it is not valid (overlong, surrogate, beyond U+10FFFF) or not of XML.
+/// Bytes of the UTF-8 sequence at `at`; 0 where it is not valid (overlong, surrogate, beyond U+10FFFF) or not of XML,
+/// whose readers make '\n' of '\r'.
 size_t sequence_length(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0u; };
   const unsigned first = byte(at);
