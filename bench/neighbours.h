@@ -25,8 +25,8 @@ std::optional<Differs> how_they_differ(const FormatFields& d, uint64_t x, uint64
 /// distinguish.
 std::vector<const ModelRow*> rows_with_neighbours();
 
-/// The cases with operands such that their exact sums are what the row computes by its form: operands that the form
-/// negates are negated, and c is -0 for s_alone.
+/// The cases for a unit that adds s + c whatever the row's form is: the exact sum of each new case is what the row
+/// rounds on the old one. The signs of a and c change as the form says; for s_alone c is -0, which adds nothing.
 Batch as_plain_sums(const DotModel& row, const Batch& cases);
 
 }  // namespace mmafuzz

@@ -110,13 +110,13 @@ Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, Cam
 /// Fills empty corpora with the target's seeds, and reads the bins that an earlier run of this campaign reached.
 void Campaign::begin_fields() {
   for (const Assignment& assignment : plan_.assignments) {
-    const std::string field = assignment.field();
+    const std::string field = assignment.corpus_name();
     if (reached_.contains(field)) continue;
     const std::string corpus = folder_ + "/corpus/" + field;
     // An empty folder is what a campaign leaves that was killed at this point.
     if (!fs::exists(corpus + ".inputs") && (!fs::exists(corpus) || fs::is_empty(corpus))) {
       const std::string seeds = default_corpus_folder() + "/" + assignment.target->name + "/seeds";
-      if (assignment.op) seed_corpus(corpus, *assignment.op, seeds, plan_.has_engine(field));
+      if (assignment.op) seed_corpus(corpus, *assignment.op, seeds, plan_.needs_files(field));
       else seed_text_corpus(corpus, seeds);
     }
     reached_[field].unite(content_of_file(folder_ + "/bins/" + field));
@@ -167,9 +167,9 @@ void Campaign::start_worker(size_t position, double seconds) {
                 folder_,
                 seed_for(settings_.seed, id, progress.slices, settings_.shard),
                 seconds,
-                plan_.has_engine(assignment.field()),
+                plan_.needs_files(assignment.corpus_name()),
                 settings_.cases ? 0 : progress.walked,
-                lease_ ? "." + lease_->writer() : ""};
+                lease_ ? "." + lease_->nonce() : ""};
   if (settings_.cases) {
     begin_again(run, progress);
     save(snapshot(), folder_ + "/progress.json");  // before the worker changes what it begins with
@@ -210,7 +210,7 @@ void Campaign::read_status_of(Worker& worker) {
   measure_rates(worker, status);
   const bool has_more_bins = status.bins > worker.status.bins;
   worker.status = status;
-  const std::string field = worker.run.assignment->field();
+  const std::string field = worker.run.assignment->corpus_name();
   ReachedBins& reached = reached_[field];
   if (!has_more_bins || !reached.unite(content_of_file(worker.run.status() + ".bins"))) return;
   progress_.bins[field] = reached.count();
@@ -381,10 +381,10 @@ void Campaign::become_shard(const std::string& out, const Shard& shard, std::uni
   begin_fields();
   std::vector<ExchangedField> fields;
   for (const Assignment& assignment : plan_.assignments) {
-    const std::string field = assignment.field();
+    const std::string field = assignment.corpus_name();
     if (settings_.cases || std::any_of(fields.begin(), fields.end(), [&](const auto& f) { return f.field == field; }))
       continue;  // --cases promises what does not depend on others
-    fields.push_back({field, assignment.op ? encoded_bytes(*assignment.op) : 0, plan_.has_engine(field)});
+    fields.push_back({field, assignment.op ? encoded_bytes(*assignment.op) : 0, plan_.needs_files(field)});
   }
   exchange_.emplace(out + "/exchange", folder_, shard.name(), std::move(fields), is_new);
 }

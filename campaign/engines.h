@@ -20,7 +20,7 @@ struct WorkerRun {
   /// another has taken over, and appending to one file from two hosts is not safe on NFS.
   std::string writer = {};
 
-  std::string corpus() const { return folder + "/corpus/" + assignment->field(); }
+  std::string corpus() const { return folder + "/corpus/" + assignment->corpus_name(); }
   std::string segment() const { return folder + "/segments/" + id + writer + ".cases"; }
   std::string status() const { return folder + "/workers/" + id + ".status"; }
   std::string log() const { return folder + "/workers/" + id + ".log"; }

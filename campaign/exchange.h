@@ -22,7 +22,7 @@ std::vector<std::string> inputs_of_records(std::string_view text, size_t& read_b
 
 /// A field whose corpus is exchanged.
 struct ExchangedField {
-  std::string field;        ///< Assignment::field()
+  std::string field;        ///< Assignment::corpus_name()
   size_t record_bytes = 0;  ///< of a packed input; 0: the field has none, its inputs are texts
   bool has_files = false;   ///< engines read a file for each input
 };

@@ -36,15 +36,15 @@ void bring(const std::string& from, const std::string& to, const std::string& sh
   }
 }
 
-/// Writes the corpus of an assignment's field with every input of all shards once.
+/// Writes the corpus of an assignment with every input of all shards once.
 void bring_corpus(const std::vector<std::string>& folders, const std::string& out, const Assignment& assignment) {
-  const std::string corpus = out + "/corpus/" + assignment.field();
+  const std::string corpus = out + "/corpus/" + assignment.corpus_name();
   fs::create_directories(corpus);
   std::set<std::string> names;
   std::string packed;
   const size_t bytes = assignment.op ? encoded_bytes(*assignment.op) : 0;
   for (const std::string& folder : folders) {
-    const std::string from = folder + "/corpus/" + assignment.field();
+    const std::string from = folder + "/corpus/" + assignment.corpus_name();
     const std::string inputs = bytes ? content_of_file(from + ".inputs") : "";
     for (size_t start = 0; bytes && start + bytes <= inputs.size(); start += bytes) {
       const std::string input = inputs.substr(start, bytes);
@@ -91,7 +91,7 @@ GatheredShards gather_shards(const std::string& out, const CampaignSettings& set
   std::set<std::string> done;
   uint64_t bins = 0, cases = 0;
   for (const Assignment& assignment : plan.assignments) {
-    const std::string field = assignment.field();
+    const std::string field = assignment.corpus_name();
     if (!done.insert(field).second) continue;
     bring_corpus(folders, out, assignment);
     ReachedBins reached;

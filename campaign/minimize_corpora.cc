@@ -51,8 +51,8 @@ MinimizedCorpus minimize_corpora(const Plan& plan, const std::vector<std::string
   MinimizedCorpus sizes;
   std::set<std::string> done;
   for (const Assignment& assignment : plan.assignments) {
-    const std::string from = folder + "/corpus/" + assignment.field(),
-                      to = folder + "/corpus.min/" + assignment.field();
+    const std::string from = folder + "/corpus/" + assignment.corpus_name(),
+                      to = folder + "/corpus.min/" + assignment.corpus_name();
     if (!fs::exists(from) || (!assignment.op && assignment.engine != Engine::libfuzzer) || !done.insert(to).second)
       continue;
     fs::remove_all(to);

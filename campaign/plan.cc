@@ -272,7 +272,7 @@ const char* name_of(Engine engine) {
   return engine == Engine::batch ? "batch" : engine == Engine::libfuzzer ? "libfuzzer" : "afl";
 }
 
-std::string Assignment::field() const {
+std::string Assignment::corpus_name() const {
   if (!op) return target->name;
   std::string text = to_text(*op).substr(3);
   std::replace_if(
@@ -281,16 +281,16 @@ std::string Assignment::field() const {
 }
 
 std::string Assignment::name() const {
-  std::string text = field() + "." + name_of(engine);
+  std::string text = corpus_name() + "." + name_of(engine);
   std::replace(text.begin(), text.end(), '/', '.');
   return text;
 }
 
 std::string Assignment::label() const { return op ? op_label(*op) : "-"; }
 
-bool Plan::has_engine(const std::string& field) const {
+bool Plan::needs_files(const std::string& corpus_name) const {
   return std::any_of(assignments.begin(), assignments.end(), [&](const Assignment& assignment) {
-    return assignment.engine != Engine::batch && assignment.field() == field;
+    return assignment.engine != Engine::batch && assignment.corpus_name() == corpus_name;
   });
 }
 
@@ -328,9 +328,10 @@ Plan make_plan(const PlanRequest& asked) {
     plan.assignments.insert(plan.assignments.end(), assignments.begin(), assignments.end());
   }
   std::map<std::string, size_t> place;  // assignments without op come first: no batch search does their work
-  for (size_t i = 0; i < fields.size(); ++i) place[fields[i].field()] = fields[i].op ? i + 1 : 0;
-  std::stable_sort(plan.assignments.begin(), plan.assignments.end(),
-                   [&](const Assignment& x, const Assignment& y) { return place[x.field()] < place[y.field()]; });
+  for (size_t i = 0; i < fields.size(); ++i) place[fields[i].corpus_name()] = fields[i].op ? i + 1 : 0;
+  std::stable_sort(plan.assignments.begin(), plan.assignments.end(), [&](const Assignment& x, const Assignment& y) {
+    return place[x.corpus_name()] < place[y.corpus_name()];
+  });
   if (plan.assignments.empty())
     throw BadInput("nothing to run: " + (plan.notes.empty() ? "no engine for these targets" : plan.notes.back()));
   return plan;

@@ -19,15 +19,16 @@ struct Assignment {
   const FuzzTarget* target = nullptr;
   std::optional<Op> op;  ///< nullopt: the target has no ops
   Engine engine = Engine::batch;
-  std::string binary;         ///< the engine's build of the target, beside it AFL++'s mutator; empty for batch
-  bool checks_claim = false;  ///< compares a unit of this machine with the unit that it claims to equal
-  double seconds = 0;         ///< length of a slice: then its worker is replaced by the next assignment's
-  uint64_t cases = 0;         ///< cases to search with --cases; 0: no bound
-  double begins_at = 0;       ///< of a shard's part: at which fraction of the whole assignment it begins, from 0 to 1
+  std::string binary;  ///< the engine's build of the target, beside it AFL++'s mutator; empty for batch
+  bool checks_claim =
+      false;           ///< compares a unit that is_of_this_machine (core/unit.h) with the unit that it claims to equal
+  double seconds = 0;  ///< length of a slice: then its worker is replaced by the next assignment's
+  uint64_t cases = 0;  ///< cases to search with --cases; 0: no bound
+  double begins_at = 0;  ///< of a shard's part: at which fraction of the whole assignment it begins, from 0 to 1
 
-  std::string field() const;  ///< "dot_models/dot_a=fp16_...": target and op, which name a corpus that engines share
-  std::string name() const;   ///< "dot_models.dot_a=fp16_....batch"
-  std::string label() const;  ///< the op, for people: "dot.f32.f16.f16.f32"
+  std::string corpus_name() const;  ///< "dot_models/dot_a=fp16_...": engines on the same target and op share a corpus
+  std::string name() const;         ///< "dot_models.dot_a=fp16_....batch"
+  std::string label() const;        ///< the op, for people: "dot.f32.f16.f16.f32"
 };
 
 struct PlanRequest {
@@ -45,8 +46,8 @@ struct Plan {
   std::vector<Assignment> assignments;  ///< by target and op: those that share a corpus run at the same time
   std::vector<std::string> notes;       ///< for people: what is left out and why
 
-  /// Whether an engine other than batch, which reads a file for each input, works on the field.
-  bool has_engine(const std::string& field) const;
+  /// Whether libFuzzer or AFL++, which read a file for each input, works on the corpus.
+  bool needs_files(const std::string& corpus_name) const;
 };
 
 /// Batch searches get three parts of the time and each other engine one. Targets get equal parts; but of an op on which

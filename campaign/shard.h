@@ -35,8 +35,8 @@ std::string plan_words(const Plan& plan);
 /// The folders of the shards that have begun, sorted by name.
 std::vector<std::string> shard_folders(const std::string& out);
 
-/// Writes down in folder `out` what all shards must agree on, or compares it with what the first shard wrote: targets,
-/// ops, units, engines, seed, time, cases, number of shards. Sets uuid and start of the campaign to those of the first
+/// Writes down in folder `out` what all shards must agree on, or compares it with what the first shard wrote: version,
+/// settings and plan. Sets uuid and start of the campaign to those of the first
 /// shard. Throws BadInput where the first was started with something else.
 void agree(CampaignSettings& settings, const std::string& out);
 
@@ -53,7 +53,7 @@ class ShardLease {
   ShardLease& operator=(const ShardLease&) = delete;
 
   /// A name that no other process on any host has.
-  std::string writer() const { return owner_.substr(owner_.rfind(' ') + 1); }
+  std::string nonce() const { return owner_.substr(owner_.rfind(' ') + 1); }
 
   /// Gives a sign of life; to be called about every two seconds. False once another process has taken over.
   bool beat();
@@ -61,7 +61,8 @@ class ShardLease {
  private:
   void write();
 
-  std::string file_, owner_;
+  std::string file_;
+  std::string owner_;  ///< "HOST SPACE PID START NONCE"
   unsigned long beats_ = 0;
   bool is_mine_ = true;
 };

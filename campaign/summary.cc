@@ -72,7 +72,7 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
     size_t at = static_cast<size_t>(std::find(prefixes.begin(), prefixes.end(), prefix) - prefixes.begin());
     if (at == prefixes.size()) {
       prefixes.push_back(prefix);
-      const auto bins = progress.bins.find(assignment.field());
+      const auto bins = progress.bins.find(assignment.corpus_name());
       fields.push_back({{"target", assignment.target->name},
                         {"op", assignment.op ? to_text(*assignment.op) : ""},
                         {"label", assignment.label()},

@@ -120,8 +120,8 @@ std::vector<CoverageRecord> coverage_of(const std::vector<const Assignment*>& as
   std::vector<Batch> corpora;
   std::set<std::string> read;
   for (const Assignment* assignment : assignments)
-    if (read.insert(assignment->field()).second && fs::exists(folder + "/corpus/" + assignment->field()))
-      corpora.push_back(SharedCorpus(folder + "/corpus/" + assignment->field(), op).read_new());
+    if (read.insert(assignment->corpus_name()).second && fs::exists(folder + "/corpus/" + assignment->corpus_name()))
+      corpora.push_back(SharedCorpus(folder + "/corpus/" + assignment->corpus_name(), op).read_new());
   const auto add_bins = [&](const std::string& focus, const DotModel* model) {
     Coverage coverage(op, model);
     if (!coverage.observes()) return;

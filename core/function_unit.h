@@ -63,7 +63,8 @@ class VectorDotUnit final : public Unit {
 };
 
 /// A unit of scalar operations and conversions. Evaluate takes const uint64_t* operands, at most 3, and returns a
-/// struct with encoding and flags. ReportsFlags is false for hardware whose status flags do not follow the operation.
+/// struct with encoding and flags. ReportsFlags is false for instructions that do not raise all flags which IEEE 754
+/// gives to the operation.
 template <class Evaluate, bool ReportsFlags>
 class ScalarFunctionUnit final : public Unit {
  public:

@@ -13,7 +13,7 @@ from mmafuzz._formats import DTYPE_OF_FORMAT, codes_dtype
 
 from . import inputs
 from .conversions import DETOURS, Call, spelled
-from .conversions_of_frameworks import ONNX_TYPES, TORCH_TYPES, jax_of_the_cpu
+from .conversions_of_frameworks import ONNX_TYPES, TORCH_TYPES, jax_of_the_cpu, opset_of
 from .inputs import as_codes, converted, operands_of
 from .party import Declined, module, version_of
 
@@ -57,7 +57,7 @@ class Arithmetic(NamedTuple):
         return as_codes(inputs.IEEE.evaluate(f"scalar {self.scalar} format={format}", *wide))
 
     def boundaries(self) -> np.ndarray:
-        """All pairs of specials, powers of two and their neighbours, both signs."""
+        """Pairs of operands: one operand is tried exhaustively (run.py). All pairs of specials, powers of two and their neighbours, both signs."""
         fraction = mmafuzz._core.format_fields(self.target)["fraction_bits"]
         sign = 1 << (inputs.width(self.target) - 1)
         powers = np.arange(0, sign, 1 << fraction, dtype=np.int64)
@@ -101,8 +101,8 @@ def _on_numbers(scalar: str, format: str, function: Callable[..., Any]) -> Call:
 
 def _program(imports: str, scalar: str, format: str, text: str) -> str:
     """A program on arrays of NumPy. text: the operation on x0 and x1, long enough for vectors."""
-    cut = f"{'x0, x1' if _OPERANDS[scalar] == 2 else '[x0]'} = x.reshape(-1, 1).repeat(64, 1)\n"
-    return (f"{imports}\nx = np.array([{{input}}], np.uint{8 * codes_dtype(format).itemsize}).view({spelled(format)})\n{cut}"
+    unpacking = f"{'x0, x1' if _OPERANDS[scalar] == 2 else '[x0]'} = x.reshape(-1, 1).repeat(64, 1)\n"
+    return (f"{imports}\nx = np.array([{{input}}], np.uint{8 * codes_dtype(format).itemsize}).view({spelled(format)})\n{unpacking}"
             f"y = np.asarray({text})\nprint(*x, y[0], hex(y.view(np.uint{8 * codes_dtype(format).itemsize})[0]))")  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def _torch_call(scalar: str, format: str) -> Call:
     torch = module("torch")
     if not hasattr(torch, TORCH_TYPES[format]):
         raise Declined(f"this torch has no {TORCH_TYPES[format]}")
-    signed = codes_dtype(format).str.replace("u", "i")
+    signed = codes_dtype(format).str.replace("u", "i")  # older versions have no uint16
 
     def call(codes: np.ndarray) -> np.ndarray:
         fields = operands_of(codes, (format,) * _OPERANDS[scalar])
@@ -172,7 +172,7 @@ def _onnx_call(scalar: str, format: str) -> Call:
     type, names = getattr(onnx.TensorProto, ONNX_TYPES[format]), ["x0", "x1"][: _OPERANDS[scalar]]
     described = [onnx.helper.make_tensor_value_info(name, type, [None]) for name in [*names, "y"]]
     graph = onnx.helper.make_graph([onnx.helper.make_node(_ONNX[scalar], names, ["y"])], "one", described[:-1], described[-1:])
-    opset = onnx.helper.make_opsetid("", min(onnx.defs.onnx_opset_version(), 25))
+    opset = onnx.helper.make_opsetid("", opset_of(onnx))
     evaluator = reference.ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=[opset]))
     return _on_numbers(scalar, format, lambda *fields: evaluator.run(None, dict(zip(names, fields)))[0])
 

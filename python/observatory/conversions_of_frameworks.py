@@ -66,6 +66,11 @@ ONNX_TYPES = {"fp16": "FLOAT16", "bf16": "BFLOAT16", "fp32": "FLOAT", "fp64": "D
          "e8m0": "FLOAT8E8M0"}  # fmt: skip
 
 
+def opset_of(onnx: Any) -> int:
+    """The opset of our graphs: the one that they are written for, or the newest that an older onnx has."""
+    return min(onnx.defs.onnx_opset_version(), 25)
+
+
 def _onnx_cast(target: str, options: dict[str, Any]) -> Call:
     onnx = module("onnx")
     reference = module("onnx.reference")
@@ -76,7 +81,7 @@ def _onnx_cast(target: str, options: dict[str, Any]) -> Call:
     node = helper.make_node("Cast", ["x"], ["y"], to=to, **options)
     graph = helper.make_graph([node], "cast", [helper.make_tensor_value_info("x", types.FLOAT, [None])],
                               [helper.make_tensor_value_info("y", to, [None])])  # fmt: skip
-    opset = min(onnx.defs.onnx_opset_version(), 25)
+    opset = opset_of(onnx)
     if "round_mode" in options and opset < 24:
         raise Declined("this onnx has no round_mode")
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
