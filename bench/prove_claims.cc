@@ -81,7 +81,7 @@ ClaimVerdict claim_verdict(prove::Solvers& solvers, const std::string& property,
   const auto ask = [&](int k) {
     prove::InquiryOptions inquiry;
     inquiry.proof.seconds = seconds;
-    inquiry.op = to_text(of_products(k)).substr(3);
+    inquiry.op = op_words(of_products(k));
     return prove::ask_property(solvers, property, unit, inquiry).proof;
   };
   if (!applies(row.op.k)) return {"does not apply", Became::does_not_apply};

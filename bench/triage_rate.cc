@@ -84,7 +84,7 @@ void add_bench_triage(Arguments& bench, int& status) {
     const std::vector<std::vector<std::string>> pairs = twenty_pairs();
     {
       std::ofstream file(segment, std::ios::binary);
-      file << "mmafuzz-cases 1\n";
+      file << case_text_start;
       const Op op = dot_op("fp16", "fp32", "fp32", 16);
       for (const std::vector<std::string>& units : pairs)
         each_divergence(units, op, options->divergences / pairs.size(),

@@ -125,8 +125,9 @@ Row examine(const Accumulator& accumulator, int k, int tries) {
 int run_widths(const WidthsOptions& options) {
   bool as_derived = true;
   std::string witnesses =
-      "mmafuzz-cases 1\n# Slices one bit wider than a unit sums exactly, found by 'mmafuzz bench ozaki-widths': "
-      "exact_slices fails on each.\n";
+      case_text_start + std::string(
+                            "# Slices one bit wider than a unit sums exactly, found by 'mmafuzz bench ozaki-widths': "
+                            "exact_slices fails on each.\n");
   std::vector<std::pair<std::string, std::string>> tables;  // names of units, and their common table
   for (const Accumulator& u : accumulators) {
     std::string table;

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "campaign/corpus.h"
+#include "core/case_text.h"
 #include "core/child_process.h"
 #include "core/text.h"
 #include "plan/corpus_folder.h"
@@ -25,7 +26,7 @@ std::vector<std::pair<std::string, std::string>> target_environment(const Worker
                                                                     const CampaignSettings& settings) {
   std::vector<std::pair<std::string, std::string>> environment = {
       {"MMAFUZZ_SEGMENT", run.segment()}, {"MMAFUZZ_STATUS", run.status()}, {"MMAFUZZ_KEEP_GOING", "1"}};
-  if (run.assignment->op) environment.push_back({"MMAFUZZ_OPS", to_text(*run.assignment->op).substr(3)});
+  if (run.assignment->op) environment.push_back({"MMAFUZZ_OPS", op_words(*run.assignment->op)});
   if (!settings.units.empty())
     environment.push_back({"MMAFUZZ_UNITS", fmt::format("{}", fmt::join(settings.units, ","))});
   return environment;
@@ -44,8 +45,9 @@ std::string engine_seed(const WorkerRun& run) { return std::to_string(run.seed &
 void seed_empty_corpus(const WorkerRun& run) {
   fs::create_directories(run.corpus());
   if (fs::directory_iterator(run.corpus()) != fs::directory_iterator()) return;
-  const std::string text = run.assignment->op ? std::string(input_bytes(*run.assignment), '\0')
-                                              : "mmafuzz-cases 1\nop convert from=fp32 to=fp16\n3f800000\n";
+  const std::string text = run.assignment->op
+                               ? std::string(input_bytes(*run.assignment), '\0')
+                               : case_text_start + std::string("op convert from=fp32 to=fp16\n3f800000\n");
   std::ofstream(run.corpus() + "/seed", std::ios::binary) << text;
 }
 

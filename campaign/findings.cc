@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "campaign/corpus.h"
+#include "core/case_text.h"
 #include "core/replace_file.h"
 
 namespace mmafuzz {
@@ -84,7 +85,7 @@ FindingCounts CampaignFindings::count(std::optional<FoundBy> found_by) const {
 }
 
 void CampaignFindings::merge(const std::string& file) const {
-  std::string text = "mmafuzz-cases 1\n";
+  std::string text = case_text_start;
   for (const Severity severity : {Severity::contract, Severity::accuracy, Severity::semantic})
     for (const auto& [line, entry] : entries_)
       if (!entry.is_crash && entry.divergence.severity == severity) text += entry.divergence.text;

@@ -56,7 +56,7 @@ void check_rows(const std::vector<std::string>& units, const std::vector<Op>& op
     const std::optional<UnitOnFormats> row = unit_on_formats(unit);
     if (!row) continue;
     if (std::any_of(ops.begin(), ops.end(), [&](const Op& op) { return row->takes(op); })) return;
-    if (op_of_row.empty()) op_of_row = to_text(row->op).substr(3);
+    if (op_of_row.empty()) op_of_row = op_words(row->op);
   }
   if (!op_of_row.empty())
     throw BadInput("no row of --rows is for an op that is searched: give --ops '" + op_of_row + "'");
@@ -274,7 +274,7 @@ const char* name_of(Engine engine) {
 
 std::string Assignment::corpus_name() const {
   if (!op) return target->name;
-  std::string text = to_text(*op).substr(3);
+  std::string text = op_words(*op);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == ' ' || c == '/'; }, '_');
   return std::string(target->name) + "/" + text;

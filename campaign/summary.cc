@@ -221,7 +221,7 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
         fmt::format("  {} campaign --resume --time 10m --out {}  (search on)\n", program_name(), shell_word(folder));
   for (const Stranger& stranger : style.is_triaged ? strangers : std::vector<Stranger>{})
     text += fmt::format("  {} identify --unit {} --op {}  (name what claims nothing)\n", program_name(),
-                        shell_word(stranger.unit), shell_word(to_text(stranger.op).substr(3)));
+                        shell_word(stranger.unit), shell_word(op_words(stranger.op)));
   if (!style.is_triaged) text += fmt::format("What to do next:\n  {} triage {}\n", program_name(), shell_word(folder));
   return text;
 }

@@ -21,6 +21,7 @@
 #include "campaign/plan.h"
 #include "campaign/state.h"
 #include "campaign/summary.h"
+#include "core/case_text.h"
 #include "core/contradiction.h"
 #include "core/parallel.h"
 #include "core/program.h"
@@ -48,7 +49,7 @@ bool is_segment(const std::string& path) {
   std::ifstream file(path);
   std::string first;
   std::getline(file, first);
-  return first == "mmafuzz-cases 1";
+  return first + "\n" == case_text_start;
 }
 
 std::vector<std::string> segments_of(const std::string& path) {

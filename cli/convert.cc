@@ -121,7 +121,7 @@ void write_arrays(const ConvertOptions& options) {
 void convert_testfloat(const ConvertOptions& options) {
   if (options.function.empty()) throw BadInput("--from testfloat needs --function, as in --function f32_mulAdd");
   const Op op = op_from_text(op_of_testfloat(options.function, options.words));
-  const std::string head = "mmafuzz-cases 1\n" + to_text(op) + "\n";
+  const std::string head = case_text_start + to_text(op) + "\n";
   CaseWriter writer(options.output);
   writer.unit(options.unit);
   writer.op(op);

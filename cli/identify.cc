@@ -49,7 +49,7 @@ void save(const Identification& id, const IdentifyOptions& options) {
   fmt::print(out, "saved as {} in {}", options.name, options.save);
   if (id.name != "exact")
     fmt::print(out, ": {} fuzz --rows {} --units {},exact --op {}", program_name(), shell_word(options.save),
-               options.name, shell_word(to_text(op).substr(3)));
+               options.name, shell_word(op_words(op)));
   fmt::print(out, "\n");
 }
 

@@ -154,7 +154,7 @@ void add_minimize(Arguments& app, int& status) {
     for (const std::string& file : options->files)
       if (options->target.empty()) minimize_cases(*options, file, tries);
       else minimize_artifact(*options, file, tries);
-    std::string out = "mmafuzz-cases 1\n";
+    std::string out = case_text_start;
     size_t found = 0;
     for (const Tried& tried : tries.list) {
       if (!tried.minimized) continue;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_files.h"
+#include "core/case_text.h"
 #include "core/json_text.h"
 #include "core/replace_file.h"
 #include "oracles/units/process_unit.h"
@@ -92,7 +93,7 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
     for (std::string& unit : regression.units) unit = begun_anew(unit, registry());
   for (const std::string& unit : bucket.key.units)
     if (!is_for_everywhere(unit)) regression.left_out.push_back(unit);
-  std::string text = "mmafuzz-cases 1\n" + comment(bucket.line());
+  std::string text = case_text_start + comment(bucket.line());
   if (!bucket.detail.empty()) text += comment("cause: " + bucket.detail);
   std::string cases = "property " + bucket.key.property;
   for (const std::string& unit : bucket.key.units) cases += " " + unit;

@@ -1,5 +1,6 @@
 #include "cli/run_files.h"
 
+#include "core/case_text.h"
 #include "oracles/models/model_rows.h"
 #include "plan/typed_case.h"
 #include "plan/unit_alias.h"
@@ -39,7 +40,7 @@ std::string unit_for(const CaseBlock& block, const std::string& chosen) {
 }
 
 std::string text_of_cases(const Op& op, const std::vector<std::string>& cases, std::vector<std::string>& notes) {
-  std::string text = "mmafuzz-cases 1\n" + to_text(op) + "\n";
+  std::string text = case_text_start + to_text(op) + "\n";
   for (const std::string& one : cases) {
     const TypedCase typed = typed_case(op, one);
     notes.insert(notes.end(), typed.notes.begin(), typed.notes.end());

@@ -40,7 +40,7 @@ const NamedRow* row_to_sweep(const SweepOptions& options) {
   std::string ops;
   for (const NamedRow* row : rows) {
     if (!options.op.empty() && op_from_text(options.op) == row->op) return row;
-    ops += (ops.empty() ? "'" : ", '") + to_text(row->op).substr(3) + "'";
+    ops += (ops.empty() ? "'" : ", '") + op_words(row->op) + "'";
   }
   throw BadInput("sweep takes one row of " + rows.front()->name + ": give --op with one of " + ops);
 }

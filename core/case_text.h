@@ -14,7 +14,7 @@
 namespace mmafuzz {
 
 /// The first line of every file.
-inline constexpr std::string_view case_text_start = "mmafuzz-cases 1\n";
+inline constexpr char case_text_start[] = "mmafuzz-cases 1\n";
 
 /// Where and why reading stopped. Line and column count from 1; both are 0 where the file cannot be opened.
 struct CaseTextError {

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t chunk_bytes = size_t{1} << 18;
 constexpr size_t block_bytes = size_t{1} << 22;   // text of a block, after which it ends before `limit` cases
 constexpr size_t longest_line = size_t{1} << 25;  // above the widest gemm: 4 * max_elements, 17 characters of fp64 each
-constexpr std::string_view header = case_text_start.substr(0, case_text_start.size() - 1);
+constexpr std::string_view header = std::string_view(case_text_start, sizeof case_text_start - 2);
 
 constexpr std::array<uint8_t, 256> make_hex_table() {
   std::array<uint8_t, 256> table{};
@@ -154,10 +154,10 @@ void CaseReader::read_header() {
   if (!read_line(text)) {
     if (!error_) {
       line_ = 1;
-      fail(0, "empty file, expected the first line 'mmafuzz-cases 1'");
+      fail(0, "empty file, expected the first line " + in_quotes(header));
     }
   } else if (text != header) {
-    fail(0, "expected the first line 'mmafuzz-cases 1', found " + in_quotes(text));
+    fail(0, "expected the first line " + in_quotes(header) + ", found " + in_quotes(text));
   }
 }
 

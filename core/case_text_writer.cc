@@ -84,7 +84,7 @@ CaseWriter::CaseWriter(const std::string& path) : output_(std::make_unique<Outpu
 CaseWriter::~CaseWriter() = default;
 
 void CaseWriter::put(const std::string& line) {
-  const std::string text = output_->has_header ? line : std::string(case_text_start) + line;
+  const std::string text = output_->has_header ? line : case_text_start + line;
   output_->has_header = true;
   const size_t written = output_->zipped ? size_t(gzwrite(output_->zipped, text.data(), unsigned(text.size())))
                                          : std::fwrite(text.data(), 1, text.size(), output_->plain);

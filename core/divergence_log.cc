@@ -25,7 +25,7 @@ constexpr int records_with_before = 16;  ///< how many of them have the earlier 
 std::string opening_line(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (text.empty()) return std::string(case_text_start);
+  if (text.empty()) return case_text_start;
   return text.ends_with(end_line) || text == case_text_start ? "" : "\n# cut off\n";
 }
 
@@ -119,7 +119,7 @@ size_t read_segment(const std::string& path, size_t offset, const std::function<
     file.read(text.data() + old_size, piece);
     text.resize(old_size + static_cast<size_t>(file.gcount()));
     more = file.gcount() == static_cast<std::streamsize>(piece);
-    size_t at = done == 0 && text.starts_with(case_text_start) ? case_text_start.size() : 0;
+    size_t at = done == 0 && text.starts_with(case_text_start) ? std::string_view(case_text_start).size() : 0;
     for (size_t end = text.find(end_line, at); end != std::string::npos; end = text.find(end_line, at)) {
       const std::string_view body = std::string_view(text).substr(at, end - at);
       at = end + end_line.size();

@@ -396,6 +396,13 @@ std::string to_text(const Op& op) {
   return text;
 }
 
+std::string op_words(const Op& op) { return to_text(op).substr(3); }
+
+Result<Op> parse_op(std::string_view text) {
+  size_t column;
+  return parse_op(text, column);
+}
+
 Result<Op> parse_op(std::string_view text, size_t& column) {
   column = 0;
   const std::vector<Word> words = split(text);

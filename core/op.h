@@ -143,9 +143,13 @@ std::string not_honoured(const Op& op, const Attributes& honoured);
 
 /// The op line of case text, without its newline: "op dot a=fp16 ... k=16".
 std::string to_text(const Op& op);
+/// The op line without its first word, as options and parse_op() take it: "dot a=fp16 ... k=16".
+std::string op_words(const Op& op);
 
 /// Parses what follows "op " on an op line. On refusal `column` is the offset of the offending word in `text`, from 0.
 Result<Op> parse_op(std::string_view text, size_t& column);
+/// The same, for callers that have no use for the column.
+Result<Op> parse_op(std::string_view text);
 
 const char* name_of(OpKind kind);
 const char* name_of(ScalarOperation operation);

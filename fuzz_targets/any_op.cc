@@ -29,8 +29,7 @@ constexpr int max_operands = 4096;  ///< maximum number of operands of a case; l
 
 /// The op of a line; nullopt where the line is no op, or one with too many operands.
 std::optional<Op> small_op(std::string_view line) {
-  size_t column;
-  Result<Op> op = parse_op(line, column);
+  Result<Op> op = parse_op(line);
   if (!op) return std::nullopt;
   int64_t elements = 0;
   for (const FieldShape& field : op->inputs()) elements += field.count;
@@ -38,10 +37,8 @@ std::optional<Op> small_op(std::string_view line) {
   return *op;
 }
 
-std::string line_of(const Op& op) { return to_text(op).substr(3); }  // without "op "
-
 std::vector<uint8_t> encode(const Op& op, const Batch& cases, size_t index) {
-  const std::string line = line_of(op) + "\n";
+  const std::string line = op_words(op) + "\n";
   std::vector<uint8_t> bytes(line.begin(), line.end());
   const std::vector<uint8_t> operands = encode_case({}, cases, index);
   bytes.insert(bytes.end(), operands.begin(), operands.end());
@@ -56,7 +53,7 @@ std::optional<Batch> decode_bytes(const uint8_t* data, size_t size, size_t cases
       small_op(std::string_view(reinterpret_cast<const char*>(data), static_cast<size_t>(end - data)));
   if (!op) return std::nullopt;
   Batch batch;
-  StructuredGenerator(*op, fnv1a(line_of(*op))).fill(0, cases, batch);
+  StructuredGenerator(*op, fnv1a(op_words(*op))).fill(0, cases, batch);
   if (end != data + size) decode_operands(end + 1, static_cast<size_t>(data + size - end - 1), batch, 0);
   return batch;
 }
@@ -102,7 +99,7 @@ class AnyOpTarget final : public Target {
   std::string decode_input(const uint8_t* data, size_t size) override {
     const std::optional<Batch> cases = decode_bytes(data, size, 1);
     if (!cases) return "# no op\n";
-    return "mmafuzz-cases 1\n" + to_text(cases->op()) + "\n" + case_line(*cases, 0) + "\n";
+    return case_text_start + to_text(cases->op()) + "\n" + case_line(*cases, 0) + "\n";
   }
 
   /// Replaces the input by a random case, of the same op or of another one.
@@ -125,7 +122,7 @@ class AnyOpTarget final : public Target {
  private:
   /// Reports each pair of words of the op line as a bin, by a hash, so that the engine keeps new combinations.
   static void cover(const Op& op) {
-    const std::vector<std::string> words = words_of(line_of(op));
+    const std::vector<std::string> words = words_of(op_words(op));
     for (size_t i = 0; i < words.size(); ++i)
       for (size_t j = i + 1; j < words.size(); ++j)
         report_bin(static_cast<int>(fnv1a(words[i] + " " + words[j]) % static_cast<uint64_t>(bins::count)), 0);

@@ -20,7 +20,7 @@ namespace {
 
 /// A file of case text with one case of the block, as the writer prints it.
 std::string rewritten(const CaseBlock& block, size_t index) {
-  std::string text = "mmafuzz-cases 1\n" + to_text(block.batch.op()) + "\n" + case_line(block.batch, index);
+  std::string text = case_text_start + to_text(block.batch.op()) + "\n" + case_line(block.batch, index);
   if (block.has_expected[index]) text += " | " + to_hex(block.batch.op().d, block.expected.get(index));
   return text + "\n";
 }

@@ -8,14 +8,11 @@
 
 namespace mmafuzz::v1 {
 
-/// The op line of case text without the word op, as callers of the interface write it.
-inline std::string op_line(const Op& op) { return to_text(op).substr(3); }
-
 struct Batch::Content {
   ::mmafuzz::Batch cases;
   Column expected;                    ///< expected results by case; zero where there is none
   std::vector<uint8_t> has_expected;  ///< by case, 0 or 1
-  std::string op, unit;               ///< op_line(); unit line, empty if none
+  std::string op, unit;               ///< op_words(); unit line, empty if none
   std::vector<Field> fields;
   Field result;
 };

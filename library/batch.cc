@@ -29,7 +29,7 @@ Batch::Batch(const std::string& op, size_t cases) : content_(std::make_unique<Co
     content_->cases = ::mmafuzz::Batch(parsed);
     const FieldShape result = parsed.result();
     content_->expected = Column(result.format, result.count);
-    content_->op = op_line(parsed);
+    content_->op = op_words(parsed);
     for (const FieldShape& shape : parsed.inputs()) content_->fields.push_back(field_of(shape));
     content_->result = field_of(result);
   });
@@ -76,7 +76,7 @@ void Batch::resize(size_t cases) {
 void Batch::add(const std::string& line) {
   guarded([&] {
     const Op& op = content_->cases.op();
-    CaseReader reader("case", "mmafuzz-cases 1\n" + to_text(op) + "\n" + typed_case(op, line).line + "\n");
+    CaseReader reader("case", case_text_start + to_text(op) + "\n" + typed_case(op, line).line + "\n");
     CaseBlock block;
     if (!reader.next(block, 2) || block.batch.size() != 1 || reader.error())
       throw Error(reader.error() ? reader.error()->to_string() : "'" + line + "' is not one case");

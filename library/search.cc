@@ -40,7 +40,7 @@ Finding simplest(const BucketKey& key, const ::mmafuzz::Finding& found, const Re
     finding.witness = small->bucket.witness;
   } else {  // the divergence does not occur again
     finding.cause = "unstable";
-    finding.witness = "mmafuzz-cases 1\n" + divergence_record(found.first);
+    finding.witness = case_text_start + divergence_record(found.first);
   }
   return finding;
 }
@@ -50,7 +50,7 @@ Finding simplest(const BucketKey& key, const ::mmafuzz::Finding& found, const Re
 Search::Search(const std::string& op) : content_(std::make_unique<Content>()) {
   guarded([&] {
     content_->op = op_from_text(op);
-    content_->op_line = op_line(content_->op);
+    content_->op_line = op_words(content_->op);
   });
 }
 Search::~Search() = default;

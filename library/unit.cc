@@ -58,7 +58,7 @@ class FunctionFamily final : public Family {
     const Unit* unit = find(name);
     if (!unit) return unknown("there is no function " + name);
     const auto& content = Access::content(*unit);
-    if (op_line(op) != content.op) return declined(name + " is of the op '" + content.op + "'");
+    if (op_words(op) != content.op) return declined(name + " is of the op '" + content.op + "'");
     std::vector<Claim> claims;
     if (!content.equals.empty()) claims.push_back({"equals_model", content.equals});
     return named(std::make_unique<UserFunctionUnit>(content.function), name, std::move(claims));
@@ -83,7 +83,7 @@ Unit::Unit(const std::string& name, const std::string& op) {
   content_ = guarded([&] {
     const Op parsed = op_from_text(op);
     auto content = std::make_shared<Content>();
-    content->op = op_line(parsed);
+    content->op = op_words(parsed);
     content->unit = bind_or_fail(name, parsed);
     content->name = content->unit->name();
     return content;
@@ -98,7 +98,7 @@ Unit::Unit(const std::string& name, const std::string& op, Function function, co
   content_ = guarded([&] {
     const Op parsed = op_from_text(op);
     auto content = std::make_shared<Content>();
-    content->op = op_line(parsed);
+    content->op = op_words(parsed);
     content->name = "function:" + name;
     content->function = std::move(function);
     if (!equals.empty()) content->equals = bind_or_fail(equals, parsed)->name();

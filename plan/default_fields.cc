@@ -57,8 +57,7 @@ constexpr const char* op_lines[] = {
 std::vector<Op> parsed_op_lines() {
   std::vector<Op> ops;
   for (const char* line : op_lines) {
-    size_t column;
-    ops.push_back(*parse_op(line, column));
+    ops.push_back(*parse_op(line));
   }
   return ops;
 }

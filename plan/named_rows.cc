@@ -209,8 +209,7 @@ bool UnitOnFormats::takes(const Op& other) const { return same_formats(op, other
 std::optional<UnitOnFormats> unit_on_formats(const std::string& text) {
   const size_t at = text.rfind(on_word);
   if (at == std::string::npos) return {};
-  size_t column = 0;
-  const Result<Op> op = parse_op(text.substr(at + on_word.size()), column);
+  const Result<Op> op = parse_op(text.substr(at + on_word.size()));
   if (!op) return {};
   return UnitOnFormats{text.substr(0, at), *op};
 }
@@ -225,7 +224,7 @@ std::vector<std::string> without_row_names(const std::vector<std::string>& patte
     if (is_default || !find_named_row(name)) whole.push_back(pattern);
     for (const NamedRow* row : rows)
       if (is_default || row->name == name)
-        whole.push_back(with_settings(row->unit, settings) + std::string(on_word) + to_text(row->op).substr(3));
+        whole.push_back(with_settings(row->unit, settings) + std::string(on_word) + op_words(row->op));
   }
   return whole;
 }

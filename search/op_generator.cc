@@ -173,10 +173,8 @@ Op varied(Op op, CounterRng& rng) {
 /// The op as its text reads, so that whatever is found can be written down; throws std::logic_error where it does not
 /// parse.
 Op reread(const Op& op) {
-  const std::string text = to_text(op);
-  size_t column = 0;
-  Result<Op> parsed = parse_op(std::string_view(text).substr(3), column);  // without "op "
-  if (!parsed) throw std::logic_error("the op generator made '" + text + "': " + parsed.refusal().reason);
+  Result<Op> parsed = parse_op(op_words(op));
+  if (!parsed) throw std::logic_error("the op generator made '" + to_text(op) + "': " + parsed.refusal().reason);
   return *parsed;
 }
 

@@ -18,8 +18,7 @@ struct Comparison {
 /// Compares drawn cases until the deadline or the maximum number; batches grow while they are quick.
 void compare(Context& context, const Comparison& c, const std::string& step, Json& result, Clock::time_point deadline) {
   Json row = {{"op", c.op}, {"reference", c.reference}, {"claimed", c.is_claimed}, {"cases", 0}, {"differs", 0}};
-  size_t column = 0;
-  const Result<Op> op = parse_op(c.op, column);
+  const Result<Op> op = parse_op(c.op);
   if (!op) throw std::runtime_error(c.op + ": " + op.refusal().reason);
   const Result<std::unique_ptr<Unit>> unit = context.registry.bind(c.unit, *op),
                                       reference = context.registry.bind(c.reference, *op);
@@ -81,7 +80,7 @@ Step comparison_step(Context& context, const std::string& name, const std::strin
 std::string with_any_nan(const Op& op) {
   Op any = op;
   any.nan = NanPolicy::any;
-  return to_text(any).substr(3);
+  return op_words(any);
 }
 
 std::string gemm(const std::string& operands, const std::string& result) {

@@ -16,10 +16,7 @@ namespace {
 constexpr int samples = 64;  ///< elements of each product whose errors are computed
 constexpr double phi = 0.1;  ///< spread of the matrices' magnitudes (Mukunoki et al. 2020, section 5)
 
-Op dgemm_op() {
-  size_t column = 0;
-  return *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1", column);
-}
+Op dgemm_op() { return *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1"); }
 
 /// One way to compute the product.
 struct Way {

@@ -19,8 +19,7 @@ namespace mmafuzz {
 namespace {
 
 std::string refusal_of(const std::string& text) {
-  size_t column;
-  const Result<Op> op = parse_op(text, column);
+  const Result<Op> op = parse_op(text);
   return op ? "" : op.refusal().reason;
 }
 

@@ -146,8 +146,7 @@ bool same_column(const Column& x, const Column& y) {
 }
 
 Op op_of(const std::string& text) {
-  size_t column = 0;
-  Result<Op> op = parse_op(text, column);
+  Result<Op> op = parse_op(text);
   if (!op) throw std::runtime_error(text + ": " + op.refusal().reason);
   return *op;
 }

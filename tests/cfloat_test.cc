@@ -87,8 +87,7 @@ constexpr Reading readings[] = {
 };
 
 Op conversion(const std::string& text) {
-  size_t column;
-  const Result<Op> op = parse_op("convert " + text, column);
+  const Result<Op> op = parse_op("convert " + text);
   EXPECT_TRUE(op) << text << (op ? "" : op.refusal().reason);
   return op ? *op : Op();
 }

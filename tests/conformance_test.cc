@@ -44,23 +44,20 @@ const std::vector<Op>& ops() {
                              "quantize from=fp32 to=e2m1 block=8 scale=e8m0 rule=even special=nan_scale",
                              "quantize from=bf16 to=e4m3 block=4 scale=e4m3 tensor=fp32 rule=nearest special=elements",
                              "dequantize from=s8 to=fp32 block=8 scale=e8m0"}) {
-      size_t column;
-      const Op op = *parse_op(text, column);
+      const Op op = *parse_op(text);
       by_text[to_text(op)] = op;
     }
     for (int scalar = 0; scalar < scalar_operation_count; ++scalar)
       for (const char* f : {"fp32", "fp64"}) {
-        size_t column;
         const std::string name = name_of(static_cast<ScalarOperation>(scalar));
-        const Op op = *parse_op("scalar " + name + " format=" + f + " round=up nan=any", column);
+        const Op op = *parse_op("scalar " + name + " format=" + f + " round=up nan=any");
         by_text[to_text(op)] = op;
       }
     for (const std::string integer : {"s32", "u32", "s64", "u64"})
       for (const std::string f : {"fp32", "fp64"})
         for (const std::string& text :
              {"convert from=" + f + " to=" + integer + " round=toward_zero", "convert from=" + integer + " to=" + f}) {
-          size_t column;
-          const Op op = *parse_op(text, column);
+          const Op op = *parse_op(text);
           by_text[to_text(op)] = op;
         }
     std::vector<Op> list;

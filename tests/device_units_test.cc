@@ -465,8 +465,7 @@ TEST(DeviceUnits, OzakiProductsOfABatchGoToTheDeviceTogether) {
       std::chrono::milliseconds(60000));
   Registry registry = oracle_registry();
   registry.add(make_device_family(child));
-  size_t column = 0;
-  const Op op = *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=16", column);
+  const Op op = *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=16");
   const auto unit = registry.bind("ozaki:dgemm.fp16?sum=exact,on=cuda:mma.m16n8k16.f32.f16.f16.f32", op),
              exact = registry.bind("exact", op);
   ASSERT_TRUE(unit) << unit.refusal().reason;
@@ -485,8 +484,7 @@ TEST(DeviceUnits, AnOzakiProductOfALostDeviceHasNoAnswer) {
   fs::create_directory(folder);
   setenv("MMAFUZZ_DEVICE_LOSSES", folder.c_str(), 1);
   const Registry registry = registry_with("twin");
-  size_t column = 0;
-  const Op op = *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=16", column);
+  const Op op = *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=16");
   setenv("FALSE_DEVICE_FROM", "1", 1);  // binding asks the unit how far it sums exactly
   const auto unit = registry.bind("ozaki:dgemm.s8?sum=exact,on=cuda:mma.m16n8k32.s32.s8.s8.s32", op);
   setenv("FALSE_DEVICE", "crash", 1);

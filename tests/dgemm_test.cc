@@ -44,10 +44,7 @@ void products_of(const DgemmRequest& request, const BlasGemm& call, const uint8_
   else exact_products<uint16_t, float>(call, first, second, result, value_of_fp16);
 }
 
-Op dgemm_op() {
-  size_t column = 0;
-  return *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1", column);
-}
+Op dgemm_op() { return *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1"); }
 
 /// Every element by the oracle, of the matrices that a request draws.
 std::vector<uint64_t> by_the_oracle(const DgemmRequest& r, const std::string& slice, const std::string& exact_dots) {

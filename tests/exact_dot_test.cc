@@ -60,8 +60,7 @@ Column batch_results(const Op& op, const Batch& batch) {
 }
 
 TEST_P(ExactDot, VectorKernelFastPathRefereeAndTwinAgree) {
-  size_t column;
-  const Op op = *parse_op(GetParam(), column);
+  const Op op = *parse_op(GetParam());
   const exact::FastDot fast(op);
   Batch batch;
   DotCase one(op);
@@ -78,8 +77,7 @@ TEST_P(ExactDot, VectorKernelFastPathRefereeAndTwinAgree) {
 }
 
 TEST_P(ExactDot, VectorKernelEqualsTheFastPathOnAnyBitsAndLengths) {
-  size_t column;
-  Op op = *parse_op(GetParam(), column);
+  Op op = *parse_op(GetParam());
   for (const int k : {op.k, 1, 7, 33, 130}) {
     op.k = k;
     const exact::FastDot fast(op);
@@ -93,8 +91,7 @@ TEST_P(ExactDot, VectorKernelEqualsTheFastPathOnAnyBitsAndLengths) {
 }
 
 TEST_P(ExactDot, VectorKernelEqualsTheFastPathOnEveryInstructionSet) {
-  size_t column;
-  const Op op = *parse_op(GetParam(), column);
+  const Op op = *parse_op(GetParam());
   const exact::FastDot fast(op);
   Batch batch;
   StructuredGenerator(op, 7).fill(0, 500, batch);
@@ -113,8 +110,7 @@ TEST(ExactDotVector, ServesTheCommonDots) {
   EXPECT_TRUE(exact::ExactDotSimd::supports(dot_op("fp16", "fp16", "fp16", 16)));
   for (const char* scaled : {"dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32",
                              "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=128 sa=ue4m3 sb=ue4m3 sblock=16"}) {
-    size_t column;
-    EXPECT_TRUE(exact::ExactDotSimd::supports(*parse_op(scaled, column))) << scaled;
+    EXPECT_TRUE(exact::ExactDotSimd::supports(*parse_op(scaled))) << scaled;
   }
 }
 

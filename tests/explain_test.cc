@@ -131,8 +131,7 @@ TEST(Explain, KeptAndFallenBitsAreTheWholeAddend) {
   const Registry registry = oracle_registry();
   size_t lost = 0;
   for (const std::string& name : {volta, turing, hopper}) {
-    size_t column = 0;
-    const Op op = *parse_op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=8", column);
+    const Op op = *parse_op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=8");
     const std::unique_ptr<Unit> unit = std::move(*registry.bind(name, op));
     Batch batch(op);
     StructuredGenerator(op, 3).fill(0, 2000, batch);

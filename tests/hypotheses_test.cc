@@ -82,8 +82,7 @@ class Referee {
   uint64_t run(const std::string& text, const std::vector<uint64_t>& operands) {
     auto [at, fresh] = units_.try_emplace(text);
     if (fresh) {
-      size_t column;
-      const Op op = *parse_op(text, column);
+      const Op op = *parse_op(text);
       at->second = {Batch(op), std::move(*registry().bind("exact:mpfr", op))};
       at->second.first.resize(1);
     }

@@ -35,10 +35,7 @@ std::vector<std::string> ops() {
   return all;
 }
 
-Op op_of(const std::string& text) {
-  size_t column;
-  return *parse_op(text, column);
-}
+Op op_of(const std::string& text) { return *parse_op(text); }
 
 /// Whether the vector kernel ran; if so, on every case as in integers.
 bool expect_equal(const Batch& batch, DotOrder order) {

@@ -178,8 +178,7 @@ TEST_P(IntegerConversion, EqualsTheSiliconInValueAndFlags) {
 
 /// One conversion: the result, and the flags.
 std::pair<uint64_t, int> converted(const std::string& text, uint64_t source) {
-  size_t column = 0;
-  const Op op = *parse_op(text, column);
+  const Op op = *parse_op(text);
   Batch one(op);
   one.resize(1);
   one.inputs()[0].set(0, 0, source);
@@ -209,8 +208,7 @@ TEST(Integers, WhatIeee754LeavesOpenIsTheDocumentedPolicy) {
 
 TEST(Integers, TheAnswerOfAnInvalidConversionIsNotComparedUnderNanAny) {
   for (const bool any : {false, true}) {
-    size_t column = 0;
-    const Op op = *parse_op(std::string("convert from=fp32 to=s32") + (any ? " nan=any" : ""), column);
+    const Op op = *parse_op(std::string("convert from=fp32 to=s32") + (any ? " nan=any" : ""));
     Batch cases(op);
     cases.resize(2);
     cases.inputs()[0].set(0, 0, 0x4f000000);  // 2^31: beyond
@@ -222,13 +220,12 @@ TEST(Integers, TheAnswerOfAnInvalidConversionIsNotComparedUnderNanAny) {
 }
 
 TEST(Integers, AnAttributeOfIntegersIsRefusedElsewhere) {
-  size_t column = 0;
   for (const char* text : {"convert from=fp32 to=fp16 inexact=0", "convert from=s32 to=fp32 inexact=0",
                            "scalar add format=fp32 inexact=0", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 inexact=0"})
-    EXPECT_FALSE(parse_op(text, column)) << text;
+    EXPECT_FALSE(parse_op(text)) << text;
   for (const char* text : {"convert from=s32 to=s8", "convert from=u64 to=s64", "scalar add format=s32"}) {
     for (const char* unit : {"ieee", "exact", "exact:mpfr"})
-      EXPECT_FALSE(registry().bind(unit, *parse_op(text, column))) << text << " " << unit;
+      EXPECT_FALSE(registry().bind(unit, *parse_op(text))) << text << " " << unit;
   }
 }
 

@@ -35,10 +35,7 @@ class Remembers final : public Unit {
   std::unique_ptr<Unit> hopper_;
 };
 
-Op op_of_four() {
-  size_t column = 0;
-  return *parse_op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4", column);
-}
+Op op_of_four() { return *parse_op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4"); }
 
 /// Gives what Hopper gives, but a bit is off in every so many cases that it sees.
 class Counts final : public Unit {
@@ -119,8 +116,7 @@ TEST(MinimizeSequence, LeavesTheShortestSequenceOfTheSimplestCases) {
 
 TEST(MinimizeSequence, WhatFailsByItselfRemembersNothing) {
   Registry units = make_registry();
-  size_t column = 0;
-  const Op op = *parse_op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4", column);
+  const Op op = *parse_op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
   const Result<Judge> judge = Judge::bind("equal", {"model:volta/mma.m8n8k4.f32.f16.f16.f32", hopper}, op, units);
   ASSERT_TRUE(judge);
   Batch sequence(op);
@@ -198,7 +194,7 @@ TEST(PeriodOf, IsSaidInABucketOfWhatComesAndGoes) {
   Triage triage(units);
   LoggedDivergence found;
   found.severity = Severity::contract;
-  found.text = "property equals_model counts " + std::string(hopper) + "\nop " + to_text(op_of_four()).substr(3) +
+  found.text = "property equals_model counts " + std::string(hopper) + "\nop " + op_words(op_of_four()) +
                "\n3c00 0000 0000 0000 | 3c00 0000 0000 0000 | 00000000\n";
   triage.add(found);
   const std::vector<Bucket> buckets = triage.finish();

@@ -210,8 +210,7 @@ TEST(Causes, OfScalarOperationsAreChangesOfTheOp) {
        {Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 round=toward_zero", 0x3f803fff, "rounding"},
         Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 ftz=1", 0x33800000, "subnormals"},
         Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 saturate=1", 0x7f7fffff, "saturation"}}) {
-    size_t column;
-    const Result<Op> op = parse_op(e.op, column), other = parse_op(e.other, column);
+    const Result<Op> op = parse_op(e.op), other = parse_op(e.other);
     ASSERT_TRUE(op && other) << e.op << ", " << e.other;
     const OpVariants variants(*op, registry());
     Batch asked(*op), given(*other);

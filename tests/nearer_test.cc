@@ -131,7 +131,7 @@ class Nearer : public testing::Test {
   }
   Reply ask(int k, const std::string& domain, double seconds) {
     InquiryOptions options;
-    options.op = to_text(element(k)).substr(3);
+    options.op = op_words(element(k));
     options.domain = domain;
     options.proof.seconds = seconds;
     return ask_nearer(*solvers_, unit("ootomo.fp16?", machines[0]), unit("markidis.fp16?", machines[0]), options);

@@ -224,8 +224,7 @@ TEST(Quantizers, ScaleInEveryFormatThatHasAnExponent) {
         for (const char* from : {"fp32", "bf16", "fp16", "fp64", "e5m2"}) {
           const std::string text = std::string("quantize from=") + from + " to=e2m1 block=4 scale=" + scale + tensor +
                                    " special=elements rule=" + rule;
-          size_t column;
-          const Result<Op> op = parse_op(text, column);
+          const Result<Op> op = parse_op(text);
           if (!op) {
             EXPECT_EQ(std::string(scale) == "e8m0" && *tensor != 0, true) << text << ": " << op.refusal().reason;
             continue;
@@ -245,8 +244,7 @@ TEST(Quantizers, RoundInEveryModeFromEveryFormat) {
                                 "rule=floor special=elements saturate=0"}) {
         const std::string text =
             std::string("quantize from=fp32 to=") + element + " block=4 scale=e8m0 " + words + " round=" + round;
-        size_t column = 0;
-        const Result<Op> parsed = parse_op(text, column);
+        const Result<Op> parsed = parse_op(text);
         if (!parsed) {  // an element that cannot overflow
           EXPECT_NE(text.find("saturate=0"), std::string::npos) << parsed.refusal().reason;
           continue;
@@ -351,8 +349,7 @@ void each_op(size_t stride, See see) {
       rest /= word.size();
       if (!chosen.empty()) text += " " + chosen;
     }
-    size_t column;
-    see(text, parse_op(text, column));
+    see(text, parse_op(text));
   }
 }
 

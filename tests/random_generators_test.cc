@@ -18,8 +18,7 @@ std::vector<Op> operations() {
         "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
         "dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4",
         "convert from=fp32 to=fp16", "scalar fma format=bf16"}) {
-    size_t column = 0;
-    const Result<Op> op = parse_op(text, column);
+    const Result<Op> op = parse_op(text);
     if (!op) throw std::logic_error(op.refusal().reason);
     all.push_back(*op);
   }

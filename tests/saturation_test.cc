@@ -10,7 +10,7 @@ namespace mmafuzz {
 namespace {
 
 std::string result_of(const std::string& unit_name, const Op& op, const std::string& operands) {
-  const std::string text = "mmafuzz-cases 1\nop " + to_text(op).substr(3) + "\n" + operands + "\n";
+  const std::string text = case_text_start + to_text(op) + "\n" + operands + "\n";
   CaseReader reader("hand", text);
   CaseBlock block;
   reader.next(block, 1);
@@ -79,7 +79,7 @@ TEST(Saturation, OfARowIsOfFiniteSums) {
       EXPECT_EQ(result_of(unit, op, "7bff 7bff | 7bff 7bff | 0000"), "7bff") << unit;
       EXPECT_EQ(result_of(unit, op, "7c00 0000 | 3c00 0000 | 0000"), "7c00") << unit;
       EXPECT_EQ(result_of(unit, op, "7c00 7c00 | 3c00 bc00 | 0000"), "7e00") << unit;
-      EXPECT_FALSE(registry().bind(unit, op_from_text(to_text(op).substr(3) + " saturate=1"))) << unit;
+      EXPECT_FALSE(registry().bind(unit, op_from_text(op_words(op) + " saturate=1"))) << unit;
     }
 }
 

@@ -24,8 +24,7 @@ std::vector<Op> sample_ops() {
                            "dot a=e3m2 b=e2m3 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32",
                            "convert from=cfloat8_1_4_3:7 to=fp32 round=nearest_even",
                            "scalar sqrt format=bf16 round=up", "dot a=s8 b=s8 c=s32 d=s32 k=8"}) {
-    size_t column;
-    ops.push_back(*parse_op(text, column));
+    ops.push_back(*parse_op(text));
   }
   return ops;
 }

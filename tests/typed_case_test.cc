@@ -131,10 +131,7 @@ TEST(TypedCase, RefusesWhatIsNoNumberOfTheFormat) {
 TEST(TypedCase, ReadsWhatIsPrinted) {
   for (const char* name : {"fp16", "bf16", "e5m2", "e4m3"}) {
     const Format f = format(name);
-    const Op op = [&] {
-      size_t column;
-      return *parse_op("convert from=" + std::string(name) + " to=fp64", column);
-    }();
+    const Op op = [&] { return *parse_op("convert from=" + std::string(name) + " to=fp64"); }();
     const auto unit = registry().bind("ieee", op);
     ASSERT_TRUE(unit);
     for (uint64_t code = 0; code<uint64_t{1} << f.fields().width; code += f.fields().width> 8 ? 7 : 1) {

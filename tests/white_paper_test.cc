@@ -82,9 +82,7 @@ TEST(WhitePaper, OneChoiceOfOperandsGivesThePrintedResults) {
 /// One scalar operation of a unit on fp32 encodings.
 uint64_t scalar_of(const char* unit, const char* operation, std::vector<uint64_t> operands,
                    const char* attributes = "") {
-  size_t column;
-  const Op op =
-      *parse_op(std::string("scalar ") + operation + " format=fp32 round=nearest_even nan=any" + attributes, column);
+  const Op op = *parse_op(std::string("scalar ") + operation + " format=fp32 round=nearest_even nan=any" + attributes);
   Batch batch(op);
   batch.resize(1);
   for (size_t i = 0; i < operands.size(); ++i) batch.inputs()[0].set(0, static_cast<int>(i), operands[i]);
@@ -106,8 +104,7 @@ TEST(WhitePaper, TheFmaExampleAsX86RunsItAndAsAGpuDoes) {
   for (const char* fused : {"ieee", "exact:mpfr"})
     EXPECT_EQ(scalar_of(fused, "fma", {0x3f800001, 0x3f800001, 0xbf800002}), 0x28800000u);
   EXPECT_EQ(std::bit_cast<float>(uint32_t{0x28800000}), 0x1p-46f);
-  size_t column;
-  const Op op = *parse_op("scalar fma format=fp32 round=nearest_even nan=any", column);
+  const Op op = *parse_op("scalar fma format=fp32 round=nearest_even nan=any");
   if (oracle_registry().bind("cpu:fma.f32", op)) {
     EXPECT_EQ(scalar_of("cpu:fma.f32", "fma", {0x3f800001, 0x3f800001, 0xbf800002}), 0x28800000u);
   }

@@ -58,7 +58,7 @@ std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& 
   const Op& op = judge.op();
   const Format& results = op.result_format(verdict.element);
   std::string text =
-      "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " + name_of(bucket.severity) +
+      case_text_start + ("# " + bucket.line()) + "\n# " + bucket.detail + "\n# severity " + name_of(bucket.severity) +
       "\n# results " +
       (judge.is_about_answering() ? "none" : to_hex(results, verdict.first) + " " + to_hex(results, verdict.second)) +
       (form == WitnessForm::minimized ? "" : std::string("\n") + not_minimized) + "\nproperty " + judge.property();
@@ -97,7 +97,7 @@ class Triage::Group {
         severity_(severity),
         judge_(bound(statement, op_line, registry)),
         causes_(judge_, registry),
-        text_("mmafuzz-cases 1\n" + op_line + "\n"),
+        text_(case_text_start + op_line + "\n"),
         head_bytes_(text_.size()) {}
 
   /// Takes a case line, and the lines of the cases that were evaluated before it; "" where the record has none.
@@ -307,8 +307,7 @@ class Triage::Group {
   }
 
   static Judge bound(const std::vector<std::string>& statement, const std::string& op_line, const Registry& registry) {
-    size_t column = 0;
-    const Result<Op> op = parse_op(std::string_view(op_line).substr(op_word.size()), column);
+    const Result<Op> op = parse_op(std::string_view(op_line).substr(op_word.size()));
     if (!op) throw std::runtime_error(op.refusal().reason);
     Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, *op, registry);
     if (!judge) throw std::runtime_error(judge.refusal().reason);

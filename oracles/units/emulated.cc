@@ -52,10 +52,7 @@ struct EmulatedInstruction {
   const char *name, *row, *source, *program, *flags = "", *integer_op = nullptr;
   bool honours_fpcr = false;
 
-  Op op() const {
-    size_t column = 0;
-    return integer_op ? *parse_op(integer_op, column) : find_model_row(row)->op;
-  }
+  Op op() const { return integer_op ? *parse_op(integer_op) : find_model_row(row)->op; }
 };
 #define POWER10(stem, form, types) \
   { "power10/" #stem #form, "power10/" #stem #form types, #stem #form, "power10_" #stem, "-DFORM=" #form }

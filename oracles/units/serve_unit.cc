@@ -91,8 +91,7 @@ class Server {
   }
 
   bool take(const std::string& line) {
-    size_t column = 0;
-    const Result<Op> op = parse_op(std::string_view(line).substr(std::min<size_t>(3, line.size())), column);
+    const Result<Op> op = parse_op(std::string_view(line).substr(std::min<size_t>(3, line.size())));
     Result<std::unique_ptr<Unit>> unit = op ? bind_(*op) : op.refusal();
     if (!unit) {
       say("no " + in_one_line(unit.refusal().reason));

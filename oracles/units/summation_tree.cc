@@ -114,8 +114,7 @@ Result<SummationTree> parse_tree_file(const std::string& text) {
     const auto refuse = [&](const std::string& why) { return invalid("line " + std::to_string(number) + ": " + why); };
     if (line.empty() || line[0] == '#') continue;
     if (line.starts_with("op ")) {
-      size_t column = 0;
-      const Result<Op> op = parse_op(line.substr(3), column);
+      const Result<Op> op = parse_op(line.substr(3));
       if (!op) return refuse(op.refusal().reason);
       if (op->kind != OpKind::dot || op->a.fields().integer || op->has_scales())
         return refuse("a tree is of a dot of floating-point formats without scales");

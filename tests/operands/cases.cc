@@ -26,8 +26,7 @@ int main() {
                            "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16", "scalar fma format=fp32",
                            "scalar div format=fp16", "scalar mul format=fp64", "convert from=fp32 to=e4m3",
                            "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=4 n=4 k=8"}) {
-    size_t column = 0;
-    const Result<Op> op = parse_op(text, column);
+    const Result<Op> op = parse_op(text);
     if (!op) return 2;
     Batch batch;
     constexpr size_t cases = 10000;

@@ -104,8 +104,7 @@ bool Knowledge::knows(const Fact& fact) const {
   const KnownFact* known = find(fact.name);
   if (!known || !known->is_seen) return false;
   if (fact.severity != Severity::accuracy) return true;
-  size_t column = 0;
-  const Result<Op> op = parse_op(std::string_view(known->op).substr(std::string_view("op ").size()), column);
+  const Result<Op> op = parse_op(std::string_view(known->op).substr(std::string_view("op ").size()));
   return op && fact.ops == std::set{op_label(*op)};
 }
 

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "core/case_text.h"
 #include "core/replace_file.h"
 #include "core/text.h"
 #include "triage/store/store_schema.h"
@@ -128,7 +129,7 @@ void for_each_bit(const std::string& bytes, Visit visit) {
 
 /// The first lines of a witness, which other columns of the bucket hold too.
 std::string head_of_witness(const Bucket& b) {
-  return "mmafuzz-cases 1\n# " + b.line() + "\n# " + b.detail + "\n# severity " + name_of(b.severity) + "\n";
+  return case_text_start + ("# " + b.line()) + "\n# " + b.detail + "\n# severity " + name_of(b.severity) + "\n";
 }
 
 /// The property line of a witness, with the line end before it, which other columns hold too.
