@@ -266,7 +266,7 @@ class BinTrace {
     }
   }
   MMAFUZZ_HD void count_special(int i, int weight, int& nans, int& plus, int& minus) const {
-    const Exact p = exact_product(to_exact(decode(m_.a, in_.a[i])), to_exact(decode(m_.b, in_.b[i])));
+    const Exact p = exact_product(m_.a, in_.a[i], m_.b, in_.b[i]);
     if (p.cls == NumberClass::nan) nans += weight;
     if (p.cls == NumberClass::infinity) (p.negative ? minus : plus) += weight;
   }

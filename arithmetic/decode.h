@@ -8,6 +8,9 @@ namespace mmafuzz {
 /// `finite` means finite and not zero.
 enum class NumberClass : uint8_t { zero, finite, infinity, nan };
 
+/// Neither infinity nor NaN.
+MMAFUZZ_HD constexpr bool is_number(NumberClass cls) { return cls == NumberClass::zero || cls == NumberClass::finite; }
+
 /// A decoded number: (-1)^negative * significand * 2^exponent when finite.
 struct Number {
   NumberClass cls = NumberClass::zero;

@@ -157,5 +157,6 @@ MMAFUZZ_HD constexpr FormatFields ieee_fields(int exponent_bits, int fraction_bi
 inline constexpr FormatFields fp16_fields = ieee_fields(5, 10);
 inline constexpr FormatFields bf16_fields = ieee_fields(8, 7);
 inline constexpr FormatFields fp32_fields = ieee_fields(8, 23);
+inline constexpr FormatFields fp64_fields = ieee_fields(11, 52);
 
 }  // namespace mmafuzz

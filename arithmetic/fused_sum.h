@@ -10,7 +10,7 @@ namespace mmafuzz {
 
 /// A number read without specials: an all-ones exponent is an ordinary one (SpecialScope::whole_k, D12).
 MMAFUZZ_HD inline Number without_specials(const FormatFields& f, uint64_t encoding, Number n) {
-  if (n.cls != NumberClass::infinity && n.cls != NumberClass::nan) return n;
+  if (is_number(n.cls)) return n;
   FormatFields finite = f;
   finite.specials = Specials::none;
   return decode(finite, encoding);

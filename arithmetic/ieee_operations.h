@@ -34,6 +34,10 @@ MMAFUZZ_HD inline Exact exact_product(const Exact& x, const Exact& y) {
   }
   return p;
 }
+/// The exact product of two encodings.
+MMAFUZZ_HD inline Exact exact_product(const FormatFields& f, uint64_t x, const FormatFields& g, uint64_t y) {
+  return exact_product(to_exact(decode(f, x)), to_exact(decode(g, y)));
+}
 
 /// The product of two products, whose significands together may exceed 128 bits (two scales beside two operands: 212
 /// bits in fp64). What is longer is rounded to odd at 128 bits: rounding that once more to 64 bits or fewer, also after

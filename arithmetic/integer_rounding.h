@@ -32,7 +32,7 @@ MMAFUZZ_HD_CALL inline RoundedInteger rounded_integer(const Number& x, const Rou
 /// Whether a conversion to an integer format is invalid: NaN, infinity, or out of range once rounded (IEEE
 /// 754-2019, 7.2 j). The standard does not specify the result of such a conversion.
 MMAFUZZ_HD inline bool is_beyond_integers(const FormatFields& to, const Number& x, const RoundedInteger& n) {
-  if (x.cls == NumberClass::nan || x.cls == NumberClass::infinity || n.has_over_64_bits) return true;
+  if (!is_number(x.cls) || n.has_over_64_bits) return true;
   const uint64_t greatest = low_mask(to.width - (to.has_sign() ? 1 : 0));
   const uint64_t limit = !x.negative ? greatest : to.has_sign() ? greatest + 1 : 0;
   return n.magnitude > limit;

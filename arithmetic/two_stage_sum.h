@@ -68,9 +68,8 @@ class OneTwoStageDot : public OneInstruction<Trace> {
   MMAFUZZ_HD Addend addend(bool c_is_operand, uint64_t code, const Partial& products, Seen& seen) const {
     const FormatFields& f = c_format(c_is_operand);
     Number c = read_operand(m_, f, code);
-    const bool is_special = c.cls == NumberClass::infinity || c.cls == NumberClass::nan;
     // D31: such a c is read with the exponent -1 and dropped like any c that is too small.
-    const bool is_dropped = is_special && m_.c_special == CSpecial::reads_minus_one && !seen.specials.any() &&
+    const bool is_dropped = !is_number(c.cls) && m_.c_special == CSpecial::reads_minus_one && !seen.specials.any() &&
                             -1 < larger(products.greatest, -1) - (m_.fraction_bits + 1);
     if (is_dropped) c = Number{};
     seen.specials.add(c.cls, c.negative);

@@ -14,9 +14,7 @@ std::string dot(const char* accumulator, int k) {
   return std::string("dot a=fp16 b=fp16 c=") + accumulator + " d=" + accumulator + " k=" + std::to_string(k);
 }
 
-Exact product(const DotOperands& in, int i) {
-  return exact_product(to_exact(decode(fp16_fields, in.a[i])), to_exact(decode(fp16_fields, in.b[i])));
-}
+Exact product(const DotOperands& in, int i) { return exact_product(fp16_fields, in.a[i], fp16_fields, in.b[i]); }
 
 bool no_condition(const Op&, const DotOperands&) { return true; }
 

@@ -36,8 +36,7 @@ constexpr int lengths[] = {4, 16, 64, 128, 256, 1024, 4096, 16384, 65536};
 
 /// The fp64 encoding of digit * 2^(1 - width): a number whose first digit is `digit` in a row of numbers below 2^1.
 uint64_t encoding_of(int digit, int width) {
-  const FormatFields f = ieee_fields(11, 52);
-  return round_once(f, digit < 0, static_cast<uint64_t>(digit < 0 ? -digit : digit), 1 - width).encoding;
+  return round_once(fp64_fields, digit < 0, magnitude_of(digit), 1 - width).encoding;
 }
 
 /// A product of one element of length k.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "core/op.h"
@@ -80,7 +81,8 @@ class Column {
 class Batch {
  public:
   Batch() = default;
-  explicit Batch(const Op& op);
+  /// All encodings of the cases are 0.
+  explicit Batch(const Op& op, size_t cases = 0);
 
   const Op& op() const { return op_; }
   size_t size() const { return size_; }
@@ -95,6 +97,8 @@ class Batch {
   const Column& scale_a() const { return inputs_[3]; }
   const Column& scale_b() const { return inputs_[4]; }
 
+  /// The encodings of a case, one column after the other: equal for cases that are the same.
+  std::string bytes_of(size_t index) const;
   /// Appends case `index` of another batch of the same op.
   void append(const Batch& other, size_t index);
   /// A copy of the cases first .. first + count - 1.
@@ -105,6 +109,16 @@ class Batch {
   size_t size_ = 0;
   std::vector<Column> inputs_;
 };
+
+/// Copies case `from` of one batch over case `to` of another batch of the same op, or of the same batch.
+void copy_case(const Batch& source, size_t from, Batch& target, size_t to);
+
+/// Exchanges two elements of case `index`.
+inline void swap_elements(Column& column, size_t index, int x, int y) {
+  const uint64_t at_x = column.get(index, x);
+  column.set(index, x, column.get(index, y));
+  column.set(index, y, at_x);
+}
 
 /// Results of one run, one entry per case. A result is meaningless where has_answer() is false.
 struct Outcomes {

@@ -7,6 +7,12 @@
 
 namespace mmafuzz {
 
+/// The tensor's scale of a case, the last input; 1 where the op has none.
+inline Number tensor_scale_of(const Batch& batch, size_t index) {
+  const Op& op = batch.op();
+  return op.has_tensor_scale() ? decode(op.scale_b.fields(), batch.inputs().back().get(index)) : one_as_number();
+}
+
 /// Quantizes the cases of a batch of one op. A block's scale follows from amax, the greatest magnitude among its
 /// finite numbers.
 class QuantizedBlock {
@@ -39,14 +45,13 @@ class QuantizedBlock {
   /// greatest number of a format without NaN.
   bool load(const Batch& batch, size_t index) {
     const FormatFields &source = op_.a.fields(), &scale = op_.scale_a.fields();
-    const auto is_finite = [](const Number& n) { return n.cls == NumberClass::zero || n.cls == NumberClass::finite; };
     Number amax;
     bool special = false;
     uint64_t greatest = 0;
     for (int i = 0; i < op_.k; ++i) {
       const uint64_t encoding = batch.inputs()[0].get(index, i);
       const Number x = decode(source, encoding);
-      if (!is_finite(x)) {
+      if (!is_number(x.cls)) {
         special = true;
         continue;
       }
@@ -56,8 +61,7 @@ class QuantizedBlock {
       amax = x;
       amax.negative = false;
     }
-    tensor_ = one_as_number();
-    if (op_.has_tensor_scale()) tensor_ = decode(op_.scale_b.fields(), batch.inputs()[1].get(index));
+    tensor_ = tensor_scale_of(batch, index);
     const bool usable = tensor_.cls == NumberClass::finite && !tensor_.negative;
     if (!usable || (special && rule_.specials == BlockSpecials::nan_scale)) {
       scale_code_ = scale.has_nan() ? scale.encode_nan() : scale.encode_greatest(false);
@@ -85,8 +89,7 @@ class QuantizedBlock {
 inline void dequantize_case(const Batch& batch, size_t index, Column& results) {
   const Op& op = batch.op();
   const Number scale = decode(op.scale_a.fields(), batch.inputs()[1].get(index));
-  const Number tensor =
-      op.has_tensor_scale() ? decode(op.scale_b.fields(), batch.inputs()[2].get(index)) : one_as_number();
+  const Number tensor = tensor_scale_of(batch, index);
   const RoundingRule rule = op.rounding_rule();
   for (int i = 0; i < op.k; ++i)
     results.set(index, i,

@@ -135,11 +135,9 @@ ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t
   const FormatFields& d = op.result_format(element).fields();
   if (plain_exponent_field(d, x) && plain_exponent_field(d, y)) return ValueClass::normal;  // the frequent case
   const Number r[2] = {decode(d, x), decode(d, y)};
-  const auto any = [&](auto test) { return test(r[0]) || test(r[1]); };
-  if (any([](const Number& n) { return n.cls == NumberClass::infinity || n.cls == NumberClass::nan; }))
-    return ValueClass::overflow;
+  if (!is_number(r[0].cls) || !is_number(r[1].cls)) return ValueClass::overflow;
   if (r[0].cls == NumberClass::zero && r[1].cls == NumberClass::zero && x != y) return ValueClass::zero_sign;
-  if (any([](const Number& n) { return n.subnormal; })) return ValueClass::subnormal;
+  if (r[0].subnormal || r[1].subnormal) return ValueClass::subnormal;
   return ValueClass::normal;
 }
 

@@ -95,24 +95,4 @@ std::vector<std::string> Registry::nearest(const std::string& name, size_t count
   return names;
 }
 
-uint64_t run_one_dot(const Unit& unit, const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b,
-                     uint64_t c, const std::vector<uint64_t>& scale_a, const std::vector<uint64_t>& scale_b) {
-  Batch batch(op);
-  batch.resize(1);
-  const auto fill = [&](size_t column, const std::vector<uint64_t>& values) {
-    for (size_t i = 0; i < values.size() && i < size_t(batch.inputs()[column].count()); ++i)
-      batch.inputs()[column].set(0, static_cast<int>(i), values[i]);
-  };
-  fill(0, a);
-  fill(1, b);
-  fill(2, {c});
-  if (op.has_scales()) {
-    fill(3, scale_a);
-    fill(4, scale_b);
-  }
-  Outcomes outcomes;
-  unit.run(batch, outcomes);
-  return outcomes.results.get(0);
-}
-
 }  // namespace mmafuzz

@@ -62,6 +62,12 @@ class Unit {
 
   /// Evaluates every case of the batch (whose op is the bound one) into outcomes, resized to fit.
   virtual void run(const Batch& batch, Outcomes& outcomes) const = 0;
+  /// The same, into fresh outcomes.
+  Outcomes outcomes_of(const Batch& batch) const {
+    Outcomes outcomes;
+    run(batch, outcomes);
+    return outcomes;
+  }
 
   /// The row of a model or twin, for explanations, causes and coverage; nullptr for every other unit.
   virtual const DotModel* model() const { return nullptr; }
@@ -146,9 +152,5 @@ class Family {
     return bind(name, op);
   }
 };
-
-/// The result of a unit on one dot whose operands are encodings (for tests and tools). a and b have op.k entries.
-uint64_t run_one_dot(const Unit& unit, const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b,
-                     uint64_t c, const std::vector<uint64_t>& scale_a = {}, const std::vector<uint64_t>& scale_b = {});
 
 }  // namespace mmafuzz

@@ -115,8 +115,7 @@ void NumberTarget::compare(Field& field, size_t focus) {
   const bool dots = field.comparison.op().kind == OpKind::dot;
   if (dots && inputs_ % bound_share != 0) return;
   const Batch cases = dots ? field.batch.part(0) : field.batch;
-  Outcomes base;
-  field.comparison.units()[unit]->run(cases, base);
+  const Outcomes base = field.comparison.units()[unit]->outcomes_of(cases);
   for (const BoundProperty& property : field.comparison.properties_of(unit))
     property.check(cases, base, [&](Divergence d, uint64_t count) { report(std::move(d), count); });
 }
@@ -124,8 +123,7 @@ void NumberTarget::compare(Field& field, size_t focus) {
 /// Checks the properties that the row selects on the focus unit's results.
 void NumberTarget::relate(Field& field, size_t focus) {
   const size_t unit = field.focuses[focus].unit;
-  Outcomes base;
-  field.comparison.units()[unit]->run(field.batch, base);
+  const Outcomes base = field.comparison.units()[unit]->outcomes_of(field.batch);
   field.seen.answers[field.comparison.units()[unit]->name()].add(base);
   field.comparison.examine_properties(
       field.batch, base, unit, field.turn, [&](Divergence d, uint64_t count) { report(std::move(d), count); },

@@ -32,8 +32,7 @@ bool Asker::answers(const Batch& batch, Outcomes& outcomes) {
     if (batch.op() == op_) {
       unit_.run(batch, outcomes);
     } else {
-      Batch of_unit(op_);
-      of_unit.resize(batch.size());
+      Batch of_unit(op_, batch.size());
       of_unit.inputs() = batch.inputs();
       unit_.run(of_unit, outcomes);
     }

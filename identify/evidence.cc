@@ -5,17 +5,6 @@
 #include "arithmetic/evaluate_dot.h"
 
 namespace mmafuzz {
-namespace {
-
-std::string key_of_case(const Batch& batch, size_t index) {
-  std::string key;
-  for (const Column& column : batch.inputs())
-    key.append(reinterpret_cast<const char*>(column.data()) + index * column.stride(), column.stride());
-  return key;
-}
-
-}  // namespace
-
 DotCases::DotCases(const Op& op) : op_(op), stride_(size_t(2 * op.k + 1 + 2 * op.scales())) {}
 
 void DotCases::add(const Batch& batch, size_t index) {
@@ -49,8 +38,7 @@ void DotCases::pack(size_t index, Batch& batch, size_t to) const {
 }
 
 Batch DotCases::one(size_t index) const {
-  Batch batch(op_);
-  batch.resize(1);
+  Batch batch(op_, 1);
   pack(index, batch, 0);
   return batch;
 }
@@ -73,7 +61,7 @@ uint64_t ResultsOfRow::at(size_t place) {
 }
 
 void Evidence::add(const Batch& batch, size_t index, uint64_t answer, size_t question) {
-  const auto [at, is_new] = known_.try_emplace(key_of_case(batch, index), size());
+  const auto [at, is_new] = known_.try_emplace(batch.bytes_of(index), size());
   if (!is_new) {
     if (!same_result(op(), answers_[at->second], answer)) two_answers_ = {at->second, answer};
     return;

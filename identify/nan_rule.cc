@@ -104,7 +104,7 @@ Questions nan_questions(const Op& op) {
   };
   const Place places[] = {{0, 0}, {0, op.k - 1}, {1, 0}, {1, op.k - 1}, {2, 0}};
   const auto nan = [&](size_t place) {
-    const FormatFields& f = (places[place].column == 0 ? op.a : places[place].column == 1 ? op.b : op.c).fields();
+    const FormatFields& f = op.input_format(places[place].column).fields();
     if (!f.has_nan()) return f.encode_zero(false);
     const bool has_payloads = f.has_infinity() && f.fraction_bits > 2;
     return f.encode_nan() ^ (has_payloads ? f.in_container(place % 3) : 0) ^ (place % 2 ? travelling_sign(f) : 0);

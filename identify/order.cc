@@ -56,11 +56,9 @@ class PairQuestions {
     std::vector<int> all;
     for (size_t done = 0; done < pairs.size(); done += at_once_) {
       const size_t n = std::min(at_once_, pairs.size() - done);
-      Batch batch(op_);
-      batch.resize(n);
+      Batch batch(op_, n);
       for (size_t i = 0; i < n; ++i) fill(batch, i, pairs[done + i]);
-      Outcomes outcomes;
-      unit_.run(batch, outcomes);
+      const Outcomes outcomes = unit_.outcomes_of(batch);
       for (size_t i = 0; i < n; ++i) all.push_back(size_of(outcomes, i));
       if (at_once_ == 1) ++counts_.rounds;
     }
@@ -352,8 +350,7 @@ void find_fused(const Unit& unit, SummationTree& tree, RevealedOrder& result) {
       nodes.push_back(node.children[i]);
     }
   }
-  Outcomes outcomes;
-  unit.run(batch, outcomes);
+  const Outcomes outcomes = unit.outcomes_of(batch);
   result.fused_questions += batch.size();
   ++result.rounds;
   const FormatFields& d = op.d.fields();

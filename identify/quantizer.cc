@@ -72,11 +72,10 @@ struct Scales {
   uint64_t scale_code, tensor_code;
 
   Scales(const Op& op, uint64_t code, const Batch& batch, size_t i)
-      : scale(decode(op.scale_a.fields(), code)), tensor(one_as_number()), scale_code(code), tensor_code(0) {
-    if (!op.has_tensor_scale()) return;
-    tensor_code = batch.inputs()[1].get(i);
-    tensor = decode(op.scale_b.fields(), tensor_code);
-  }
+      : scale(decode(op.scale_a.fields(), code)),
+        tensor(tensor_scale_of(batch, i)),
+        scale_code(code),
+        tensor_code(op.has_tensor_scale() ? batch.inputs()[1].get(i) : 0) {}
 };
 
 /// A reading of the codes, under the unit's own scale.
@@ -311,8 +310,7 @@ class Asking {
  private:
   /// Asks the unit, and keeps the blocks with its answers.
   void ask(const Batch& more) {
-    Outcomes outcomes;
-    unit_.run(more, outcomes);
+    const Outcomes outcomes = unit_.outcomes_of(more);
     const size_t first = cases_.size();
     for (size_t i = 0; i < more.size(); ++i) cases_.append(more, i);
     if (first == 0) outcomes_.results = Column(op_.result().format, op_.result().count);
@@ -441,8 +439,7 @@ class Asking {
     return classes;
   }
   Batch empty_blocks(size_t count) const {
-    Batch blocks(op_);
-    blocks.resize(count);
+    Batch blocks(op_, count);
     for (size_t i = 0; i < count; ++i) {
       for (int lane = 0; lane < op_.k; ++lane) blocks.inputs()[0].set(i, lane, op_.a.fields().encode_zero(false));
       if (op_.has_tensor_scale()) blocks.inputs()[1].set(i, 0, encode_near(op_.scale_b.fields(), false, 0, 0));
@@ -588,7 +585,7 @@ class Asking {
     bool has_finite = false, has_normal = false, has_greatest = false, has_small_tensor = false;
     for (int lane = 0; lane < op_.k; ++lane) {
       const Number x = decode(from, cases_.inputs()[0].get(i, lane));
-      if (x.cls == NumberClass::infinity || x.cls == NumberClass::nan) return BlockKind::special;
+      if (!is_number(x.cls)) return BlockKind::special;
       has_finite |= x.cls == NumberClass::finite;
       has_greatest |= x.cls == NumberClass::finite && x.scale_exponent == from.emax();
       has_normal |= x.cls == NumberClass::finite && !x.subnormal;

@@ -95,8 +95,7 @@ std::optional<Batch> Separator::targeted(const DotModel& other) {
   const Op& op = evidence_.op();
   const auto made = [&](const DotModel& row, size_t count) {
     const TargetedCases cases(op, row, seed_);
-    Batch batch(op);
-    batch.resize(count);
+    Batch batch(op, count);
     for (size_t i = 0; i < count; ++i) cases.make(i, batch, i);
     return batch;
   };

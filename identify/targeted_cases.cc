@@ -197,7 +197,7 @@ class TargetedDraw {
       c_fraction &= ~low_mask(below);
     s_.set_c(encode_near(s_.fc, negative, top, c_fraction));
     const int64_t of_c = aligned_term(to_exact(decode(s_.fc, s_.c())), unit);
-    const int64_t magnitude = of_c < 0 ? -of_c : of_c;
+    const auto magnitude = static_cast<int64_t>(magnitude_of(of_c));
     int64_t rest = static_cast<int64_t>(rng_.next() & low_mask(rng_.between(0, std::min(kept_bits_ + 2, 40))));
     if (rng_.one_in(4)) rest = -rest;
     const int64_t about = std::max<int64_t>(magnitude + rest, 0);
@@ -286,7 +286,7 @@ class TargetedDraw {
     if (!op_.has_scales() || p.cls != NumberClass::finite) return p;
     const int at = lane / op_.scale_block;
     for (const size_t column : {size_t{3}, size_t{4}}) {
-      const Number scale = decode(column == 3 ? op_.scale_a.fields() : op_.scale_b.fields(), s_.scale(column, at));
+      const Number scale = decode(op_.input_format(column).fields(), s_.scale(column, at));
       if (scale.cls != NumberClass::finite) return Exact{};
       p.significand = p.significand * scale.significand;
       p.exponent += scale.exponent;

@@ -87,8 +87,7 @@ Verification::Result Verification::walk_part(size_t part, uint64_t count) {
   uint64_t& walked = verified_.walks[part].walked;
   for (const uint64_t end = walked + count; walked < end;) {
     const size_t size = std::min<uint64_t>(next_size(), end - walked);
-    Batch batch(asked_.op());
-    batch.resize(size);
+    Batch batch(asked_.op(), size);
     for (size_t i = 0; i < size; ++i) {
       const uint64_t n = walked + i;
       walks_.make(n / walk.length * walks_.length() + walk.first + n % walk.length, batch, i);

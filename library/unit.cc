@@ -117,8 +117,7 @@ const std::string& Unit::op() const { return content_->op; }
 Results Unit::run(const Batch& batch) const {
   if (batch.op() != op()) throw Error(name() + " is of the op '" + op() + "', the batch of '" + batch.op() + "'");
   return guarded([&] {
-    Outcomes outcomes;
-    content_->unit->run(Access::content(batch).cases, outcomes);
+    const Outcomes outcomes = content_->unit->outcomes_of(Access::content(batch).cases);
     Results results;
     results.count = batch.result().count;
     results.flags = outcomes.flags;

@@ -119,8 +119,7 @@ ResidueSums ask_residue_sums(Solvers& solvers, const std::string& unit, const In
   }
   // The unit's dots are chained over found.products greatest products, then over one more: the least square of a factor
   // with which the sum is not exact.
-  Batch one(op);
-  one.resize(1);
+  Batch one(op, 1);
   const FormatFields& f = op.a.fields();
   const auto code = [&](int64_t x) {
     return f.integer ? static_cast<uint64_t>(x) & f.container_mask()

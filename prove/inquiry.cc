@@ -41,8 +41,7 @@ Subject subject(const std::string& name, const Op& op) {
 }
 
 std::string result_of(const Unit& unit, const Batch& batch) {
-  Outcomes outcomes;
-  unit.run(batch, outcomes);
+  const Outcomes outcomes = unit.outcomes_of(batch);
   return to_hex(batch.op().d, outcomes.results.get(0));
 }
 
@@ -108,8 +107,7 @@ namespace {
 
 /// Product i of a case.
 Exact exact_product_of(const Batch& of, int i) {
-  return exact_product(to_exact(mmafuzz::decode(of.op().a.fields(), of.a().get(0, i))),
-                       to_exact(mmafuzz::decode(of.op().b.fields(), of.b().get(0, i))));
+  return exact_product(of.op().a.fields(), of.a().get(0, i), of.op().b.fields(), of.b().get(0, i));
 }
 
 /// Replays a witness whose changed case the solver chose: other factors of the same products.
@@ -131,8 +129,7 @@ void replay_changed(Reply& reply, const Subject& u) {
 BoundProperty::Verdict replay(Reply& reply, const Property& property, const Subject& u) {
   const Result<BoundProperty> bound = BoundProperty::bind(property, *u.unit, reply.op, registry());
   if (!bound) throw BadInput(bound.refusal().reason);
-  Outcomes base;
-  u.unit->run(reply.witness, base);
+  const Outcomes base = u.unit->outcomes_of(reply.witness);
   std::vector<BoundProperty::Verdict> verdicts;
   bound->judge(reply.witness, base, verdicts);
   reply.results = {to_hex(reply.op.d, verdicts.at(0).first) + " on the case",

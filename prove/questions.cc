@@ -444,8 +444,7 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
 }
 
 Batch case_of(const CaseQuestion& q, const Operands& operands, const Proof& proof) {
-  Batch batch(q.op);
-  batch.resize(1);
+  Batch batch(q.op, 1);
   std::vector<uint64_t> values, fields;
   for (const Expression& v : q.question.variables) {
     const auto value = proof.witness.find(v.table().name(v.table().node(v)));

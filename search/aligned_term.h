@@ -29,7 +29,7 @@ inline uint64_t encode_units(const FormatFields& f, int64_t units, int last) {
   Exact value;
   value.cls = NumberClass::finite;
   value.negative = units < 0;
-  value.significand = units < 0 ? 0 - static_cast<uint64_t>(units) : static_cast<uint64_t>(units);
+  value.significand = magnitude_of(units);
   value.exponent = last;
   return round_exact(f, value, {.rounding = Rounding::toward_zero, .overflow = Overflow::saturate}).encoding;
 }

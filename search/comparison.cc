@@ -156,8 +156,7 @@ void Comparison::check_contracts(const Batch& batch, const std::vector<Outcomes>
   const auto report = [&](Divergence d, uint64_t cases) { findings.add(std::move(d), cases); };
   for (const Contract& contract : contracts_) {
     const Batch& cases = contract.slow ? sample : batch;
-    Outcomes expected;
-    contract.reference->run(cases, expected);
+    const Outcomes expected = contract.reference->outcomes_of(cases);
     findings.answers[contract.reference->name()].add(expected);
     findings.compared += compare_units("equals_model", Severity::contract, cases, units_[contract.unit]->name(),
                                        (contract.slow ? sampled : outcomes)[contract.unit], contract.reference->name(),
@@ -250,8 +249,7 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
       // One case of some batches, picked by a hash, so that over all contracts about one case in slow_share is checked.
       if ((round + i) % (slow_share * contracts_.size() / batch.size() + 1) != 0) continue;
       const Batch sample = batch.part(static_cast<size_t>(round * 2654435761u % batch.size()));
-      Outcomes sampled;
-      units_[contract.unit]->run(sample, sampled);
+      const Outcomes sampled = units_[contract.unit]->outcomes_of(sample);
       contract.reference->run(sample, computed);
       seen.answers[second].add(computed);
       SpecialOperands operands(sample);
@@ -334,8 +332,7 @@ void Comparison::confirm(const Divergence& d) const {
   if (!referee_ || d.key.property != "equal") return;
   for (size_t i = 0; i < d.key.units.size(); ++i) {
     if (d.key.units[i] != "exact") continue;
-    Outcomes referee;
-    referee_->run(d.cases, referee);
+    const Outcomes referee = referee_->outcomes_of(d.cases);
     if (referee.results.get(0, d.element) != d.results[i])
       throw Contradiction("the exact fast path and MPFR disagree on '" + to_text(d.cases.op()) +
                           "': " + case_line(d.cases, 0));

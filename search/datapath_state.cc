@@ -119,7 +119,7 @@ class DatapathState::Trace {
     if (greatest == no_exponent) return;
     set(Kind::lost, lost);
     if (!aligned || !step.aligned) return note_result(step, greatest);
-    const uint64_t magnitude = step.sum < 0 ? 0 - static_cast<uint64_t>(step.sum) : static_cast<uint64_t>(step.sum);
+    const uint64_t magnitude = magnitude_of(step.sum);
     note_size(magnitude == 0, bit_length(magnitude) - 1 + step.unit_exponent - greatest);
     note_rounding(step, bins::remainder_class(magnitude, step.rounded.quantum - step.unit_exponent));
   }
@@ -127,7 +127,7 @@ class DatapathState::Trace {
   void note_operation(const Step& step) {
     const bool fma = step.kind == Step::Kind::ieee_fma;
     for (int i = 0; i < step.count; ++i)
-      if (step.addend[i].cls == NumberClass::nan || step.addend[i].cls == NumberClass::infinity) return;
+      if (!is_number(step.addend[i].cls)) return;
     const Addend &x = step.addend[0], &factor = step.addend[1], &added = step.addend[fma ? 2 : 1];
     const bool first_zero = x.significand == 0 || (fma && factor.significand == 0),
                second_zero = added.significand == 0;
@@ -145,7 +145,7 @@ class DatapathState::Trace {
   void note_result(const Step& step, int greatest) {
     const FormatFields f = step_format(state_.model_);
     const Number d = decode(f, step.result);
-    if (d.cls == NumberClass::infinity || d.cls == NumberClass::nan) return;
+    if (!is_number(d.cls)) return;
     note_size(d.cls == NumberClass::zero, d.exponent + bit_length(d.significand) - 1 - greatest);
     note_rounding(step, bins::remainder_class(step.rounded.guard, step.rounded.sticky));
   }

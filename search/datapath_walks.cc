@@ -149,7 +149,7 @@ bool make_leading(WalkCase& s, int64_t target, int length) {
     s.set_b(lane(i + 1), s.b(lane(i)));
   }
   const int bits = std::min(s.fa.fraction_bits + 1, length);
-  const auto magnitude = static_cast<uint64_t>(target < 0 ? -target : target);
+  const uint64_t magnitude = magnitude_of(target);
   const uint64_t high = magnitude >> (length - bits) << (s.fa.fraction_bits + 1 - bits);
   s.set_product(lane(0), target < 0, top - s.kept_bits + length - 1, high & s.fa.fraction_mask(), 0);
   return s.solve_c(target, first, lanes, top);
@@ -338,7 +338,7 @@ void DatapathWalks::add_conversion_parts() {
         const uint64_t code =
             all ? number : number / patterns->size() << to.fraction_bits | (*patterns)[number % patterns->size()];
         const Number target = decode(to, to.in_container(code));
-        if (target.cls == NumberClass::nan || target.cls == NumberClass::infinity) {
+        if (!is_number(target.cls)) {
           const uint64_t source =
               target.cls == NumberClass::nan ? from.encode_nan() : from.encode_infinity(target.negative);
           return batch.inputs()[0].set(index, 0, source & from.container_mask());

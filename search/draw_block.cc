@@ -17,10 +17,6 @@ uint64_t encoding_near(const FormatFields& f, uint64_t significand, int exponent
 }
 
 /// The scale of the whole tensor for case `index`; 1 where the op has none.
-Number tensor_scale_of(const Op& op, const Batch& batch, size_t index) {
-  return op.has_tensor_scale() ? decode(op.scale_b.fields(), batch.inputs()[1].get(index)) : one_as_number();
-}
-
 /// Magnitude number `boundary` / 2 of a format, or for odd numbers the middle above it.
 Number boundary_of(const FormatFields& element, uint64_t boundary) {
   Number n;
@@ -87,12 +83,11 @@ void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int m
   Op of_one = op;
   of_one.k = 1;
   of_one.via = Format();
-  Batch block(of_one);
-  block.resize(1);
+  Batch block(of_one, 1);
   block.inputs()[0].set(0, 0, amax);
   if (op.has_tensor_scale()) block.inputs()[1].set(0, 0, batch.inputs()[1].get(index));
   const Number scale = decode(op.scale_a.fields(), QuantizedBlock(of_one).scale(block, 0));
-  const Number tensor = tensor_scale_of(op, batch, index);
+  const Number tensor = tensor_scale_of(batch, index);
   if (scale.cls != NumberClass::finite || tensor.cls != NumberClass::finite) return;
   for (int lane = 0, n = 0; lane < op.k; ++lane) {
     if (lane == kept) continue;
@@ -144,7 +139,7 @@ void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
     default: {
       const uint64_t step = rng.next() % steps.count();
       const int moved = rng.between(-1, 1);
-      const Number tensor = tensor_scale_of(op, batch, index);
+      const Number tensor = tensor_scale_of(batch, index);
       amax = steps.at(step, moved, tensor.cls == NumberClass::finite ? tensor : one_as_number());
     }
   }

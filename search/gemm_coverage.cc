@@ -98,7 +98,7 @@ void GemmCoverage::read(const Batch& batch, size_t index) {
 int GemmCoverage::width_of(int side) const { return side == 0 ? slicing_.widths.a : slicing_.widths.b; }
 
 int GemmCoverage::slices_of(int side) const {
-  return usual_slices(slicing_, width_of(side), (side == 0 ? op_.a : op_.b).fields().precision());
+  return usual_slices(slicing_, width_of(side), op_.input_format(size_t(side)).fields().precision());
 }
 
 void GemmCoverage::describe(int side, Line& line) const {

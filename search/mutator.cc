@@ -171,7 +171,7 @@ class DotMoves {
   void cancel() {
     const int i = any_product();
     if (rng_.one_in(2)) {
-      Exact p = exact_product(to_exact(decode(fa_, a(i))), to_exact(decode(fb_, b(i))));
+      Exact p = exact_product(fa_, a(i), fb_, b(i));
       if (p.cls != NumberClass::finite) return;
       p.negative = !p.negative;
       uint64_t value =
@@ -282,7 +282,7 @@ class DotMoves {
   }
   void change_scale() {
     const size_t column = rng_.one_in(2) ? 3 : 4;
-    const FormatFields& f = column == 3 ? op_.scale_a.fields() : op_.scale_b.fields();
+    const FormatFields& f = op_.input_format(column).fields();
     const int i = rng_.between(0, op_.scales() - 1);
     uint64_t scale = batch_.inputs()[column].get(index_, i);
     switch (rng_.below(8)) {
@@ -397,8 +397,8 @@ class DotMoves {
     if (top == no_exponent) return step_ulp();
     int64_t sum = 0;
     for (int i = 0; i < block; ++i) {
-      const Exact p = exact_product(to_exact(decode(fa_, a(i))), to_exact(decode(fb_, b(i))));
-      if (p.cls == NumberClass::nan || p.cls == NumberClass::infinity) return step_ulp();
+      const Exact p = exact_product(fa_, a(i), fb_, b(i));
+      if (!is_number(p.cls)) return step_ulp();
       if (p.cls == NumberClass::finite) sum += aligned_term(p, top - f);
     }
     int64_t target = int64_t{1} << rng_.below(static_cast<uint32_t>(std::min(f + 4, max_aligned_bits)));
@@ -537,14 +537,6 @@ void Mutator::cross(Batch& batch, size_t index, const Batch& other, size_t other
     const uint64_t taken = has_pairs && column < 2 ? pairs : rng.next();
     for (int i = 0; i < values.count(); ++i)
       if (taken >> (i & 63) & 1) values.set(index, i, other.inputs()[column].get(other_index, i));
-  }
-}
-
-void copy_case(const Batch& source, size_t from, Batch& target, size_t to) {
-  for (size_t column = 0; column < source.inputs().size(); ++column) {
-    const Column& values = source.inputs()[column];
-    std::memcpy(target.inputs()[column].data() + to * values.stride(), values.data() + from * values.stride(),
-                values.stride());
   }
 }
 

@@ -56,14 +56,4 @@ class Mutator {
   std::vector<FormatFields> formats_;
 };
 
-/// Exchanges two elements of case `index`.
-inline void swap_elements(Column& column, size_t index, int x, int y) {
-  const uint64_t at_x = column.get(index, x);
-  column.set(index, x, column.get(index, y));
-  column.set(index, y, at_x);
-}
-
-/// Copies case `from` of one batch over case `to` of another batch of the same op, or of the same batch.
-void copy_case(const Batch& source, size_t from, Batch& target, size_t to);
-
 }  // namespace mmafuzz

@@ -109,8 +109,7 @@ class DotDraw {
       case 3:
       case 4: {  // minus one of the products, perhaps one ulp off: cancels to a chosen depth
         const int i = rng_.between(0, op_.k - 1);
-        Exact p =
-            exact_product(to_exact(decode(a_, batch.a().get(index, i))), to_exact(decode(b_, batch.b().get(index, i))));
+        Exact p = exact_product(a_, batch.a().get(index, i), b_, batch.b().get(index, i));
         if (p.cls != NumberClass::finite) return c_.encode_zero(false);
         p.negative = !p.negative;
         const uint64_t c = round_exact(c_, p, {.overflow = Overflow::saturate}).encoding;
@@ -139,7 +138,7 @@ class DotDraw {
                          : end == 1 ? op_.d.fields().emax() - rng_.between(-1, 6)
                                     : 0;
     for (size_t column : {size_t{3}, size_t{4}}) {
-      const FormatFields& f = column == 3 ? op_.scale_a.fields() : op_.scale_b.fields();
+      const FormatFields& f = op_.input_format(column).fields();
       for (int i = 0; i < op_.scales(); ++i) {
         const uint64_t fraction = draw_fraction(f, rng_);
         const int exponent = rng_.between(-6, 6);
@@ -187,7 +186,7 @@ void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
     x[1] = (x[0] ^ sign) + (static_cast<uint64_t>(int64_t{rng.between(-1, 1)}) << f.ignored_low_bits);
   }
   if (op.scalar == ScalarOperation::fma) {
-    const Exact product = exact_product(to_exact(decode(f, x[0])), to_exact(decode(f, x[1])));
+    const Exact product = exact_product(f, x[0], f, x[1]);
     if (product.cls == NumberClass::finite &&
         rng.one_in(2)) {  // near the negated product: cancellation and double rounding
       Exact negated = product;

@@ -96,7 +96,7 @@ class WalkCase {
   void unit_scales(const Op& op) {
     if (!op.has_scales()) return;
     for (const size_t column : {size_t{3}, size_t{4}}) {
-      const FormatFields& f = column == 3 ? op.scale_a.fields() : op.scale_b.fields();
+      const FormatFields& f = op.input_format(column).fields();
       for (int i = 0; i < op.scales(); ++i) set_scale(column, i, encode_near(f, false, 0, 0));
     }
   }
@@ -116,7 +116,7 @@ class WalkCase {
   void set_scale(size_t column, int i, uint64_t encoding) { batch_.inputs()[column].set(index_, i, encoding); }
 
   /// The exact product of a lane, without scales.
-  Exact product(int lane) const { return exact_product(to_exact(decode(fa, a(lane))), to_exact(decode(fb, b(lane)))); }
+  Exact product(int lane) const { return exact_product(fa, a(lane), fb, b(lane)); }
 
   /// The sum of lanes first..end-1 as an aligning adder makes it without c, in units of 2^(top - kept_bits), where
   /// `top` is the greatest exponent.
@@ -133,7 +133,7 @@ class WalkCase {
   bool solve_c(int64_t target, int first, int lanes, int top) {
     const int64_t rest = target - aligned_sum(first, first + lanes, top);
     set_c(encode_units(fc, rest, top - kept_bits));
-    const auto magnitude = static_cast<uint64_t>(rest < 0 ? -rest : rest);
+    const uint64_t magnitude = magnitude_of(rest);
     const int width = static_cast<int>(std::bit_width(magnitude)),
               zeros_at_end = std::countr_zero(magnitude | (uint64_t{1} << 63));
     return width <= kept_bits + 1 && width - zeros_at_end <= fc.fraction_bits + 1;

@@ -35,8 +35,7 @@ std::vector<MadeWalk> made_walks(const Comparison& comparison, const GuidedSearc
 
 StatePairs walked_states(const Op& op, const DotModel& model, const std::vector<MadeWalk>& walks) {
   StatePairs states(op, model);
-  Batch batch(op);
-  batch.resize(1);
+  Batch batch(op, 1);
   for (const MadeWalk& walk : walks) {
     const DatapathWalks::Part& part = walk.walks->states();
     for (uint64_t n = 0; n < std::min(part.length, walk.cases); ++n) {

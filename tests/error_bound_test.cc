@@ -22,6 +22,7 @@
 #include "search/structured_generator.h"
 #include "tests/any_row.h"
 #include "tests/case_count.h"
+#include "tests/run_one_dot.h"
 #include "tests/test_names.h"
 
 namespace mmafuzz {

@@ -11,6 +11,7 @@
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 #include "tests/each_vector_target.h"
+#include "tests/run_one_dot.h"
 #include "tests/uniform_bits.h"
 #include "tests/test_names.h"
 

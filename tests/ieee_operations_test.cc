@@ -9,6 +9,7 @@
 #include "plan/registry.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/run_one_dot.h"
 
 namespace mmafuzz {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/unit.h"
 #include "plan/request.h"
+#include "tests/run_one_dot.h"
 
 namespace mmafuzz {
 

@@ -18,6 +18,7 @@
 #include "oracles/properties/properties.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/run_one_dot.h"
 
 namespace mmafuzz {
 namespace {

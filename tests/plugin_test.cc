@@ -16,6 +16,7 @@
 #include "plan/request.h"
 #include "plan/registry.h"
 #include "oracles/units/plugin_abi.h"
+#include "tests/run_one_dot.h"
 
 namespace mmafuzz {
 namespace {

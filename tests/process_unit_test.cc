@@ -17,6 +17,7 @@
 #include "search/focuses.h"
 #include "search/structured_generator.h"
 #include "oracles/properties/properties.h"
+#include "tests/run_one_dot.h"
 
 namespace mmafuzz {
 namespace {

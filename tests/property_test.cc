@@ -10,6 +10,7 @@
 #include "oracles/properties/properties.h"
 #include "core/function_unit.h"
 #include "search/structured_generator.h"
+#include "tests/run_one_dot.h"
 
 namespace mmafuzz {
 namespace {

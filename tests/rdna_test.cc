@@ -7,6 +7,7 @@
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "search/structured_generator.h"
+#include "tests/run_one_dot.h"
 
 namespace mmafuzz {
 namespace {

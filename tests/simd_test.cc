@@ -19,6 +19,7 @@
 #include "tests/any_row.h"
 #include "tests/case_count.h"
 #include "tests/each_vector_target.h"
+#include "tests/run_one_dot.h"
 #include "tests/uniform_bits.h"
 
 #if defined(__x86_64__)

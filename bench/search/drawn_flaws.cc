@@ -111,11 +111,11 @@ const FlawKind kinds[] = {
          int64_t sum = 0;
          for (int lane = 0; lane < block; ++lane) {
            const Exact p = v.product(lane);
-           if (p.cls == NumberClass::nan || p.cls == NumberClass::infinity) return false;
+           if (!is_number(p.cls)) return false;
            if (p.cls == NumberClass::finite) sum += aligned_term(p, top - kept);
          }
          const Exact c = to_exact(decode(v.fc, v.c()));
-         if (c.cls == NumberClass::nan || c.cls == NumberClass::infinity) return false;
+         if (!is_number(c.cls)) return false;
          if (c.cls == NumberClass::finite) sum += aligned_term(c, top - kept);
          return sum == target;
        });
@@ -211,7 +211,7 @@ const FlawKind kinds[] = {
          std::vector<Exact> live;
          for (int lane = 0; lane < v.k; ++lane) {
            const Exact p = v.product(lane);
-           if (p.cls == NumberClass::nan || p.cls == NumberClass::infinity) return false;
+           if (!is_number(p.cls)) return false;
            if (p.cls == NumberClass::finite) live.push_back(p);
            if (live.size() > 2) return false;
          }

@@ -41,7 +41,7 @@ struct DotView {
     const int x = exponent_of(fa, a(lane)), y = exponent_of(fb, b(lane));
     return x == none || y == none ? none : x + y;
   }
-  Exact product(int lane) const { return exact_product(to_exact(decode(fa, a(lane))), to_exact(decode(fb, b(lane)))); }
+  Exact product(int lane) const { return exact_product(fa, a(lane), fb, b(lane)); }
   int greatest() const {
     int best = none;
     for (int lane = 0; lane <= k; ++lane) best = std::max(best, exponent(lane));

@@ -36,7 +36,6 @@ class SlicedProduct {
   Number number_a(int i, int l) const { return decode(op.a.fields(), code_a(i, l)); }
   Number number_b(int l, int j) const { return decode(op.b.fields(), code_b(l, j)); }
   Number number_c(int i, int j) const { return decode(op.c.fields(), operands.c[size_t(i * op.n + j)]); }
-  static bool is_number(const Number& x) { return x.cls == NumberClass::finite || x.cls == NumberClass::zero; }
   static bool is_live(const Number& x) { return x.cls == NumberClass::finite; }
 
   /// The number of slices that a row (or column) needs beyond those of a single number.
@@ -79,10 +78,10 @@ class SlicedProduct {
   /// Whether all factors of element (i, j) but those of product `at` are finite; -1: all.
   bool has_numbers_but_at(int at, int i, int j) const {
     for (int l = 0; l < op.k; ++l)
-      if (l != at && (!is_number(number_a(i, l)) || !is_number(number_b(l, j)))) return false;
+      if (l != at && (!is_number(number_a(i, l).cls) || !is_number(number_b(l, j).cls))) return false;
     return true;
   }
-  bool is_finite(int i, int j) const { return has_numbers_but_at(-1, i, j) && is_number(number_c(i, j)); }
+  bool is_finite(int i, int j) const { return has_numbers_but_at(-1, i, j) && is_number(number_c(i, j).cls); }
   /// An element of a * b + c, rounded once; all its operands must be finite.
   Rounded rounded(int i, int j) const {
     gemm::ExactSum sum;

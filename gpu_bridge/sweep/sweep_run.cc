@@ -69,8 +69,7 @@ void SweepRun::report_contradiction(const SweepRequest& request, uint64_t number
   const int cell = static_cast<int>(number % cells);
   const sweep::Cell operands(one, buffers.view(), one.first_tile, cell);
   sweep::trace_cell(request.model, operands.in, sink);
-  Batch batch(op_);
-  batch.resize(1);
+  Batch batch(op_, 1);
   put(dot_at(one, buffers.view(), one.first_tile, cell), batch, 0);
   throw Contradiction("the trace of dot " + std::to_string(number) + " of " + unit_.name() + " contradicts itself: " +
                       (sink.text.empty() ? "on the device, not on the host" : sink.text) + ": " + case_line(batch, 0));
@@ -121,8 +120,7 @@ void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) 
   request.tiles = 1;
   TileBuffers buffers = generate_tiles(request, parents_);
   const size_t cells = static_cast<size_t>(request.shape.cells());
-  Batch batch(op_);
-  batch.resize(cells);
+  Batch batch(op_, cells);
   std::vector<SweepDot> dots;
   std::vector<uint64_t> expected;
   // Consecutive cases share tiles again. If they were cells of one row, their equal rows would hide a fault that
@@ -134,8 +132,7 @@ void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) 
     dots.push_back(dot_at(request, buffers.view(), found.tile, static_cast<int>(cell)));
     put(dots.back(), batch, place_of(cell));
   }
-  Outcomes outcomes;
-  unit_.run(batch, outcomes);
+  const Outcomes outcomes = unit_.outcomes_of(batch);
   for (size_t cell = 0; cell < cells; ++cell) {
     if (!outcomes.has_answer(place_of(cell))) {
       ++unanswered_dots_;

@@ -119,7 +119,7 @@ bool ExactDotSimd::run(const Batch& batch, Column& results) const {
 }
 
 uint64_t ExactDotSimd::finish(double odd) const {
-  return round_any(d_, to_exact(decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(odd))), rule_).encoding;
+  return round_any(d_, to_exact(decode(fp64_fields, std::bit_cast<uint64_t>(odd))), rule_).encoding;
 }
 
 }  // namespace exact

@@ -82,15 +82,13 @@ ExactProduct::ExactProduct(const Registry& registry, const Batch& product)
 ExactProduct::Matrix ExactProduct::exact(const Matrix& a, const Matrix& b, const Matrix& c) const {
   Op op = product_.op();
   op.a = op.b = op.c = op.d = format("fp64");
-  Batch batch(op);
-  batch.resize(1);
+  Batch batch(op, 1);
   fill(batch.inputs()[0], a);
   fill(batch.inputs()[1], b);
   fill(batch.inputs()[2], c);
   const Result<std::unique_ptr<Unit>> unit = registry_.bind("exact", op);
   if (!unit) throw std::runtime_error(unit.refusal().reason);
-  Outcomes outcomes;
-  (*unit)->run(batch, outcomes);
+  const Outcomes outcomes = (*unit)->outcomes_of(batch);
   return numbers_of(op.d, outcomes.results);
 }
 
@@ -151,8 +149,7 @@ std::vector<AccuracyStep> ExactProduct::steps_of(const std::string& unit, const 
   // The result of the same scheme on dots that are exact and rounded once.
   const Result<std::unique_ptr<Unit>> ideal = registry_.bind(UnitName(unit).with("on=exact").text(), op);
   if (!ideal) return {};
-  Outcomes outcomes;
-  (*ideal)->run(product_, outcomes);
+  const Outcomes outcomes = (*ideal)->outcomes_of(product_);
   const Matrix rounded = numbers_of(op.d, outcomes.results);
 
   std::vector<AccuracyStep> steps = {{"a quantized"}, {"b quantized"}, {"sums in fp32"}, {"the unit"}};

@@ -146,8 +146,7 @@ class CorrectedSgemm final : public Unit {
           std::memcpy(inputs[1].data() + dot * bytes, &(group.*part_b).b[(index * n + j) * line + skipped], bytes);
         }
     std::memcpy(inputs[2].data(), sums.data(), 4 * sums.size());
-    Outcomes outcomes;
-    dot_->run(group.dots, outcomes);
+    const Outcomes outcomes = dot_->outcomes_of(group.dots);
     std::memcpy(sums.data(), outcomes.results.data(), 4 * sums.size());
   }
 

@@ -61,8 +61,6 @@ inline double host_value(const FormatFields& f, uint64_t encoding) {
   return f.width == 64 ? std::bit_cast<double>(encoding) : std::bit_cast<float>(static_cast<uint32_t>(encoding));
 }
 
-inline bool is_special(const Exact& x) { return x.cls == NumberClass::infinity || x.cls == NumberClass::nan; }
-
 /// alpha and beta of an op, each 1 where it is not given. As in the BLAS, a zero alpha or beta means that a*b or c is
 /// not read.
 struct Scalars {
@@ -78,8 +76,8 @@ struct Scalars {
   bool reads_c() const { return beta.cls != NumberClass::zero; }
   /// Whether an element reads an infinity or a NaN. `special_factors`: its row of a or its column of b has one.
   bool meets_special(bool special_factors, const Exact& c) const {
-    return (special_factors && reads_products()) || (is_special(c) && reads_c()) || is_special(alpha) ||
-           is_special(beta);
+    return (special_factors && reads_products()) || (!is_number(c.cls) && reads_c()) || !is_number(alpha.cls) ||
+           !is_number(beta.cls);
   }
   Exact alpha, beta;
 };

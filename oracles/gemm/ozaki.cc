@@ -44,7 +44,7 @@ int64_t integer_dot(const int16_t* x, const int16_t* y, int count) {
   return sum;
 }
 
-Number decoded(double x) { return decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(x)); }
+Number decoded(double x) { return decode(fp64_fields, std::bit_cast<uint64_t>(x)); }
 
 }  // namespace
 
@@ -243,7 +243,7 @@ uint64_t OzakiGemm::finish(const Matrices& in, const RowInfo& rows, size_t eleme
     for (size_t l = 0; scalars.reads_products() && l < k; ++l) {
       const auto operand = [&](const FormatFields& f, uint64_t encoding) {
         Exact x = to_exact(decode(f, encoding));
-        return plan_.drop_specials && is_special(x) ? Exact{NumberClass::zero, x.negative, 0, 0} : x;
+        return plan_.drop_specials && !is_number(x.cls) ? Exact{NumberClass::zero, x.negative, 0, 0} : x;
       };
       seen.note(exact_product(operand(op_.a.fields(), in.a[i * k + l]), operand(op_.b.fields(), in.b[l * n + j])),
                 scalars.alpha);

@@ -212,8 +212,7 @@ std::vector<std::vector<int64_t>> ResidueGemm::sums(const std::vector<Factors>& 
   const bool integer = plan_.narrow.fields().integer;
   const uint8_t* codes = constants_->codes.data() + 256;
   std::vector<std::vector<int64_t>> totals(factors.size(), std::vector<int64_t>(m * n, 0));
-  Batch dots(dot_op_);
-  dots.resize(factors.size() * m * n);
+  Batch dots(dot_op_, factors.size() * m * n);
   const size_t bytes = 4 * factors.size() * m * n;  // of c and of the results
   Outcomes outcomes;
   const size_t chain = size_t(exact_products_) / unit_k * unit_k;

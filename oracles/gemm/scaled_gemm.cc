@@ -96,8 +96,7 @@ class ScaledGemm final : public Unit {
   /// The sums of the products of `count` elements from `first` on, with the scales of ScaledBy::unit and interval.
   std::vector<uint32_t> chains(const Fp32& fp32, const QuantizedMatrix& a, const QuantizedMatrix& b, size_t first,
                                size_t count) const {
-    Batch dots(dot_op_);
-    dots.resize(count);
+    Batch dots(dot_op_, count);
     std::vector<uint32_t> partial(count, 0), sums(count, 0);
     Outcomes outcomes;
     for (int begin = 0; begin < a.length; begin += plan_.unit_k) {
@@ -170,8 +169,7 @@ QuantizedMatrix quantized_matrix(const ScaledPlan& plan, const Format& wide, con
   if (plan.has_tensor_scale) q.tensor_scale = tensor_scale(plan, wide, numbers);
   const Op op = block_op(plan, wide, block * group);
   QuantizedBlock quantizer(op);
-  Batch input(op);
-  input.resize(1);
+  Batch input(op, 1);
   Column result(op.result().format, op.result().count);
   result.resize(1);
   for (int first = 0; first < rows; first += group) {

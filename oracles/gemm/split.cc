@@ -21,7 +21,7 @@ RowSplitter::RowSplitter(const FormatFields& format, const uint64_t* encodings, 
     int top = INT32_MIN, least = INT32_MAX;
     for (int l = 0; l < layout.length; ++l) {
       Number x = decode(format, encodings[size_t(i) * layout.row_stride + size_t(l) * layout.element_stride]);
-      if (x.cls == NumberClass::infinity || x.cls == NumberClass::nan) rows_.special[size_t(i)] = 1;
+      if (!is_number(x.cls)) rows_.special[size_t(i)] = 1;
       if (x.cls != NumberClass::finite || (x.subnormal && subnormals == SubnormalReading::flushed)) x.significand = 0;
       if (x.subnormal && subnormals == SubnormalReading::halved) --x.exponent;
       numbers_.push_back({x.significand, x.exponent, x.negative});

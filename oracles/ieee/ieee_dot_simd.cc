@@ -200,10 +200,9 @@ IeeeDotSimd::IeeeDotSimd(const Op& op, DotOrder order) : order_{order, {}} {
 }
 
 bool IeeeDotSimd::supports(const Op& op) {
-  constexpr FormatFields fp64 = ieee_fields(11, 52);
   const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields(), &d = op.d.fields();
   if (op.kind != OpKind::dot || op.rounding != Rounding::nearest_even || op.saturate || op.flush_to_zero) return false;
-  if (d == fp64) return a == d && b == d && c == d && !op.has_scales();
+  if (d == fp64_fields) return a == d && b == d && c == d && !op.has_scales();
   if (!fits_fp32(a) || !fits_fp32(b) || !fits_fp32(c)) return false;
   if (d == fp32_fields) return !op.has_scales() || scales_fit_fp64(a, b, op.scale_a.fields(), op.scale_b.fields());
   const bool has_exact_products =

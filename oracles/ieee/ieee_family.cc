@@ -42,13 +42,7 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
     case ScalarOperation::fma: r = ieee_fma(f, x[0], x[1], x[2], rule); break;
     case ScalarOperation::div: r = ieee_divide(f, x[0], x[1], rule); break;
     case ScalarOperation::sqrt: r = ieee_square_root(f, x[0], rule); break;
-    case ScalarOperation::rcp: {
-      Number one;
-      one.cls = NumberClass::finite;
-      one.significand = 1;
-      r = ieee_divide(f, one, x[0], rule);
-      break;
-    }
+    case ScalarOperation::rcp: r = ieee_divide(f, one_as_number(), x[0], rule); break;
     case ScalarOperation::rem: r = ieee_remainder(f, x[0], x[1], rule); break;
     case ScalarOperation::round_to_integral: r = round_to_integral(f, x[0], rule, op.signals_inexact); break;
     case ScalarOperation::equal:

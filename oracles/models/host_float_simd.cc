@@ -364,8 +364,6 @@ bool is_row_of_fp32(const DotModel& m) {
   return traits.c == KernelTraits::Joining::second_stage && sums_blocks_in_fp32 && is_plain_two_stage_sum(m);
 }
 
-constexpr FormatFields fp64_fields = ieee_fields(11, 52);
-
 bool is_row_of_fp64(const DotModel& m) {
   const bool is_all_fp64 = m.a == fp64_fields && m.b == fp64_fields && m.c == fp64_fields && m.d == fp64_fields;
   const KernelTraits traits = traits_of(m);

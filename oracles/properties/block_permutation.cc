@@ -22,13 +22,9 @@ class BlockPermutation final : public Property {
       Column& values = changed[0].inputs()[operand];
       for (int step = 0; step < values.count(); step += m.k) {
         const int step_end = std::min(step + m.k, values.count());
-        for (int first = step; first < step_end; first += m.block) {
-          for (int i = first, j = std::min(first + m.block, step_end) - 1; i < j; ++i, --j) {
-            const uint64_t x = values.get(of.index, i);
-            values.set(of.index, i, values.get(of.index, j));
-            values.set(of.index, j, x);
-          }
-        }
+        for (int first = step; first < step_end; first += m.block)
+          for (int i = first, j = std::min(first + m.block, step_end) - 1; i < j; ++i, --j)
+            swap_elements(values, of.index, i, j);
       }
     }
     return Changed{};

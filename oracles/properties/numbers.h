@@ -7,8 +7,6 @@
 
 namespace mmafuzz {
 
-inline bool is_number(NumberClass cls) { return cls == NumberClass::zero || cls == NumberClass::finite; }
-
 /// -1, 0 or 1: the exact order of x and y, neither of which is NaN. Both zeros are equal, and so are two infinities of
 /// one sign, whose other members are not read.
 inline int compare(const Exact& x, const Exact& y) {
@@ -54,7 +52,7 @@ inline bool has_mirrored_results(const FormatFields& d) {
 inline __int128 rank(const FormatFields& f, uint64_t encoding) {
   if (f.integer) return f.has_sign() ? __int128{sign_extended(f, encoding)} : __int128{encoding};
   const uint64_t code = encoding >> f.ignored_low_bits;
-  const int64_t magnitude = static_cast<int64_t>(code & low_mask(f.exponent_bits + f.fraction_bits));
+  const int64_t magnitude = static_cast<int64_t>(code & f.magnitude_mask());
   return code & f.sign_bit() ? -magnitude : magnitude;
 }
 

@@ -10,8 +10,6 @@
 namespace mmafuzz {
 namespace {
 
-bool is_number(const Number& n) { return mmafuzz::is_number(n.cls); }
-
 /// The encoding of exactly that value; nullopt where the format has no such number.
 std::optional<uint64_t> encoding_of(const FormatFields& f, const Exact& x) {
   const Rounded r = round_exact(f, x, {});
@@ -37,11 +35,10 @@ bool is_kept_by(const Op& op) {
 class GivenBlock {
  public:
   GivenBlock(const Batch& cases, size_t index, const Column& results)
-      : cases_(cases), op_(cases.op()), results_(results), index_(index), tensor_(one_as_number()) {
+      : cases_(cases), op_(cases.op()), results_(results), index_(index), tensor_(tensor_scale_of(cases, index)) {
     scale_ = decode(op_.scale_a.fields(), results.get(index, 0));
-    if (op_.has_tensor_scale()) tensor_ = decode(op_.scale_b.fields(), cases.inputs()[1].get(index));
     is_finite_ = tensor_.cls == NumberClass::finite && !tensor_.negative;
-    for (int i = 0; i < op_.k && is_finite_; ++i) is_finite_ = is_number(number(i));
+    for (int i = 0; i < op_.k && is_finite_; ++i) is_finite_ = is_number(number(i).cls);
   }
 
   /// Whether all numbers are finite, and the tensor's scale is finite and above zero.
@@ -159,10 +156,10 @@ class HalfStep final : public OfOneBlock {
       Exact magnitude = x;
       magnitude.negative = false;
       const int beyond = compare(magnitude, block.scaled(to_exact(limit)));
-      if (beyond > 0) return !is_number(decode(element, code));
-      if (beyond == 0 && !is_number(decode(element, code))) return true;
+      if (beyond > 0) return !is_number(decode(element, code).cls);
+      if (beyond == 0 && !is_number(decode(element, code).cls)) return true;
     }
-    if (!is_number(decode(element, code))) return false;
+    if (!is_number(decode(element, code).cls)) return false;
     for (const int step : {-1, 1}) {
       uint64_t next;
       if (!encode_rank(element, rank(element, code) + step, next)) continue;
@@ -192,7 +189,7 @@ class MonotoneCodes final : public OfOneBlock {
                      [&](int x, int y) { return compare(to_exact(block.number(x)), to_exact(block.number(y))) < 0; });
     for (size_t i = 1; i < order.size(); ++i) {
       const Number x = block.element(block.code(order[i - 1])), y = block.element(block.code(order[i]));
-      if (!is_number(x) || !is_number(y)) continue;
+      if (!is_number(x.cls) || !is_number(y.cls)) continue;
       const int codes = compare(to_exact(x), to_exact(y));
       const bool equal = compare(to_exact(block.number(order[i - 1])), to_exact(block.number(order[i]))) == 0;
       if (codes > 0 || (equal && codes != 0)) return 1 + order[i];
@@ -227,8 +224,7 @@ class Requantized final : public Property {
     Batch again = cases;
     std::vector<uint8_t> exact(cases.size(), 0);
     for (size_t i = 0; i < cases.size(); ++i) exact[i] = base.has_answer(i) && write_numbers(cases, i, base, again);
-    Outcomes second;
-    unit.run(again, second);
+    const Outcomes second = unit.outcomes_of(again);
     std::vector<int> broken(cases.size(), -1);
     for (size_t i = 0; i < cases.size(); ++i) {
       if (!exact[i] || !second.has_answer(i)) continue;
@@ -247,7 +243,7 @@ class Requantized final : public Property {
     if (!block.has_scale()) return false;
     for (int i = 0; i < cases.op().k; ++i) {
       const Exact value = block.value(i);
-      if (!mmafuzz::is_number(value.cls)) return false;
+      if (!is_number(value.cls)) return false;
       const std::optional<uint64_t> encoding = encoding_of(cases.op().a.fields(), value);
       if (!encoding) return false;
       again.inputs()[0].set(index, i, *encoding);
@@ -278,7 +274,7 @@ class PowerOfTwoShift final : public Property {
     for (int i = 0; i < of.op().k; ++i) {
       const uint64_t encoding = of.cases.inputs()[0].get(of.index, i);
       const Number n = decode(from, encoding);
-      if (!is_number(n)) return std::nullopt;
+      if (!is_number(n.cls)) return std::nullopt;
       if (n.cls == NumberClass::zero) continue;
       const std::optional<uint64_t> twice_n = doubled(from, n);
       if (!twice_n) return std::nullopt;
@@ -318,7 +314,7 @@ class TensorShift final : public Property {
       const FormatFields& f = of.op().input_format(field).fields();
       for (int i = 0; i < of.cases.inputs()[field].count(); ++i) {
         const Number n = decode(f, of.cases.inputs()[field].get(of.index, i));
-        if (!is_number(n) || (field == 1 && n.cls == NumberClass::zero)) return std::nullopt;
+        if (!is_number(n.cls) || (field == 1 && n.cls == NumberClass::zero)) return std::nullopt;
         if (n.cls == NumberClass::zero) continue;
         const std::optional<uint64_t> twice_n = doubled(f, n);
         if (!twice_n) return std::nullopt;
@@ -341,7 +337,7 @@ class PermutedCodes final : public Property {
     const FormatFields& from = of.op().a.fields();
     for (int i = 0; i < of.op().k; ++i) {
       const uint64_t encoding = of.cases.inputs()[0].get(of.index, i);
-      if (!is_number(decode(from, encoding))) return std::nullopt;
+      if (!is_number(decode(from, encoding).cls)) return std::nullopt;
       changed[0].inputs()[0].set(of.index, moved(of.op(), i), encoding);
     }
     return Changed{};

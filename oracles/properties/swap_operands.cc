@@ -1,5 +1,7 @@
 // Multiplication commutes: exchanging a and b changes nothing. A failure means that the unit treats its operands
 // differently, or that an operand layout is wrong.
+#include <algorithm>
+
 #include "oracles/properties/properties.h"
 
 namespace mmafuzz {
@@ -15,18 +17,13 @@ class SwapOperands final : public Property {
  protected:
   std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
     std::vector<Column>& inputs = changed[0].inputs();
-    exchange(inputs[0], inputs[1], of.index);
-    if (of.op().has_scales()) exchange(inputs[3], inputs[4], of.index);
+    const auto exchange = [&](Column& x, Column& y) {
+      uint8_t* const values = x.data() + of.index * x.stride();
+      std::swap_ranges(values, values + x.stride(), y.data() + of.index * y.stride());
+    };
+    exchange(inputs[0], inputs[1]);
+    if (of.op().has_scales()) exchange(inputs[3], inputs[4]);
     return Changed{};
-  }
-
- private:
-  static void exchange(Column& x, Column& y, size_t index) {
-    for (int i = 0; i < x.count(); ++i) {
-      const uint64_t value = x.get(index, i);
-      x.set(index, i, y.get(index, i));
-      y.set(index, i, value);
-    }
   }
 };
 

@@ -33,7 +33,7 @@ class ZeroPadding final : public Property {
     // may show.
     for (size_t column = 3; column < of.cases.inputs().size(); ++column)
       for (int i = 0; i < of.cases.inputs()[column].count(); ++i)
-        if (is_special((column == 3 ? op.scale_a : op.scale_b).fields(), of.cases.inputs()[column].get(of.index, i)))
+        if (is_special(op.input_format(column).fields(), of.cases.inputs()[column].get(of.index, i)))
           return std::nullopt;
     Column& a = changed[0].inputs()[0];
     Column& b = changed[0].inputs()[1];

@@ -79,7 +79,7 @@ class OrderedSum {
   }
 
   Exact product(const DotOperands& in, int i) const {
-    const Exact p = exact_product(to_exact(decode(operand_, in.a[i])), to_exact(decode(operand_, in.b[i])));
+    const Exact p = exact_product(operand_, in.a[i], operand_, in.b[i]);
     return to_exact(decode(product_, add_exact(product_, p, zero_like(p), rule_).encoding));
   }
 

@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::string_view recorded_prefix = "recorded:";
 
-/// All input bytes of one case; the key under which its result is kept.
-std::string key_of(const Batch& batch, size_t index) {
-  std::string key;
-  for (const Column& column : batch.inputs())
-    key.append(reinterpret_cast<const char*>(column.data()) + index * column.stride(), column.stride());
-  return key;
-}
-
 struct Answer {
   std::vector<uint64_t> results;
   std::optional<uint8_t> flags;
@@ -28,7 +20,7 @@ struct Answer {
 
 class RecordedUnit final : public Unit {
  public:
-  using Answers = std::map<std::string, Answer>;
+  using Answers = std::map<std::string, Answer>;  ///< by Batch::bytes_of()
   explicit RecordedUnit(Answers answers)
       : answers_(std::move(answers)),
         has_flags_(std::all_of(answers_.begin(), answers_.end(), [](const auto& a) { return a.second.flags; })) {}
@@ -38,7 +30,7 @@ class RecordedUnit final : public Unit {
     outcomes.answered.assign(batch.size(), 0);
     if (has_flags_) outcomes.flags.assign(batch.size(), 0);
     for (size_t i = 0; i < batch.size(); ++i) {
-      const auto found = answers_.find(key_of(batch, i));
+      const auto found = answers_.find(batch.bytes_of(i));
       if (found == answers_.end()) continue;
       outcomes.answered[i] = 1;
       const Answer& answer = found->second;
@@ -84,7 +76,7 @@ class RecordedFamily final : public Family {
         Answer answer;
         for (int j = 0; j < block.expected.count(); ++j) answer.results.push_back(block.expected.get(i, j));
         if (block.has_flags[i]) answer.flags = block.expected_flags[i];
-        const auto at = answers.try_emplace(key_of(block.batch, i), answer).first;
+        const auto at = answers.try_emplace(block.batch.bytes_of(i), answer).first;
         Answer& known = at->second;
         if (known.results != answer.results || (known.flags && answer.flags && known.flags != answer.flags))
           return invalid(path + ":" + std::to_string(block.line[i]) +

@@ -96,8 +96,7 @@ class TreeArithmetic {
     OneExactDot<NoTrace>::Sum sum;
     for (size_t i = first; i < stack.size(); ++i) {
       const int p = stack[i].product;
-      const Exact x = p >= 0 ? exact_product(to_exact(decode(a_, in.a[p])), to_exact(decode(b_, in.b[p])))
-                             : to_exact(number(in, stack[i]));
+      const Exact x = p >= 0 ? exact_product(a_, in.a[p], b_, in.b[p]) : to_exact(number(in, stack[i]));
       sum.add(x.cls, x.negative, static_cast<uint64_t>(x.significand), x.exponent);
     }
     if (sum.specials.any()) return {sum.specials.result(accumulator_, accumulator_.encode_nan())};

@@ -66,8 +66,7 @@ class ProductPart {
     const Op& op = step.bound.op;
     size_t without_answer = 0;
     const size_t at_once = std::min(rows, std::max<size_t>(1, dots_at_once / columns_));
-    Batch dots(op);
-    dots.resize(at_once * columns_);
+    Batch dots(op, at_once * columns_);
     const int first_scale = op.has_scales() ? step.first / op.scale_block : 0;
     pack_columns(products_.b, step.first, at_once, dots.inputs()[1]);
     if (op.has_scales()) pack_columns(*products_.scale_b, first_scale, at_once, dots.inputs()[4]);
