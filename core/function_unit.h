@@ -12,6 +12,13 @@ inline std::vector<Claim> claims_of_correct_rounding() {
                     "round_trip", "sign_symmetry"});
 }
 
+/// The claims of a dot whose every step is a sum or a product, rounded. (Not split_k: one more step may mean one more
+/// rounding.)
+inline std::vector<Claim> claims_of_rounded_steps() {
+  return claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
+                    "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
+}
+
 /// Sizes the results for the batch, and clears everything else in `outcomes`.
 inline void prepare(const Batch& batch, Outcomes& outcomes) {
   const FieldShape result = batch.op().result();

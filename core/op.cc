@@ -317,6 +317,11 @@ std::vector<FieldShape> Op::inputs() const {
   return {{"a", a, m * k}, {"b", b, k * n}, {"c", c, m * n}};
 }
 
+bool Op::has_formats_of(const Op& other) const {
+  return a == other.a && b == other.b && c == other.c && d == other.d && scale_block == other.scale_block &&
+         (!has_scales() || (scale_a == other.scale_a && scale_b == other.scale_b));
+}
+
 const Format& Op::input_format(size_t field) const {
   const Format* const sum_formats[] = {&a, &b, &c, &scale_a, &scale_b};
   if (kind == OpKind::dot || kind == OpKind::gemm) return *sum_formats[field];

@@ -77,6 +77,8 @@ struct Op {
 
   bool has_alpha_beta() const { return alpha || beta; }
   bool has_scales() const { return scale_block > 0; }
+  /// Whether the formats of a, b, c, d and the scales, and the products per scale, are those of another op.
+  bool has_formats_of(const Op& other) const;
   bool is_of_blocks() const { return kind == OpKind::quantize || kind == OpKind::dequantize; }
   bool has_tensor_scale() const { return is_of_blocks() && scale_b.fields().width > 0; }
   /// The number of scales of a, and of b, in a dot.

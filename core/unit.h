@@ -27,6 +27,12 @@ inline std::vector<Claim> claims_of(std::initializer_list<const char*> propertie
   return claims;
 }
 
+/// Claims with the one to equal another unit.
+inline std::vector<Claim> with_equal(std::vector<Claim> claims, std::string unit) {
+  claims.push_back({"equals_model", std::move(unit)});
+  return claims;
+}
+
 /// What a unit is to a comparison.
 ///   exact, ieee   mathematics rounded once; IEEE 754's operations in a stated order
 ///   model, twin   a row's kernel, and its second implementation in other code
@@ -122,6 +128,11 @@ struct Setting {
 };
 
 class Registry;
+
+/// Whether something follows the prefix in a unit's name: `owns` of a family whose names have paths or other names.
+inline bool has_more_after(std::string_view prefix, std::string_view name) {
+  return name.starts_with(prefix) && name.size() > prefix.size();
+}
 
 /// A family of units, which lists names and binds a name to an op. Names have their settings (`?...`) where a function
 /// does not say otherwise.

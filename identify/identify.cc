@@ -184,10 +184,7 @@ class Identifier {
   std::vector<const ModelRow*> rows_of_operands() const {
     std::vector<const ModelRow*> rows;
     for (const ModelRow& row : model_rows())
-      if (row.op.a == op().a && row.op.b == op().b && row.op.c == op().c && row.op.d == op().d &&
-          row.op.scale_block == op().scale_block &&
-          (!op().has_scales() || (row.op.scale_a == op().scale_a && row.op.scale_b == op().scale_b)))
-        rows.push_back(&row);
+      if (op().has_formats_of(row.op)) rows.push_back(&row);
     return rows;
   }
 

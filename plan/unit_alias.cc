@@ -42,11 +42,8 @@ std::string unit_of_rule(const std::string& text) {
 bool names_backend(const std::string& text) { return text.find(':') < text.find_first_of("/?"); }
 
 bool takes(const ModelRow& row, const Op& op) {
-  const Op& taken = row.op;
-  const bool product_of_dots = taken.kind == OpKind::dot && op.kind == OpKind::gemm;
-  return (taken.kind == op.kind || product_of_dots) && taken.a == op.a && taken.b == op.b && taken.c == op.c &&
-         taken.d == op.d && taken.scale_block == op.scale_block &&
-         (!op.has_scales() || (taken.scale_a == op.scale_a && taken.scale_b == op.scale_b));
+  const bool product_of_dots = row.op.kind == OpKind::dot && op.kind == OpKind::gemm;
+  return (row.op.kind == op.kind || product_of_dots) && op.has_formats_of(row.op);
 }
 
 /// Whether a program would rather use row x than row y for a dot of `products`: rows of the matrix unit before rows of

@@ -106,12 +106,7 @@ Strategy published_strategy(const std::string& folder) {
     std::vector<const Batch*> fitting;
     for (const Batch& batch : *batches) {
       const Op& published = batch.op();
-      const bool same_scales =
-          published.scale_block == op.scale_block &&
-          (!op.has_scales() || (published.scale_a == op.scale_a && published.scale_b == op.scale_b));
-      const bool same_formats =
-          published.a == op.a && published.b == op.b && published.c == op.c && published.d == op.d;
-      if (published.kind == op.kind && same_formats && same_scales && published.rounding == op.rounding)
+      if (published.kind == op.kind && op.has_formats_of(published) && published.rounding == op.rounding)
         fitting.push_back(&batch);
     }
     return {[fitting, next = size_t{0}](size_t, Batch& batch) mutable {

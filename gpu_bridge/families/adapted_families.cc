@@ -64,9 +64,7 @@ class AdaptedFamily final : public Family {
  public:
   explicit AdaptedFamily(const Adaptation& adaptation) : adaptation_(adaptation) {}
 
-  bool owns(std::string_view name) const override {
-    return name.starts_with(adaptation_.prefix) && name.size() > adaptation_.prefix.size();
-  }
+  bool owns(std::string_view name) const override { return has_more_after(adaptation_.prefix, name); }
 
   Role role(const std::string&) const override { return Role::other; }
 

@@ -191,9 +191,7 @@ class CublasFamily final : public Family {
  public:
   explicit CublasFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
 
-  bool owns(std::string_view name) const override {
-    return name.starts_with(cublas_prefix) && name.size() > cublas_prefix.size();
-  }
+  bool owns(std::string_view name) const override { return has_more_after(cublas_prefix, name); }
 
   Role role(const std::string&) const override { return Role::device; }
 

@@ -56,11 +56,8 @@ Result<bool> has_form(const Instruction& i, const WgmmaModifiers& modifiers) {
 /// Declines an op that the instruction cannot compute, alone or as a sequence of steps along k.
 Result<bool> fits(const Instruction& i, const Op& op) {
   const Op& step = i.op;
-  const bool has_formats = op.kind == OpKind::dot && op.a == step.a && op.b == step.b && op.c == step.c &&
-                           op.d == step.d && op.scale_block == step.scale_block &&
-                           (!op.has_scales() || (op.scale_a == step.scale_a && op.scale_b == step.scale_b));
   const bool is_one_step = !(step.c == step.d);  // the d of one step is the c of the next, so that formats must agree
-  if (!has_formats || (is_one_step && op.k > step.k))
+  if (op.kind != OpKind::dot || !op.has_formats_of(step) || (is_one_step && op.k > step.k))
     return declined(i.name + " takes '" + to_text(step) + (is_one_step ? "' or a shorter k" : "' (any k)"));
   // Padding to whole steps of this k could add a step to the mma that the compiler makes of it.
   if (i.shape.family == TileFamily::wmma && op.k % step.k != 0)
@@ -73,8 +70,7 @@ class DeviceFamily final : public Family {
   explicit DeviceFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
 
   bool owns(std::string_view name) const override {
-    return name.starts_with(device_prefix) && name.size() > device_prefix.size() &&
-           !is_core_unit(name.substr(device_prefix.size()));
+    return has_more_after(device_prefix, name) && !is_core_unit(name.substr(device_prefix.size()));
   }
 
   Role role(const std::string&) const override { return Role::device; }

@@ -49,10 +49,7 @@ class BulkFamily final : public Family {
 
  private:
   static std::vector<Claim> claims() {
-    std::vector<Claim> all = claims_of_correct_rounding();
-    all.push_back({"equals_model", "ieee"});
-    all.push_back({"equals_model", "exact:mpfr"});
-    return all;
+    return with_equal(with_equal(claims_of_correct_rounding(), "ieee"), "exact:mpfr");
   }
 };
 

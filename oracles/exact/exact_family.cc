@@ -10,17 +10,6 @@
 namespace mmafuzz {
 namespace {
 
-/// All but split_k, because a dot that is split in two is rounded twice.
-std::vector<Claim> claims_of_dot() {
-  return claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
-                    "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
-}
-
-std::vector<Claim> with_referee(std::vector<Claim> claims) {
-  claims.push_back({"equals_model", "exact:mpfr"});
-  return claims;
-}
-
 class ExactFamily final : public Family {
  public:
   bool owns(std::string_view name) const override {
@@ -36,10 +25,10 @@ class ExactFamily final : public Family {
         {"exact",
          "any dot, matrix product, scalar operation, conversion or block in the five IEEE rounding modes: the exact "
          "result rounded once",
-         "IEEE 754-2019", with_referee(claims_of_dot()), ""},
-        {"exact:mpfr", "the referee: MPFR throughout", "MPFR 4", claims_of_dot(), ""},
+         "IEEE 754-2019", with_equal(claims_of_rounded_steps(), "exact:mpfr"), ""},
+        {"exact:mpfr", "the referee: MPFR throughout", "MPFR 4", claims_of_rounded_steps(), ""},
         {"exact:bigint", "the twin: cpp_int fixed point; dot and matrix products", "Boost.Multiprecision",
-         with_referee(claims_of_dot()), ""}};
+         with_equal(claims_of_rounded_steps(), "exact:mpfr"), ""}};
   }
 
   Attributes honours(const std::string&, const Op& op) const override {
@@ -78,12 +67,12 @@ class ExactFamily final : public Family {
     } else {
       unit = make_scalar_unit([op](const uint64_t* x) { return exact::mpfr_scalar(op, x); });
     }
-    std::vector<Claim> claims = op.kind == OpKind::dot ? claims_of_dot()
+    std::vector<Claim> claims = op.kind == OpKind::dot ? claims_of_rounded_steps()
                                 : op.kind == OpKind::gemm
                                     ? claims_of({"inner_permutation", "tile_permutation", "transposition"})
                                     : claims_of_correct_rounding();
     const bool is_mpfr = name == "exact:mpfr" || op.kind == OpKind::convert || op.kind == OpKind::scalar;
-    if (!is_mpfr) claims = with_referee(std::move(claims));
+    if (!is_mpfr) claims = with_equal(std::move(claims), "exact:mpfr");
     return named(std::move(unit), name, std::move(claims));
   }
 };

@@ -90,23 +90,15 @@ std::unique_ptr<Unit> make_order(const NamedOrder& o, const Op& op) {
 }
 
 std::vector<Claim> with_twin(std::vector<Claim> claims, const NamedOrder& o) {
-  if (o.twin) claims.push_back({"equals_model", o.twin});
-  return claims;
+  return o.twin ? with_equal(std::move(claims), o.twin) : claims;
 }
 
 /// Every rounding is a non-decreasing function, and so is every composition of roundings. (Doubling the number of
 /// products leaves the halves of `pairwise` as they were.)
 std::vector<Claim> claims_of_dot(const NamedOrder& o) {
-  std::vector<Claim> claims =
-      claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
-                 "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
+  std::vector<Claim> claims = claims_of_rounded_steps();
   if (o.order != DotOrder::pairwise) claims.push_back({"split_k", ""});
   return with_twin(std::move(claims), o);
-}
-
-std::vector<Claim> with_referee(std::vector<Claim> claims) {
-  claims.push_back({"equals_model", "exact:mpfr"});
-  return claims;
 }
 
 class IeeeFamily final : public Family {
@@ -121,7 +113,7 @@ class IeeeFamily final : public Family {
 
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all = {{"ieee", "scalar operations and conversions, five rounding modes, flags",
-                                  "IEEE 754-2019", with_referee(claims_of_correct_rounding()), ""}};
+                                  "IEEE 754-2019", with_equal(claims_of_correct_rounding(), "exact:mpfr"), ""}};
     for (const NamedOrder& o : orders) {
       const std::string summary = std::string(o.is_in_mpfr() ? "in MPFR, dot: " : "dot: ") + o.summary;
       all.push_back({o.name, summary, "Whitehead and Fit-Florea, 3.1", claims_of_dot(o), ""});
@@ -159,7 +151,7 @@ class IeeeFamily final : public Family {
           "ieee evaluates scalar operations and conversions; for a dot or gemm take ieee:serial, ieee:fma or "
           "ieee:pairwise");
     }
-    return named(std::move(unit), name, with_referee(claims_of_correct_rounding()));
+    return named(std::move(unit), name, with_equal(claims_of_correct_rounding(), "exact:mpfr"));
   }
 };
 

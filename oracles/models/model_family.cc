@@ -30,10 +30,8 @@ class TwinUnit final : public Unit {
 
 /// Whether the op is a dot of the row's formats, of any k, or a refusal that says what the row takes.
 Result<bool> fits(const ModelRow& row, const Op& op) {
-  const bool same = op.kind == OpKind::dot && op.a == row.op.a && op.b == row.op.b && op.c == row.op.c &&
-                    op.d == row.op.d && op.scale_block == row.op.scale_block &&
-                    (!op.has_scales() || (op.scale_a == row.op.scale_a && op.scale_b == row.op.scale_b));
-  if (!same) return declined(row.name() + " takes '" + to_text(row.op) + "' (any k)");
+  if (op.kind != OpKind::dot || !op.has_formats_of(row.op))
+    return declined(row.name() + " takes '" + to_text(row.op) + "' (any k)");
   return true;
 }
 

@@ -182,10 +182,8 @@ class QuantizerFamily final : public Family {
     Op op_of_rule = op;
     op_of_rule.scale_rule = row->rule;
     std::vector<Claim> claims;
-    if (row->rule == op.scale_rule && !recipes->scale && !recipes->codes) {
-      claims = claims_of_quantizing(op);
-      claims.push_back({"equals_model", "exact"});
-    }
+    if (row->rule == op.scale_rule && !recipes->scale && !recipes->codes)
+      claims = with_equal(claims_of_quantizing(op), "exact");
     return named(std::make_unique<Quantizer>(op_of_rule, *recipes), name, std::move(claims));
   }
 };

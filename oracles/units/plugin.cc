@@ -113,9 +113,7 @@ class PluginUnit final : public Unit {
 
 class PluginFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override {
-    return name.starts_with(plugin_prefix) && name.size() > plugin_prefix.size();
-  }
+  bool owns(std::string_view name) const override { return has_more_after(plugin_prefix, name); }
 
   Role role(const std::string&) const override { return Role::plugin; }
 

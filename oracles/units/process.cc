@@ -16,9 +16,7 @@ class ProcessFamilyBase : public Family {
  public:
   explicit ProcessFamilyBase(std::string backend) : backend_(std::move(backend)) {}
 
-  bool owns(std::string_view name) const override {
-    return name.starts_with(backend_ + ":") && name.size() > backend_.size() + 1;
-  }
+  bool owns(std::string_view name) const override { return has_more_after(backend_ + ":", name); }
   Role role(const std::string&) const override { return Role::plugin; }
   FamilyParameters parameters() const override {
     return {backend_ + ":",

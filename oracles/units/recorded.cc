@@ -47,9 +47,7 @@ class RecordedUnit final : public Unit {
 
 class RecordedFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override {
-    return name.starts_with(recorded_prefix) && name.size() > recorded_prefix.size();
-  }
+  bool owns(std::string_view name) const override { return has_more_after(recorded_prefix, name); }
 
   Role role(const std::string&) const override { return Role::recorded; }
 

@@ -111,9 +111,7 @@ class TreeArithmetic {
 
 class TreeFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override {
-    return name.starts_with(tree_prefix) && name.size() > tree_prefix.size();
-  }
+  bool owns(std::string_view name) const override { return has_more_after(tree_prefix, name); }
   Role role(const std::string&) const override { return Role::plugin; }
   std::vector<UnitInfo> list() const override {
     return {{"tree:<file>", "a dot that adds in the order of a file, as `identify --order` writes it"}};
