@@ -3,21 +3,26 @@
 #include <algorithm>
 
 namespace mmafuzz {
+namespace {
+
+bool fewer(const Fit::Candidate& x, const Fit::Candidate& y) { return x.mismatches < y.mismatches; }
+
+}  // namespace
+
+bool Fit::keep_if_better(const DotModel& model, Candidate& best) const {
+  const size_t mismatches = evidence_.mismatches(model, best.mismatches);
+  if (mismatches >= best.mismatches) return false;
+  best = {model, mismatches};
+  return true;
+}
 
 bool Fit::improve_one(Candidate& best, uint64_t end) {
   bool improved = false;
   for (const Parameter* p : space_.parameters_of(best.model.kernel)) {
     if (best.mismatches == 0 || over(end)) break;
     const DotModel from = best.model;
-    for (const int64_t value : space_.values(*p)) {
-      if (value == p->get(from)) continue;
-      const std::optional<DotModel> changed = with_value(from, *p, value);
-      if (!changed) continue;
-      const size_t mismatches = evidence_.mismatches(*changed, best.mismatches);
-      if (mismatches >= best.mismatches) continue;
-      best = {*changed, mismatches};
-      improved = true;
-    }
+    space_.for_each_other_value(from, *p,
+                                [&](int64_t, const DotModel& other) { improved |= keep_if_better(other, best); });
   }
   return improved;
 }
@@ -43,11 +48,7 @@ bool Fit::improve_two(Candidate& best, uint64_t end) {
         DotModel changed = from;
         p->set(changed, x);
         q->set(changed, y);
-        if (!contradiction_in(changed).empty()) continue;
-        const size_t mismatches = evidence_.mismatches(changed, best.mismatches);
-        if (mismatches >= best.mismatches) continue;
-        best = {changed, mismatches};
-        improved = true;
+        if (contradiction_in(changed).empty()) improved |= keep_if_better(changed, best);
       }
     }
     if (improved) return true;
@@ -64,11 +65,7 @@ bool Fit::improve_blocks(Candidate& best, uint64_t end) {
   const auto walk = [&](const auto& self, const DotModel& from, size_t depth) -> void {
     if (over(end) || best.mismatches == 0) return;
     if (depth == changed_together.size()) {
-      if (!contradiction_in(from).empty()) return;
-      const size_t mismatches = evidence_.mismatches(from, best.mismatches);
-      if (mismatches >= best.mismatches) return;
-      best = {from, mismatches};
-      improved = true;
+      if (contradiction_in(from).empty()) improved |= keep_if_better(from, best);
       return;
     }
     const Parameter& p = *changed_together[depth];
@@ -136,8 +133,7 @@ std::vector<Fit::Candidate> Fit::ranked_starts(Kernel kernel, uint64_t end) {
     starts.push_back({start, evidence_.mismatches(start, limit + limit / 4 + 1)});
     limit = std::min(limit, starts.back().mismatches);
   }
-  std::stable_sort(starts.begin(), starts.end(),
-                   [](const Candidate& x, const Candidate& y) { return x.mismatches < y.mismatches; });
+  std::stable_sort(starts.begin(), starts.end(), fewer);
   return starts;
 }
 
@@ -169,7 +165,6 @@ std::vector<Fit::Candidate> Fit::search(uint64_t budget) {
   for (const Kernel kernel : space_.kernels()) {
     kernels.push_back(ranked_starts(kernel, evidence_.work() + budget / 40).front());
   }
-  const auto fewer = [](const Candidate& x, const Candidate& y) { return x.mismatches < y.mismatches; };
   std::stable_sort(kernels.begin(), kernels.end(), fewer);
   // Single changes tell most kernels apart; pairs of changes cost far more.
   for (Candidate& kernel : kernels) {

@@ -18,6 +18,9 @@ class Fit {
     size_t mismatches = SIZE_MAX;
   };
 
+  /// Makes `model` the best row if it has fewer mismatches. Returns whether it has.
+  bool keep_if_better(const DotModel& model, Candidate& best) const;
+
   /// A local search from `start`: repeats the best change of one parameter, of those of improve_blocks(), or of two,
   /// while that reduces the mismatches.
   Candidate descend(const DotModel& start, uint64_t budget);

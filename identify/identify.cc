@@ -35,7 +35,7 @@ uint64_t default_verification(const Op& op) {
 /// A unit without parameters that may be the answer: `exact`, `ieee:pairwise`.
 struct PlainHypothesis {
   std::unique_ptr<Unit> unit;
-  size_t mismatches = 0;  ///< answers that it contradicts
+  std::optional<Refuted> refuted;  ///< by the first of the answers that it contradicts
 };
 
 std::vector<PlainHypothesis> plain_hypotheses(const Op& op) {
@@ -45,7 +45,7 @@ std::vector<PlainHypothesis> plain_hypotheses(const Op& op) {
     const bool plain = role == Role::exact || role == Role::ieee || role == Role::hypothesis ||
                        (role == Role::other && info.name == "integer");
     if (!plain || info.name.find('<') != info.name.npos) continue;
-    if (Result<std::unique_ptr<Unit>> unit = registry().bind(info.name, op)) all.push_back({std::move(*unit), 0});
+    if (Result<std::unique_ptr<Unit>> unit = registry().bind(info.name, op)) all.push_back({std::move(*unit), {}});
   }
   return all;
 }
@@ -235,10 +235,7 @@ class Identifier {
       for (const Kernel kernel : space_.kernels()) {
         if (kernel == row_->kernel) continue;
         Fit::Candidate best;
-        for (const DotModel& start : space_.starts(kernel)) {
-          const size_t mismatches = evidence_.mismatches(start, best.mismatches);
-          if (mismatches < best.mismatches) best = {start, mismatches};
-        }
+        for (const DotModel& start : space_.starts(kernel)) fit.keep_if_better(start, best);
         best = fit.near_miss(best.model, budget() / 40);
         others_.push_back(best);
         if (best.mismatches == 0) rivals_.push_back(best.model);
@@ -271,13 +268,10 @@ class Identifier {
   std::vector<Alternative> alternatives() {
     std::vector<Alternative> all;
     for (const Parameter* p : space_.parameters_of(row_->kernel))
-      for (const int64_t value : space_.values(*p)) {
-        if (value == p->get(*row_) || told_nothing_.contains({p, value})) continue;
-        const std::optional<DotModel> other = with_value(*row_, *p, value);
-        if (!other || !evidence_.fits(*other)) continue;
-        if (!space_.why_equal(*row_, *p, value).empty()) continue;
-        all.push_back({*other, p, value});
-      }
+      space_.for_each_other_value(*row_, *p, [&](int64_t value, const DotModel& other) {
+        if (!told_nothing_.contains({p, value}) && evidence_.fits(other) && space_.why_equal(*row_, *p, value).empty())
+          all.push_back({other, p, value});
+      });
     add_moved_floors(all);
     for (const DotModel& rival : rivals_)
       if (rival.kernel != row_->kernel && !told_nothing_.contains({nullptr, int64_t(rival.kernel)}) &&
@@ -586,17 +580,19 @@ class Identifier {
     return true;
   }
 
-  /// The units without parameters that give all answers. Counts the mismatches of every unit of plain_.
+  /// The units without parameters that give all answers. Says of every unit of plain_ what refutes it.
   std::vector<const Unit*> fitting_plain() {
     std::vector<const Unit*> fitting;
     for (PlainHypothesis& plain : plain_) {
-      plain.mismatches = 0;
+      plain.refuted.reset();
       Outcomes outcomes;
       for (size_t i = 0; i < evidence_.size(); ++i) {
         plain.unit->run(evidence_.cases().one(i), outcomes);
-        plain.mismatches += !same_result(op(), outcomes.results.get(0), evidence_.answer(i));
+        if (same_result(op(), outcomes.results.get(0), evidence_.answer(i))) continue;
+        if (plain.refuted) ++plain.refuted->mismatches;
+        else plain.refuted = Refuted{plain.unit->name(), i, outcomes.results.get(0)};
       }
-      if (plain.mismatches == 0) fitting.push_back(plain.unit.get());
+      if (!plain.refuted) fitting.push_back(plain.unit.get());
     }
     return fitting;
   }
@@ -729,21 +725,14 @@ class Identifier {
     for (const Parameter* p : space_.parameters_of(row_->kernel)) {
       ParameterFinding finding{p, p->get(*row_), {}, 0, {}};
       std::map<std::string, std::vector<int64_t>> open;
-      for (const int64_t value : space_.values(*p)) {
-        if (value == finding.value) continue;
-        const std::optional<DotModel> other = with_value(*row_, *p, value);
-        if (!other) continue;
-        const std::optional<size_t> against = evidence_.first_mismatch(*other);
-        if (!against) {
-          open[why_open(*p, value)].push_back(value);
-          continue;
-        }
+      space_.for_each_other_value(*row_, *p, [&](int64_t value, const DotModel& other) {
+        const std::optional<size_t> against = evidence_.first_mismatch(other);
+        if (!against) return open[why_open(*p, value)].push_back(value);
         ++finding.refuted;
-        const Refuted refuted{std::string(p->name) + "=" + value_text(*p, value), *against,
-                              result_of(*other, *against)};
+        const Refuted refuted{std::string(p->name) + "=" + value_text(*p, value), *against, result_of(other, *against)};
         if (!p->words.empty() || p->is_nan) finding.neighbours.push_back(refuted);
         else keep_nearest(finding, refuted, value);
-      }
+      });
       for (auto& [reason, values] : open)
         finding.undetermined.push_back({values, reason, !space_.why_equal(*row_, *p, values.front()).empty()});
       id_.parameters.push_back(std::move(finding));
@@ -790,12 +779,9 @@ class Identifier {
       return &step;
     };
     for (const Parameter* p : space_.parameters_of(row_->kernel))
-      for (const int64_t value : space_.values(*p)) {
-        if (value == p->get(*row_)) continue;
-        const std::optional<DotModel> other = with_value(*row_, *p, value);
-        if (!other) continue;
-        if (RuledOut* step = rule_out(*other)) step->values[p].push_back(value);
-      }
+      space_.for_each_other_value(*row_, *p, [&](int64_t value, const DotModel& other) {
+        if (RuledOut* step = rule_out(other)) step->values[p].push_back(value);
+      });
     for (const Fit::Candidate& other : others_)
       if (other.model.kernel != row_->kernel)
         if (RuledOut* step = rule_out(other.model))
@@ -822,15 +808,8 @@ class Identifier {
       if (const auto against = evidence_.first_mismatch(candidate.model))
         id_.best.push_back({custom_name(candidate.model, op()), *against, result_of(candidate.model, *against),
                             evidence_.mismatches(candidate.model)});
-    for (const PlainHypothesis& plain : plain_) {
-      Outcomes outcomes;
-      for (size_t i = 0; i < evidence_.size() && plain.mismatches; ++i) {
-        plain.unit->run(evidence_.cases().one(i), outcomes);
-        if (same_result(op(), outcomes.results.get(0), evidence_.answer(i))) continue;
-        id_.best.push_back({plain.unit->name(), i, outcomes.results.get(0), plain.mismatches});
-        break;
-      }
-    }
+    for (const PlainHypothesis& plain : plain_)
+      if (plain.refuted) id_.best.push_back(*plain.refuted);
     std::stable_sort(id_.best.begin(), id_.best.end(),
                      [](const Refuted& x, const Refuted& y) { return x.mismatches < y.mismatches; });
     if (id_.best.size() > 4) id_.best.resize(4);

@@ -99,15 +99,17 @@ std::optional<Batch> Separator::targeted(const DotModel& other) {
     for (size_t i = 0; i < count; ++i) cases.make(i, batch, i);
     return batch;
   };
+  const auto differing = [&](const Pool& pool) -> std::optional<Batch> {
+    ResultsOfRow of_other(other, pool.cases);
+    for (size_t i = 0; i < pool.results.size(); ++i)
+      if (!same_result(op, of_other.at(i), pool.results[i])) return pool.cases.one(i);
+    return {};
+  };
   if (targeted_.results.empty()) add_all(made(row_, targeted_cases), targeted_);
-  ResultsOfRow results(other, targeted_.cases);
-  for (size_t i = 0; i < targeted_.results.size(); ++i)
-    if (!same_result(op, results.at(i), targeted_.results[i])) return targeted_.cases.one(i);
+  if (std::optional<Batch> found = differing(targeted_)) return found;
   Pool pool_of_other(op);
   add_all(made(other, cases_of_other), pool_of_other);
-  ResultsOfRow of_other(other, pool_of_other.cases);
-  for (size_t i = 0; i < pool_of_other.results.size(); ++i)
-    if (!same_result(op, of_other.at(i), pool_of_other.results[i])) return pool_of_other.cases.one(i);
+  if (std::optional<Batch> found = differing(pool_of_other)) return found;
   return carried_case(row_, other, targeted_.cases, sums_, seed_, goes_on_);
 }
 

@@ -25,6 +25,10 @@ class HypothesisSpace {
   /// The values of a parameter; of values that the formats alone make equal, often only one.
   const std::vector<int64_t>& values(const Parameter& parameter) const;
 
+  /// Calls visit(value, row) for each row that differs from `model` in the value of that parameter alone.
+  template <class Visit>
+  void for_each_other_value(const DotModel& model, const Parameter& parameter, Visit visit) const;
+
   /// Adds the encoding of a NaN result to the values of the parameters that are NaNs.
   void add_nan(uint64_t encoding);
 
@@ -50,6 +54,14 @@ class HypothesisSpace {
 
 /// A row with one parameter changed; nullopt where no row may have these values together (contradiction_in()).
 std::optional<DotModel> with_value(DotModel model, const Parameter& parameter, int64_t value);
+
+template <class Visit>
+void HypothesisSpace::for_each_other_value(const DotModel& model, const Parameter& parameter, Visit visit) const {
+  for (const int64_t value : values(parameter)) {
+    if (value == parameter.get(model)) continue;
+    if (const std::optional<DotModel> other = with_value(model, parameter, value)) visit(value, *other);
+  }
+}
 
 /// Random row `number`: an op of the catalogue, a kernel that computes it, and a row by draw_row().
 std::pair<Op, DotModel> random_point(uint64_t seed, uint64_t number);
