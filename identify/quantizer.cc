@@ -19,6 +19,7 @@
 #include "core/property.h"
 #include "oracles/quantizers/fp32_recipes.h"
 #include "search/datapath_walks.h"
+#include "search/draw_block.h"
 #include "search/structured_generator.h"
 #include "triage/explain/number_text.h"
 #include "triage/operands.h"
@@ -266,8 +267,7 @@ Batch questions(const Op& op, uint64_t drawn, uint64_t seed) {
     const size_t at = first + i;
     generator.draw(i, batch, at);
     if (i > 2 * special.size()) continue;
-    for (int lane = 0; lane < op.k; ++lane) batch.inputs()[0].set(at, lane, from.encode_zero(false));
-    if (op.has_tensor_scale()) batch.inputs()[1].set(at, 0, encode_near(op.scale_b.fields(), false, 0, 0));
+    clear_block(batch, at);
     if (i == 2 * special.size()) continue;  // zeros alone
     batch.inputs()[0].set(at, 0, special[i / 2]);
     if (i % 2 && op.k > 1) batch.inputs()[0].set(at, 1, encode_near(from, false, 0, 0));
@@ -440,10 +440,7 @@ class Asking {
   }
   Batch empty_blocks(size_t count) const {
     Batch blocks(op_, count);
-    for (size_t i = 0; i < count; ++i) {
-      for (int lane = 0; lane < op_.k; ++lane) blocks.inputs()[0].set(i, lane, op_.a.fields().encode_zero(false));
-      if (op_.has_tensor_scale()) blocks.inputs()[1].set(i, 0, encode_near(op_.scale_b.fields(), false, 0, 0));
-    }
+    for (size_t i = 0; i < count; ++i) clear_block(blocks, i);
     return blocks;
   }
   /// Both ends of each class, of both signs, each class in another lane.

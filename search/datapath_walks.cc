@@ -10,7 +10,7 @@
 
 #include "search/draw_block.h"
 #include "search/integer_dot.h"
-#include "search/orthogonal_array.h"
+#include "search/prime.h"
 #include "search/walk_case.h"
 
 namespace mmafuzz {
@@ -359,15 +359,11 @@ void DatapathWalks::add_conversion_parts() {
 void DatapathWalks::add_block_parts() {
   const auto steps = std::make_shared<BlockSteps>(op_);
   const auto lanes = static_cast<uint64_t>(op_.k);
-  const auto clear = [op = op_](Batch& batch, size_t index) {
-    for (int lane = 0; lane < op.k; ++lane) batch.inputs()[0].set(index, lane, op.a.fields().encode_zero(false));
-    if (op.has_tensor_scale()) batch.inputs()[1].set(index, 0, encode_near(op.scale_b.fields(), false, 0, 0));
-  };
   // Each step, and the encodings next to it, as amax.
   const uint64_t pass = steps->count() * 3;
   add("scale steps", {pass * lanes, pass},
-      [op = op_, steps, clear, pass, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
-        clear(batch, index);
+      [op = op_, steps, pass, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+        clear_block(batch, index);
         const uint64_t step = scrambled(n % pass, pass);
         const auto lane = static_cast<int>((n / pass + step) % lanes);
         const uint64_t sign = (rng.next() & 1) ? travelling_sign(op.a.fields()) : 0;
@@ -378,8 +374,8 @@ void DatapathWalks::add_block_parts() {
   const uint64_t boundaries = boundaries_of(op_.d.fields()), cases_of_amax = (boundaries + lanes - 2) / (lanes - 1) * 3;
   constexpr uint64_t exponents = 32;
   add("element roundings", {cases_of_amax * exponents, cases_of_amax},
-      [op = op_, clear, cases_of_amax, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
-        clear(batch, index);
+      [op = op_, cases_of_amax, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+        clear_block(batch, index);
         const FormatFields& from = op.a.fields();
         const int lane = rng.between(0, op.k - 1);
         const int exponent = n / cases_of_amax == 0 ? 0 : rng.between(from.emin(), from.emax());

@@ -108,6 +108,12 @@ void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int m
   }
 }
 
+void clear_block(Batch& batch, size_t index) {
+  const Op& op = batch.op();
+  for (int lane = 0; lane < op.k; ++lane) batch.inputs()[0].set(index, lane, op.a.fields().encode_zero(false));
+  if (op.has_tensor_scale()) batch.inputs()[1].set(index, 0, encode_near(op.scale_b.fields(), false, 0, 0));
+}
+
 void draw_block(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields& from = op.a.fields();
   Column& source = batch.inputs()[0];

@@ -40,6 +40,9 @@ void draw_codes(const Op& op, CounterRng& rng, Batch& batch, size_t index);
 /// `first` and following of the element's format, each moved up by `moved` encodings of the source format.
 void set_boundaries(const Op& op, uint64_t amax, int kept, uint64_t first, int moved, Batch& batch, size_t index);
 
+/// Makes all elements of case `index` of a quantize op +0, under a tensor's scale of 1.
+void clear_block(Batch& batch, size_t index);
+
 /// The number of boundaries of the element's format: its magnitudes and the middles between two.
 uint64_t boundaries_of(const FormatFields& element);
 

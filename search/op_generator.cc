@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "arithmetic/corner_encodings.h"
-#include "search/orthogonal_array.h"
+#include "search/prime.h"
 
 namespace mmafuzz {
 namespace {

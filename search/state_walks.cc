@@ -7,7 +7,7 @@
 
 #include "arithmetic/bins.h"
 #include "search/datapath_walks.h"
-#include "search/orthogonal_array.h"
+#include "search/prime.h"
 #include "search/walk_case.h"
 
 namespace mmafuzz {

@@ -1,5 +1,5 @@
-// Orthogonal arrays over a prime p, as tables of digits 0..p-1: in a few rows every two columns, or more, take every
-// combination of digits (Rao 1947; Bush 1952).
+// Primes for orthogonal arrays, tables of digits 0..p-1 in whose few rows every two columns, or more, take every
+// combination of digits (Rao 1947; Bush 1952): where p is a prime, a row's digits are polynomials modulo p.
 #pragma once
 
 namespace mmafuzz {
