@@ -4,7 +4,6 @@
 #include <set>
 
 #include "arithmetic/corner_encodings.h"
-#include "core/case_text.h"
 
 namespace mmafuzz {
 namespace {

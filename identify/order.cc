@@ -11,7 +11,6 @@
 #include "arithmetic/corner_encodings.h"
 #include "arithmetic/ieee_operations.h"
 #include "core/property.h"
-#include "plan/registry.h"
 #include "search/random_generators.h"
 
 namespace mmafuzz {

@@ -2,8 +2,6 @@
 // Generators use it to choose operands by the sum that they make.
 #pragma once
 
-#include <algorithm>
-
 #include "arithmetic/ieee_operations.h"
 
 namespace mmafuzz {

@@ -1,7 +1,6 @@
 #include "search/datapath_state.h"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 
 #include "arithmetic/bins.h"

@@ -3,8 +3,6 @@
 // middle of the range, spread exponents rarely cancel.
 #pragma once
 
-#include <string_view>
-
 #include "core/batch.h"
 
 namespace mmafuzz {

@@ -1,7 +1,6 @@
 // The walk of states: every level of each factor of the datapath (search/datapath_state.h) together with every level of
 // each other factor. Lanes, c, scales and the sum each have a column of an orthogonal array (Bush 1952), whose digit
 // says which levels they shall have; operands are solved for that.
-#include <array>
 #include <bit>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 
 #include "arithmetic/specials.h"
 #include "oracles/exact/mpfr_reference.h"

@@ -11,14 +11,8 @@ struct TermClasses : exact::TermSummary {
   using TermSummary::note;
   /// Notes the term x * factor.
   void note(const Exact& x, const Exact& factor) {
-    const bool nan_term = x.cls == NumberClass::nan || factor.cls == NumberClass::nan ||
-                          (x.cls == NumberClass::infinity && factor.cls == NumberClass::zero) ||
-                          (x.cls == NumberClass::zero && factor.cls == NumberClass::infinity);
-    const bool infinite = x.cls == NumberClass::infinity || factor.cls == NumberClass::infinity;
-    note(nan_term   ? NumberClass::nan
-         : infinite ? NumberClass::infinity
-                    : NumberClass::finite,
-         x.negative != factor.negative);
+    const Exact term = exact_product({x.cls, x.negative}, {factor.cls, factor.negative});  // class and sign alone
+    note(term.cls, term.negative);
   }
 
   /// Whether an exactly zero sum is -0; without any term it is +0.

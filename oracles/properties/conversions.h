@@ -51,8 +51,8 @@ inline bool is_within_range(const FormatFields& to, const Number& x) {
   return to.subnormals != SubnormalRule::absent || compare(magnitude, to_exact(decode(to, 0))) >= 0;
 }
 
-/// A property of a single conversion: holds() judges each source within the destination's range and its result. There
-/// is no changed case.
+/// A property of a single conversion: is_kept() judges each source within the destination's range and its result, a
+/// number. There is no changed case.
 class JudgesTheSource : public Property {
  public:
   bool costs_a_run() const override { return false; }
@@ -62,6 +62,13 @@ class JudgesTheSource : public Property {
   std::optional<Changed> transform(const Subject& of, std::vector<Batch>&) const override {
     return changed_if(is_within_range(of.op().d.fields(), source_of(of.cases, of.index)));
   }
+  bool holds(const Pair& pair) const override {
+    const Number r = decode(pair.op().d.fields(), pair.before);
+    return is_number(r.cls) &&
+           is_kept(pair.op().d.fields(), source_of(pair.subject.cases, pair.subject.index), r, pair.before);
+  }
+  /// `x`: the source. `r`: the result, whose encoding in the destination `f` is `code`.
+  virtual bool is_kept(const FormatFields& f, const Number& x, const Number& r, uint64_t code) const = 0;
 };
 
 /// (x + y) / 2, exactly, of two finite numbers whose sum, in units of the lesser last bit, fits in 128 bits.

@@ -24,8 +24,7 @@ class CorrectlyRounded final : public Property {
     return first_broken(cases, base, [&](const gemm::GemmCase& one, int element, uint64_t result) {
       if (element == 0) quick.load(one);
       return quick.surely_rounded(element / op.n, element % op.n, result) ||
-             same_result(op, result,
-                         gemm::exact_element(gemm::ExactBy::mpfr, op, gemm::element_of(op, one, size_t(element))));
+             same_result(op, result, exact_by_mpfr(op, one, element));
     });
   }
 };

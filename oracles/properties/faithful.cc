@@ -15,15 +15,11 @@ class Faithful final : public JudgesTheSource {
   }
 
  protected:
-  bool holds(const Pair& pair) const override {
-    const FormatFields& f = pair.op().d.fields();
-    const Exact x = to_exact(source_of(pair.subject.cases, pair.subject.index));
-    const Number r = decode(f, pair.before);
-    if (!is_number(r.cls)) return false;
-    const int order = compare(x, to_exact(r));
+  bool is_kept(const FormatFields& f, const Number& x, const Number& r, uint64_t code) const override {
+    const int order = compare(to_exact(x), to_exact(r));
     uint64_t beyond;
-    if (order == 0 || !encode_rank(f, rank(f, pair.before) + order, beyond)) return order == 0;
-    return compare(x, to_exact(decode(f, beyond))) * order < 0;
+    if (order == 0 || !encode_rank(f, rank(f, code) + order, beyond)) return order == 0;
+    return compare(to_exact(x), to_exact(decode(f, beyond))) * order < 0;
   }
 };
 

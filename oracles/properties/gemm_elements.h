@@ -28,6 +28,10 @@ std::vector<int> first_broken(const Batch& cases, const Outcomes& base, Holds ho
   return broken;
 }
 
+inline uint64_t exact_by_mpfr(const Op& op, const gemm::GemmCase& one, int element) {
+  return gemm::exact_element(gemm::ExactBy::mpfr, op, gemm::element_of(op, one, size_t(element)));
+}
+
 inline gemm::Shape shape_of(const Op& op) { return {op.m, op.n, op.k}; }
 
 }  // namespace mmafuzz

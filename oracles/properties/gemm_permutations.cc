@@ -1,7 +1,6 @@
 // A matrix product does not depend on where its rows and columns stand (tile_permutation: which tile, thread or vector
 // lane computes an element) nor, where the sum along k is exact or exactly split, on the order of the products
 // (inner_permutation) nor on which matrix is a (transposition).
-#include <algorithm>
 #include <numeric>
 
 #include "arithmetic/counter_rng.h"

@@ -1,6 +1,7 @@
 // Infinities and NaNs among the terms of an element decide it as they decide the exact sum, and an element whose terms
 // are all zeros has the sign of that sum (docs/ozaki.md). The slices of an emulated product hold neither: emulations
 // that do not handle them apart give finite numbers for NaN.
+#include "oracles/exact/exact_sum.h"
 #include "oracles/properties/gemm_elements.h"
 #include "oracles/properties/properties.h"
 
@@ -32,8 +33,7 @@ class GemmSpecials final : public Property {
       const bool any_special = special_scalar || rows.special[i] || columns.special[j] || is_special(op.c.fields(), c);
       if (!any_special && (!is_zero(op.c.fields(), c) || rows.meets(i, columns, j))) return true;
       if (!op.has_alpha_beta() && result == plainly_expected(op, one, i, j)) return true;
-      const uint64_t expected =
-          gemm::exact_element(gemm::ExactBy::mpfr, op, gemm::element_of(op, one, size_t(element)));
+      const uint64_t expected = exact_by_mpfr(op, one, element);
       // Special operands that a zero alpha or beta leaves out do not decide.
       return (any_special && !is_special(op.d.fields(), expected)) || same_result(op, result, expected);
     });
@@ -45,28 +45,14 @@ class GemmSpecials final : public Property {
   /// decides.
   static uint64_t plainly_expected(const Op& op, const gemm::GemmCase& one, size_t i, size_t j) {
     const size_t k = size_t(op.k), n = size_t(op.n);
-    bool nan = false, plus = false, minus = false, any_negative = false, any_positive = false;
-    const auto term = [&](NumberClass cls, bool negative) {
-      nan |= cls == NumberClass::nan;
-      if (cls == NumberClass::infinity) (negative ? minus : plus) = true;
-      (negative ? any_negative : any_positive) = true;
-    };
-    for (size_t l = 0; l < k; ++l) {
-      const Number x = decode(op.a.fields(), one.a[i * k + l]), y = decode(op.b.fields(), one.b[l * n + j]);
-      const bool infinite = x.cls == NumberClass::infinity || y.cls == NumberClass::infinity,
-                 zero = x.cls == NumberClass::zero || y.cls == NumberClass::zero,
-                 is_invalid = x.cls == NumberClass::nan || y.cls == NumberClass::nan || (infinite && zero);
-      term(is_invalid ? NumberClass::nan
-           : infinite ? NumberClass::infinity
-                      : NumberClass::finite,
-           x.negative != y.negative);
-    }
+    gemm::TermClasses terms;
+    for (size_t l = 0; l < k; ++l)
+      terms.note(to_exact(decode(op.a.fields(), one.a[i * k + l])), to_exact(decode(op.b.fields(), one.b[l * n + j])));
     const Number c = decode(op.c.fields(), one.c[i * n + j]);
-    term(c.cls, c.negative);
+    terms.note(c.cls, c.negative);
     const FormatFields& d = op.d.fields();
-    if (nan || (plus && minus)) return d.encode_nan();
-    if (plus || minus) return d.encode_infinity(minus);
-    return d.encode_zero(any_negative && (!any_positive || op.rounding == Rounding::down));
+    return terms.is_special() ? terms.special_result(d, op.rounding_rule())
+                              : d.encode_zero(terms.zero_sign(op.rounding));
   }
 
   /// The rows of a, or the columns of b.

@@ -16,14 +16,10 @@ class HalfUlp final : public JudgesTheSource {
   }
 
  protected:
-  bool holds(const Pair& pair) const override {
-    const FormatFields& f = pair.op().d.fields();
-    const Number x = source_of(pair.subject.cases, pair.subject.index), r = decode(f, pair.before);
-    if (!is_number(r.cls)) return false;
+  bool is_kept(const FormatFields& f, const Number& x, const Number& r, uint64_t) const override {
     const int leading =
         x.cls == NumberClass::zero ? f.emin() : larger(x.exponent + bit_length(x.significand) - 1, f.emin());
-    Number ulp{NumberClass::finite};
-    ulp.significand = 1;
+    Number ulp = one_as_number();
     ulp.exponent = leading - f.fraction_bits;
     for (const bool negative : {false, true}) {  // x <= r + ulp / 2, x >= r - ulp / 2
       ulp.negative = negative;

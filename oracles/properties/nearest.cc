@@ -14,16 +14,12 @@ class Nearest final : public JudgesTheSource {
   }
 
  protected:
-  bool holds(const Pair& pair) const override {
-    const FormatFields& f = pair.op().d.fields();
-    const Number x = source_of(pair.subject.cases, pair.subject.index), r = decode(f, pair.before);
-    if (!is_number(r.cls)) return false;
-    const Exact exact = to_exact(x);
+  bool is_kept(const FormatFields& f, const Number& x, const Number& r, uint64_t code) const override {
     for (const int side : {-1, 1}) {
       uint64_t neighbour;
-      if (!encode_rank(f, rank(f, pair.before) + side, neighbour)) continue;
+      if (!encode_rank(f, rank(f, code) + side, neighbour)) continue;
       // The source is not beyond the middle between the result and its neighbour.
-      if (compare(exact, middle_of(r, decode(f, neighbour))) * side > 0) return false;
+      if (compare(to_exact(x), middle_of(r, decode(f, neighbour))) * side > 0) return false;
     }
     return true;
   }

@@ -15,9 +15,22 @@ std::optional<uint64_t> encoding_of(const FormatFields& f, const Exact& x) {
   const Rounded r = round_exact(f, x, {});
   return r.flags & (flag::inexact | flag::overflow) ? std::nullopt : std::optional(r.encoding);
 }
-std::optional<uint64_t> doubled(const FormatFields& f, Number n) {
-  n.exponent += 1;
-  return encoding_of(f, to_exact(n));
+
+/// Doubles the numbers of a case's input, of format f. Returns the exponent of the greatest one's leading bit before;
+/// nullopt where one is not finite, or its double is no number of f.
+std::optional<int> double_numbers(const FormatFields& f, Column& numbers, size_t index) {
+  int top = f.subnormal_bit() - 1;
+  for (int i = 0; i < numbers.count(); ++i) {
+    Number n = decode(f, numbers.get(index, i));
+    if (!is_number(n.cls)) return std::nullopt;
+    if (n.cls == NumberClass::zero) continue;
+    top = std::max(top, n.exponent + bit_length(n.significand) - 1);
+    n.exponent += 1;
+    const std::optional<uint64_t> twice = encoding_of(f, to_exact(n));
+    if (!twice) return std::nullopt;
+    numbers.set(index, i, *twice);
+  }
+  return top;
 }
 
 /// Whether quantizing the numbers of a block's codes gives the same numbers under an op's rule. Under these four rules
@@ -270,20 +283,9 @@ class PowerOfTwoShift final : public Property {
     if (decode(scale, of.result).cls != NumberClass::finite || rank <= least ||
         twice(scale, rank) >= greatest_scale_rank(scale))
       return std::nullopt;
-    int top = from.subnormal_bit() - 1;  // exponent of amax's leading bit
-    for (int i = 0; i < of.op().k; ++i) {
-      const uint64_t encoding = of.cases.inputs()[0].get(of.index, i);
-      const Number n = decode(from, encoding);
-      if (!is_number(n.cls)) return std::nullopt;
-      if (n.cls == NumberClass::zero) continue;
-      const std::optional<uint64_t> twice_n = doubled(from, n);
-      if (!twice_n) return std::nullopt;
-      top = std::max(top, n.exponent + bit_length(n.significand) - 1);
-      changed[0].inputs()[0].set(of.index, i, *twice_n);
-    }
+    const std::optional<int> top = double_numbers(from, changed[0].inputs()[0], of.index);
     // Where amax passes through another format (via), that format's ends are away, too.
-    if (via.width && (top < via.emin() || top + 2 > via.emax())) return std::nullopt;
-    return Changed{};
+    return changed_if(top && !(via.width && (*top < via.emin() || *top + 2 > via.emax())));
   }
   bool holds(const Pair& pair) const override {
     const FormatFields& scale = pair.op().scale_a.fields();
@@ -310,17 +312,10 @@ class TensorShift final : public Property {
 
  protected:
   std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
-    for (size_t field = 0; field < 2; ++field) {
-      const FormatFields& f = of.op().input_format(field).fields();
-      for (int i = 0; i < of.cases.inputs()[field].count(); ++i) {
-        const Number n = decode(f, of.cases.inputs()[field].get(of.index, i));
-        if (!is_number(n.cls) || (field == 1 && n.cls == NumberClass::zero)) return std::nullopt;
-        if (n.cls == NumberClass::zero) continue;
-        const std::optional<uint64_t> twice_n = doubled(f, n);
-        if (!twice_n) return std::nullopt;
-        changed[0].inputs()[field].set(of.index, i, *twice_n);
-      }
-    }
+    if (tensor_scale_of(of.cases, of.index).cls == NumberClass::zero) return std::nullopt;
+    for (size_t field = 0; field < 2; ++field)
+      if (!double_numbers(of.op().input_format(field).fields(), changed[0].inputs()[field], of.index))
+        return std::nullopt;
     return Changed{};
   }
 };

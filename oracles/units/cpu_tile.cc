@@ -6,7 +6,6 @@
 #include <asm/prctl.h>
 #include <cpuid.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #endif
