@@ -143,8 +143,7 @@ class BoundSearch {
   }
 
   void judge(const Batch& batch) {
-    Outcomes outcomes;
-    unit_->run(batch, outcomes);
+    const Outcomes outcomes = unit_->outcomes_of(batch);
     DotCase one(op_);
     ErrorBound bound(op_);
     for (size_t i = 0; i < batch.size(); ++i) {
@@ -226,8 +225,7 @@ int run_bounds(BoundsOptions& options) {
           fmt::format("{:62} {:14} {:9.6f} {:9.6f} {:5.1f} {:8}", model ? name : name + " " + op_label(ops[o]), kernel,
                       search.greatest(), ratio, parts, options.cases));
       if (!writer || !tightest) continue;
-      Outcomes outcomes;
-      search.unit().run(tightest->cases, outcomes);
+      const Outcomes outcomes = search.unit().outcomes_of(tightest->cases);
       writer->comment(fmt::format("ratio {:.6f} of {:.1f} parts", tightest->ratio, tightest->parts));
       writer->unit(name);
       writer->op(ops[o]);

@@ -96,8 +96,7 @@ std::string verify(const BoundQuery& bound, const Run& run) {
       expected.push_back({UnitName(name).under("twin").text(), result});
   if (bound.query.first_is_exact) expected.push_back({"exact:mpfr", run.first});
   for (const auto& [name, result] : expected) {
-    Outcomes outcomes;
-    bind_or_fail(name, bound.op)->run(*run.input, outcomes);
+    const Outcomes outcomes = bind_or_fail(name, bound.op)->outcomes_of(*run.input);
     if (outcomes.results.get(0) != result)
       return fmt::format("{} gives {} on '{}', not {}", name, to_hex(bound.op.d, outcomes.results.get(0)),
                          case_line(*run.input, 0), to_hex(bound.op.d, result));

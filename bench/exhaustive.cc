@@ -65,8 +65,7 @@ bool try_every_fp32(const Op& op, unsigned threads, MeasuredRows& rows) {
 bool try_every_encoding(const Op& op, MeasuredRows& rows) {
   if (op.a.fields().width > 16)
     throw BadInput("bench exhaustive: --from takes fp32 or a format of at most 16 bits, not " + op.a.name());
-  Batch batch(op);
-  batch.resize(size_t{1} << op.a.fields().width);
+  Batch batch(op, size_t{1} << op.a.fields().width);
   for (size_t i = 0; i < batch.size(); ++i) batch.inputs()[0].set(i, 0, i);
   const std::string name = registry().bind("bulk", op) ? "bulk" : "ieee";
   Outcomes ours, referee;

@@ -255,8 +255,7 @@ struct NeighboursOptions {
 
 /// Writes the cases with the results of a unit as a block of a file.
 void write_block(CaseWriter& writer, const std::string& unit, const Batch& cases) {
-  Outcomes outcomes;
-  bind_or_fail(unit, cases.op())->run(cases, outcomes);
+  const Outcomes outcomes = bind_or_fail(unit, cases.op())->outcomes_of(cases);
   writer.unit(unit);
   writer.op(cases.op());
   for (size_t i = 0; i < cases.size(); ++i) writer.one_case(cases, i, &outcomes);

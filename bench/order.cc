@@ -20,10 +20,8 @@ struct OrderBench {
 
 /// Runs one case in advance, so that no measurement includes the start of a unit's process.
 void warm_up(const Unit& unit, const Op& op) {
-  Batch batch(op);
-  batch.resize(1);
-  Outcomes outcomes;
-  unit.run(batch, outcomes);
+  Batch batch(op, 1);
+  unit.outcomes_of(batch);
 }
 
 int run_order_bench(OrderBench& options) {

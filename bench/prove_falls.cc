@@ -93,8 +93,7 @@ bool attack_falls(const std::string& units, uint64_t cases) {
     const Mutator mutator(op, corner_hints(&m));
     constexpr size_t size = 4096;
     Batch base, changed;
-    Batch best(op);
-    best.resize(1);
+    Batch best(op, 1);
     Outcomes before, after;
     int64_t greatest = 0;
     uint64_t its_cases = 0;

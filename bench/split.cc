@@ -66,8 +66,7 @@ class Duel {
     CaseWriter writer(path);
     writer.comment(fmt::format("Errors in ulp: Markidis {:.6g}, Ootomo-Yokota {:.6g}", e.markidis, e.ootomo));
     for (const Unit* unit : {markidis_.get(), ootomo_.get()}) {
-      Outcomes outcomes;
-      unit->run(witness, outcomes);
+      const Outcomes outcomes = unit->outcomes_of(witness);
       writer.unit(unit->name());
       writer.op(op_);
       writer.one_case(witness, 0, &outcomes);
@@ -153,8 +152,7 @@ int run_split(SplitOptions& o) {
   const Duel duel(o);
   const auto draw = o.inputs == "structured" ? draw_structured : draw_random;
   const auto draws = [&](uint64_t seed, uint64_t first, size_t count) {
-    Batch batch(duel.op());
-    batch.resize(count);
+    Batch batch(duel.op(), count);
     for (size_t i = 0; i < count; ++i) {
       CounterRng rng(seed, first + i);
       draw(duel.op(), rng, batch, i);

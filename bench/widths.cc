@@ -71,8 +71,7 @@ Batch attack(const Accumulator& accumulator, int k, SliceWidths w, int tries, ui
       b[(small + 1) % size_t(k)] = encoding_of(greatest_b, w.b);  // the top stays
     }
     if (engine.inexact_slice_products({1, 1, k}, {{a, b}})[0] == 0) continue;
-    Batch found(op);
-    found.resize(1);
+    Batch found(op, 1);
     for (int l = 0; l < k; ++l) {
       found.inputs()[0].set(0, l, a[size_t(l)]);
       found.inputs()[1].set(0, l, b[size_t(l)]);

@@ -100,8 +100,7 @@ class BatchWorker {
 
   void check_properties(const Batch& batch, size_t unit, uint64_t round, const ReportDivergence& report) {
     if (comparison_.properties_of(unit).empty()) return;
-    Outcomes base;
-    comparison_.units()[unit]->run(batch, base);
+    const Outcomes base = comparison_.units()[unit]->outcomes_of(batch);
     seen_classes_.answers[comparison_.units()[unit]->name()].add(base);
     comparison_.examine_properties(batch, base, unit, round, report);
   }

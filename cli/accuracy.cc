@@ -32,8 +32,7 @@ Batch in_formats(const Batch& product, const Format& operands, const Format& res
   Op op = product.op();
   op.a = op.b = operands;
   op.c = op.d = results;
-  Batch batch(op);
-  batch.resize(1);
+  Batch batch(op, 1);
   for (size_t field = 0; field < 2; ++field) {
     const FormatFields& from = product.op().input_format(field).fields();
     for (int i = 0; i < batch.inputs()[field].count(); ++i)
@@ -92,8 +91,7 @@ struct Measured {
 enum class Bound { computed, left_out };
 
 Measured measured(const Unit& unit, const Batch& batch, const gemm::ExactProduct& exact, Bound bound) {
-  Outcomes outcomes;
-  unit.run(batch, outcomes);
+  const Outcomes outcomes = unit.outcomes_of(batch);
   if (!outcomes.has_answer(0)) throw BadInput(unit.name() + " gave no answer");
   Measured m = {unit.name(), batch.op(), exact.accuracy_of(unit, batch, outcomes.results),
                 gemm::narrow_products(unit, batch), std::nullopt};

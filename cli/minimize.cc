@@ -59,8 +59,7 @@ void minimize_artifact(const MinimizeOptions& options, const std::string& file, 
   const Comparison comparison(op, units_of(target, options.units, op), registry(), properties_of(target));
   const std::vector<EngineFocus> focuses = engine_focuses(comparison);
   const EngineFocus& focus = focuses[header.focus % focuses.size()];
-  Batch cases(op);
-  cases.resize(cases_of_input(op) * max_neighbour_factor);
+  Batch cases(op, cases_of_input(op) * max_neighbour_factor);
   decode_operands(data, bytes.size(), cases, 0);
   Mutator(op, corner_hints(focus.model, focus.slicing)).neighbours(cases, header.selector);
   tries.cases += cases.size();
@@ -90,8 +89,7 @@ void minimize_cases(const MinimizeOptions& options, const std::string& file, Tri
                           minimized(property, units, block.batch, registry(), &changed)});
     if (tries.list.back().minimized) return;
     for (const std::string& unit : units) {
-      Outcomes outcomes;
-      bind_or_fail(unit, block.batch.op())->run(block.batch, outcomes);
+      const Outcomes outcomes = bind_or_fail(unit, block.batch.op())->outcomes_of(block.batch);
       tries.answers[unit].add(outcomes);
     }
   });

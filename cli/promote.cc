@@ -109,8 +109,7 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
       const std::string holder = holder_of(bucket, name, block.batch.op());
       if (holder != name) regression.held_to = holder;
       else regression.is_broken |= is_own(name) && breaks_claim(bucket);
-      Outcomes outcomes;
-      bind_or_fail(holder, block.batch.op())->run(block.batch, outcomes);
+      const Outcomes outcomes = bind_or_fail(holder, block.batch.op())->outcomes_of(block.batch);
       if (to_text(block.batch.op()) != op) cases += (op = to_text(block.batch.op())) + "\n";
       regression.cases += block.batch.size();
       for (size_t i = 0; i < block.batch.size(); ++i) {

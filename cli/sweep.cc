@@ -86,8 +86,7 @@ int run_sweep(const SweepOptions& options) {
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   const uint64_t cells = static_cast<uint64_t>(subject.request.shape.cells());
   const uint64_t tiles = options.cases ? (options.cases + cells - 1) / cells : UINT64_MAX;
-  Batch single(subject.op);
-  single.resize(1);
+  Batch single(subject.op, 1);
   size_t shown = 0;
   std::string lost;
   while (sweep.dots() / cells < tiles && (options.cases || elapsed() < options.time)) {

@@ -168,8 +168,7 @@ std::vector<Step> published_steps(Context& context) {
         result["differs"] = result.value("differs", uint64_t{0});
         Op op = set.batch.op();
         op.nan = NanPolicy::exact;  // whatever the source compares: a model claims the encodings of NaNs
-        Outcomes expected;
-        (*context.registry.bind(model, set.batch.op()))->run(set.batch, expected);
+        const Outcomes expected = (*context.registry.bind(model, set.batch.op()))->outcomes_of(set.batch);
         note_differences(context, result, "published cases", unit, op, set.batch, got.results, expected.results,
                          model + " gives");
       }
@@ -234,8 +233,7 @@ Json judge(const Context& context, const Point& point, const std::string& model,
     if (model.empty()) break;
     const std::unique_ptr<Unit> unit = bound_or_null(context, model + (overrides.empty() ? "" : "?" + overrides), op);
     if (!unit) continue;
-    Outcomes predicted;
-    unit->run(point.batch, predicted);
+    const Outcomes predicted = unit->outcomes_of(point.batch);
     if (predicted.results.get(0) == got) agreeing_overrides.insert(overrides.empty() ? "as it is" : "?" + overrides);
   }
   return {{"point", point.name},

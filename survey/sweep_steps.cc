@@ -21,15 +21,13 @@ void write_down(Context& context, const SweepRun& sweep, const SweepSubject& sub
   if (sweep.seconds() > 0) result["dots_per_second"] = double(sweep.dots()) / sweep.seconds();
   if (!sweep.diagnoses().empty()) result["diagnosis"] = joined(sweep.diagnoses(), "; ");
   if (const size_t unstable = sweep.unstable().size()) {
-    Batch batch(subject.op);
-    batch.resize(unstable);
+    Batch batch(subject.op, unstable);
     for (size_t c = 0; c < unstable; ++c) sweep.put(sweep.unstable()[c], batch, c);
     context.book.keep_cases("unstable.cases", subject.unit->name(), batch, nullptr);
   }
   const size_t kept = std::min(sweep.divergences().size(), most_kept_dots);
   if (kept == 0) return;
-  Batch batch(subject.op);
-  batch.resize(kept);
+  Batch batch(subject.op, kept);
   Outcomes got;
   got.results = Column(subject.op.d, 1);
   got.results.resize(kept);

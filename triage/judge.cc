@@ -36,14 +36,12 @@ Result<Judge> Judge::bind(const std::string& property, const std::vector<std::st
 
 std::vector<Verdict> Judge::judge(const Batch& cases) const {
   std::vector<Verdict> verdicts(cases.size());
-  Outcomes first;
-  units_[0]->run(cases, first);
+  const Outcomes first = units_[0]->outcomes_of(cases);
   if (bound_) {
     bound_->judge(cases, first, verdicts);
     return verdicts;
   }
-  Outcomes second;
-  units_[1]->run(cases, second);
+  const Outcomes second = units_[1]->outcomes_of(cases);
   SpecialOperands special(cases);
   const bool have_flags = !first.flags.empty() && !second.flags.empty();
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -70,8 +68,7 @@ std::vector<Verdict> Judge::judge_anew(const Batch& cases, const Registry& regis
 
 std::vector<Batch> Judge::changed_cases(const Batch& cases) const {
   if (!bound_ || !bound_->has_plain_changed_case()) return {};
-  Outcomes base;
-  units_[0]->run(cases, base);
+  const Outcomes base = units_[0]->outcomes_of(cases);
   std::vector<Verdict> verdicts;
   std::vector<Batch> changed_cases;
   bound_->judge(cases, base, verdicts, &changed_cases);

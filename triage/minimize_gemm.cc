@@ -18,8 +18,7 @@ Batch part_of(const Batch& single, const Kept& rows, const Kept& columns, const 
   op.m = static_cast<int>(rows.size());
   op.n = static_cast<int>(columns.size());
   op.k = static_cast<int>(inner.size());
-  Batch part(op);
-  part.resize(1);
+  Batch part(op, 1);
   const auto copy = [&](size_t matrix, const Kept& kept_rows, const Kept& kept_columns, int stride) {
     int index = 0;
     for (const int i : kept_rows)

@@ -27,8 +27,7 @@ constexpr NamedMeaning meanings[] = {
 
 /// Case `index` as the only case of another op with the same fields.
 Batch as_case_of(const Op& op, const Batch& cases, size_t index) {
-  Batch one(op);
-  one.resize(1);
+  Batch one(op, 1);
   for (size_t f = 0; f < one.inputs().size(); ++f)
     for (int i = 0; i < one.inputs()[f].count(); ++i) one.inputs()[f].set(0, i, cases.inputs()[f].get(index, i));
   return one;
@@ -56,8 +55,7 @@ bool same(const Batch& cases, size_t index, const Answer& x, const Answer& y) {
 }
 
 Answer run_one(const Unit& unit, const Batch& one) {
-  Outcomes outcomes;
-  unit.run(one, outcomes);
+  const Outcomes outcomes = unit.outcomes_of(one);
   return answer_of(outcomes, 0);
 }
 
@@ -77,12 +75,10 @@ struct OpVariants::Variant {
 
   Answer run(const Batch& cases, size_t index) const {
     if (!then_unit) return run_one(*unit, as_case_of(op, cases, index));
-    Batch first(op);
-    first.resize(1);
+    Batch first(op, 1);
     for (int i = 0; i < first.inputs()[0].count(); ++i) first.inputs()[0].set(0, i, cases.inputs()[0].get(index, i));
     const Answer middle = run_one(*unit, first);
-    Batch second(then);
-    second.resize(1);
+    Batch second(then, 1);
     second.inputs()[0].set(0, 0, middle.result());
     const bool is_sum = second.inputs()[0].count() == 2;  // of a product and the third operand of a multiply-add
     if (is_sum) second.inputs()[0].set(0, 1, cases.inputs()[0].get(index, 2));

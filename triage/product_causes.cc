@@ -82,8 +82,7 @@ class ProductCauses final : public CauseMethod {
     const auto explain = [&](const std::vector<size_t>& set) {
       const Unit* unit = bound(replaced_name(set));
       if (!unit) return open > 0;
-      Outcomes with_set;
-      unit->run(cases, with_set);
+      const Outcomes with_set = unit->outcomes_of(cases);
       std::string words;
       for (const size_t i : set) words += (words.empty() ? "" : ",") + steps_[i].word;
       for (size_t i = 0; i < cases.size(); ++i)

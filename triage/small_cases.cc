@@ -38,8 +38,7 @@ uint64_t draw_simple_fraction(const FormatFields& f, CounterRng& rng) {
 std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, bool has_special) {
   std::vector<Operands> list;
   if (op.kind != OpKind::dot || addends > op.k + 1 || op.a.fields().integer) return list;
-  Batch empty(op);
-  empty.resize(1);
+  Batch empty(op, 1);
   const Operands blank = cleared(Operands(op, empty, 0));
   const size_t k = static_cast<size_t>(op.k);
   const FormatFields &a = op.a.fields(), &b = op.b.fields();

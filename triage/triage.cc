@@ -37,8 +37,7 @@ bool repeats(const Batch& single, const Judge& judge) {
   if (is_deterministic) return true;
   const Operands copy(judge.op(), single, 0), other = cleared(copy);
   const auto is_copy = [](size_t i) { return i % 3 != 1; };
-  Batch many(judge.op());
-  many.resize(repeated_cases);
+  Batch many(judge.op(), repeated_cases);
   for (size_t i = 0; i < repeated_cases; ++i) (is_copy(i) ? copy : other).store(many, i);
   const std::vector<Verdict> verdicts = judge.judge(many);
   for (size_t i = 0; i < repeated_cases; ++i)
@@ -75,8 +74,7 @@ std::optional<ExplainedVerdict> verdict_of_pair(const Batch& single, const std::
   const Result<Judge> judge = Judge::bind("equal", units, single.op(), registry);
   if (!judge) return std::nullopt;
   for (const std::unique_ptr<Unit>& unit : judge->units()) {
-    Outcomes outcomes;
-    unit->run(single, outcomes);
+    const Outcomes outcomes = unit->outcomes_of(single);
     if (!outcomes.has_answer(0)) return std::nullopt;
   }
   const Verdict verdict = judge->judge(single)[0];
@@ -241,8 +239,7 @@ class Triage::Group {
         ++at;
         continue;
       }
-      Batch zeros(judge_.op());
-      zeros.resize(1);
+      Batch zeros(judge_.op(), 1);
       cleared(Operands(judge_.op(), at->second.cases, 0)).store(zeros, 0);
       const Period of_zeros = period_of(judge_, registry_, zeros);
       const bool counts_all = of_zeros.cases == period.cases;

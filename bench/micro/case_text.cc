@@ -24,8 +24,7 @@ class CaseFile {
     const Op op = dot_op("fp16", "fp32", "fp32", 16);
     Batch batch;
     StructuredGenerator(op, 1).fill(0, file_cases, batch);
-    Outcomes outcomes;
-    (*registry.bind(unit_name, op))->run(batch, outcomes);
+    const Outcomes outcomes = (*registry.bind(unit_name, op))->outcomes_of(batch);
     CaseWriter writer(path_);
     writer.unit(unit_name);
     writer.op(op);

@@ -25,8 +25,7 @@ const Registry& registry() {
 
 /// Finite operands with exponents from -5 to 2, as in a well-scaled GEMM.
 Batch finite_batch(const Op& op) {
-  Batch batch(op);
-  batch.resize(batch_cases);
+  Batch batch(op, batch_cases);
   for (size_t i = 0; i < batch.size(); ++i) {
     CounterRng rng(1, i);
     for (size_t column = 0; column < 3; ++column) {

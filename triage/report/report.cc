@@ -73,8 +73,7 @@ PageData results_of(const Bucket& bucket, const Registry& registry) {
   for (const std::string& name : bucket.key.units) {
     const Result<std::unique_ptr<Unit>> unit = registry.bind(name, block.batch.op());
     if (!unit) continue;
-    Outcomes outcomes;
-    (*unit)->run(block.batch, outcomes);
+    const Outcomes outcomes = (*unit)->outcomes_of(block.batch);
     const Op& op = block.batch.op();
     for (size_t i = first; i < block.batch.size(); ++i) {
       const bool repeated = i > first && case_line(block.batch, i) == case_line(block.batch, 0);

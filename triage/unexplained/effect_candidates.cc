@@ -28,11 +28,9 @@ constexpr int max_missed = 3;        ///< the same where that exponent is no add
 /// The unit's results on cases; for a case without an answer, that of `otherwise`.
 std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const std::vector<Operands>& cases,
                                  const std::vector<uint64_t>& otherwise) {
-  Batch batch(op);
-  batch.resize(cases.size());
+  Batch batch(op, cases.size());
   for (size_t i = 0; i < cases.size(); ++i) cases[i].store(batch, i);
-  Outcomes outcomes;
-  unit.run(batch, outcomes);
+  const Outcomes outcomes = unit.outcomes_of(batch);
   std::vector<uint64_t> results = otherwise;
   for (size_t i = 0; i < results.size(); ++i)
     if (outcomes.has_answer(i)) results[i] = outcomes.results.get(i);
@@ -117,8 +115,7 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
 
 /// The last step of a case's arithmetic, if that is a sum on a grid which is rounded once.
 std::optional<Step> last_sum(const DotModel& model, const Operands& one) {
-  Batch batch(one.op());
-  batch.resize(1);
+  Batch batch(one.op(), 1);
   one.store(batch, 0);
   DotCase loaded(one.op());
   RecordingTrace trace;

@@ -80,8 +80,7 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
   for (size_t i = 0; i < starts.size(); ++i) keep(all, starts, i, of_starts[i]);
   if (all.differ.empty()) return all;
   for (uint64_t round = 0; round < rounds; ++round) {
-    Batch tried(op);
-    tried.resize(cases_a_round);
+    Batch tried(op, cases_a_round);
     for (size_t i = 0; i < cases_a_round; ++i) {
       CounterRng rng(seed, round * cases_a_round + i);
       copy_case(all.cases, all.differ[rng.below(static_cast<uint32_t>(all.differ.size()))], tried, i);
@@ -127,8 +126,7 @@ Surroundings surroundings_after(const Judge& judge, const Registry& registry, co
     all.before.append(tried, last - 1);
     if (verdict.fails) differing.push_back(std::move(tried));
   }
-  Outcomes of_model;
-  judge.units()[1]->run(all.before, of_model);
+  const Outcomes of_model = judge.units()[1]->outcomes_of(all.before);
   for (size_t i = 0; i < all.before.size(); ++i) all.of_model_before.push_back(of_model.results.get(i));
   return all;
 }

@@ -148,8 +148,7 @@ std::optional<std::string> fitting_parameter(const Surroundings& near, const std
   // Few cases fit many values, and a parameter of the row does not depend on signs.
   if (std::min(negative, telling - negative) < least_telling) return std::nullopt;
   for (const ModelVariant& variant : variants) {
-    Outcomes outcomes;
-    variant.unit->run(near.cases, outcomes);
+    const Outcomes outcomes = variant.unit->outcomes_of(near.cases);
     bool fits = true;
     for (size_t i = 0; fits && i < near.cases.size(); ++i)
       fits = outcomes.has_answer(i) && same_result(op, outcomes.results.get(i), near.of_unit[i]);
@@ -167,8 +166,7 @@ std::optional<std::string> fitting_parameter(const Surroundings& near, const std
 std::vector<size_t> moves_of(const Judge& judge, const Batch& single) {
   const Operands witness(judge.op(), single, 0);
   const size_t k = static_cast<size_t>(judge.op().k);
-  Batch moved(judge.op());
-  moved.resize(k);  // the first one stays where it is
+  Batch moved(judge.op(), k);  // the first one stays where it is
   for (size_t by = 0; by < k; ++by) rotated(witness, by).store(moved, by);
   const std::vector<Verdict> verdicts = judge.judge(moved);
   std::vector<size_t> moves;
@@ -188,8 +186,7 @@ bool UnitWithoutRow::speaks_of(const Judge& judge) {
 std::string UnitWithoutRow::describe(const Batch& cases) const {
   const Batch single = cases.part(0);
   if (judge_.is_about_answering()) {
-    Outcomes outcomes;
-    judge_.units()[0]->run(single, outcomes);
+    const Outcomes outcomes = judge_.units()[0]->outcomes_of(single);
     return outcomes.how_failed;
   }
   std::vector<ModelVariant> variants;
