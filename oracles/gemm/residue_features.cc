@@ -77,9 +77,7 @@ void ResidueGemm::observe(const Batch& batch, const std::function<void(size_t, i
       for (const int residue : s.residues[p])
         reach(product_residues, 4 * place_class(p, moduli_.size()) + residue_class(residue, moduli_[p]));
     }
-    std::vector<const int*> residues_by_modulus;
-    for (const std::vector<int>& of_modulus : s.residues) residues_by_modulus.push_back(of_modulus.data());
-    const std::vector<double> integers = weighted(residues_by_modulus.data(), matrices.c.size());
+    const std::vector<double> integers = weighted(s.residues, matrices.c.size());
     for (size_t element = 0; element < matrices.c.size(); ++element) {
       const size_t i = element / n, j = element % n;
       if (s.a.special[i] || s.b.special[j]) continue;

@@ -311,17 +311,19 @@ bool ResidueGemm::uses_pairs() const {
 
 std::string ResidueGemm::greatest_integer() const { return constants_->greatest.str(); }
 
-std::vector<double> ResidueGemm::weighted(const int* const* residues, size_t count) const {
+std::vector<double> ResidueGemm::weighted(const Residues& residues, size_t count) const {
   const Constants& c = *constants_;
   const bool pairs = uses_pairs();
+  std::vector<const int*> by_modulus;
+  for (const std::vector<int>& of_modulus : residues) by_modulus.push_back(of_modulus.data());
   std::vector<double> numbers(count);
   weighted_sums({moduli_.size(), pairs ? c.high.data() : c.whole.data(), pairs ? c.low.data() : nullptr, c.inverse,
                  c.product_high, c.product_low, plan_.flaw == ResidueFlaw::truncated_quotient},
-                residues, count, numbers.data());
+                by_modulus.data(), count, numbers.data());
   return numbers;
 }
 
-uint64_t ResidueGemm::exactly_reconstructed(const int* const* residues, size_t element, int exponent) const {
+uint64_t ResidueGemm::exactly_reconstructed(const Residues& residues, size_t element, int exponent) const {
   const Constants& c = *constants_;
   const FormatFields& d = op_.d.fields();
   cpp_int sum = 0;
@@ -343,10 +345,10 @@ uint64_t ResidueGemm::exactly_reconstructed(const int* const* residues, size_t e
 
 uint64_t ResidueGemm::reconstructed(const std::vector<int>& residues) const {
   const DefaultFloatEnvironment environment;
-  std::vector<const int*> by_modulus;
-  for (const int& residue : residues) by_modulus.push_back(&residue);
-  if (plan_.sum == ResidueSum::exact) return exactly_reconstructed(by_modulus.data(), /*element=*/0, /*exponent=*/0);
-  return encoded(op_.d.fields(), weighted(by_modulus.data(), 1)[0]);
+  Residues by_modulus;
+  for (const int residue : residues) by_modulus.push_back({residue});
+  if (plan_.sum == ResidueSum::exact) return exactly_reconstructed(by_modulus, /*element=*/0, /*exponent=*/0);
+  return encoded(op_.d.fields(), weighted(by_modulus, 1)[0]);
 }
 
 void ResidueGemm::run(const Batch& batch, Outcomes& outcomes) const {
@@ -385,17 +387,15 @@ void ResidueGemm::multiply(const Batch& batch, size_t index, Column& results) co
   const auto rounded = [&](const Exact& x, const Exact& y) {
     return to_exact(decode(d, add_exact(d, x, y, {}).encoding));
   };
-  std::vector<const int*> residues;
-  for (const std::vector<int>& of_modulus : s.residues) residues.push_back(of_modulus.data());
   const bool is_exact = plan_.sum == ResidueSum::exact;
-  const std::vector<double> integers = is_exact ? std::vector<double>() : weighted(residues.data(), matrices.c.size());
+  const std::vector<double> integers = is_exact ? std::vector<double>() : weighted(s.residues, matrices.c.size());
   Element operands;
   for (size_t element = 0; element < matrices.c.size(); ++element) {
     const size_t i = element / n, j = element % n;
     const Exact addend = to_exact(decode(op_.c.fields(), matrices.c[element]));
     bool may_be_all_zero = !scalars.reads_c() || addend.cls == NumberClass::zero;
-    for (size_t p = 0; p < residues.size() && may_be_all_zero; ++p)
-      may_be_all_zero = residues[p][element] == 0 || !scalars.reads_products();
+    for (size_t p = 0; p < s.residues.size() && may_be_all_zero; ++p)
+      may_be_all_zero = s.residues[p][element] == 0 || !scalars.reads_products();
     // Residues have no infinity, no NaN and no sign of a zero: such results are taken from the exact sum.
     const bool special = scalars.meets_special(s.a.special[i] || s.b.special[j], addend);
     bool all_zero = may_be_all_zero;
@@ -412,7 +412,7 @@ void ResidueGemm::multiply(const Batch& batch, size_t index, Column& results) co
     const int scale = s.scales.a[i] + (plan_.flaw == ResidueFlaw::late_scale ? s.scales.a[i] : s.scales.b[j]);
     uint64_t product_code = d.encode_zero(false);
     if (scalars.reads_products())
-      product_code = is_exact ? exactly_reconstructed(residues.data(), element, -scale)
+      product_code = is_exact ? exactly_reconstructed(s.residues, element, -scale)
                               : encoded(d, times_power(integers[element], -scale));
     if (!op_.has_alpha_beta()) {
       results.set(index, int(element), host_sum(d, product_code, matrices.c[element]));

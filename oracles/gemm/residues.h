@@ -150,10 +150,11 @@ class ResidueGemm final : public Unit {
   std::vector<int> product_modulo(size_t modulus_index, const std::vector<int64_t>* sums) const;
   /// Whether weights are used as pairs of fp64 numbers.
   bool uses_pairs() const;
-  /// The integer with the residues residues[modulus][element], times 2^exponent, rounded once.
-  uint64_t exactly_reconstructed(const int* const* residues, size_t element, int exponent) const;
+  using Residues = std::vector<std::vector<int>>;  ///< [modulus][element]
+  /// The integer with the residues of an element, times 2^exponent, rounded once.
+  uint64_t exactly_reconstructed(const Residues& residues, size_t element, int exponent) const;
   /// The integers of elements in fp64, as README.md, "Residues", bounds their error.
-  std::vector<double> weighted(const int* const* residues, size_t count) const;
+  std::vector<double> weighted(const Residues& residues, size_t count) const;
 
   ResiduePlan plan_;
   std::unique_ptr<Unit> dot_;

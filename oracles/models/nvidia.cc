@@ -104,12 +104,14 @@ class NvidiaRows : public RowList {
 const std::vector<std::string> narrow8 = {"e4m3", "e5m2"};
 const std::vector<std::string> narrow8to4 = {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1"};
 
-/// The types of a row for each pair of operand types, with results and accumulators in d.
-std::vector<std::string> all_pairs(const std::vector<std::string>& types, const std::string& d,
+/// The types of a row for each type of results and accumulators with each pair of operand types.
+std::vector<std::string> all_pairs(const std::vector<std::string>& types,
+                                   const std::vector<std::string>& results = {"f32", "f16"},
                                    const std::string& suffix = "") {
   std::vector<std::string> all;
-  for (const std::string& a : types)
-    for (const std::string& b : types) all.push_back(types_of(d, a, b) + suffix);
+  for (const std::string& d : results)
+    for (const std::string& a : types)
+      for (const std::string& b : types) all.push_back(types_of(d, a, b) + suffix);
   return all;
 }
 
@@ -144,47 +146,42 @@ void add_ampere_and_ada(NvidiaRows& rows) {
   const Fused fp8{
       .block = 16, .fraction_bits = 13, .zero_exponent_f32 = -132, .zero_exponent_f16 = -20, .gives_e8m13 = true};
   for (const char* shape : {"m16n8k16", "m16n8k32"})
-    for (const char* d : {"f32", "f16"})
-      for (const std::string& types : all_pairs(narrow8, d))
-        rows.fused("ada", "mma", shape, types, fp8, "[KM] Ada data: L=16, F=13, e8m13 toward zero; fp16 RNE");
+    for (const std::string& types : all_pairs(narrow8))
+      rows.fused("ada", "mma", shape, types, fp8, "[KM] Ada data: L=16, F=13, e8m13 toward zero; fp16 RNE");
 }
 
 void add_hopper(NvidiaRows& rows) {
   add_dense_mma(rows, "hopper", hopper_sum, "[KM] H100 and H200 data: L=16, F=25; tf32 L=8 [MS]; e_zero [MS]");
   rows.fp64("hopper", {"m8n8k4"}, "by analogy with Ampere; PTX ISA lists it from sm_80 on; NaNs: an H200");
   rows.fp64("hopper", {"m16n8k4", "m16n8k8", "m16n8k16"}, "[MS] RNE FMA chain from c; NaNs: an H200");
-  for (const char* d : {"f32", "f16"})
-    for (const std::string& types : all_pairs(narrow8, d)) {
-      rows.emulated("hopper", "m16n8k32", types, "[KM] H100 and H200 fp8 to fp16 data; fp32: [ptxas]");
-      rows.emulated("hopper", "m16n8k16", types, "[ptxas] two HMMA.1688 from zero, then FADD or HADD2 with c");
-    }
+  for (const std::string& types : all_pairs(narrow8)) {
+    rows.emulated("hopper", "m16n8k32", types, "[KM] H100 and H200 fp8 to fp16 data; fp32: [ptxas]");
+    rows.emulated("hopper", "m16n8k16", types, "[ptxas] two HMMA.1688 from zero, then FADD or HADD2 with c");
+  }
   const Fused fp8{
       .block = 32, .fraction_bits = 13, .zero_exponent_f32 = -133, .zero_exponent_f16 = -21, .gives_e8m13 = true};
   rows.fused("hopper", "wgmma", "m64n8k8", tf32_f32, hopper_sum.with_block(8), "[MS]");
   for (const char* types : {f16_f32, f16_f16, bf16_f32})
     rows.fused("hopper", "wgmma", "m64n8k16", types, hopper_sum, "[MS]");
-  for (const char* d : {"f32", "f16"})
-    for (const std::string& types : all_pairs(narrow8, d))
-      rows.fused("hopper", "wgmma", "m64n8k32", types, fp8,
-                 "[KM] H100 data with c = 0: L=32, F=13, e8m13 toward zero; fp16 [MS]");
+  for (const std::string& types : all_pairs(narrow8))
+    rows.fused("hopper", "wgmma", "m64n8k32", types, fp8,
+               "[KM] H100 data with c = 0: L=32, F=13, e8m13 toward zero; fp16 [MS]");
 }
 
 void add_blackwell(NvidiaRows& rows) {
   add_dense_mma(rows, "blackwell", hopper_sum, "[KM] B200 data: L=16, F=25; tf32 L=8 [MS]; e_zero [MS]");
   rows.fp64("blackwell", {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}, "by analogy with Hopper; PTX ISA");
-  for (const char* d : {"f32", "f16"})
-    for (const std::string& types : all_pairs(narrow8, d)) {
-      rows.emulated("blackwell", "m16n8k32", types, "[KM] B200 fp8 data, fp32 and fp16");
-      rows.emulated("blackwell", "m16n8k16", types, "[ptxas] as on Hopper");
-    }
+  for (const std::string& types : all_pairs(narrow8)) {
+    rows.emulated("blackwell", "m16n8k32", types, "[KM] B200 fp8 data, fp32 and fp16");
+    rows.emulated("blackwell", "m16n8k16", types, "[ptxas] as on Hopper");
+  }
   const Fused narrow = hopper_sum.with_block(32);
   rows.fused("blackwell", "tcgen05.kind::tf32", "m128n8k8", tf32_f32, hopper_sum.with_block(8), "[MS]");
   for (const char* types : {f16_f32, f16_f16, bf16_f32})
     rows.fused("blackwell", "tcgen05.kind::f16", "m128n8k16", types, hopper_sum, "[MS]");
-  for (const char* d : {"f32", "f16"})
-    for (const std::string& types : all_pairs(narrow8to4, d))
-      rows.fused("blackwell", "tcgen05.kind::f8f6f4", "m128n8k32", types, narrow, "[MS]");
-  for (const std::string& types : all_pairs(narrow8to4, "f32", ".ue8m0"))
+  for (const std::string& types : all_pairs(narrow8to4))
+    rows.fused("blackwell", "tcgen05.kind::f8f6f4", "m128n8k32", types, narrow, "[MS]");
+  for (const std::string& types : all_pairs(narrow8to4, {"f32"}, ".ue8m0"))
     rows.fused("blackwell", "tcgen05.kind::mxf8f6f4.block32", "m128n8k32", types, narrow, "[MS] ST-FDPA");
   rows.grouped("blackwell", "tcgen05.kind::mxf4.block32", "m128n8k64", "ue8m0", "[MS] 2.1.1 GST-FDPA; only there");
   rows.grouped("blackwell", "tcgen05.kind::mxf4nvf4.block32", "m128n8k64", "ue8m0", "[MS] GST-FDPA");
@@ -197,13 +194,13 @@ void add_rtx_blackwell(NvidiaRows& rows) {
   rows.fp64("rtx_blackwell", {"m8n8k4"}, "by analogy with Ampere; PTX ISA lists it from sm_80 on");
   const Fused narrow = hopper_sum.with_block(32);
   for (const char* d : {"f32", "f16"}) {
-    for (const std::string& types : all_pairs(narrow8, d))
+    for (const std::string& types : all_pairs(narrow8, {d}))
       for (const char* shape : {"m16n8k16", "m16n8k32"})
         rows.fused("rtx_blackwell", "mma", shape, types, narrow, "[MS]");
-    for (const std::string& types : all_pairs(narrow8to4, d))
+    for (const std::string& types : all_pairs(narrow8to4, {d}))
       rows.fused("rtx_blackwell", "mma.kind::f8f6f4", "m16n8k32", types, narrow, "[MS]");
   }
-  for (const std::string& types : all_pairs(narrow8to4, "f32", ".ue8m0"))
+  for (const std::string& types : all_pairs(narrow8to4, {"f32"}, ".ue8m0"))
     rows.fused("rtx_blackwell", "mma.kind::mxf8f6f4.block32", "m16n8k32", types, narrow, "[MS] ST-FDPA");
   rows.grouped("rtx_blackwell", "mma.kind::mxf4.block32", "m16n8k64", "ue8m0", "[MS] 2.1.1 GST-FDPA; only there");
   for (const char* scale : {"ue8m0", "ue4m3"})
