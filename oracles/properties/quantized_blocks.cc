@@ -80,151 +80,122 @@ class GivenBlock {
   bool is_finite_;
 };
 
+// Conditions of properties and of claims, about ops that quantize.
+
+bool rounds_to_nearest(const Op& op) { return is_nearest(op.rounding); }
+bool rounds_by_rule(const Op& op) { return op.rounding != Rounding::stochastic; }
+bool takes_great_enough_scales(const Op& op) {
+  return op.via.fields().width == 0 && (op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil);
+}
+bool shifts_with_tensor(const Op& op) {
+  return op.has_tensor_scale() && rounds_by_rule(op) && op.via.fields().width == 0;
+}
+
 /// A statement about the result of a single block.
-class OfOneBlock : public Property {
+class OfOneBlock final : public Property {
  public:
-  bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize; }
+  using Applies = bool (*)(const Op& op);
+  /// The least index in the result of a case at which the statement fails; -1: none.
+  using Broken = int (*)(const Batch& cases, size_t index, const Column& results);
+
+  OfOneBlock(const char* name, const char* statement, Broken broken, Applies where = nullptr)
+      : Property(name, statement), broken_(broken), applies_(where) {}
+  bool applies(const Op& op, const Unit&) const override {
+    return op.kind == OpKind::quantize && (!applies_ || applies_(op));
+  }
 
  protected:
-  using Property::Property;
   bool judges_alone() const override { return true; }
   std::vector<int> broken_elements(const Unit&, const Batch& cases, const Outcomes& base) const override {
     std::vector<int> broken(cases.size(), -1);
     for (size_t i = 0; i < cases.size(); ++i)
-      if (base.has_answer(i)) broken[i] = broken_element(cases, i, base.results);
+      if (base.has_answer(i)) broken[i] = broken_(cases, i, base.results);
     return broken;
-  }
-  /// The least index in the result at which the statement fails; -1: none.
-  virtual int broken_element(const Batch& cases, size_t index, const Column& results) const = 0;
-};
-
-class ScaleOfRule final : public OfOneBlock {
- public:
-  ScaleOfRule() : OfOneBlock("scale_of_rule", "the scale is the one that the op's rule gives") {}
-
- protected:
-  int broken_element(const Batch& cases, size_t index, const Column& results) const override {
-    const uint64_t scale = QuantizedBlock(cases.op()).scale(cases, index);
-    return same_result(cases.op(), results.get(index, 0), scale, 0) ? -1 : 0;
-  }
-};
-
-class NoSaturation final : public OfOneBlock {
- public:
-  NoSaturation()
-      : OfOneBlock(
-            "no_saturation",
-            "no number is greater than the greatest element times the scale, unless the scale is the greatest one") {}
-  bool applies(const Op& op, const Unit&) const override {
-    return op.kind == OpKind::quantize && op.via.fields().width == 0 &&
-           (op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil);
-  }
-
- protected:
-  int broken_element(const Batch& cases, size_t index, const Column& results) const override {
-    const GivenBlock block(cases, index, results);
-    const FormatFields& scale = cases.op().scale_a.fields();
-    if (!block.has_scale() || results.get(index, 0) == scale.encode_greatest(false)) return -1;
-    const Exact most = block.scaled(to_exact(greatest_element(cases.op().d.fields())));
-    for (int i = 0; i < cases.op().k; ++i) {
-      Exact x = to_exact(block.number(i));
-      x.negative = false;
-      if (compare(x, most) > 0) return 1 + i;
-    }
-    return -1;
-  }
-};
-
-class HalfStep final : public OfOneBlock {
- public:
-  HalfStep()
-      : OfOneBlock(
-            "half_step",
-            "each number errs by at most half a step of its code, under the unit's own scale; a number beyond the "
-            "greatest takes it, or overflows where saturate=0 says so") {}
-  bool applies(const Op& op, const Unit&) const override {
-    return op.kind == OpKind::quantize && is_nearest(op.rounding);
-  }
-
- protected:
-  int broken_element(const Batch& cases, size_t index, const Column& results) const override {
-    const GivenBlock block(cases, index, results);
-    if (!block.has_scale()) return -1;
-    for (int i = 0; i < cases.op().k; ++i)
-      if (!is_near(cases.op(), block, i)) return 1 + i;
-    return -1;
   }
 
  private:
-  static bool is_near(const Op& op, const GivenBlock& block, int i) {
-    const FormatFields& element = op.d.fields();
-    const uint64_t code = block.code(i);
-    const Exact x = to_exact(block.number(i));
-    if (op.elements_overflow) {
-      // A magnitude beyond the greatest element by more than half a step overflows; by half a step it may.
-      Number limit = greatest_element(element);
-      const int step = limit.exponent + bit_length(limit.significand) - element.precision();
-      limit.significand = (limit.significand << (limit.exponent - step + 1)) + 1;
-      limit.exponent = step - 1;
-      Exact magnitude = x;
-      magnitude.negative = false;
-      const int beyond = compare(magnitude, block.scaled(to_exact(limit)));
-      if (beyond > 0) return !is_number(decode(element, code).cls);
-      if (beyond == 0 && !is_number(decode(element, code).cls)) return true;
-    }
-    if (!is_number(decode(element, code).cls)) return false;
-    for (const int step : {-1, 1}) {
-      uint64_t next;
-      if (!encode_rank(element, rank(element, code) + step, next)) continue;
-      // The least integer has no positive counterpart and is no code.
-      if (element.integer && next == uint64_t{1} << (element.width - 1)) continue;
-      const Exact middle = middle_of(block.element(code), block.element(next));
-      if (compare(x, block.scaled(middle)) * step > 0) return false;
-    }
-    return true;
-  }
+  Broken broken_;
+  Applies applies_;
 };
 
-class MonotoneCodes final : public OfOneBlock {
- public:
-  MonotoneCodes() : OfOneBlock("monotone_codes", "of two numbers of a block the greater one has no lesser code") {}
-  bool applies(const Op& op, const Unit&) const override {
-    return op.kind == OpKind::quantize && op.rounding != Rounding::stochastic;
-  }
+int other_scale(const Batch& cases, size_t index, const Column& results) {
+  const uint64_t scale = QuantizedBlock(cases.op()).scale(cases, index);
+  return same_result(cases.op(), results.get(index, 0), scale, 0) ? -1 : 0;
+}
 
- protected:
-  int broken_element(const Batch& cases, size_t index, const Column& results) const override {
-    const GivenBlock block(cases, index, results);
-    if (!block.has_scale()) return -1;
-    std::vector<int> order(static_cast<size_t>(cases.op().k));
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int x, int y) { return compare(to_exact(block.number(x)), to_exact(block.number(y))) < 0; });
-    for (size_t i = 1; i < order.size(); ++i) {
-      const Number x = block.element(block.code(order[i - 1])), y = block.element(block.code(order[i]));
-      if (!is_number(x.cls) || !is_number(y.cls)) continue;
-      const int codes = compare(to_exact(x), to_exact(y));
-      const bool equal = compare(to_exact(block.number(order[i - 1])), to_exact(block.number(order[i]))) == 0;
-      if (codes > 0 || (equal && codes != 0)) return 1 + order[i];
-    }
-    return -1;
+int saturated(const Batch& cases, size_t index, const Column& results) {
+  const GivenBlock block(cases, index, results);
+  const FormatFields& scale = cases.op().scale_a.fields();
+  if (!block.has_scale() || results.get(index, 0) == scale.encode_greatest(false)) return -1;
+  const Exact most = block.scaled(to_exact(greatest_element(cases.op().d.fields())));
+  for (int i = 0; i < cases.op().k; ++i) {
+    Exact x = to_exact(block.number(i));
+    x.negative = false;
+    if (compare(x, most) > 0) return 1 + i;
   }
-};
+  return -1;
+}
 
-class ZeroBlock final : public OfOneBlock {
- public:
-  ZeroBlock() : OfOneBlock("zero_block", "a zero has the code of a zero, also in a block of zeros") {}
-
- protected:
-  int broken_element(const Batch& cases, size_t index, const Column& results) const override {
-    const GivenBlock block(cases, index, results);
-    if (!block.is_finite()) return -1;
-    for (int i = 0; i < cases.op().k; ++i)
-      if (block.number(i).cls == NumberClass::zero && block.element(block.code(i)).cls != NumberClass::zero)
-        return 1 + i;
-    return -1;
+bool is_near(const Op& op, const GivenBlock& block, int i) {
+  const FormatFields& element = op.d.fields();
+  const uint64_t code = block.code(i);
+  const Exact x = to_exact(block.number(i));
+  if (op.elements_overflow) {
+    // A magnitude beyond the greatest element by more than half a step overflows; by half a step it may.
+    Number limit = greatest_element(element);
+    const int step = limit.exponent + bit_length(limit.significand) - element.precision();
+    limit.significand = (limit.significand << (limit.exponent - step + 1)) + 1;
+    limit.exponent = step - 1;
+    Exact magnitude = x;
+    magnitude.negative = false;
+    const int beyond = compare(magnitude, block.scaled(to_exact(limit)));
+    if (beyond > 0) return !is_number(decode(element, code).cls);
+    if (beyond == 0 && !is_number(decode(element, code).cls)) return true;
   }
-};
+  if (!is_number(decode(element, code).cls)) return false;
+  for (const int step : {-1, 1}) {
+    uint64_t next;
+    if (!encode_rank(element, rank(element, code) + step, next)) continue;
+    // The least integer has no positive counterpart and is no code.
+    if (element.integer && next == uint64_t{1} << (element.width - 1)) continue;
+    const Exact middle = middle_of(block.element(code), block.element(next));
+    if (compare(x, block.scaled(middle)) * step > 0) return false;
+  }
+  return true;
+}
+
+int far_code(const Batch& cases, size_t index, const Column& results) {
+  const GivenBlock block(cases, index, results);
+  if (!block.has_scale()) return -1;
+  for (int i = 0; i < cases.op().k; ++i)
+    if (!is_near(cases.op(), block, i)) return 1 + i;
+  return -1;
+}
+
+int lesser_code(const Batch& cases, size_t index, const Column& results) {
+  const GivenBlock block(cases, index, results);
+  if (!block.has_scale()) return -1;
+  std::vector<int> order(static_cast<size_t>(cases.op().k));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int x, int y) { return compare(to_exact(block.number(x)), to_exact(block.number(y))) < 0; });
+  for (size_t i = 1; i < order.size(); ++i) {
+    const Number x = block.element(block.code(order[i - 1])), y = block.element(block.code(order[i]));
+    if (!is_number(x.cls) || !is_number(y.cls)) continue;
+    const int codes = compare(to_exact(x), to_exact(y));
+    const bool equal = compare(to_exact(block.number(order[i - 1])), to_exact(block.number(order[i]))) == 0;
+    if (codes > 0 || (equal && codes != 0)) return 1 + order[i];
+  }
+  return -1;
+}
+
+int nonzero_code_of_zero(const Batch& cases, size_t index, const Column& results) {
+  const GivenBlock block(cases, index, results);
+  if (!block.is_finite()) return -1;
+  for (int i = 0; i < cases.op().k; ++i)
+    if (block.number(i).cls == NumberClass::zero && block.element(block.code(i)).cls != NumberClass::zero) return 1 + i;
+  return -1;
+}
 
 class Requantized final : public Property {
  public:
@@ -270,9 +241,7 @@ class PowerOfTwoShift final : public Property {
   PowerOfTwoShift()
       : Property("power_of_two_shift",
                  "twice the numbers have twice the scale and the same codes, away from the ends of the formats") {}
-  bool applies(const Op& op, const Unit&) const override {
-    return op.kind == OpKind::quantize && op.rounding != Rounding::stochastic;
-  }
+  bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize && rounds_by_rule(op); }
 
  protected:
   std::optional<Changed> transform(const Subject& of, std::vector<Batch>& changed) const override {
@@ -306,8 +275,7 @@ class TensorShift final : public Property {
       : Property("tensor_shift",
                  "under twice the tensor's scale, twice the numbers have the same scale and the same codes") {}
   bool applies(const Op& op, const Unit&) const override {
-    return op.kind == OpKind::quantize && op.has_tensor_scale() && op.rounding != Rounding::stochastic &&
-           op.via.fields().width == 0;
+    return op.kind == OpKind::quantize && shifts_with_tensor(op);
   }
 
  protected:
@@ -349,25 +317,44 @@ std::vector<Claim> claims_of_quantizing(const Op& op) {
   const auto claim = [&](bool holds, const char* name) {
     if (holds) claims.push_back({name, ""});
   };
-  claim(op.rounding != Rounding::stochastic, "monotone_codes");
-  claim(op.has_tensor_scale() && op.rounding != Rounding::stochastic && op.via.fields().width == 0, "tensor_shift");
+  claim(rounds_by_rule(op), "monotone_codes");
+  claim(shifts_with_tensor(op), "tensor_shift");
   // A tie between two powers of two goes to the scale of even code; of the numbers doubled it is the other one.
   const bool ties = op.scale_rule == ScaleRule::nearest && op.scale_a.fields().fraction_bits == 0;
-  claim(op.rounding != Rounding::stochastic && !ties, "power_of_two_shift");
-  claim(is_nearest(op.rounding), "half_step");
+  claim(rounds_by_rule(op) && !ties, "power_of_two_shift");
+  claim(rounds_to_nearest(op), "half_step");
   claim(is_kept_by(op), "requantized");
-  claim(op.via.fields().width == 0 && (op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil),
-        "no_saturation");
+  claim(takes_great_enough_scales(op), "no_saturation");
   return claims;
+}
+
+std::unique_ptr<Property> make_scale_of_rule() {
+  return std::make_unique<OfOneBlock>("scale_of_rule", "the scale is the one that the op's rule gives", other_scale);
+}
+std::unique_ptr<Property> make_no_saturation() {
+  return std::make_unique<OfOneBlock>(
+      "no_saturation",
+      "no number is greater than the greatest element times the scale, unless the scale is the greatest one", saturated,
+      takes_great_enough_scales);
+}
+std::unique_ptr<Property> make_half_step() {
+  return std::make_unique<OfOneBlock>(
+      "half_step",
+      "each number errs by at most half a step of its code, under the unit's own scale; a number beyond the greatest "
+      "takes it, or overflows where saturate=0 says so",
+      far_code, rounds_to_nearest);
+}
+std::unique_ptr<Property> make_monotone_codes() {
+  return std::make_unique<OfOneBlock>("monotone_codes", "of two numbers of a block the greater one has no lesser code",
+                                      lesser_code, rounds_by_rule);
+}
+std::unique_ptr<Property> make_zero_block() {
+  return std::make_unique<OfOneBlock>("zero_block", "a zero has the code of a zero, also in a block of zeros",
+                                      nonzero_code_of_zero);
 }
 
 #define MMAFUZZ_MAKE(name, type) \
   std::unique_ptr<Property> make_##name() { return std::make_unique<type>(); }
-MMAFUZZ_MAKE(scale_of_rule, ScaleOfRule)
-MMAFUZZ_MAKE(no_saturation, NoSaturation)
-MMAFUZZ_MAKE(half_step, HalfStep)
-MMAFUZZ_MAKE(monotone_codes, MonotoneCodes)
-MMAFUZZ_MAKE(zero_block, ZeroBlock)
 MMAFUZZ_MAKE(power_of_two_shift, PowerOfTwoShift)
 MMAFUZZ_MAKE(tensor_shift, TensorShift)
 MMAFUZZ_MAKE(permuted_codes, PermutedCodes)

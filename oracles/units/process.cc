@@ -11,13 +11,17 @@
 namespace mmafuzz {
 namespace {
 
-/// What both families share: a name and its settings become a command, whose process decides which ops it takes.
-class ProcessFamilyBase : public Family {
+/// A name and its settings become a command, whose process decides which ops it takes.
+class ProcessFamily final : public Family {
  public:
-  explicit ProcessFamilyBase(std::string backend) : backend_(std::move(backend)) {}
+  using Command = Result<std::vector<std::string>>;
+  /// `path`: what follows the backend in a unit's name. `command_of` makes a command of it.
+  ProcessFamily(std::string backend, const char* path, const char* summary, Command (*command_of)(const std::string&))
+      : backend_(std::move(backend)), path_(path), summary_(summary), command_of_(command_of) {}
 
   bool owns(std::string_view name) const override { return has_more_after(backend_ + ":", name); }
   Role role(const std::string&) const override { return Role::plugin; }
+  std::vector<UnitInfo> list() const override { return {{backend_ + ":" + path_, summary_}}; }
   FamilyParameters parameters() const override {
     return {backend_ + ":",
             {{timeout_setting, timeout_meaning, "0.01 to 86400 (10)"}, {fresh_setting, fresh_meaning, "0 or 1 (0)"}}};
@@ -39,54 +43,41 @@ class ProcessFamilyBase : public Family {
     const Result<std::string> decoded = decode_command(name.path);
     if (!decoded) return invalid("unit " + mmafuzz::in_quotes(text) + ": " + decoded.refusal().reason);
     name.path = encode_command(*decoded);
-    const Result<std::vector<std::string>> command = command_of(*decoded);
+    const Command command = command_of_(*decoded);
     if (!command) return command.refusal();
     return bind_process(name.text(), *command, process, op);
   }
 
- protected:
-  virtual Result<std::vector<std::string>> command_of(const std::string& decoded) const = 0;
-
  private:
   std::string backend_;
+  const char *path_, *summary_;
+  Command (*command_of_)(const std::string& decoded);
 };
 
-class ProcessFamily final : public ProcessFamilyBase {
- public:
-  ProcessFamily() : ProcessFamilyBase("process") {}
-  std::vector<UnitInfo> list() const override {
-    return {{"process:<command>", "a unit in a process of its own, in any language (docs/processes.md)"}};
-  }
+Result<std::vector<std::string>> command_of_words(const std::string& decoded) {
+  std::vector<std::string> words = words_of(decoded);
+  if (words.empty()) return invalid("process: names no command");
+  return words;
+}
 
- protected:
-  Result<std::vector<std::string>> command_of(const std::string& decoded) const override {
-    std::vector<std::string> words = words_of(decoded);
-    if (words.empty()) return invalid("process: names no command");
-    return words;
-  }
-};
-
-class PythonFamily final : public ProcessFamilyBase {
- public:
-  PythonFamily() : ProcessFamilyBase("python") {}
-  std::vector<UnitInfo> list() const override {
-    return {{"python:<file.py>:<function>", "a Python function on batches of cases (docs/processes.md)"}};
-  }
-
- protected:
-  Result<std::vector<std::string>> command_of(const std::string& decoded) const override {
-    const size_t colon = decoded.rfind(':');
-    if (colon == std::string::npos || colon == 0 || colon + 1 == decoded.size())
-      return invalid("a Python unit is written python:FILE.py:FUNCTION");
-    const char* python = std::getenv("MMAFUZZ_PYTHON");
-    return std::vector<std::string>{python ? python : "python3", "-c", python_runner, decoded.substr(0, colon),
-                                    decoded.substr(colon + 1)};
-  }
-};
+Result<std::vector<std::string>> command_of_python(const std::string& decoded) {
+  const size_t colon = decoded.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == decoded.size())
+    return invalid("a Python unit is written python:FILE.py:FUNCTION");
+  const char* python = std::getenv("MMAFUZZ_PYTHON");
+  return std::vector<std::string>{python ? python : "python3", "-c", python_runner, decoded.substr(0, colon),
+                                  decoded.substr(colon + 1)};
+}
 
 }  // namespace
 
-std::unique_ptr<Family> make_process_family() { return std::make_unique<ProcessFamily>(); }
-std::unique_ptr<Family> make_python_family() { return std::make_unique<PythonFamily>(); }
+std::unique_ptr<Family> make_process_family() {
+  return std::make_unique<ProcessFamily>(
+      "process", "<command>", "a unit in a process of its own, in any language (docs/processes.md)", command_of_words);
+}
+std::unique_ptr<Family> make_python_family() {
+  return std::make_unique<ProcessFamily>(
+      "python", "<file.py>:<function>", "a Python function on batches of cases (docs/processes.md)", command_of_python);
+}
 
 }  // namespace mmafuzz
