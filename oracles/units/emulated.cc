@@ -233,8 +233,8 @@ class EmulatedFamily final : public Family {
     std::vector<std::string> names;
     for (const EmulatedInstruction& instruction : emulated_instructions) {
       const Op step = instruction.op();
-      const bool takes = op.kind == step.kind && op.a == step.a && op.b == step.b && op.c == step.c && op.d == step.d &&
-                         op.saturate == step.saturate && !op.has_scales() && op.k % step.k == 0;
+      const bool takes =
+          op.kind == step.kind && op.has_formats_of(step) && op.saturate == step.saturate && op.k % step.k == 0;
       if (takes && missing_for(machine_of(instruction)).empty())
         names.push_back(std::string("emulated:") + instruction.name + "?" + share_setting + "=" +
                         std::to_string(default_share));
