@@ -6,6 +6,7 @@
 
 #include "core/case_text.h"
 #include "core/json_text.h"
+#include "core/text.h"
 #include "identify/identify.h"
 #include "triage/explain/number_text.h"
 
@@ -64,7 +65,7 @@ std::string steps_text(const Identification& id) {
   std::string text;
   for (const ArgumentStep& step : id.steps) {
     if (step.rules_out.empty() && step.cases == 0) continue;
-    text += fmt::format("{} ({} case{})\n", step.question, step.cases, step.cases == 1 ? "" : "s");
+    text += fmt::format("{} ({})\n", step.question, counted(step.cases, "case"));
     if (step.telling_case != SIZE_MAX) text += fmt::format("    {}\n", case_of(id, step.telling_case));
     text += step.rules_out.empty() ? "    rules out nothing new\n" : fmt::format("    rules out {}\n", step.rules_out);
   }
@@ -132,8 +133,8 @@ std::string verified_text(const Verified& verified) {
 }
 
 std::string counts_text(const Identification& id) {
-  if (id.rounds == 0) return fmt::format("{} answer{}\n", id.evidence.size(), id.evidence.size() == 1 ? "" : "s");
-  std::string text = fmt::format("{} dots in {} round{}", id.dots, id.rounds, id.rounds == 1 ? "" : "s");
+  if (id.rounds == 0) return counted(id.evidence.size(), "answer") + "\n";
+  std::string text = fmt::format("{} dots in {}", id.dots, counted(id.rounds, "round"));
   return text + fmt::format("; {:.1f} s\n", id.seconds) + verified_text(id.verified);
 }
 

@@ -41,8 +41,7 @@ Subject subject(const std::string& name, const Op& op) {
 }
 
 std::string result_of(const Unit& unit, const Batch& batch) {
-  const Outcomes outcomes = unit.outcomes_of(batch);
-  return to_hex(batch.op().d, outcomes.results.get(0));
+  return to_hex(batch.op().d, unit.outcomes_of(batch).results.get(0));
 }
 
 void refuse_witness(const Reply& reply) {

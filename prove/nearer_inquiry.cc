@@ -102,8 +102,7 @@ Reply ask_nearer(Solvers& solvers, const std::string& first, const std::string& 
     if (reply.proof.outcome != Outcome::witness) return reply;
     uint64_t results[2];
     for (int i = 0; i < 2; ++i) {
-      const Outcomes outcomes = units[i]->outcomes_of(reply.witness);
-      results[i] = outcomes.results.get(0);
+      results[i] = units[i]->outcomes_of(reply.witness).results.get(0);
       reply.results.push_back(to_hex(op.d, results[i]) + " " + (i == 0 ? first : second));
     }
     if (!is_farther(op, reply.witness, results[0], results[1])) refuse_witness(reply);

@@ -54,10 +54,7 @@ bool same(const Batch& cases, size_t index, const Answer& x, const Answer& y) {
   return same_flags && first_difference(as_case_of(cases.op(), cases, index), x.results, y.results, 0) < 0;
 }
 
-Answer run_one(const Unit& unit, const Batch& one) {
-  const Outcomes outcomes = unit.outcomes_of(one);
-  return answer_of(outcomes, 0);
-}
+Answer run_one(const Unit& unit, const Batch& one) { return answer_of(unit.outcomes_of(one), 0); }
 
 // The beginnings of names, before the name of a rule, a format, a rounding mode or a recipe.
 constexpr std::string_view scale_as = "scale_as_", scale_through = "scale_through_", elements_round = "elements_round_",

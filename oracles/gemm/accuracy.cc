@@ -88,8 +88,7 @@ ExactProduct::Matrix ExactProduct::exact(const Matrix& a, const Matrix& b, const
   fill(batch.inputs()[2], c);
   const Result<std::unique_ptr<Unit>> unit = registry_.bind("exact", op);
   if (!unit) throw std::runtime_error(unit.refusal().reason);
-  const Outcomes outcomes = (*unit)->outcomes_of(batch);
-  return numbers_of(op.d, outcomes.results);
+  return numbers_of(op.d, (*unit)->outcomes_of(batch).results);
 }
 
 Accuracy ExactProduct::accuracy_of(const Unit& unit, const Batch& inputs, const Column& results) const {
@@ -149,8 +148,7 @@ std::vector<AccuracyStep> ExactProduct::steps_of(const std::string& unit, const 
   // The result of the same scheme on dots that are exact and rounded once.
   const Result<std::unique_ptr<Unit>> ideal = registry_.bind(UnitName(unit).with("on=exact").text(), op);
   if (!ideal) return {};
-  const Outcomes outcomes = (*ideal)->outcomes_of(product_);
-  const Matrix rounded = numbers_of(op.d, outcomes.results);
+  const Matrix rounded = numbers_of(op.d, (*ideal)->outcomes_of(product_).results);
 
   std::vector<AccuracyStep> steps = {{"a quantized"}, {"b quantized"}, {"sums in fp32"}, {"the unit"}};
   const Matrix* products_by_step[] = {&exact_, &with_a, &with_both, &rounded, &result};

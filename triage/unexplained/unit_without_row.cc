@@ -186,8 +186,7 @@ bool UnitWithoutRow::speaks_of(const Judge& judge) {
 std::string UnitWithoutRow::describe(const Batch& cases) const {
   const Batch single = cases.part(0);
   if (judge_.is_about_answering()) {
-    const Outcomes outcomes = judge_.units()[0]->outcomes_of(single);
-    return outcomes.how_failed;
+    return judge_.units()[0]->outcomes_of(single).how_failed;
   }
   std::vector<ModelVariant> variants;
   if (judge_.units()[1]->model()) variants = variants_of(*judge_.units()[1], judge_.op(), registry_);
