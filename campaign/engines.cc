@@ -1,7 +1,6 @@
 #include "campaign/engines.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <filesystem>
@@ -28,7 +27,7 @@ std::vector<std::pair<std::string, std::string>> target_environment(const Worker
       {"MMAFUZZ_SEGMENT", run.segment()}, {"MMAFUZZ_STATUS", run.status()}, {"MMAFUZZ_KEEP_GOING", "1"}};
   if (run.assignment->op) environment.push_back({"MMAFUZZ_OPS", op_words(*run.assignment->op)});
   if (!settings.units.empty())
-    environment.push_back({"MMAFUZZ_UNITS", fmt::format("{}", fmt::join(settings.units, ","))});
+    environment.push_back({"MMAFUZZ_UNITS", joined(settings.units, ",")});
   return environment;
 }
 

@@ -1,7 +1,6 @@
 #include "campaign/plan.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -260,7 +259,7 @@ std::vector<EngineAssignments> assignments_of_engines(const std::vector<Assignme
   }
   if (!without_build.empty())
     notes.push_back(
-        fmt::format("no {} builds of these targets in {}", without_build, fmt::join(request.engine_folders, ", ")));
+        fmt::format("no {} builds of these targets in {}", without_build, joined(request.engine_folders, ", ")));
   return engines;
 }
 

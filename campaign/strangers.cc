@@ -1,12 +1,13 @@
 #include "campaign/strangers.h"
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
 #include "campaign/panel.h"
 #include "core/answers.h"
 #include "core/row_of_unit.h"
+#include "core/text.h"
 #include "plan/registry.h"
 #include "triage/facts/facts.h"
 
@@ -67,7 +68,7 @@ std::string likeness(const std::string& unit, const std::string& other, const Ba
   if (nearest.first)
     parts.push_back(fmt::format("the nearest row is {} with the same result on {} of all that it answered",
                                 nearest.second, percent(nearest.first, answers.answered)));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return joined(parts, ", ");
 }
 
 }  // namespace mmafuzz

@@ -1,7 +1,6 @@
 #include "campaign/triage_campaigns.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +24,7 @@
 #include "core/contradiction.h"
 #include "core/parallel.h"
 #include "core/program.h"
+#include "core/text.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "search/comparison.h"
@@ -316,7 +316,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       std::vector<Bucket> buckets = triage.finish(lines_with_witness, watch, request.minimizes_all);
       if (interrupt.raised())
         throw Interrupted("triage was interrupted; what the campaign found is kept: '" + program_name() + " triage " +
-                          fmt::format("{}", fmt::join(request.paths, " ")) + "' does it again");
+                          joined(request.paths, " ") + "' does it again");
       for (Bucket& bucket : buckets) {
         if (bucket.witness.empty()) {
           const auto found = finished.find(bucket.line());

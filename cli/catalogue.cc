@@ -1,12 +1,12 @@
 // mmafuzz catalogue: for each row of the models its parameters, its claims, and the evidence for both.
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "cli/row_json.h"
 #include "core/json_text.h"
+#include "core/text.h"
 #include "plan/corpus_folder.h"
 #include "plan/unit_words.h"
 
@@ -18,7 +18,7 @@ void print(const UnitInfo& info, const ModelRow& row, const EvidenceTables& evid
   fmt::print("{}\n    {}\n    kernel {}:", info.name, info.summary, json["kernel"].get<std::string>());
   for (const auto& p : json["parameters"])
     fmt::print(" {}={}", p["name"].get<std::string>(), p["value"].get<std::string>());
-  fmt::print("\n    GPUs: {}\n", fmt::join(json["gpus"].get<std::vector<std::string>>(), ", "));
+  fmt::print("\n    GPUs: {}\n", joined(json["gpus"].get<std::vector<std::string>>(), ", "));
   for (const auto& c : json["claims"]) {
     const std::string detail = c["detail"], how = c["how"];
     fmt::print("    claims {}{}: {}{}\n", c["property"].get<std::string>(), detail.empty() ? "" : " " + detail, how,

@@ -1,6 +1,5 @@
 // mmafuzz why: searches for what differs between two units, and prints it as facts with witnesses.
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include "core/case_text.h"
 #include "core/json_text.h"
 #include "core/program.h"
+#include "core/text.h"
 #include "plan/default_fields.h"
 #include "plan/unit_alias.h"
 #include "triage/explain/number_text.h"
@@ -77,7 +77,7 @@ void print(const Op& op, const PairAnswer& answer, size_t width) {
   const auto say = [&](const std::vector<std::string>& names, const char* what) {
     if (!names.empty())
       fmt::print("\n{}",
-                 wrapped(fmt::format("Their rows also differ in {}, {}.", fmt::join(names, ", "), what), width, 2));
+                 wrapped(fmt::format("Their rows also differ in {}, {}.", joined(names, ", "), what), width, 2));
   };
   say(answer.hidden, "which no operands of this op can show");
   say(answer.unseen, "but no operands were found that show it");

@@ -1,7 +1,6 @@
 #include "triage/report/report_sections.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -122,7 +121,7 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
         for (const auto& [place, anchor] : facts_behind(op, unit, other)) anchors.push_back(anchor);
         if (!anchors.empty()) {
           cell.set("first_fact", anchors.front());
-          cell.set("facts", fmt::format("{}", fmt::join(anchors, " ")));
+          cell.set("facts", joined(anchors, " "));
         } else {
           cell.set("first_fact", PageData(PageData::type::bool_false));  // or Mustache takes the page's value
         }

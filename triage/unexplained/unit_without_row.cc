@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "arithmetic/decode.h"
+#include "core/text.h"
 #include "oracles/models/parameters.h"
 #include "triage/operands.h"
 #include "triage/replacements.h"
@@ -60,7 +60,7 @@ std::string ranges(const std::vector<size_t>& numbers) {
     const char* between = last == first + 1 ? ", " : " to ";
     words.push_back(std::to_string(numbers[first]) + (last > first ? between + std::to_string(numbers[last]) : ""));
   }
-  return fmt::format("{}", fmt::join(words, ", "));
+  return joined(words, ", ");
 }
 
 /// In which lanes the difference stays, for people. `moves`: of moves_of() for the witness.
@@ -116,8 +116,7 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
   }
   if (!lanes.empty()) clauses.push_back(lanes);
   if (!variants.empty()) counts.push_back("no other value of one parameter fits all");
-  const std::string text = fmt::format("{}", fmt::join(clauses, "; "));
-  return counts.empty() ? text : fmt::format("{} ({})", text, fmt::join(counts, "; "));
+  return joined(clauses, "; ") + (counts.empty() ? "" : " (" + joined(counts, "; ") + ")");
 }
 
 /// The variants of a model that has a row.
