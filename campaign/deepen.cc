@@ -48,7 +48,7 @@ class Deepening {
         triage_(triage),
         cases_(cases),
         seed_(seed),
-        judge_(bound(units_, op_)),
+        judge_(Judge::bound("equal", units_, op_, registry())),
         causes_(judge_, registry()),
         replacements_(replacements_of(judge_)) {}
 
@@ -59,12 +59,6 @@ class Deepening {
   }
 
  private:
-  static Judge bound(const std::vector<std::string>& units, const Op& op) {
-    Result<Judge> judge = Judge::bind("equal", units, op, registry());
-    if (!judge) throw std::runtime_error(judge.refusal().reason);
-    return std::move(*judge);
-  }
-
   static std::vector<Replacement> replacements_of(const Judge& judge) {
     const DotModel *first = judge.units()[0]->model(), *second = judge.units()[1]->model();
     return first && second ? replacements(*first, *second) : std::vector<Replacement>{};

@@ -26,8 +26,7 @@ std::vector<std::pair<std::string, std::string>> target_environment(const Worker
   std::vector<std::pair<std::string, std::string>> environment = {
       {"MMAFUZZ_SEGMENT", run.segment()}, {"MMAFUZZ_STATUS", run.status()}, {"MMAFUZZ_KEEP_GOING", "1"}};
   if (run.assignment->op) environment.push_back({"MMAFUZZ_OPS", op_words(*run.assignment->op)});
-  if (!settings.units.empty())
-    environment.push_back({"MMAFUZZ_UNITS", joined(settings.units, ",")});
+  if (!settings.units.empty()) environment.push_back({"MMAFUZZ_UNITS", joined(settings.units, ",")});
   return environment;
 }
 

@@ -42,6 +42,10 @@ std::string reproduction_command(const Bucket& bucket, const std::string& progra
   return command.empty() ? "" : program + command;
 }
 
+std::string head_of_witness(const Bucket& b) {
+  return "mmafuzz-cases 1\n# " + b.line() + "\n# " + b.detail + "\n# severity " + name_of(b.severity) + "\n";
+}
+
 bool is_minimized(const Bucket& b) { return !b.witness.empty() && b.witness.find(not_minimized) == std::string::npos; }
 
 bool is_decided(const Bucket& b) { return b.status == BucketStatus::known || b.status == BucketStatus::expected; }

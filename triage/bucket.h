@@ -62,6 +62,9 @@ std::vector<std::string> reproduction_words(const Bucket& bucket);
 /// "mmafuzz explain --units ... --op ... --case ...": explains the witness without a file. Empty without a witness.
 std::string reproduction_command(const Bucket& bucket, const std::string& program = "mmafuzz");
 
+/// The first lines of a witness: a comment for each of line(), detail and severity.
+std::string head_of_witness(const Bucket& bucket);
+
 /// Whether the bucket has a witness that triage minimized.
 bool is_minimized(const Bucket& bucket);
 

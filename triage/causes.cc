@@ -45,12 +45,12 @@ class Ablation final : public CauseMethod {
     for (size_t i = 0; i < units.size(); ++i) {
       row_name_[i] = row_name_of(*units[i], judge.op(), registry);
       if (row_name_[i].empty()) continue;
-      Result<std::unique_ptr<Unit>> row = registry.bind(row_name_[i], judge.op());
-      Result<std::unique_ptr<Unit>> dot =
-          registry.bind(row_name_[i], is_of_products() ? gemm::dot_op_of(judge.op()) : judge.op());
-      if (!row || !dot || !(*dot)->model()) continue;
-      row_[i] = std::move(*row);
-      model_[i] = *(*dot)->model();
+      std::unique_ptr<Unit> row = bound_or_null(registry, row_name_[i], judge.op());
+      const std::unique_ptr<Unit> dot =
+          bound_or_null(registry, row_name_[i], is_of_products() ? gemm::dot_op_of(judge.op()) : judge.op());
+      if (!row || !dot || !dot->model()) continue;
+      row_[i] = std::move(row);
+      model_[i] = *dot->model();
     }
     replaced_ = row_[0] ? 0 : 1;
     if (!row_[replaced_]) return;
@@ -216,8 +216,7 @@ class Ablation final : public CauseMethod {
         if (!of_replacing[i].fails) list.push_back(open[i]);
       return list;
     }
-    if (is_new)
-      if (Result<std::unique_ptr<Unit>> bound = registry_.bind(name, judge_.op())) replacing.unit = std::move(*bound);
+    if (is_new) replacing.unit = bound_or_null(registry_, name, judge_.op());
     if (!replacing.unit) return list;
     Outcomes outcomes, other;
     replacing.unit->run(part, outcomes);

@@ -1,6 +1,7 @@
 #include "triage/judge.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "core/text.h"
 #include "oracles/properties/properties.h"
@@ -32,6 +33,13 @@ Result<Judge> Judge::bind(const std::string& property, const std::vector<std::st
   if (!bound) return bound.refusal();
   judge.bound_ = std::make_unique<BoundProperty>(std::move(*bound));
   return judge;
+}
+
+Judge Judge::bound(const std::string& property, const std::vector<std::string>& units, const Op& op,
+                   const Registry& registry) {
+  Result<Judge> judge = bind(property, units, op, registry);
+  if (!judge) throw std::runtime_error(judge.refusal().reason);
+  return std::move(*judge);
 }
 
 std::vector<Verdict> Judge::judge(const Batch& cases) const {
@@ -73,6 +81,11 @@ std::vector<Batch> Judge::changed_cases(const Batch& cases) const {
   std::vector<Batch> changed_cases;
   bound_->judge(cases, base, verdicts, &changed_cases);
   return changed_cases;
+}
+
+std::unique_ptr<Unit> bound_or_null(const Registry& registry, const std::string& name, const Op& op) {
+  Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
+  return unit ? std::move(*unit) : nullptr;
 }
 
 }  // namespace mmafuzz

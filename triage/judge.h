@@ -15,6 +15,9 @@ class Judge {
   /// property is unknown or declines the op.
   static Result<Judge> bind(const std::string& property, const std::vector<std::string>& units, const Op& op,
                             const Registry& registry);
+  /// The same; throws std::runtime_error with the reason of a refusal.
+  static Judge bound(const std::string& property, const std::vector<std::string>& units, const Op& op,
+                     const Registry& registry);
 
   const Op& op() const { return op_; }
   const std::string& property() const { return property_; }
@@ -42,5 +45,8 @@ class Judge {
   std::vector<std::unique_ptr<Unit>> units_;
   std::unique_ptr<BoundProperty> bound_;  ///< the property of one unit; nullptr for a comparison
 };
+
+/// The unit of that name bound to an op; nullptr where that is refused.
+std::unique_ptr<Unit> bound_or_null(const Registry& registry, const std::string& name, const Op& op);
 
 }  // namespace mmafuzz

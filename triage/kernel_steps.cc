@@ -134,9 +134,8 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
 
 /// The row of a unit: its own, or that of the model which the unit claims to equal.
 std::optional<DotModel> row_of_unit(const Unit& unit, const Op& op, const Registry& registry) {
-  const std::string name = row_name_of(unit, op, registry);
-  const Result<std::unique_ptr<Unit>> row = registry.bind(name, op);
-  return row && (*row)->model() ? std::optional(*(*row)->model()) : std::nullopt;
+  const std::unique_ptr<Unit> row = bound_or_null(registry, row_name_of(unit, op, registry), op);
+  return row && row->model() ? std::optional(*row->model()) : std::nullopt;
 }
 
 std::optional<WayToAdd> way_of_unit(const Unit& unit, const Op& op, const Registry& registry) {

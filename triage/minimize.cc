@@ -84,9 +84,7 @@ Batch Minimizer::minimize(const Batch& single, ValueClass cls, const std::string
     if (!changed && descent.cost.addends >= 1 && descent.cost.addends <= max_small_addends)
       changed = descent.accept_first(small_cases_of(descent.cost.addends, has_special));
   }
-  Batch result(judge_.op(), 1);
-  descent.current.store(result, 0);
-  return result;
+  return descent.current.as_batch();
 }
 
 const SmallCases::List& Minimizer::small_cases_of(int addends, bool has_special) {

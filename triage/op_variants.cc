@@ -7,6 +7,7 @@
 #include "core/unit_name.h"
 #include "oracles/quantizers/fp32_recipes.h"
 #include "search/structured_generator.h"
+#include "triage/judge.h"
 
 namespace mmafuzz {
 namespace {
@@ -51,7 +52,7 @@ Answer answer_of(const Outcomes& outcomes, size_t index) {
 
 bool same(const Batch& cases, size_t index, const Answer& x, const Answer& y) {
   const bool same_flags = x.flags < 0 || y.flags < 0 || x.flags == y.flags;
-  return same_flags && first_difference(as_case_of(cases.op(), cases, index), x.results, y.results, 0) < 0;
+  return same_flags && first_difference(cases.part(index), x.results, y.results, 0) < 0;
 }
 
 Answer run_one(const Unit& unit, const Batch& one) { return answer_of(unit.outcomes_of(one), 0); }
@@ -71,10 +72,8 @@ struct OpVariants::Variant {
   size_t changes = 1;                         ///< number of names in `name`
 
   Answer run(const Batch& cases, size_t index) const {
-    if (!then_unit) return run_one(*unit, as_case_of(op, cases, index));
-    Batch first(op, 1);
-    for (int i = 0; i < first.inputs()[0].count(); ++i) first.inputs()[0].set(0, i, cases.inputs()[0].get(index, i));
-    const Answer middle = run_one(*unit, first);
+    const Answer middle = run_one(*unit, as_case_of(op, cases, index));
+    if (!then_unit) return middle;
     Batch second(then, 1);
     second.inputs()[0].set(0, 0, middle.result());
     const bool is_sum = second.inputs()[0].count() == 2;  // of a product and the third operand of a multiply-add
@@ -89,8 +88,7 @@ void OpVariants::add_blocks(const Registry& registry) {
   const bool quantizes = op_.kind == OpKind::quantize;
   const auto bound = [&](const Op& op, const std::string& settings) {
     const std::string name = std::string("quantizer:") + (quantizes ? name_of(op.scale_rule) : "back");
-    Result<std::unique_ptr<Unit>> unit = registry.bind(settings.empty() ? name : name + "?" + settings, op);
-    return unit ? std::move(*unit) : nullptr;
+    return bound_or_null(registry, settings.empty() ? name : name + "?" + settings, op);
   };
   op_unit_ = bound(op_, "");
   /// A change of one part: of the op, or of the unit's settings.
@@ -152,14 +150,14 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
     add_blocks(registry);
     return;
   }
-  if (Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", op)) op_unit_ = std::move(*unit);
+  op_unit_ = bound_or_null(registry, "ieee", op);
   const auto add = [&](std::string name, const Op& changed) {
-    if (Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", changed))
-      variants_.push_back({.name = std::move(name), .op = changed, .unit = std::move(*unit)});
+    if (std::unique_ptr<Unit> unit = bound_or_null(registry, "ieee", changed))
+      variants_.push_back({.name = std::move(name), .op = changed, .unit = std::move(unit)});
   };
   const auto add_two = [&](const char* name, const Op& first, const Op& second) {
-    Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", first), then = registry.bind("ieee", second);
-    if (unit && then) variants_.push_back({name, first, second, std::move(*unit), std::move(*then)});
+    std::unique_ptr<Unit> unit = bound_or_null(registry, "ieee", first), then = bound_or_null(registry, "ieee", second);
+    if (unit && then) variants_.push_back({name, first, second, std::move(unit), std::move(then)});
   };
   std::vector<Op> rounded;
   for (const Rounding mode :
@@ -225,7 +223,7 @@ OpVariants::~OpVariants() = default;
 std::string OpVariants::name(const Batch& cases, size_t index, const Outcomes& first, const Outcomes& second) const {
   if (!op_unit_) return "";
   const Answer answers[2] = {answer_of(first, index), answer_of(second, index)};
-  const Answer of_op = run_one(*op_unit_, as_case_of(op_, cases, index));
+  const Answer of_op = run_one(*op_unit_, cases.part(index));
   const bool first_is_right = same(cases, index, answers[0], of_op);
   if (!first_is_right && !same(cases, index, answers[1], of_op)) return "";
   const Answer& deviating = answers[first_is_right ? 1 : 0];
@@ -263,7 +261,7 @@ std::string OpVariants::name_of_blocks(const Batch& cases, size_t index, const O
                                        const std::vector<std::unique_ptr<Unit>>& units) {
   if (!op_unit_) return "";
   std::string names;
-  const Answer of_op = run_one(*op_unit_, as_case_of(op_, cases, index));
+  const Answer of_op = run_one(*op_unit_, cases.part(index));
   for (size_t side = 0; side < 2; ++side) {
     const Answer answer = answer_of(outcomes[side], index);
     if (same(cases, index, of_op, answer)) continue;

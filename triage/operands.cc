@@ -76,6 +76,13 @@ void Operands::store(Batch& batch, size_t index) const {
     for (int i = 0; i < column.count(); ++i) column.set(index, i, value_[at++]);
 }
 
+Batch Operands::as_batch() const {
+  Batch batch(*op_);
+  batch.resize(1);
+  store(batch, 0);
+  return batch;
+}
+
 bool scale(Operands& c, size_t at, int exponent) {
   const FormatFields& f = c.format(at);
   const Number before = decode(f, c[at]);

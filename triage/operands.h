@@ -57,6 +57,8 @@ class Operands {
   CaseCost cost() const;
   /// Writes the encodings as case `index` of a batch.
   void store(Batch& batch, size_t index) const;
+  /// A batch of this case alone.
+  Batch as_batch() const;
 
   friend bool operator==(const Operands& x, const Operands& y) { return x.value_ == y.value_; }
   friend bool operator<(const Operands& x, const Operands& y) { return x.value_ < y.value_; }

@@ -153,8 +153,7 @@ class ProductCauses final : public CauseMethod {
 
   const Unit* bound(const std::string& name) {
     const auto [at, is_new] = units_.try_emplace(name);
-    if (is_new)
-      if (Result<std::unique_ptr<Unit>> unit = registry_.bind(name, judge_.op())) at->second = std::move(*unit);
+    if (is_new) at->second = bound_or_null(registry_, name, judge_.op());
     return at->second.get();
   }
 

@@ -197,9 +197,7 @@ Candidates give_to_c(const Operands& from) {
       Operands& simpler = list.emplace_back(from);
       simpler[i] = encode_near(from.format(i), x.negative, ex + up, 0);
       simpler[k + i] = encode_near(from.format(k + i), y.negative, ey, 0);
-      simpler[c_at] =
-          round_once(from.format(c_at), rest < 0, static_cast<uint64_t>(rest < 0 ? -rest : rest), least, RoundingRule{})
-              .encoding;
+      simpler[c_at] = round_once(from.format(c_at), rest < 0, magnitude_of(rest), least, RoundingRule{}).encoding;
     }
   }
   return list;

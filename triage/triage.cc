@@ -57,8 +57,7 @@ std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& 
   const Op& op = judge.op();
   const Format& results = op.result_format(verdict.element);
   std::string text =
-      case_text_start + ("# " + bucket.line()) + "\n# " + bucket.detail + "\n# severity " + name_of(bucket.severity) +
-      "\n# results " +
+      head_of_witness(bucket) + "# results " +
       (judge.is_about_answering() ? "none" : to_hex(results, verdict.first) + " " + to_hex(results, verdict.second)) +
       (form == WitnessForm::minimized ? "" : std::string("\n") + not_minimized) + "\nproperty " + judge.property();
   for (const std::unique_ptr<Unit>& unit : judge.units()) text += " " + unit->name();
@@ -239,8 +238,7 @@ class Triage::Group {
         ++at;
         continue;
       }
-      Batch zeros(judge_.op(), 1);
-      cleared(Operands(judge_.op(), at->second.cases, 0)).store(zeros, 0);
+      const Batch zeros = cleared(Operands(judge_.op(), at->second.cases, 0)).as_batch();
       const Period of_zeros = period_of(judge_, registry_, zeros);
       const bool counts_all = of_zeros.cases == period.cases;
       const Batch& repeated = counts_all ? zeros : at->second.cases;
@@ -306,9 +304,7 @@ class Triage::Group {
   static Judge bound(const std::vector<std::string>& statement, const std::string& op_line, const Registry& registry) {
     const Result<Op> op = parse_op(std::string_view(op_line).substr(op_word.size()));
     if (!op) throw std::runtime_error(op.refusal().reason);
-    Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, *op, registry);
-    if (!judge) throw std::runtime_error(judge.refusal().reason);
-    return std::move(*judge);
+    return Judge::bound(statement[0], {statement.begin() + 1, statement.end()}, *op, registry);
   }
 
   void keep(const Batch& cases, size_t index, const Verdict& verdict, const std::string& cause) {

@@ -28,13 +28,13 @@ std::vector<int> order_of(const DotModel& row, const Op& op) {
   return order;
 }
 
-/// Emulated FP8 sums the products 0 and 1 of every four first (arithmetic/emulated_fp8.h).
+/// Emulated FP8 sums each half of an instruction's products at once (arithmetic/emulated_fp8.h).
 std::vector<int> order_of_halves(const DotModel& row, const Op& op) {
   std::vector<int> order;
   for (int first = 0; first < op.k; first += row.k)
     for (int half = 0; half < 2; ++half)
-      for (int i = 0; i < row.k; ++i)
-        if (i % 4 / 2 == half && first + i < op.k) order.push_back(first + i);
+      for (int i = 0; i < row.k / 2; ++i)
+        if (const int at = first + product_of_half(half, i); at < op.k) order.push_back(at);
   return order;
 }
 

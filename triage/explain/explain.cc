@@ -112,7 +112,7 @@ ExplainedAddend explained_addend(const Addend& t, const Step& step, const Explai
   ExplainedAddend out;
   out.source = source_text(t);
   out.is_negative = t.negative;
-  out.is_nonzero = t.significand != 0 && t.cls == NumberClass::finite;
+  out.is_nonzero = is_number(t);
   if (!out.is_nonzero)
     out.special = t.cls == NumberClass::nan
                       ? "NaN"
@@ -267,6 +267,38 @@ std::vector<Outcomes> outcomes_of(const Batch& batch, const std::vector<const Un
 }
 
 }  // namespace
+
+std::string ExplainedAddend::to_string() const {
+  if (!is_nonzero) return special;
+  return fmt::format("{}{}.{} * 2^{}", is_negative ? "-" : "+", integer_bits,
+                     fraction_bits.empty() ? "0" : fraction_bits, exponent);
+}
+
+std::string ExplainedStep::title() const {
+  return fmt::format("instruction {}, block {}: {}", instruction, block, kind);
+}
+
+std::string ExplainedStep::greatest_text() const {
+  return fmt::format("greatest exponent {}{}", greatest_exponent, floor_decided ? " (read by a zero term)" : "");
+}
+
+std::string ExplainedStep::normalized_text() const {
+  if (!leading_exponent || *leading_exponent == greatest_exponent) return "";
+  return fmt::format("normalized from 2^{} to 2^{}", greatest_exponent, *leading_exponent);
+}
+
+std::string ExplainedStep::rounding_text() const {
+  const std::string text = rounding.empty() ? "" : ", " + rounding;
+  return rounds ? text + fmt::format(" (last {} guard {} sticky {})", int(last), int(guard), int(sticky)) : text;
+}
+
+std::string ExplainedUnit::remarks() const {
+  std::string text;
+  if (ulps) text += fmt::format("  error {:.4g} ulp", *ulps);
+  if (flags) text += fmt::format("  flags {:02x}", *flags);
+  if (!neighbour.empty()) text += "  (" + neighbour + ")";
+  return text;
+}
 
 std::string ExplainedStep::folded_text() const {
   if (folded == 0) return "";

@@ -36,6 +36,8 @@ struct ExplainedAddend {
   std::string fallen;       ///< the dropped bits; the first has weight 2^fallen_top
   int fallen_top = 0;
   std::string sum_so_far;  ///< of the addends up to this one, exact, as ExplainedNumber::binary; empty without a grid
+
+  std::string to_string() const;  ///< "-1.01 * 2^3", or `special`
 };
 
 /// One step: aligned addends, their sum, normalization, one rounding. The first digit of the grid has weight
@@ -60,7 +62,14 @@ struct ExplainedStep {
   ExplainedNumber result;
   int folded = 0;  ///< steps after this one that are left out, because they only add or multiply zeros
 
-  std::string folded_text() const;  ///< "and 13 more steps with zeros, which change nothing"; empty where none is
+  int grid_top() const { return greatest_exponent + grid_integer_bits - 1; }  ///< exponent of the first digit's weight
+  int grid_end() const { return greatest_exponent - grid_fraction_bits; }     ///< exponent of the last digit's weight
+
+  std::string title() const;            ///< "instruction 0, block 1: truncated fused sum"
+  std::string greatest_text() const;    ///< "greatest exponent 3", and whether it was read by a zero term
+  std::string normalized_text() const;  ///< "normalized from 2^3 to 2^1"; empty where the leading bit stays
+  std::string rounding_text() const;    ///< ", rounded toward zero (last 1 guard 0 sticky 1)", after the result
+  std::string folded_text() const;      ///< "and 13 more steps with zeros, which change nothing"; empty where none is
 };
 
 /// What one unit did with the case.
@@ -75,6 +84,8 @@ struct ExplainedUnit {
   std::optional<double> ulps;            ///< error against the exact value; nothing where it is not defined
   std::optional<uint8_t> flags;
   std::string neighbour;  ///< of conversions and scalar operations: "the lower neighbour"
+
+  std::string remarks() const;  ///< "  error 0.5 ulp  flags 01  (the lower neighbour)", after a result
 };
 
 /// The rounding of a conversion or scalar operation: the exact result among the numbers of the destination.

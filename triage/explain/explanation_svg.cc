@@ -22,18 +22,13 @@ constexpr size_t narrowest_wide = 80;    ///< minimum width, in characters, of a
 constexpr const char* fallen_ink = "var(--fallen,#c0392b)";
 constexpr const char* carry_ink = "var(--carry,#9a6700)";
 
-/// Exponent of the weight of the first digit of a step's grid.
-int top_of(const ExplainedStep& step) { return step.greatest_exponent + step.grid_integer_bits - 1; }
-/// Exponent of the weight of the last digit.
-int end_of(const ExplainedStep& step) { return step.greatest_exponent - step.grid_fraction_bits; }
-
 /// Columns of digits: exponents of the weights of the leftmost and the rightmost one.
 struct Columns {
   int top = INT_MIN, bottom = INT_MAX;
 
   void cover(const ExplainedStep& step) {
-    top = std::max(top, top_of(step));
-    bottom = std::min(bottom, end_of(step));
+    top = std::max(top, step.grid_top());
+    bottom = std::min(bottom, step.grid_end());
     for (const ExplainedAddend& t : step.addends)
       if (t.loses_bits) {
         top = std::max(top, t.fallen_top);
@@ -129,29 +124,24 @@ void draw_grid_digits(Drawing& drawing, const Columns& columns, const ExplainedS
                       const std::string& bits, int carries) {
   if (bits.find('1') != std::string::npos) drawing.text(drawing.sign_x, negative ? "-" : "+");
   const size_t carried = static_cast<size_t>(carries);
-  drawing.digits(drawing.digit_x(columns, top_of(step)), bits.substr(0, carried), carry_ink);
-  drawing.digits(drawing.digit_x(columns, top_of(step) - carries), bits.substr(carried));
+  drawing.digits(drawing.digit_x(columns, step.grid_top()), bits.substr(0, carried), carry_ink);
+  drawing.digits(drawing.digit_x(columns, step.grid_top() - carries), bits.substr(carried));
   drawing.point(drawing.digit_x(columns, step.greatest_exponent) + digit);
   if (drawing.is_narrow)
-    drawing.line(drawing.digit_x(columns, end_of(step)) + digit, drawing.y() - 13, drawing.y() + 5, fallen_ink);
+    drawing.line(drawing.digit_x(columns, step.grid_end()) + digit, drawing.y() - 13, drawing.y() + 5, fallen_ink);
 }
 
 void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& step, const ExplainedAddend& t,
                  int sum_x) {
   drawing.text(source_x, t.source);
-  if (!t.is_nonzero) {
-    drawing.text(exponent_x, t.special);
-  } else if (!step.has_grid) {
-    drawing.text(exponent_x, fmt::format("{}{}.{} * 2^{}", t.is_negative ? "-" : "+", t.integer_bits,
-                                         t.fraction_bits.empty() ? "0" : t.fraction_bits, t.exponent));
+  if (!t.is_nonzero || !step.has_grid) {
+    drawing.text(exponent_x, t.to_string());
   } else {
     drawing.text(exponent_x, fmt::format("2^{}", t.exponent));
     drawing.text(shift_x, fmt::format(">> {}", t.shift));
-    if (drawing.is_narrow) {
-      drawing.row(sum_x, t.sum_so_far);
-    }
+    if (drawing.is_narrow) drawing.row(sum_x, t.sum_so_far);
     // Bits that an inner stage dropped lie above the end of the grid: they are drawn over the zeros there.
-    const int kept = t.loses_bits ? std::min(top_of(step) - t.fallen_top, static_cast<int>(t.kept.size()))
+    const int kept = t.loses_bits ? std::min(step.grid_top() - t.fallen_top, static_cast<int>(t.kept.size()))
                                   : static_cast<int>(t.kept.size());
     draw_grid_digits(drawing, columns, step, t.is_kept_negative,
                      t.kept.substr(0, static_cast<size_t>(std::max(0, kept))), 0);
@@ -167,17 +157,16 @@ void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& 
 
 /// `marked`: the line to mark, as FirstDifference::row; nothing: none.
 void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& columns, std::optional<size_t> marked) {
-  std::string title = fmt::format("instruction {}, block {}: {}", step.instruction, step.block, step.kind);
-  if (step.has_grid)
-    title += fmt::format("; greatest exponent {}{}, {} bits below it", step.greatest_exponent,
-                         step.floor_decided ? " (read by a zero term)" : "", step.grid_fraction_bits);
+  std::string title = step.title();
+  if (step.has_grid) title += fmt::format("; {}, {} bits below it", step.greatest_text(), step.grid_fraction_bits);
   drawing.rows(left + 8, title);
   const int sum_x = drawing.is_narrow ? behind_shift
                     : step.has_grid   ? drawing.digit_x(columns, columns.bottom) + 4 * digit
                                       : 0;
   if (step.has_grid) {
     drawing.text(sum_x, "sum so far", "opacity=\".7\"");
-    if (!drawing.is_narrow) drawing.text(drawing.digit_x(columns, end_of(step)) + digit + 3, "cut", "opacity=\".7\"");
+    if (!drawing.is_narrow)
+      drawing.text(drawing.digit_x(columns, step.grid_end()) + digit + 3, "cut", "opacity=\".7\"");
     drawing.next_row();
   }
   const int first_row = drawing.y();
@@ -190,21 +179,18 @@ void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& colum
     drawing.text(source_x, "sum");
     draw_grid_digits(drawing, columns, step, step.is_sum_negative, step.sum, step.carries);
     if (!drawing.is_narrow)
-      drawing.line(drawing.digit_x(columns, end_of(step)) + digit, first_row - row_height, drawing.y() + 4, fallen_ink);
+      drawing.line(drawing.digit_x(columns, step.grid_end()) + digit, first_row - row_height, drawing.y() + 4,
+                   fallen_ink);
     if (step.carries)
-      drawing.text(drawing.digit_x(columns, end_of(step)) + 2 * digit,
+      drawing.text(drawing.digit_x(columns, step.grid_end()) + 2 * digit,
                    counted(static_cast<uint64_t>(step.carries), "carry bit"),
                    fmt::format("style=\"fill:{}\"", carry_ink));
     drawing.next_row();
   }
   if (step.zero_products) drawing.row(source_x, counted(static_cast<uint64_t>(step.zero_products), "zero product"));
-  if (step.leading_exponent && *step.leading_exponent != step.greatest_exponent)
-    drawing.row(source_x, fmt::format("normalized from 2^{} to 2^{}", step.greatest_exponent, *step.leading_exponent));
-  std::string result = "result " + step.result.to_string() + (step.rounding.empty() ? "" : ", " + step.rounding);
-  if (step.rounds)
-    result += fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky));
+  if (const std::string text = step.normalized_text(); !text.empty()) drawing.row(source_x, text);
   if (marked && *marked >= step.addends.size() + (step.has_grid ? 1 : 0)) drawing.mark();
-  drawing.rows(source_x, result);
+  drawing.rows(source_x, "result " + step.result.to_string() + step.rounding_text());
   if (step.folded) drawing.rows(left + 8, step.folded_text());
   drawing.next_row(6);
 }
@@ -221,13 +207,8 @@ void draw_unit(Drawing& drawing, const ExplainedUnit& unit, const std::vector<Co
     }
     draw_step(drawing, unit.steps[i], columns, i == marked_step ? marked_row : std::nullopt);
   }
-  for (const ExplainedNumber& number : unit.results) {
-    std::string result = "= " + number.to_string();
-    if (unit.ulps) result += fmt::format("  error {:.4g} ulp", *unit.ulps);
-    if (unit.flags) result += fmt::format("  flags {:02x}", *unit.flags);
-    if (!unit.neighbour.empty()) result += "  (" + unit.neighbour + ")";
-    drawing.rows(left + 8, result, "font-weight=\"700\"");
-  }
+  for (const ExplainedNumber& number : unit.results)
+    drawing.rows(left + 8, "= " + number.to_string() + unit.remarks(), "font-weight=\"700\"");
   if (!unit.no_answer.empty()) drawing.rows(left + 8, unit.no_answer);
   drawing.next_row(10);
 }

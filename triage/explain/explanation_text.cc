@@ -62,12 +62,6 @@ Line grid_digits(bool negative, const std::string& digits, int integer_bits, int
 
 void append(Line& line, const Line& more) { line.parts.insert(line.parts.end(), more.parts.begin(), more.parts.end()); }
 
-std::string significand_text(const ExplainedAddend& t) {
-  if (!t.is_nonzero) return t.special;
-  return fmt::format("{}{}.{} * 2^{}", t.is_negative ? "-" : "+", t.integer_bits,
-                     t.fraction_bits.empty() ? "0" : t.fraction_bits, t.exponent);
-}
-
 std::string fallen_text(const ExplainedAddend& t, int grid_end) {
   std::string text = "|" + t.fallen.substr(0, max_fallen) + (t.fallen.size() > max_fallen ? "..." : "");
   if (t.fallen_top >= grid_end) text += fmt::format(" from 2^{}", t.fallen_top);
@@ -75,18 +69,16 @@ std::string fallen_text(const ExplainedAddend& t, int grid_end) {
 }
 
 void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
-  lines.emplace_back(fmt::format("  instruction {}, block {}: {}", step.instruction, step.block, step.kind));
+  lines.emplace_back("  " + step.title());
   if (step.has_grid)
-    lines.emplace_back(fmt::format("    greatest exponent {}{}; {} bits are kept below it", step.greatest_exponent,
-                                   step.floor_decided ? " (read by a zero term)" : "", step.grid_fraction_bits));
-  const int grid_end = step.greatest_exponent - step.grid_fraction_bits;
+    lines.emplace_back(fmt::format("    {}; {} bits are kept below it", step.greatest_text(), step.grid_fraction_bits));
   // Columns: source, significand (its exponent if narrow), shift, digits on the grid and dropped digits, sum so far.
   constexpr size_t source_at = 4;
   size_t significand_at = source_at + 4, shift_at = 0, digits_at = 0, sum_at = 0;
   for (const ExplainedAddend& t : step.addends)
     significand_at = std::max(significand_at, source_at + t.source.size() + 1);
   const auto second_column = [&](const ExplainedAddend& t) {
-    return narrow && t.is_nonzero && step.has_grid ? fmt::format("2^{}", t.exponent) : significand_text(t);
+    return narrow && t.is_nonzero && step.has_grid ? fmt::format("2^{}", t.exponent) : t.to_string();
   };
   for (const ExplainedAddend& t : step.addends)
     shift_at = std::max(shift_at, significand_at + second_column(t).size() + 2);
@@ -98,7 +90,7 @@ void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
     if (step.has_grid && t.is_nonzero) {
       row.pad(shift_at).add((narrow ? ">>" : "shift ") + std::to_string(t.shift)).pad(digits_at);
       append(row, grid_digits(t.is_kept_negative, t.kept, step.grid_integer_bits, 0));
-      if (t.loses_bits) row.add(" ").add(fallen_text(t, grid_end), Ink::fallen);
+      if (t.loses_bits) row.add(" ").add(fallen_text(t, step.grid_end()), Ink::fallen);
     }
     sum_at = std::max(sum_at, row.width() + 2);
     rows.push_back(std::move(row));
@@ -115,15 +107,11 @@ void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
     append(row, grid_digits(step.is_sum_negative, step.sum, step.grid_integer_bits, step.carries));
     if (step.carries) row.add("  " + counted(static_cast<uint64_t>(step.carries), "carry bit"), Ink::carry);
     lines.push_back(std::move(row));
-    if (step.leading_exponent && *step.leading_exponent != step.greatest_exponent)
-      lines.emplace_back(
-          fmt::format("    normalized from 2^{} to 2^{}", step.greatest_exponent, *step.leading_exponent));
+    if (const std::string text = step.normalized_text(); !text.empty()) lines.emplace_back("    " + text);
   }
   Line row("    result     ");
   row.add(step.result.hex, Ink::strong).add(step.result.to_string().substr(step.result.hex.size()));
-  if (!step.rounding.empty()) row.add(", " + step.rounding);
-  if (step.rounds)
-    row.add(fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky)));
+  row.add(step.rounding_text());
   lines.push_back(std::move(row));
   if (step.folded) lines.emplace_back("  " + step.folded_text());
 }
@@ -142,10 +130,7 @@ Lines unit_lines(const ExplainedUnit& unit, bool narrow) {
   for (const std::string& line : unit.block) lines.emplace_back("  " + line);
   for (const ExplainedNumber& result : unit.block.empty() ? unit.results : std::vector<ExplainedNumber>()) {
     Line line("  = ");
-    line.add(result.hex, Ink::strong).add(result.to_string().substr(result.hex.size()));
-    if (unit.ulps) line.add(fmt::format("  error {:.4g} ulp", *unit.ulps));
-    if (unit.flags) line.add(fmt::format("  flags {:02x}", *unit.flags));
-    if (!unit.neighbour.empty()) line.add("  (" + unit.neighbour + ")");
+    line.add(result.hex, Ink::strong).add(result.to_string().substr(result.hex.size()) + unit.remarks());
     lines.push_back(std::move(line));
   }
   return lines;

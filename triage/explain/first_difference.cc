@@ -13,8 +13,7 @@ using GridValue = std::tuple<bool, std::string, int>;
 GridValue value_on_grid(const ExplainedStep& step, bool negative, const std::string& bits) {
   const size_t first = bits.find('1');
   if (first == std::string::npos) return {};
-  const int top = step.greatest_exponent + step.grid_integer_bits - 1;
-  return {negative, bits.substr(first, bits.rfind('1') + 1 - first), top - static_cast<int>(first)};
+  return {negative, bits.substr(first, bits.rfind('1') + 1 - first), step.grid_top() - static_cast<int>(first)};
 }
 
 /// Whether addend a of step x and b of y are the same. A step without a grid keeps no bits to compare: there addends of

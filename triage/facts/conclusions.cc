@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "oracles/models/parameters.h"
 #include "triage/facts/fact_name.h"
+#include "triage/judge.h"
 #include "triage/replacements.h"
 
 namespace mmafuzz {
@@ -20,12 +21,10 @@ struct Compared {
 std::vector<Compared> bound(const Registry& registry, const Op& op, const std::vector<std::string>& names) {
   std::vector<Compared> all;
   for (const std::string& name : names) {
-    Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
+    std::unique_ptr<Unit> unit = bound_or_null(registry, name, op);
     if (!unit) continue;
-    Compared compared{std::move(*unit), nullptr};
-    if (Result<std::unique_ptr<Unit>> row = registry.bind(row_name_of(*compared.unit, op, registry), op))
-      compared.row = std::move(*row);
-    all.push_back(std::move(compared));
+    std::unique_ptr<Unit> row = bound_or_null(registry, row_name_of(*unit, op, registry), op);
+    all.push_back({std::move(unit), std::move(row)});
   }
   return all;
 }

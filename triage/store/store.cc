@@ -127,17 +127,8 @@ void for_each_bit(const std::string& bytes, Visit visit) {
       visit(8 * i + static_cast<size_t>(__builtin_ctz(rest)));
 }
 
-/// The first lines of a witness, which other columns of the bucket hold too.
-std::string head_of_witness(const Bucket& b) {
-  return case_text_start + ("# " + b.line()) + "\n# " + b.detail + "\n# severity " + name_of(b.severity) + "\n";
-}
-
 /// The property line of a witness, with the line end before it, which other columns hold too.
-std::string statement_of(const Bucket& b) {
-  std::string text = "\nproperty " + b.key.property;
-  for (const std::string& unit : b.key.units) text += " " + unit;
-  return text;
-}
+std::string statement_of(const Bucket& b) { return "\nproperty " + b.key.property + " " + joined(b.key.units, " "); }
 
 /// Case lines in which a run of equal operands becomes "0000*14": most operands of a witness are zeros.
 std::string with_counted_runs(const std::string& cases) {

@@ -8,7 +8,6 @@
 
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
-#include "triage/explain/number_text.h"
 
 namespace mmafuzz {
 

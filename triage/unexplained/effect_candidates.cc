@@ -115,11 +115,9 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
 
 /// The last step of a case's arithmetic, if that is a sum on a grid which is rounded once.
 std::optional<Step> last_sum(const DotModel& model, const Operands& one) {
-  Batch batch(one.op(), 1);
-  one.store(batch, 0);
   DotCase loaded(one.op());
   RecordingTrace trace;
-  evaluate_dot(model, loaded.load(batch, 0), trace);
+  evaluate_dot(model, loaded.load(one.as_batch(), 0), trace);
   if (trace.steps.empty()) return std::nullopt;
   const Step& step = trace.steps.back();
   if (step.kind != Step::Kind::fused_sum || !step.aligned) return std::nullopt;
@@ -136,18 +134,28 @@ uint64_t cut(uint64_t significand, int exponent, int unit) {
   return down >= 64 ? 0 : down >= 0 ? significand >> down : -down >= 63 ? 0 : significand << -down;
 }
 
-using ChangedSum = std::function<int64_t(const Step&)>;
-
-/// The candidate whose forms change the last sum, in its own units, which is then rounded as the model does.
-EffectCandidate sum_candidate(const DotModel& model, const std::string& text, const std::vector<ChangedSum>& forms) {
-  return {Stage::sum, text, [&model, forms](const Sample& sample) {
+/// The candidate whose forms change the last sum. `result_of`: returns the encoding of the result under a form, from
+/// the step and from the model's result.
+template <class Form, class ResultOf>
+EffectCandidate step_candidate(const DotModel& model, const std::string& text, const std::vector<Form>& forms,
+                               const ResultOf& result_of) {
+  return {Stage::sum, text, [&model, forms, result_of](const Sample& sample) {
             Results results(forms.size(), sample.of_model);
             for (size_t i = 0; i < sample.cases.size(); ++i)
               if (const std::optional<Step> last = last_sum(model, sample.cases[i]))
                 for (size_t form = 0; form < forms.size(); ++form)
-                  results[form][i] = round_output(model, forms[form](*last), last->unit_exponent, false).encoding;
+                  results[form][i] = result_of(forms[form], *last, sample.of_model[i]);
             return results;
           }};
+}
+
+using ChangedSum = std::function<int64_t(const Step&)>;
+
+/// The candidate whose forms change the last sum, in its own units, which is then rounded as the model does.
+EffectCandidate sum_candidate(const DotModel& model, const std::string& text, const std::vector<ChangedSum>& forms) {
+  return step_candidate(model, text, forms, [&model](const ChangedSum& form, const Step& last, uint64_t) {
+    return round_output(model, form(last), last.unit_exponent, false).encoding;
+  });
 }
 
 /// Changes of the last sum: an alignment that cuts differently, one wrong digit.
@@ -201,24 +209,17 @@ using ChangedGreatest = std::function<int(const Step&)>;  ///< returns the expon
 /// The candidate whose forms align the addends of the last step at another exponent.
 EffectCandidate alignment_candidate(const DotModel& model, const std::string& text,
                                     const std::vector<ChangedGreatest>& forms) {
-  return {Stage::sum, text, [&model, forms](const Sample& sample) {
-            Results results(forms.size(), sample.of_model);
-            for (size_t i = 0; i < sample.cases.size(); ++i) {
-              const std::optional<Step> last = last_sum(model, sample.cases[i]);
-              for (size_t form = 0; last && form < forms.size(); ++form) {
-                const int by = forms[form](*last) - last->greatest_exponent;
-                if (by == 0 || std::abs(by) > max_moved) continue;
-                const int unit = last->unit_exponent + by;
-                int64_t sum = 0;
-                for (int a = 0; a < last->count; ++a) {
-                  const Addend& t = last->addend[a];
-                  sum += with_sign_of(t.negative ? -1 : 1, cut(t.significand, t.exponent, unit));
-                }
-                results[form][i] = round_output(model, sum, unit, false).encoding;
-              }
-            }
-            return results;
-          }};
+  return step_candidate(model, text, forms, [&model](const ChangedGreatest& form, const Step& last, uint64_t of_model) {
+    const int by = form(last) - last.greatest_exponent;
+    if (by == 0 || std::abs(by) > max_moved) return of_model;
+    const int unit = last.unit_exponent + by;
+    int64_t sum = 0;
+    for (int a = 0; a < last.count; ++a) {
+      const Addend& t = last.addend[a];
+      sum += with_sign_of(t.negative ? -1 : 1, cut(t.significand, t.exponent, unit));
+    }
+    return round_output(model, sum, unit, false).encoding;
+  });
 }
 
 /// Changes by hardware that finds a wrong greatest exponent.
@@ -248,23 +249,18 @@ void add_alignments(std::vector<EffectCandidate>& all, const DotModel& model) {
 void add_normalization(std::vector<EffectCandidate>& all, const DotModel& model) {
   const FormatFields& d = model.d;
   const int bits = model.output_fraction_bits ? model.output_fraction_bits : d.fraction_bits;
+  const auto moved_result = [&d, bits](bool far, const Step& last, uint64_t of_model) {
+    if (decode(d, of_model).cls != NumberClass::finite) return of_model;
+    const uint64_t sum = magnitude_of(last.sum);
+    const int unit = last.unit_exponent, quantum = last.rounded.quantum;
+    const uint64_t kept = cut(sum, unit, quantum), moved = cut(sum, unit, quantum + (far ? -1 : 1));
+    const uint64_t implicit = uint64_t{1} << bits;
+    const uint64_t by = moved - kept + (far ? 0 - implicit : implicit);
+    return (of_model + d.in_container(by << (d.fraction_bits - bits))) & d.container_mask();
+  };
   for (const bool far : {true, false})
-    all.push_back({Stage::sum, fmt::format("the sum were normalized one place too {}", far ? "far" : "short"),
-                   [&model, &d, bits, far](const Sample& sample) {
-                     Results results(1, sample.of_model);
-                     for (size_t i = 0; i < sample.cases.size(); ++i) {
-                       const std::optional<Step> last = last_sum(model, sample.cases[i]);
-                       if (!last || decode(d, sample.of_model[i]).cls != NumberClass::finite) continue;
-                       const uint64_t sum = magnitude_of(last->sum);
-                       const int unit = last->unit_exponent, quantum = last->rounded.quantum;
-                       const uint64_t kept = cut(sum, unit, quantum), moved = cut(sum, unit, quantum + (far ? -1 : 1));
-                       const uint64_t implicit = uint64_t{1} << bits;
-                       const uint64_t by = moved - kept + (far ? 0 - implicit : implicit);
-                       results[0][i] += d.in_container(by << (d.fraction_bits - bits));
-                       results[0][i] &= d.container_mask();
-                     }
-                     return results;
-                   }});
+    all.push_back(step_candidate(model, fmt::format("the sum were normalized one place too {}", far ? "far" : "short"),
+                                 std::vector<bool>{far}, moved_result));
 }
 
 /// Changes of one product, or of c, before it is aligned.
@@ -276,7 +272,7 @@ void add_products(std::vector<EffectCandidate>& all, const DotModel& model) {
         if (i >= s.count || s.addend[i].significand == 0) return s.sum;
         const Addend& t = s.addend[i];
         const uint64_t kept = cut(change(t.significand), t.exponent, s.unit_exponent);
-        return s.sum - t.kept + (t.negative ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept));
+        return s.sum - t.kept + with_sign_of(t.negative ? -1 : 1, kept);
       });
     return forms;
   };

@@ -129,9 +129,8 @@ std::vector<ModelVariant> variants_of(const Unit& claimed, const Op& op, const R
     if (!p.used_by(model.kernel) || never_shows(p.name, model, of_other_k)) continue;
     for (const std::string& value : other_values(p, model)) {
       const std::string name = with_overrides_in_name(claimed.name(), std::string(p.name) + "=" + value);
-      if (Result<std::unique_ptr<Unit>> unit = registry.bind(name, op))
-        variants.push_back(
-            {std::string(p.name), std::string(p.meaning), parameter_text(p, model), value, std::move(*unit)});
+      if (std::unique_ptr<Unit> unit = bound_or_null(registry, name, op))
+        variants.push_back({p.name, p.meaning, parameter_text(p, model), value, std::move(unit)});
     }
   }
   return variants;
