@@ -45,11 +45,16 @@ constexpr size_t max_samples = 256;  ///< samples of a campaign's progress in a 
 
 bool is_campaign(const std::string& path) { return fs::exists(path + "/campaign.json"); }
 
+/// Whether a file holds whole records of divergences, or nothing behind the first line yet: other case text is no
+/// segment, and without records it would look as if nothing had been found.
 bool is_segment(const std::string& path) {
   std::ifstream file(path);
-  std::string first;
-  std::getline(file, first);
-  return first + "\n" == case_text_start;
+  std::string line;
+  if (!std::getline(file, line) || line + "\n" != case_text_start) return false;
+  bool has_more = false;
+  for (; std::getline(file, line); has_more = true)
+    if (line == "# end of record") return true;
+  return !has_more;
 }
 
 std::vector<std::string> segments_of(const std::string& path) {

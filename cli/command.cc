@@ -43,7 +43,9 @@ std::string shortened(const std::string& message, int argc, char** argv) {
 int run_line(CommandLine& line, int argc, char** argv, const int& status) {
   const auto end = [&](int code, const std::string& message) {
     std::fflush(stdout);
-    fmt::print(stderr, "mmafuzz: {}\n", shortened(message, argc, argv));
+    std::string text = shortened(message, argc, argv);
+    std::replace(text.begin(), text.end(), '\n', '?');  // of a file's name, say: a message is one line
+    fmt::print(stderr, "mmafuzz: {}\n", text);
     return code;
   };
   try {

@@ -32,7 +32,7 @@ void add_record(Arguments& app, int& status) {
       if (!info) throw BadInput("unit " + options->unit + " declines: " + info.refusal().reason);
       device = to_text(*info);
     }
-    std::optional<CaseWriter> writer;  // nullopt until the unit takes a case
+    std::optional<CaseWriter> writer;  // nullopt until the unit answers a case
     const auto begin = [&] {
       writer.emplace(options->output);
       writer->comment("recorded " + utc_text(std::time(nullptr), day_format) + " by mmafuzz " + version_number() +
@@ -51,7 +51,10 @@ void add_record(Arguments& app, int& status) {
       }
       (*unit)->run(block.batch, outcomes);
       const std::string& name = (*unit)->name();
-      answers[name].add(outcomes);
+      AnswerCount& count = answers[name];
+      const uint64_t answered_before = count.answered;
+      count.add(outcomes);
+      if (count.answered == answered_before) return;
       if (!writer) begin();
       if (name != recorded) writer->unit(recorded = name);
       writer->op(block.batch.op());
@@ -59,9 +62,9 @@ void add_record(Arguments& app, int& status) {
         if (outcomes.has_answer(i)) writer->one_case(block.batch, i, &outcomes);
     };
     for (const std::string& file : options->files) visit_cases(file, block_cases, record);
-    if (!writer) throw BadInput("nothing was recorded" + (refusal.empty() ? "" : ": " + refusal));
-    writer->finish();
+    if (writer) writer->finish();
     status = judge_answers(answers, exit_ok);
+    if (!writer) throw BadInput("nothing was recorded" + (refusal.empty() ? "" : ": " + refusal));
   });
 }
 

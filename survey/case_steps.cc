@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "oracles/models/model_rows.h"
 #include "survey/survey.h"
+#include "triage/judge.h"
 
 namespace mmafuzz::survey {
 namespace {
@@ -32,18 +33,12 @@ void visit_blocks(const std::vector<std::string>& files, const std::function<voi
   for (const std::string& file : files) visit_cases(file, 4096, visit);
 }
 
-/// nullptr where the unit does not take the op.
-std::unique_ptr<Unit> bound_or_null(const Context& context, const std::string& name, const Op& op) {
-  Result<std::unique_ptr<Unit>> unit = context.registry.bind(name, op);
-  return unit ? std::move(*unit) : nullptr;
-}
-
 /// Runs a batch on the device twice, at different positions in the tiles; counts results that depend on the position or
 /// the time. Returns the first run.
 Outcomes run_twice(Context& context, const std::string& name, const Batch& batch, Json& result,
                    const std::string& step) {
-  const std::unique_ptr<Unit> unit = bound_or_null(context, name, batch.op()),
-                              elsewhere = bound_or_null(context, name + "?placement=1", batch.op());
+  const std::unique_ptr<Unit> unit = bound_or_null(context.registry, name, batch.op()),
+                              elsewhere = bound_or_null(context.registry, name + "?placement=1", batch.op());
   Outcomes first, second;
   run_or_lose(context, *unit, batch, first);
   run_or_lose(context, *elsewhere, batch, second);
@@ -117,11 +112,10 @@ std::vector<Step> control_steps(Context& context) {
   if (recordings->empty()) collect({context.options.corpus + "/published/sanity_table8.cases"}, /*takes_models=*/true);
   std::vector<Step> steps;
   for (const Instruction* i : context.instructions) {
-    const std::string unit = "cuda:" + i->name;
+    const std::string unit = "cuda:" + i->name, model = claimed_model(*i, context.arch);
     std::vector<size_t> fitting;
     for (size_t r = 0; r < recordings->size(); ++r)
-      if ((*recordings)[r].model == claimed_model(*i, context.arch) &&
-          bound_or_null(context, unit, (*recordings)[r].batch.op()))
+      if ((*recordings)[r].model == model && bound_or_null(context.registry, unit, (*recordings)[r].batch.op()))
         fitting.push_back(r);
     if (fitting.empty()) continue;
     const auto work = [&context, unit, fitting, recordings](Json& result, Clock::time_point deadline) {
@@ -159,16 +153,18 @@ std::vector<Step> published_steps(Context& context) {
       uint64_t cases = 0;
       for (const auto& [text, set] : *sets) {
         if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(cases) + " cases");
-        if (!bound_or_null(context, unit, set.batch.op())) continue;
+        if (!bound_or_null(context.registry, unit, set.batch.op())) continue;
         const Outcomes got = run_twice(context, unit, set.batch, result, "published cases");
         context.book.keep_cases("recorded.cases", unit, set.batch, &got);
         cases += set.batch.size();
         result["cases"] = cases;
-        if (model.empty()) continue;
+        const std::unique_ptr<Unit> claimed =
+            model.empty() ? nullptr : bound_or_null(context.registry, model, set.batch.op());
+        if (!claimed) continue;
         result["differs"] = result.value("differs", uint64_t{0});
         Op op = set.batch.op();
         op.nan = NanPolicy::exact;  // whatever the source compares: a model claims the encodings of NaNs
-        const Outcomes expected = (*context.registry.bind(model, set.batch.op()))->outcomes_of(set.batch);
+        const Outcomes expected = claimed->outcomes_of(set.batch);
         note_differences(context, result, "published cases", unit, op, set.batch, got.results, expected.results,
                          model + " gives");
       }
@@ -231,7 +227,8 @@ Json judge(const Context& context, const Point& point, const std::string& model,
   for (const Point::Reading& reading : point.readings) all_overrides.insert(reading.overrides);
   for (const std::string& overrides : all_overrides) {
     if (model.empty()) break;
-    const std::unique_ptr<Unit> unit = bound_or_null(context, model + (overrides.empty() ? "" : "?" + overrides), op);
+    const std::unique_ptr<Unit> unit =
+        bound_or_null(context.registry, model + (overrides.empty() ? "" : "?" + overrides), op);
     if (!unit) continue;
     const Outcomes predicted = unit->outcomes_of(point.batch);
     if (predicted.results.get(0) == got) agreeing_overrides.insert(overrides.empty() ? "as it is" : "?" + overrides);
@@ -260,7 +257,7 @@ std::vector<Step> discriminator_steps(Context& context) {
       result["rows"] = Json::array();
       std::map<std::string, std::vector<const Point*>> by_op;  // one call of the device for each op
       for (const Point& point : *points)
-        if (bound_or_null(context, unit, point.batch.op())) by_op[to_text(point.batch.op())].push_back(&point);
+        if (bound_or_null(context.registry, unit, point.batch.op())) by_op[to_text(point.batch.op())].push_back(&point);
       for (const auto& [text, group] : by_op) {
         if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(result["rows"].size()) + " points");
         Batch batch(group[0]->batch.op());

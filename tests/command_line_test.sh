@@ -801,6 +801,10 @@ printf 'mmafuzz-cases 1\nop %s\n3c00 0000 0000 0000 | 3c00 0000 0000 0000 | 0000
 bad "two.cases:4: another result of this case stands above" eval --unit recorded:two.cases two.cases
 mkdir empty_folder
 bad "holds neither a campaign nor segments" triage empty_folder
+bad "two.cases is neither a campaign's folder nor a segment" triage two.cases
+printf 'mmafuzz-cases 1\n' >begun.cases
+good triage begun.cases
+bad "two?lines.cases: cannot open" check --unit exact $'two\nlines.cases'
 run check --skip-declined --unit model:hopper/mma.m16n8k16.f32.f16.f16.f32 two.cases <(printf 'mmafuzz-cases 1\nop dot a=fp64 b=fp64 c=fp64 d=fp64 k=1\n3ff0000000000000 | 3ff0000000000000 | 0000000000000000 | 3ff0000000000000\n')
 expect "the op that is declined is counted" has out "1 case of ops that the unit declines was not compared"
 expect "and the rest compared" has out "2 cases, 1 mismatch"

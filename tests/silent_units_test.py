@@ -76,6 +76,11 @@ class SilentUnitsTest(unittest.TestCase):
                 self.assertEqual(code, 2, out + err)
                 self.assertRegex(err.splitlines()[-1], "^mmafuzz: recorded:other.cases.* answered none of [0-9]+ cases?")
 
+    def test_a_recording_of_no_answer_leaves_no_file(self):
+        code, out, err = self.run_it("record", "recorded:other.cases", "-o", "answers.cases")
+        self.assertEqual(code, 2, out + err)
+        self.assertFalse((self.folder / "answers.cases").exists())
+
     def test_a_claim_to_equal_what_answers_nothing_is_not_kept(self):
         for name in "fuzz", "campaign without triage":
             with self.subTest(name):
