@@ -243,10 +243,7 @@ int run_bounds(BoundsOptions& options) {
 void add_bench_bounds(Arguments& bench, int& status) {
   auto options = std::make_shared<BoundsOptions>();
   Arguments* sub = bench.add_subcommand("bounds", "The greatest ratio of error to error bound that a search finds");
-  sub->add_option("--cases", options->cases, "cases per unit")
-      ->capture_default_str()
-      ->check(unsigned_number())
-      ->check(positive_number());
+  sub->add_option("--cases", options->cases, "cases per unit")->capture_default_str()->check(positive_count());
   sub->add_option("--seed", options->seed, "seed of the search")->capture_default_str()->check(unsigned_number());
   sub->add_option("--units", options->only, "only units that match this glob");
   sub->add_option("--witnesses", options->witnesses, "write the tightest case of each unit to this file");

@@ -15,6 +15,7 @@
 #include "core/dot_case.h"
 #include "core/json_text.h"
 #include "search/guided_search.h"
+#include "triage/way_to_add.h"
 
 namespace mmafuzz {
 namespace {
@@ -36,13 +37,6 @@ struct Run {
   std::optional<Batch> input;      ///< the found input, a single case; nullopt: none
   uint64_t first = 0, second = 0;  ///< encodings of the two units' results on it
 };
-
-bool all_finite(const Op& op, const DotOperands& in) {
-  const auto finite = [](const Format& f, uint64_t v) { return !is_special(f.fields(), v); };
-  bool all = finite(op.c, in.c);
-  for (int i = 0; i < in.k; ++i) all = all && finite(op.a, in.a[i]) && finite(op.b, in.b[i]);
-  return all;
-}
 
 /// Whether two results are finite and differ by more than the sign of a zero.
 bool tell_apart(const FormatFields& f, uint64_t x, uint64_t y) {
@@ -70,7 +64,7 @@ Run search(const BoundQuery& bound, uint64_t seed, double limit) {
     for (size_t i = 0; i < chunk_cases; ++i) {
       if (!tell_apart(bound.op.d.fields(), first.results.get(i), second.results.get(i))) continue;
       const DotOperands& in = one.load(batch, i);
-      if (!all_finite(bound.op, in) || !bound.query.admits(bound.op, in)) continue;
+      if (!is_finite_case(bound.op, in) || !bound.query.admits(bound.op, in)) continue;
       run.seconds = elapsed();
       run.cases += i + 1;
       run.input = Batch(bound.op);
@@ -236,9 +230,7 @@ double search_seconds(const PaperQuery& line, uint64_t seeds, double limit) {
 void add_bench_discriminate(Arguments& bench, int& status) {
   auto options = std::make_shared<DiscriminateOptions>();
   Arguments* sub = bench.add_subcommand("discriminate", "Inputs that tell hypotheses about matrix units apart");
-  sub->add_option("--seeds", options->seeds, "searches per query, seeds 1 to N (default 20)")
-      ->check(unsigned_number())
-      ->check(positive_number());
+  sub->add_option("--seeds", options->seeds, "searches per query, seeds 1 to N (default 20)")->check(positive_count());
   sub->add_option("--time", options->time, "seconds at most per query and seed (default 60)")->check(positive_number());
   sub->add_option("--query", options->query, "only queries that match this glob, as in 'carry-bits/*'");
   sub->add_option("--csv", options->csv, "write every search to this file");

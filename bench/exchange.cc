@@ -19,9 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// As in campaign/campaign.cc: least seconds between two exchanges, and their greatest share of the time.
-constexpr double interval = 2, share = 0.02;
-
 struct ExchangeBench {
   unsigned fields = 40, rounds = 10, gained = 20, most_shards = 1024;
   size_t input_bytes = 72;
@@ -143,7 +140,7 @@ void run(ExchangeBench& bench) {
     fs::create_directories(root);
     const Cost cost = cost_of_records(count, bench, root + "/records");
     if (cost.missed) throw std::logic_error(fmt::format("{} inputs did not arrive", cost.missed));
-    const double every = std::max(interval, cost.seconds / share);
+    const double every = std::max(exchange_interval, cost.seconds / exchange_share);
     const double all_files = count * cost.looked_at / every;
     nlohmann::json row = {{"shards", count},
                           {"seconds", cost.seconds},

@@ -324,8 +324,7 @@ void add_bench_neighbours(Arguments& bench, int& status) {
   sub->add_option("folder", options->to, "where to write a file for each architecture")->required();
   sub->add_option("--cases", options->cases, "structured cases on which the nearest is sought")
       ->capture_default_str()
-      ->check(unsigned_number())
-      ->check(positive_number());
+      ->check(positive_count());
   sub->footer(
       "Prints of each row its neighbour, on how many cases that differs, and how many cases are written.\n"
       "Exit code 4 where they are fewer than ten.\n"

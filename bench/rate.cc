@@ -114,7 +114,7 @@ void measure_draws(MeasuredRows& rows, double seconds) {
     });
     const DatapathWalks walks(op, corner_hints(nullptr), 1);
     if (walks.length())
-      measure("sweeps", [&](uint64_t first) {  // in the order of a search: the shortest part first
+      measure("walks", [&](uint64_t first) {  // in the order of a search: the shortest part first
         for (size_t i = 0; i < batch_cases; ++i) walks.make(first + i, batch, i);
       });
   }
@@ -154,8 +154,7 @@ void add_bench_rate(Arguments& bench, int& status) {
   Argument* op = rate->add_option("--op", options->op, "op line");
   Argument* units = rate->add_option("--units", options->units, "units, comma-separated");
   Argument* all = rate->add_flag("--all", options->all, "every model row on its own op, slowest first");
-  Argument* draws =
-      rate->add_flag("--draws", options->draws, "the generator, sweeps and moves, on an op of every kind");
+  Argument* draws = rate->add_flag("--draws", options->draws, "the generator, walks and moves, on an op of every kind");
   for (Argument* other : {op, units, draws}) all->excludes(other);
   rate->add_option("--vector-target", options->vector_target, "a lesser one than the machine's best: AVX2, SSE4, ...")
       ->excludes(draws);

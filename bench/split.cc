@@ -243,10 +243,7 @@ void add_bench_split(Arguments& bench, int& status) {
   sub->add_option("--unit-k", options->unit_k, "products of one dot of the unit")
       ->capture_default_str()
       ->check(in_range(1, 64));
-  sub->add_option("--cases", options->cases, "cases that are counted")
-      ->capture_default_str()
-      ->check(unsigned_number())
-      ->check(positive_number());
+  sub->add_option("--cases", options->cases, "cases that are counted")->capture_default_str()->check(positive_count());
   sub->add_option("--search", options->search, "cases of the search for the worst ratio")
       ->capture_default_str()
       ->check(unsigned_number());

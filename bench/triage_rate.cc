@@ -44,13 +44,12 @@ std::vector<std::vector<std::string>> twenty_pairs() {
 /// normal.
 void each_divergence(const std::vector<std::string>& units, const Op& op, size_t count,
                      const std::function<void(const Batch&, size_t, const Verdict&)>& take) {
-  Result<Judge> judge = Judge::bind("equal", units, op, registry());
-  if (!judge) throw BadInput(judge.refusal().reason);
+  const Judge judge = Judge::bound("equal", units, op, registry());
   const StructuredGenerator generator(op, 1);
   Batch batch;
   for (uint64_t first = 0; count > 0; first += chunk_cases) {
     generator.fill(first, chunk_cases, batch);
-    const std::vector<Verdict> verdicts = judge->judge(batch);
+    const std::vector<Verdict> verdicts = judge.judge(batch);
     for (size_t i = 0; i < batch.size() && count > 0; ++i) {
       if (!verdicts[i].fails || verdicts[i].cls != ValueClass::normal) continue;
       take(batch, i, verdicts[i]);
@@ -116,10 +115,10 @@ void add_bench_triage(Arguments& bench, int& status) {
       each_divergence(units, op, std::max<size_t>(1, options->minimizations / pairs.size()),
                       [&](const Batch& batch, size_t i, const Verdict& v) {
                         const double start = wall_seconds();
-                        Result<Judge> judge = Judge::bind("equal", units, op, registry());
-                        Causes causes(*judge, registry());
+                        const Judge judge = Judge::bound("equal", units, op, registry());
+                        Causes causes(judge, registry());
                         const Batch single = batch.part(i);
-                        Minimizer(*judge, causes, small).minimize(single, v.cls, causes.find(single, {v})[0]);
+                        Minimizer(judge, causes, small).minimize(single, v.cls, causes.find(single, {v})[0]);
                         times.push_back(wall_seconds() - start);
                       });
     }

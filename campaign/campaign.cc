@@ -26,8 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr double step_seconds = 0.1, look_interval = 0.5, save_interval = 2;  ///< seconds between turns of run()
 constexpr double cause_seconds = 0.05;         ///< seconds at each look for the causes of new findings
-constexpr double exchange_interval = 2;        ///< seconds between exchanges with other shards, at least
-constexpr double exchange_share = 0.02;        ///< share of a shard's time for exchange, at most
 constexpr double least_interval = 0.25;        ///< seconds over which a rate is measured, at least
 constexpr double least_first_interval = 1e-3;  ///< the same for a worker's first rate, so that one is shown soon
 constexpr double least_run = 0.5;              ///< seconds; with less time left no worker is started

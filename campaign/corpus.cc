@@ -73,6 +73,15 @@ std::string content_of_file(const std::string& file, size_t offset) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+void visit_packed_inputs(const std::string& folder, size_t record_bytes, size_t& offset,
+                         const std::function<void(std::string)>& visit) {
+  const std::string packed = content_of_file(folder + ".inputs", offset);
+  for (size_t start = 0; start + record_bytes <= packed.size(); start += record_bytes) {
+    offset += record_bytes;
+    visit(packed.substr(start, record_bytes));
+  }
+}
+
 void seed_corpus(const std::string& folder, const Op& op, const std::string& seeds, bool writes_files) {
   constexpr size_t cases_at_once = 1024, focuses = 256;  // an input has one byte for the number of its focus unit
   SharedCorpus corpus(folder, op, writes_files);
@@ -103,22 +112,13 @@ SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool writes_files)
 
 Batch SharedCorpus::read_new() {
   Batch batch(op_);
-  const std::string packed = content_of_file(folder_ + ".inputs", offset_);
-  for (size_t start = 0; start + record_bytes_ <= packed.size(); start += record_bytes_) {
-    const std::string bytes = packed.substr(start, record_bytes_);
-    offset_ += record_bytes_;
-    if (!names_.insert(content_name(bytes)).second) continue;
+  visit_packed_inputs(folder_, record_bytes_, offset_, [&](const std::string& bytes) {
+    if (!names_.insert(content_name(bytes)).second) return;
     append_input(batch, bytes);
     if (writes_files_) write_input_file(folder_, bytes);
-  }
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (names_.insert(name).second) names.push_back(std::move(name));
-  }
-  std::sort(names.begin(), names.end());
-  for (const std::string& name : names) append_input(batch, content_of_file(folder_ + "/" + name));
+  });
+  for (const std::string& file : sorted_files(folder_))
+    if (names_.insert(fs::path(file).filename().string()).second) append_input(batch, content_of_file(file));
   return batch;
 }
 

@@ -4,6 +4,7 @@
 // number of a focus unit (EngineInput::focus), through whose arithmetic an engine's target traces it.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -54,6 +55,11 @@ void write_input_file(const std::string& folder, const std::string& bytes);
 /// The paths of what is in a folder, files and folders, whose names end with `ending`, sorted; none where the folder
 /// cannot be read.
 std::vector<std::string> sorted_files(const std::string& folder, std::string_view ending = "");
+
+/// Calls `visit` with each whole input in the pack of a corpus folder from byte `offset` on, and moves `offset` behind
+/// them. `record_bytes`: of a packed input.
+void visit_packed_inputs(const std::string& folder, size_t record_bytes, size_t& offset,
+                         const std::function<void(std::string)>& visit);
 
 /// The bytes of a file from `offset` on; empty where it cannot be read.
 std::string content_of_file(const std::string& file, size_t offset = 0);

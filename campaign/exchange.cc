@@ -81,21 +81,15 @@ Exchange::Exchange(std::string folder, std::string campaign, std::string shard, 
 std::vector<std::string> Exchange::gained(const ExchangedField& field, FieldState& state) const {
   std::vector<std::string> inputs;
   const std::string corpus = corpus_of(field);
-  if (field.record_bytes) {
-    const std::string packed = content_of_file(corpus + ".inputs", state.packed_bytes);
-    for (size_t start = 0; start + field.record_bytes <= packed.size(); start += field.record_bytes) {
-      state.packed_bytes += field.record_bytes;
-      std::string input = packed.substr(start, field.record_bytes);
-      if (state.known.insert(content_name(input)).second) inputs.push_back(std::move(input));
-    }
-  }
+  const auto add = [&](std::string input) {
+    if (state.known.insert(content_name(input)).second) inputs.push_back(std::move(input));
+  };
+  if (field.record_bytes) visit_packed_inputs(corpus, field.record_bytes, state.packed_bytes, add);
   if (!field.has_files && field.record_bytes) return inputs;
-  std::error_code error;
-  for (fs::directory_iterator entry(corpus, error), end; !error && entry != end; entry.increment(error)) {
-    if (!state.listed.insert(entry->path().filename().string()).second) continue;
-    std::string input = content_of_file(entry->path().string());
-    if (!input.empty() && input.size() <= greatest_input && state.known.insert(content_name(input)).second)
-      inputs.push_back(std::move(input));
+  for (const std::string& file : sorted_files(corpus)) {
+    if (!state.listed.insert(fs::path(file).filename().string()).second) continue;
+    std::string input = content_of_file(file);
+    if (!input.empty() && input.size() <= greatest_input) add(std::move(input));
   }
   return inputs;
 }

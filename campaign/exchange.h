@@ -27,6 +27,9 @@ struct ExchangedField {
   bool has_files = false;   ///< engines read a file for each input
 };
 
+/// Seconds between two exchanges of a shard, at least, and the share of its time that they take, at most.
+inline constexpr double exchange_interval = 2, exchange_share = 0.02;
+
 class Exchange {
  public:
   /// `folder`: of the exchange; `campaign`: the shard's campaign folder; `shard`: its name. Inputs that the shard has

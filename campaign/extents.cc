@@ -56,14 +56,14 @@ std::optional<MeasuringPair> pair_for(const Fact& fact, const std::map<std::stri
 
 /// "it changes 0.4 % alone, by up to 1 ulp"; empty where nothing differs.
 std::string measured(const MeasuringPair& pair) {
-  const Result<std::unique_ptr<Unit>> first = registry().bind(pair.first, pair.op),
-                                      second = registry().bind(pair.second, pair.op);
+  const std::unique_ptr<Unit> first = bound_or_null(registry(), pair.first, pair.op),
+                              second = bound_or_null(registry(), pair.second, pair.op);
   if (!first || !second) return "";
   Batch batch(pair.op);
   StructuredGenerator(pair.op, 1).fill(0, compared_cases, batch);
   Outcomes x, y;
-  (*first)->run(batch, x);
-  (*second)->run(batch, y);
+  first->run(batch, x);
+  second->run(batch, y);
   size_t differing = 0;
   uint64_t greatest = 0;
   for (size_t i = 0; i < batch.size(); ++i) {

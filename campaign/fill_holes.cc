@@ -113,8 +113,8 @@ std::vector<LoggedDivergence> find_difference(const std::string& name, const Exp
 std::string kind_of(const Unit& unit, const Op& op) {
   if (unit.role() == Role::scheme) return unit.name();
   if (op.kind != OpKind::dot && op.kind != OpKind::gemm) return operation_of(unit);
-  const Result<std::unique_ptr<Unit>> row = registry().bind(row_name_of(unit, op, registry()), op);
-  return arithmetic_of(unit, row ? (*row)->model() : nullptr);
+  const std::unique_ptr<Unit> row = bound_or_null(registry(), row_name_of(unit, op, registry()), op);
+  return arithmetic_of(unit, row ? row->model() : nullptr);
 }
 
 using Search = std::function<std::vector<LoggedDivergence>()>;

@@ -25,14 +25,13 @@ void bring(const std::string& from, const std::string& to, const std::string& sh
     const std::string name = entry.path().filename().string();
     if (name.starts_with(shard + ".") && !fs::exists(fs::path(from) / name.substr(shard.size() + 1))) fs::remove(entry);
   }
-  std::error_code error;
-  for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
-    if (!entry->is_regular_file()) continue;
-    const fs::path target = fs::path(to) / (shard + "." + entry->path().filename().string());
+  for (const fs::path file : sorted_files(from)) {
+    if (!fs::is_regular_file(file)) continue;
+    const fs::path target = fs::path(to) / (shard + "." + file.filename().string());
     std::error_code failed;
-    if (fs::equivalent(entry->path(), target, failed)) continue;
-    fs::create_hard_link(entry->path(), target, failed);
-    if (failed) fs::copy_file(entry->path(), target, fs::copy_options::overwrite_existing);
+    if (fs::equivalent(file, target, failed)) continue;
+    fs::create_hard_link(file, target, failed);
+    if (failed) fs::copy_file(file, target, fs::copy_options::overwrite_existing);
   }
 }
 
@@ -45,11 +44,11 @@ void bring_corpus(const std::vector<std::string>& folders, const std::string& ou
   const size_t bytes = assignment.op ? encoded_bytes(*assignment.op) : 0;
   for (const std::string& folder : folders) {
     const std::string from = folder + "/corpus/" + assignment.corpus_name();
-    const std::string inputs = bytes ? content_of_file(from + ".inputs") : "";
-    for (size_t start = 0; bytes && start + bytes <= inputs.size(); start += bytes) {
-      const std::string input = inputs.substr(start, bytes);
-      if (names.insert(content_name(input)).second) packed += input;
-    }
+    size_t offset = 0;
+    if (bytes)
+      visit_packed_inputs(from, bytes, offset, [&](const std::string& input) {
+        if (names.insert(content_name(input)).second) packed += input;
+      });
     for (const std::string& file : sorted_files(from)) {
       const std::string input = content_of_file(file);
       if (!input.empty() && names.insert(content_name(input)).second) write_input_file(corpus, input);

@@ -26,8 +26,9 @@ LiveFacts::LiveFacts(const Registry& registry, Knowledge knowledge, std::set<std
 
 void LiveFacts::take(const LoggedDivergence& divergence) {
   const std::vector<std::string> statement = statement_of(divergence);
-  const bool needs_foreign_code = std::any_of(statement.begin(), statement.end(), [&](const auto& unit_or_property) {
-    const Role role = registry_.role_of(unit_or_property);
+  const auto units = statement.begin() + (statement.empty() ? 0 : 1);
+  const bool needs_foreign_code = std::any_of(units, statement.end(), [&](const std::string& unit) {
+    const Role role = registry_.role_of(unit);
     return role == Role::plugin || role == Role::device;
   });
   if (divergence.severity == Severity::contract && statement.size() > 1)

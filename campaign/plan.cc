@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/child_process.h"
 #include "core/text.h"
@@ -160,16 +161,21 @@ void keep_some(EngineAssignments& assignments, size_t count, uint64_t seed) {
 /// Divides an engine's time among its assignments, in slices of at most greatest_slice. Of those of one op, one that
 /// checks a claim gets more.
 void share_time(EngineAssignments& assignments, double seconds) {
-  std::map<std::string, double> targets, weights;  // by op: number of its targets, and sum of their weights
+  struct OfOp {
+    double targets = 0, weights = 0;  // number of its targets, and sum of their weights
+  };
+  std::map<std::string, OfOp> ops;
   const auto weight = [](const Assignment& a) { return a.checks_claim && !a.cases ? weight_of_claim : 1; };
   const auto op_of = [](const Assignment& a) { return a.op ? to_text(*a.op) : std::string(a.target->name); };
   for (const Assignment& assignment : assignments) {
-    ++targets[op_of(assignment)];
-    weights[op_of(assignment)] += weight(assignment);
+    OfOp& of_op = ops[op_of(assignment)];
+    ++of_op.targets;
+    of_op.weights += weight(assignment);
   }
   double greatest = 0;  // of the relative lengths of the slices, of which equal ones are 1
   for (Assignment& assignment : assignments) {
-    assignment.seconds = weight(assignment) * targets[op_of(assignment)] / weights[op_of(assignment)];
+    const OfOp& of_op = ops[op_of(assignment)];
+    assignment.seconds = weight(assignment) * of_op.targets / of_op.weights;
     greatest = std::max(greatest, assignment.seconds);
   }
   double unit = greatest_slice / greatest;
@@ -245,10 +251,13 @@ std::vector<EngineAssignments> assignments_of_engines(const std::vector<Assignme
       continue;
     }
     EngineAssignments assignments;
+    const FuzzTarget* target = nullptr;  // of the field before
+    std::string binary;
     for (Assignment assignment : fields) {
       assignment.engine = engine;
-      if (engine != Engine::batch)
-        assignment.binary = find_build(request.engine_folders, assignment.target->name, engine);
+      if (engine != Engine::batch && assignment.target != std::exchange(target, assignment.target))
+        binary = find_build(request.engine_folders, target->name, engine);
+      assignment.binary = binary;
       assignment.cases = request.cases;
       if (engine == Engine::batch ? assignment.op.has_value() : !assignment.binary.empty())
         assignments.push_back(std::move(assignment));

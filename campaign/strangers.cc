@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "plan/registry.h"
 #include "triage/facts/facts.h"
+#include "triage/judge.h"
 
 namespace mmafuzz {
 
@@ -21,8 +22,8 @@ std::vector<Stranger> strangers_of(const Plan& plan, const std::vector<std::stri
       const bool is_told =
           std::any_of(all.begin(), all.end(), [&](const Stranger& stranger) { return stranger.unit == name; });
       if (is_told || !is_of_this_machine(registry().role_of(name))) continue;
-      const Result<std::unique_ptr<Unit>> unit = registry().bind(name, *assignment.op);
-      if (unit && is_stranger(**unit) && !(*unit)->claim("equals_model")) all.push_back({name, *assignment.op});
+      const std::unique_ptr<Unit> unit = bound_or_null(registry(), name, *assignment.op);
+      if (unit && is_stranger(*unit) && !unit->claim("equals_model")) all.push_back({name, *assignment.op});
     }
   }
   return all;
@@ -31,7 +32,7 @@ std::vector<Stranger> strangers_of(const Plan& plan, const std::vector<std::stri
 std::string likeness(const std::string& unit, const std::string& other, const Batch& cases) {
   const auto results_of = [&](const std::string& name) {
     Outcomes outcomes;
-    if (const Result<std::unique_ptr<Unit>> bound = registry().bind(name, cases.op())) (*bound)->run(cases, outcomes);
+    if (const std::unique_ptr<Unit> bound = bound_or_null(registry(), name, cases.op())) bound->run(cases, outcomes);
     return outcomes;
   };
   const Outcomes of_unit = results_of(unit), of_other = results_of(other);

@@ -228,8 +228,9 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
 
 nlohmann::json conclusions_json(const Conclusions& all) {
   const auto list = [](const std::vector<Fact>& facts) { return json_list(facts, fact_json); };
-  nlohmann::json unseen = nlohmann::json::array();
-  for (const auto& [name, example] : all.unseen) unseen.push_back({{"name", name}, {"example", example}});
+  const nlohmann::json unseen = json_list(all.unseen, [](const auto& fact) -> nlohmann::json {
+    return {{"name", fact.first}, {"example", fact.second}};
+  });
   return {
       {"json_version", json_version}, {"inconclusive", all.inconclusive}, {"contradictions", list(all.contradictions)},
       {"new", list(all.fresh)},       {"known", list(all.confirmed)},     {"unseen", unseen}};

@@ -340,8 +340,7 @@ void add_campaign(Arguments& app, int& status) {
       ->excludes(shard);
   sub->add_option("--seed", settings.seed, "seed of all workers (default 1)")->check(unsigned_number());
   sub->add_option("--cases", settings.cases, "cases for each target and op, by batch search alone")
-      ->check(unsigned_number())
-      ->check(positive_number());
+      ->check(positive_count());
   sub->add_option("--memory", settings.memory_mb, "MiB for each worker (default 2048)")->check(in_range(64, 1 << 20));
   sub->add_option("--with", settings.with,
                   "engines, comma-separated: batch, libfuzzer, afl (default: all that are found)")

@@ -164,10 +164,10 @@ void print_object(nlohmann::json whole) {
 }
 
 /// Writes the facts that match the glob into the folder of known facts. Throws BadInput where there is none to write.
-void accept(const Conclusions& all, const std::string& glob, const std::string& reason, const std::string& folder) {
+void accept(const Conclusions& all, const std::string& glob, const std::string& reason, Knowledge knowledge,
+            const std::string& folder) {
   if (reason.empty()) throw BadInput("--accept needs --reason: why is this known?");
   if (folder.empty()) throw BadInput("there is no folder of known facts here: name one with --knowledge");
-  Knowledge knowledge(folder);
   size_t accepted = 0;
   for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
     for (const Fact& fact : *list) {
@@ -280,9 +280,9 @@ void add_findings(Arguments& app, int& status) {
     if (!options->since.empty() && (options->buckets || !options->fact.empty() || !options->set.empty()))
       throw BadInput("--since is for the list of facts, and for --accept");
     const std::string why_nothing = inconclusive(options->store);
-    const std::set<std::string> known = Knowledge(options->knowledge).names();
+    const Knowledge knowledge(options->knowledge);
     const std::vector<Bucket> of_all = Store(options->store, Access::read).buckets(options->filter);
-    const std::vector<Bucket> buckets = buckets_of_fact(of_all, options->fact, known);
+    const std::vector<Bucket> buckets = buckets_of_fact(of_all, options->fact, knowledge.names());
     if (!options->set.empty()) {
       std::vector<std::string> filtered;
       for (const Bucket& bucket : buckets)
@@ -292,10 +292,10 @@ void add_findings(Arguments& app, int& status) {
     if (options->buckets) return list_buckets(buckets, options->json);
     // Facts are found in all buckets that the filters leave, not only in those of --fact: whether a part of a
     // combination of causes is a fact by itself depends on the others.
-    Conclusions all = conclude(options->accept.empty() ? of_all : buckets, Knowledge(options->knowledge), {});
+    Conclusions all = conclude(options->accept.empty() ? of_all : buckets, knowledge, {});
     keep_since(all, options->since);
     all.inconclusive = why_nothing;
-    if (!options->accept.empty()) return accept(all, options->accept, options->reason, options->knowledge);
+    if (!options->accept.empty()) return accept(all, options->accept, options->reason, knowledge, options->knowledge);
     if (!all.inconclusive.empty()) status = exit_divergence;
     if (options->fact.empty()) return list_facts(all, options->store, options->json, options->names);
     for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})

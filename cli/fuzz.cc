@@ -265,13 +265,10 @@ void add_fuzz(Arguments& app, int& status) {
       "units to compare, comma-separated names and globs (default: all with their own arithmetic, which the word "
       "`default` names)");
   sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
-  sub->add_option("--cases", options->cases, "cases for each op (with --op any: default 16)")
-      ->check(unsigned_number())
-      ->check(positive_number());
+  sub->add_option("--cases", options->cases, "cases for each op (with --op any: default 16)")->check(positive_count());
   sub->add_option("--ops", options->op_count,
                   "with --op any: number of ops (default: until every two features have met)")
-      ->check(unsigned_number())
-      ->check(positive_number());
+      ->check(positive_count());
   sub->add_option("--time", options->time,
                   fmt::format("seconds for all ops together, instead of --cases (default {:.0f})", default_seconds))
       ->check(positive_number());

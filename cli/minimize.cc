@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
@@ -11,6 +10,7 @@
 #include "core/json_text.h"
 #include "core/replace_file.h"
 #include "core/text.h"
+#include "plan/case_arrays.h"
 #include "plan/default_fields.h"
 #include "plan/targets.h"
 #include "triage/minimize_divergence.h"
@@ -44,9 +44,7 @@ struct Tries {
 /// Decodes an artifact as its target does, into a case and its neighbours, and minimizes a divergence of each kind
 /// there.
 void minimize_artifact(const MinimizeOptions& options, const std::string& file, Tries& tries) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw BadInput(file + ": cannot be read");
-  const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  const std::string bytes = content_of(file);
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   std::vector<Op> ops;
   for (const std::string& text : options.ops) ops.push_back(op_from_text(text));

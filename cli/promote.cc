@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "campaign/corpus.h"
 #include "cli/run_files.h"
 #include "core/case_text.h"
 #include "core/json_text.h"
 #include "core/replace_file.h"
+#include "core/text.h"
 #include "oracles/units/process_unit.h"
 #include "plan/targets.h"
 #include "triage/facts/facts.h"
@@ -79,9 +80,8 @@ struct Regression {
 
 /// What happens to the regression's file when the text is written: it is "new", "unchanged" or "replaced".
 const char* fate_of(const std::string& file, const std::string& text) {
-  std::ifstream there(file, std::ios::binary);
-  if (!there) return "new";
-  return std::string((std::istreambuf_iterator<char>(there)), {}) == text ? "unchanged" : "replaced";
+  if (!std::filesystem::exists(file)) return "new";
+  return content_of_file(file) == text ? "unchanged" : "replaced";
 }
 
 Regression regression_of(const Bucket& bucket, bool leave_out) {
@@ -95,9 +95,7 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
     if (!is_for_everywhere(unit)) regression.left_out.push_back(unit);
   std::string text = case_text_start + comment(bucket.line());
   if (!bucket.detail.empty()) text += comment("cause: " + bucket.detail);
-  std::string cases = "property " + bucket.key.property;
-  for (const std::string& unit : bucket.key.units) cases += " " + unit;
-  cases += "\n";
+  std::string cases = "property " + bucket.key.property + " " + joined(bucket.key.units, " ") + "\n";
   for (const std::string& name : regression.units) {
     regression.cases = 0;
     cases += "unit " + name + "\n";

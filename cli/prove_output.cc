@@ -29,9 +29,9 @@ int exit_code_of(Outcome outcome) {
 }
 
 nlohmann::json json_of(const Reply& reply) {
-  nlohmann::json steps = nlohmann::json::array();
-  for (const prove::ProofStep& s : reply.proof.steps)
-    steps.push_back({{"name", s.name}, {"solver", s.solver}, {"seconds", s.seconds}});
+  const nlohmann::json steps = json_list(reply.proof.steps, [](const prove::ProofStep& s) -> nlohmann::json {
+    return {{"name", s.name}, {"solver", s.solver}, {"seconds", s.seconds}};
+  });
   nlohmann::json all = {{"question", reply.question},
                         {"op", to_text(reply.op)},
                         {"outcome", word_of(reply.proof.outcome)},

@@ -27,12 +27,11 @@ void add_report(Arguments& app, int& status) {
     if (options->html.empty() && options->junit.empty() && options->sarif.empty() && options->json.empty())
       throw BadInput("report needs an output: -o, --junit, --sarif or --json");
     const ReportData data = read_report_data(options->store);
+    const Knowledge knowledge(options->knowledge);
     if (!options->html.empty())
-      write_output(options->html,
-                   html_report(data, Knowledge(options->knowledge), registry(), options->bits, version_number()));
-    if (!options->junit.empty()) write_output(options->junit, junit_report(data, Knowledge(options->knowledge)));
-    if (!options->sarif.empty())
-      write_output(options->sarif, sarif_report(data, Knowledge(options->knowledge), version_text()));
+      write_output(options->html, html_report(data, knowledge, registry(), options->bits, version_number()));
+    if (!options->junit.empty()) write_output(options->junit, junit_report(data, knowledge));
+    if (!options->sarif.empty()) write_output(options->sarif, sarif_report(data, knowledge, version_text()));
     if (!options->json.empty()) write_output(options->json, json_report(data));
     const std::string inconclusive = why_inconclusive(data);
     status = inconclusive.empty() ? exit_ok : exit_divergence;

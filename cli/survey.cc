@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/command.h"
+#include "core/child_process.h"
 #include "core/text.h"
 #include "gpu_bridge/dgemm/ozaki_steps.h"
 #include "gpu_bridge/register.h"
@@ -57,7 +58,7 @@ void add_survey(Arguments& app, int& status) {
       if (!known) throw BadInput("no part of the plan matches '" + glob + "'");
     }
     options->recorded_by = std::string("mmafuzz ") + version_number() + ", " + utc_text(std::time(nullptr), day_format);
-    options->program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    options->program = own_executable();
     setenv("MMAFUZZ_DEVICE_LOSSES", options->output.c_str(), 1);  // the batch on which a device is lost is kept there
     const auto child = make_device_child();
     Registry units = oracle_registry();

@@ -152,9 +152,7 @@ void add_sweep(Arguments& app, int& status) {
   sub->add_option("--op", options->op, "where --unit is a name of --rows with several rows: the op line of one");
   sub->add_option("--reference", options->reference, "model to compare with (default: the one that the unit claims)");
   sub->add_option("--seed", options->seed, "seed of the generator")->check(unsigned_number());
-  sub->add_option("--cases", options->cases, "dots to compare, rounded up to whole tiles")
-      ->check(unsigned_number())
-      ->check(positive_number());
+  sub->add_option("--cases", options->cases, "dots to compare, rounded up to whole tiles")->check(positive_count());
   sub->add_option("--time", options->time, "seconds, instead of --cases")->check(positive_number());
   sub->add_option("-o,--output", options->output, "file for the divergent cases");
   sub->add_flag("--json", options->json, "print one JSON object");

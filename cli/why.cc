@@ -129,8 +129,7 @@ void add_why(Arguments& app, int& status) {
   sub->add_option("--op", options->ops, "op line, repeatable (default: every op of the default search that both take)")
       ->allow_extra_args(false);
   sub->add_option("--cases", options->cases, "cases of each round of the search")
-      ->check(unsigned_number())
-      ->check(positive_number())
+      ->check(positive_count())
       ->capture_default_str();
   sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
   sub->add_flag("--json", options->json, "print JSON: an array with an object for each op");

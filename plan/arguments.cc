@@ -45,6 +45,14 @@ Check positive_number() {
       },
       "POSITIVE"));
 }
+Check positive_count() {
+  return made(CLI::Validator(
+      [whole = unsigned_number(), positive = positive_number()](std::string& text) {
+        const std::string wrong = whole.validator()(text);
+        return wrong.empty() ? positive.validator()(text) : wrong;
+      },
+      "UINT:POSITIVE"));
+}
 Check in_range(int least, int greatest) { return made(CLI::Range(least, greatest)); }
 Check in_range(double least, double greatest) { return made(CLI::Range(least, greatest)); }
 Check one_of(std::vector<std::string> words) { return made(CLI::IsMember(std::move(words))); }

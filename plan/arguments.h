@@ -29,6 +29,7 @@ class Check {
 /// A whole number of 0 or more; -1 is refused, not read as 2^64 - 1.
 Check unsigned_number();
 Check positive_number();
+Check positive_count();  ///< a whole number above 0
 /// From `least` to `greatest`, both included.
 Check in_range(int least, int greatest);
 Check in_range(double least, double greatest);

@@ -17,8 +17,10 @@ namespace {
 
 /// A hard mutant must survive this many cases of each random strategy, and all published vectors.
 constexpr uint64_t hard_cases = 10'000'000;
+constexpr std::string_view deciding_strategies[] = {"uniform", "normal", "spread", "published"};
 bool decides_hardness(const Strategy& s) {
-  return s.name == "uniform" || s.name == "normal" || s.name == "spread" || s.name == "published";
+  return std::find(std::begin(deciding_strategies), std::end(deciding_strategies), s.name) !=
+         std::end(deciding_strategies);
 }
 
 constexpr double censored = INFINITY;  ///< cases or seconds of a run without a kill
@@ -155,8 +157,8 @@ void print_missed(const MutantBench& bench) {
 /// decide hardness ran at least hard_cases cases.
 void print_wrong_marks(const MutantBench& bench) {
   const auto deciding = std::count_if(bench.strategies.begin(), bench.strategies.end(), decides_hardness);
-  constexpr int all_deciding = 4;  // the names in decides_hardness()
-  const bool complete = deciding == all_deciding && (bench.limits.cases == 0 || bench.limits.cases >= hard_cases);
+  const bool complete =
+      deciding == std::ssize(deciding_strategies) && (bench.limits.cases == 0 || bench.limits.cases >= hard_cases);
   std::vector<const MutantRun*> killer(bench.mutants.size());
   std::vector<bool> far_enough(bench.mutants.size(), true);
   for (const MutantRun& r : bench.runs) {

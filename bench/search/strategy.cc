@@ -1,8 +1,8 @@
 #include "bench/search/strategy.h"
 
 #include <algorithm>
-#include <filesystem>
 
+#include "campaign/corpus.h"
 #include "core/case_text.h"
 #include "core/unit_name.h"
 #include "search/guided_search.h"
@@ -76,10 +76,10 @@ const Guided guided_strategies[] = {
     {"code", code_feedback},
     {"fewer kept cases", functional_feedback, {.kept_from = 12}},
     {"tracing every case", functional_feedback, {.trace_share_of_mutants = 1, .trace_share_of_others = 1}},
-    {"without sweeps", functional_feedback, {.walks = false}},
+    {"without walks", functional_feedback, {.walks = false}},
     {"without plain cases", functional_feedback, {.plain = false}},
     {"without sequences", functional_feedback, {.sequences = false}},
-    // To compare with "without sweeps", because a walk of the datapath would make up for the missing move.
+    // To compare with "without walks", because a walk of the datapath would make up for the missing move.
     {"nor plain cases", functional_feedback, {.walks = false, .plain = false}},
     {"nor solved sums", functional_feedback, {.walks = false, .left_out = DotMove::solve_sum}},
     {"nor ramps", functional_feedback, {.walks = false, .left_out = DotMove::ramp}},
@@ -89,19 +89,11 @@ const Guided guided_strategies[] = {
 
 /// All published vectors with the op's formats, scales and rounding, for whichever unit and k they were published.
 Strategy published_strategy(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    if (entry.path().extension() == ".cases") files.push_back(entry.path().string());
+  const std::vector<std::string> files = sorted_files(folder, ".cases");
   if (files.empty()) throw BadInput(folder + ": no published vectors (*.cases); name their folder with --published");
-  std::sort(files.begin(), files.end());
   const auto batches = std::make_shared<std::vector<Batch>>();
-  for (const std::string& file : files) {
-    CaseReader reader(file);
-    CaseBlock block;
-    while (reader.next(block, 4096)) batches->push_back(block.batch);
-    if (reader.error()) throw BadInput(reader.error()->to_string());
-  }
+  for (const std::string& file : files)
+    visit_cases(file, 4096, [&](const CaseBlock& block) { batches->push_back(block.batch); });
   const auto start = [batches](const Unit&, const Op& op, uint64_t) -> InputStream {
     std::vector<const Batch*> fitting;
     for (const Batch& batch : *batches) {
