@@ -300,10 +300,10 @@ void add_accuracy(Arguments& app, int& status) {
         size_t(std::count_if(found.begin(), found.end(), [&](const Measured& m) { return wish.is_met_by(m); }));
     status = reach == 0 || (!chooses && reach < found.size()) ? exit_divergence : exit_ok;
     if (options->json) {
-      nlohmann::json whole = {{"json_version", json_version}, {"units", all}};
+      nlohmann::json whole = {{"units", all}};
       if (wish.is_made) whole.update({{"within", wish.error}, {"componentwise", wish.of_each_element}});
       if (chooses) whole["left_out"] = declined;
-      fmt::print("{}", json_text(whole));
+      print_object(std::move(whole));
     } else if (chooses) {
       print_choice(std::move(found), options->gpu, wish);
       for (const std::string& why : declined) fmt::print("left out: {}\n", why);

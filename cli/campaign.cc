@@ -280,15 +280,17 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
       throw BadInput(fmt::format("{} holds a campaign of {} shards: give --shard I/{} or --conclude", options.out,
                                  settings.shards, settings.shards));
     progress = load_progress(options.out + "/progress.json");
+    if (settings.cases && time_given)
+      throw BadInput("this campaign ends after its --cases: resume it with more --cases, not with --time");
     if (time_given) settings.time = progress.elapsed + parse_time(options.time);
+  } else {
+    if (!is_unused(options.out))
+      throw BadInput(
+          options.out +
+          " is not an empty folder: give --resume to go on there, or another --out (which may hold a corpus)");
+    refuse_bad_corpus(options.out);
   }
-  if (!options.resume && !is_unused(options.out))
-    throw BadInput(options.out +
-                   " is not an empty folder: give --resume to go on there, or another --out (which may hold a corpus)");
-  if (!options.resume) refuse_bad_corpus(options.out);
   progress.time = settings.time;
-  if (options.resume && settings.cases && time_given)
-    throw BadInput("this campaign ends after its --cases: resume it with more --cases, not with --time");
   Plan plan = plan_of(settings, progress.elapsed);
   if (settings.uuid.empty()) set_identity(settings);
 

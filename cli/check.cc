@@ -7,7 +7,6 @@
 
 #include "cli/run_files.h"
 #include "core/text.h"
-#include "core/json_text.h"
 #include "core/property.h"
 #include "core/ulps.h"
 
@@ -174,13 +173,12 @@ void add_check(Arguments& app, int& status) {
     uint64_t declined = 0;
     const auto summary = [&] {
       if (options->json) {
-        fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version},
-                                                  {"cases", checker.cases},
-                                                  {"mismatches", checker.mismatches},
-                                                  {"without_result", checker.without_result},
-                                                  {"unanswered", checker.unanswered},
-                                                  {"declined", declined},
-                                                  {"list", checker.list}}));
+        print_object({{"cases", checker.cases},
+                      {"mismatches", checker.mismatches},
+                      {"without_result", checker.without_result},
+                      {"unanswered", checker.unanswered},
+                      {"declined", declined},
+                      {"list", checker.list}});
         return;
       }
       const auto left_out = [](uint64_t count, const char* which) {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "campaign/interrupt.h"
+#include "core/json_text.h"
 #include "plan/named_rows.h"
 
 namespace mmafuzz::cli {
@@ -75,6 +76,11 @@ void add_rows_option(Arguments& command) {
       .add_taken_option("--rows", take_rows,
                         "file of rows of one's own, as `identify --save` writes it: their names stand for units")
       ->allow_extra_args(false);
+}
+
+void print_object(nlohmann::json object) {
+  object["json_version"] = json_version;
+  fmt::print("{}", json_text(object));
 }
 
 }  // namespace mmafuzz::cli

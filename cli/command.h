@@ -1,6 +1,8 @@
 // What the subcommands share.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "core/unit_name.h"
 #include "plan/arguments.h"
 #include "plan/registry.h"
@@ -22,5 +24,7 @@ int run_line(CommandLine& line, int argc, char** argv, const int& status);
 /// Adds the option --rows FILE: the command takes the names of the file's rows for units (plan/named_rows.h). The
 /// commands that have it are in docs/identify.md, "The answer".
 void add_rows_option(Arguments& command);
+/// Prints an object of --json, with the version of its keys.
+void print_object(nlohmann::json object);
 
 }  // namespace mmafuzz::cli

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_files.h"
-#include "core/json_text.h"
 #include "plan/typed_case.h"
 #include "triage/explain/explanation_json.h"
 #include "triage/explain/explain.h"
@@ -30,7 +29,7 @@ nlohmann::json evaluated_by(const Unit& unit, const Op& op, const Outcomes& outc
 }
 
 void print_evaluated(const nlohmann::json& cases, const std::vector<std::string>& notes) {
-  fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version}, {"notes", notes}, {"cases", cases}}));
+  print_object({{"notes", notes}, {"cases", cases}});
 }
 
 /// Prints the results of each unit on each case that was typed. Returns the exit code.

@@ -158,11 +158,6 @@ void print_fact(const Fact& fact, const std::string& store) {
   fmt::print("\n{}", fact.best.witness);
 }
 
-void print_object(nlohmann::json whole) {
-  whole["json_version"] = json_version;
-  fmt::print("{}", json_text(whole));
-}
-
 /// Writes the facts that match the glob into the folder of known facts. Throws BadInput where there is none to write.
 void accept(const Conclusions& all, const std::string& glob, const std::string& reason, Knowledge knowledge,
             const std::string& folder) {

@@ -13,7 +13,6 @@
 #include "cli/run_files.h"
 #include "core/case_text.h"
 #include "core/text.h"
-#include "core/json_text.h"
 #include "core/parallel.h"
 #include "plan/default_fields.h"
 #include "oracles/properties/properties.h"
@@ -74,11 +73,6 @@ class Merger {
   /// The numbers of differing cases since the last call, keyed by the names of two units.
   std::map<std::pair<std::string, std::string>, uint64_t> take_differing() {
     return std::exchange(total_.differing, {});
-  }
-  bool has_any(Severity severity) const {
-    for (const auto& [key, entry] : total_.buckets)
-      if (entry.severity == severity) return true;
-    return false;
   }
 
  private:
@@ -151,7 +145,7 @@ nlohmann::json to_json(const Findings& total) {
                     {"cases", cases},
                     {"results", results}});
   }
-  return {{"json_version", json_version}, {"cases", total.cases}, {"compared", total.compared}, {"buckets", list}};
+  return {{"cases", total.cases}, {"compared", total.compared}, {"buckets", list}};
 }
 
 constexpr double default_seconds = 20;
@@ -168,20 +162,19 @@ struct FuzzOptions {
 /// Prints the closing lines and returns the exit code.
 int finish(const FuzzOptions& options, const Merger& merger) {
   const Findings& total = merger.total();
+  std::map<Severity, size_t> kinds;
+  for (const auto& [key, entry] : total.buckets) ++kinds[entry.severity];
   if (options.json) {
-    fmt::print("{}", json_text(to_json(total)));
+    print_object(to_json(total));
   } else {
-    std::map<Severity, size_t> kinds;
-    for (const auto& [key, entry] : total.buckets) ++kinds[entry.severity];
     fmt::print("\n{}, {}, seed {}; kinds of divergence: {} contract, {} accuracy, {} semantic\n",
                counted(total.cases, "case"), counted(total.compared, "comparison"), options.seed,
                kinds[Severity::contract], kinds[Severity::accuracy], kinds[Severity::semantic]);
   }
   if (total.compared == 0)
     throw BadInput("nothing was compared: give at least two units, or one that claims a model or a property");
-  const bool failed = merger.has_any(Severity::contract) ||
-                      (options.fail_on != "contract" && merger.has_any(Severity::accuracy)) ||
-                      (options.fail_on == "semantic" && merger.has_any(Severity::semantic));
+  const bool failed = kinds[Severity::contract] || (options.fail_on != "contract" && kinds[Severity::accuracy]) ||
+                      (options.fail_on == "semantic" && kinds[Severity::semantic]);
   return judge_answers(total.answers, failed ? exit_divergence : exit_ok);
 }
 

@@ -82,15 +82,13 @@ void print_merged(const Merged& merged, const std::string& into, bool fail_on_ne
 }
 
 void print_merged_json(const Merged& merged) {
-  const nlohmann::json all = {{"json_version", json_version},
-                              {"buckets", merged.buckets},
-                              {"more_buckets", merged.more_buckets},
-                              {"campaigns", merged.campaigns},
-                              {"more_campaigns", merged.more_campaigns},
-                              {"inconclusive", merged.inconclusive},
-                              {"failing", json_list(merged.failing, bucket_json)},
-                              {"failing_facts", json_list(merged.facts, [](const Fact& fact) { return fact.name; })}};
-  fmt::print("{}", json_text(all));
+  print_object({{"buckets", merged.buckets},
+                {"more_buckets", merged.more_buckets},
+                {"campaigns", merged.campaigns},
+                {"more_campaigns", merged.more_campaigns},
+                {"inconclusive", merged.inconclusive},
+                {"failing", json_list(merged.failing, bucket_json)},
+                {"failing_facts", json_list(merged.facts, [](const Fact& fact) { return fact.name; })}});
 }
 
 }  // namespace

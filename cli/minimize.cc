@@ -7,7 +7,6 @@
 
 #include "cli/command.h"
 #include "core/case_text.h"
-#include "core/json_text.h"
 #include "core/replace_file.h"
 #include "core/text.h"
 #include "plan/case_arrays.h"
@@ -120,7 +119,7 @@ nlohmann::json tries_json(const Tries& tries, size_t failing) {
     if (tried.minimized) entry["minimized"] = minimized_json(*tried.minimized);
     list.push_back(std::move(entry));
   }
-  return {{"json_version", json_version}, {"cases", tries.cases}, {"failing", failing}, {"list", list}};
+  return {{"cases", tries.cases}, {"failing", failing}, {"list", list}};
 }
 
 }  // namespace
@@ -160,7 +159,7 @@ void add_minimize(Arguments& app, int& status) {
     }
     if (options->output != "-") write_output(options->output, out);
     else if (!options->json) fmt::print("{}", out);
-    if (options->json) fmt::print("{}", json_text(tries_json(tries, found)));
+    if (options->json) print_object(tries_json(tries, found));
     if (const std::string silent = silent_unit(tries.answers); found == 0 && !silent.empty()) throw BadInput(silent);
     if (found == 0) fmt::print(stderr, "mmafuzz: no case fails\n");
     status = found ? exit_ok : exit_divergence;

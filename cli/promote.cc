@@ -10,7 +10,6 @@
 #include "campaign/corpus.h"
 #include "cli/run_files.h"
 #include "core/case_text.h"
-#include "core/json_text.h"
 #include "core/replace_file.h"
 #include "core/text.h"
 #include "oracles/units/process_unit.h"
@@ -186,8 +185,7 @@ void add_promote(Arguments& app, int& status) {
                    "be promoted again\n",
                    file, regression.units[0]);
     }
-    if (options->json)
-      fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version}, {"regressions", list}}));
+    if (options->json) print_object({{"regressions", list}});
     status = exit_ok;
   });
 }

@@ -8,6 +8,7 @@
 #include "core/json_text.h"
 #include "core/unit.h"
 #include "plan/request.h"
+#include "cli/command.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -127,13 +128,10 @@ int ProveOutput::end(int status) const {
   const Outcome whole = status == exit_ok           ? Outcome::proven
                         : status == exit_divergence ? Outcome::witness
                                                     : Outcome::unknown;
-  nlohmann::json all = {{"json_version", json_version},
-                        {"command", command_},
-                        {"outcome", word_of(whole)},
-                        {"solvers", solvers_.names()},
-                        {"questions", questions_}};
+  nlohmann::json all = {
+      {"command", command_}, {"outcome", word_of(whole)}, {"solvers", solvers_.names()}, {"questions", questions_}};
   all.update(conclusions_);
-  fmt::print("{}", json_text(all));
+  print_object(std::move(all));
   return status;
 }
 

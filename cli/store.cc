@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "core/json_text.h"
 #include "core/text.h"
 #include "triage/facts/trends.h"
 
@@ -60,8 +59,7 @@ nlohmann::json trends_json(const Trends& all, const StoreOptions& options) {
     facts.back()["counts"] = trend.counts;
   }
   for (const Trend& trend : all.bins) bins.push_back(entry(trend));
-  nlohmann::json whole = {
-      {"json_version", json_version}, {"recent", options.recent}, {"campaigns", nights}, {"facts", facts}};
+  nlohmann::json whole = {{"recent", options.recent}, {"campaigns", nights}, {"facts", facts}};
   if (options.bins) whole["bins"] = bins;
   return whole;
 }
@@ -71,7 +69,7 @@ void print_trends(const StoreOptions& options) {
   const size_t campaigns = all.campaigns.size();
   if (!campaigns) throw BadInput(options.store + " holds no campaigns");
   if (options.json) {
-    fmt::print("{}", json_text(trends_json(all, options)));
+    print_object(trends_json(all, options));
     return;
   }
   fmt::print("{} from {} to {}\n\n", counted(campaigns, "campaign"),
@@ -109,10 +107,7 @@ void prune(const std::string& file, const std::string& keep, bool json) {
   const uintmax_t before = size();
   Store store(file, Access::write);
   const size_t pruned = store.prune(std::time(nullptr) - static_cast<int64_t>(*seconds));
-  if (json)
-    fmt::print("{}",
-               json_text(nlohmann::json{
-                   {"json_version", json_version}, {"pruned", pruned}, {"bytes", size()}, {"bytes_before", before}}));
+  if (json) print_object({{"pruned", pruned}, {"bytes", size()}, {"bytes_before", before}});
   else
     fmt::print("{}: progress, coverage and pairs of {} are gone; {:.1f} MB, before {:.1f} MB\n", file,
                counted(pruned, "campaign"), static_cast<double>(size()) / 1e6, static_cast<double>(before) / 1e6);

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text.h"
-#include "core/json_text.h"
 #include "arithmetic/evaluate_dot.h"
 #include "cli/command.h"
 #include "plan/named_rows.h"
@@ -121,19 +120,17 @@ int run_sweep(const SweepOptions& options) {
   }
   const double rate = sweep.seconds() > 0 ? double(sweep.dots()) / sweep.seconds() : 0;
   if (options.json) {
-    fmt::print("{}",
-               json_text(nlohmann::json{{"json_version", json_version},
-                                        {"unit", subject.unit->name()},
-                                        {"reference", subject.reference ? subject.reference->name() : "integer sum"},
-                                        {"seed", options.seed},
-                                        {"dots", sweep.dots()},
-                                        {"operand_vectors", sweep.vectors()},
-                                        {"divergent", sweep.divergent_dots()},
-                                        {"unstable", sweep.unstable_dots()},
-                                        {"bins", sweep.bins()},
-                                        {"seconds", sweep.seconds()},
-                                        {"dots_per_second", rate},
-                                        {"lost", lost}}));
+    print_object({{"unit", subject.unit->name()},
+                  {"reference", subject.reference ? subject.reference->name() : "integer sum"},
+                  {"seed", options.seed},
+                  {"dots", sweep.dots()},
+                  {"operand_vectors", sweep.vectors()},
+                  {"divergent", sweep.divergent_dots()},
+                  {"unstable", sweep.unstable_dots()},
+                  {"bins", sweep.bins()},
+                  {"seconds", sweep.seconds()},
+                  {"dots_per_second", rate},
+                  {"lost", lost}});
   } else {
     fmt::print("{} of {}, {} divergent ({} of them unstable), {}, seed {}; {:.2e} dots a second\n",
                counted(sweep.dots(), "dot"), counted(sweep.vectors(), "operand vector"), sweep.divergent_dots(),

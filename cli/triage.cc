@@ -36,8 +36,7 @@ void print_buckets(const std::vector<Bucket>& buckets, bool details) {
 nlohmann::json outcome_json(const TriageOptions& options, const TriageOutcome& outcome) {
   nlohmann::json left_out = nlohmann::json::array();
   for (const auto& [reason, records] : outcome.left_out) left_out.push_back({{"reason", reason}, {"records", records}});
-  return {{"json_version", json_version},
-          {"store", outcome.store},
+  return {{"store", outcome.store},
           {"divergences", outcome.divergences},
           {"buckets", json_list(outcome.buckets, bucket_json)},
           {"new", outcome.new_ids},
@@ -77,7 +76,7 @@ void add_triage(Arguments& app, int& status) {
     const TriageOutcome outcome = triage_campaigns(options->request);
     say_left_out(outcome);
     if (options->json) {
-      fmt::print("{}", json_text(outcome_json(*options, outcome)));
+      print_object(outcome_json(*options, outcome));
     } else {
       print_buckets(outcome.buckets, options->details);
       fmt::print("{}, {}, {} new{}\n", counted(outcome.divergences, "divergence"),

@@ -53,11 +53,7 @@ nb::dict finding_of(const MinimizedDivergence& found, uint64_t count) {
 std::vector<std::unique_ptr<Unit>> bound(const Registry& registry, std::vector<std::string>& names, const Op& op) {
   for (std::string& name : names) name = unit_of_alias(name, op);
   std::vector<std::unique_ptr<Unit>> units;
-  for (const std::string& name : names) {
-    Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
-    if (!unit) throw BadInput(unit.refusal().reason);
-    units.push_back(std::move(*unit));
-  }
+  for (const std::string& name : names) units.push_back(bind_or_fail(registry, name, op));
   return units;
 }
 

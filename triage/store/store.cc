@@ -25,6 +25,9 @@ constexpr const char join_campaign[] =
     "cases=max(cases, excluded.cases), inputs=max(inputs, excluded.inputs), seed=min(seed, excluded.seed), "
     "command=min(command, excluded.command), machine=min(machine, excluded.machine), version=max(version, "
     "excluded.version), inconclusive=min(inconclusive, excluded.inconclusive)";
+constexpr const char select_campaigns[] =
+    "SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, inconclusive FROM campaigns ORDER "
+    "BY started, uuid";
 // Names and texts that many records repeat are stored once, with a number.
 constexpr const char number_campaign[] = "INSERT OR IGNORE INTO campaign_numbers(uuid) VALUES(?)";
 constexpr const char number_text[] = "INSERT OR IGNORE INTO texts(text) VALUES(?)";
@@ -403,8 +406,7 @@ void Store::merge_from(const Store& other) {
   };
   atomically([&] {
     other.database_.in_one_state([&] {
-      copy("SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, inconclusive FROM campaigns",
-           join_campaign);
+      copy(select_campaigns, join_campaign);
       for (const Bucket& bucket : other.buckets()) join_in(database_, bucket);
       copy("SELECT uuid FROM campaign_numbers ORDER BY number", number_campaign);
       copy("SELECT op, first_unit, second_unit, property FROM pair_numbers ORDER BY number", number_pair);
@@ -437,10 +439,7 @@ Bucket Store::find(const std::string& id) const {
 
 std::vector<CampaignRecord> Store::campaigns() const {
   std::vector<CampaignRecord> all;
-  Statement row(
-      database_,
-      "SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, inconclusive FROM campaigns "
-      "ORDER BY started, uuid");
+  Statement row(database_, select_campaigns);
   while (row.next())
     all.push_back({row.text(0), row.integer(1), row.real(2), row.natural(3), row.natural(4), row.natural(5),
                    row.text(6), row.text(7), row.text(8), row.text(9)});
