@@ -4,9 +4,11 @@ other command what a program reads instead.
 
 Usage: json_keys_test.py MMAFUZZ SOURCE_FOLDER"""
 import json
+import math
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -109,6 +111,21 @@ def accurate(folder):
     of_zero = json.loads(output_of("accuracy", "--json", folder + "/a.npy", folder + "/b.npy", "ieee:serial", codes=(0,)))
     if of_zero["units"][0]["norm"] is not None:
         sys.exit(f"accuracy of a product that is zero: {of_zero}")
+    shares = []  # the squares of 2^-680 and 2^1020 are no doubles; at 2^1023 neither is the sum of the magnitudes
+    for size in (0, -340, 510, 511.5):
+        with open(cases, "w", encoding="utf-8") as file:
+            file.write("mmafuzz-cases 1\nop gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=1 k=3\n" + " | ".join(
+                " ".join(struct.pack(">d", math.ldexp(x, math.floor(size + of_a))).hex() for x in numbers)
+                for of_a, numbers in ((0.5, (1.1, 0.7, -1.3, 1.7, -0.3, -1.9)), (0, (1.1, 1.9, 1.7)), (0, (0, 0)))) + "\n")
+        output_of("convert", cases, "-o", folder + "/product.npz")
+        zipfile.ZipFile(folder + "/product.npz").extractall(folder)
+        scheme, asked = json.loads(output_of("accuracy", "--json", folder + "/a.npy", folder + "/b.npy", "--within", "1e-9", "--componentwise",
+                                             "ozaki:dgemm.fp16?slices=2", "ozaki:dgemm.fp16"))["units"]
+        if size < 511:  # beyond, no bound of the unit is known
+            bounds = scheme["proven"]
+        shares.append([scheme["norm"], scheme["greatest"], bounds, asked["unit"], asked["reaches"]])
+    if any(one != shares[0] for one in shares):
+        sys.exit(f"accuracy depends on the exponents of the product: {shares}")
     return {**whole, **chosen, "units": whole["units"] + chosen["units"] + of_zero["units"]}
 
 

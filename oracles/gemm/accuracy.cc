@@ -23,16 +23,17 @@ std::vector<double> negated(std::vector<double> numbers) {
   return numbers;
 }
 
-double dot(const std::vector<double>& x, const std::vector<double>& y) {
-  double sum = 0;
-  for (size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+/// In long double, because a double holds the squares of few doubles.
+long double dot(const std::vector<double>& x, const std::vector<double>& y) {
+  long double sum = 0;
+  for (size_t i = 0; i < x.size(); ++i) sum += static_cast<long double>(x[i]) * y[i];
   return sum;
 }
 
-double norm_of(const std::vector<double>& x) { return std::sqrt(dot(x, x)); }
+long double norm_of(const std::vector<double>& x) { return std::sqrt(dot(x, x)); }
 
 /// `part` over `whole`; nothing over nothing is 0.
-double ratio_of(double part, double whole) { return part == 0 ? 0 : part / whole; }
+double ratio_of(long double part, long double whole) { return static_cast<double>(part == 0 ? 0 : part / whole); }
 
 void fill(Column& column, const std::vector<double>& numbers) {
   for (size_t i = 0; i < numbers.size(); ++i) column.set(0, static_cast<int>(i), std::bit_cast<uint64_t>(numbers[i]));
@@ -76,7 +77,8 @@ ExactProduct::ExactProduct(const Registry& registry, const Batch& product)
   magnitudes_.assign(m * n, 0);
   for (size_t i = 0; i < m; ++i)
     for (size_t l = 0; l < k; ++l)
-      for (size_t j = 0; j < n; ++j) magnitudes_[i * n + j] += std::fabs(a_[i * k + l] * b_[l * n + j]);
+      for (size_t j = 0; j < n; ++j)
+        magnitudes_[i * n + j] += std::fabs(static_cast<long double>(a_[i * k + l]) * b_[l * n + j]);
 }
 
 ExactProduct::Matrix ExactProduct::exact(const Matrix& a, const Matrix& b, const Matrix& c) const {
@@ -120,15 +122,15 @@ std::optional<ExactProduct::Proven> ExactProduct::proven(const Unit& unit, const
   ProductBound bound(unit, inputs.op());
   bound.load(inputs, 0);
   Proven proven = {0, 0};
-  double squares = 0;
+  Matrix bounds;
   for (size_t i = 0; i < exact_.size(); ++i) {
     JudgedError error;
     bound.holds(i, results.get(0, static_cast<int>(i)), error);
     if (error.bound < 0) return std::nullopt;
-    squares += error.bound * error.bound;
-    if (magnitudes_[i] > 0) proven.greatest = std::max(proven.greatest, error.bound / magnitudes_[i]);
+    bounds.push_back(error.bound);
+    if (magnitudes_[i] > 0) proven.greatest = std::max(proven.greatest, ratio_of(error.bound, magnitudes_[i]));
   }
-  proven.norm = ratio_of(std::sqrt(squares), norm_of(exact_));
+  proven.norm = ratio_of(norm_of(bounds), norm_of(exact_));
   return proven;
 }
 
@@ -154,12 +156,12 @@ std::vector<AccuracyStep> ExactProduct::steps_of(const std::string& unit, const 
   const Matrix* products_by_step[] = {&exact_, &with_a, &with_both, &rounded, &result};
   Matrix total(result.size());
   for (size_t i = 0; i < total.size(); ++i) total[i] = result[i] - exact_[i];
-  const double size = norm_of(exact_), whole = dot(total, total);
+  const long double size = norm_of(exact_), whole = dot(total, total);
   for (size_t s = 0; s < steps.size(); ++s) {
     Matrix added(total.size());
     for (size_t i = 0; i < added.size(); ++i) added[i] = (*products_by_step[s + 1])[i] - (*products_by_step[s])[i];
     steps[s].norm = ratio_of(norm_of(added), size);
-    steps[s].share = whole == 0 ? 0 : dot(added, total) / whole;
+    steps[s].share = ratio_of(dot(added, total), whole);
   }
   return steps;
 }

@@ -50,7 +50,8 @@ class ExactProduct {
 
   const Registry& registry_;
   const Batch product_;
-  Matrix a_, b_, exact_, magnitudes_;
+  Matrix a_, b_, exact_;
+  std::vector<long double> magnitudes_;  ///< long double: neither products nor sums leave its range
 };
 
 }  // namespace mmafuzz::gemm
