@@ -39,7 +39,7 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
     if (options.files.size() > 1)
       throw BadInput("one .npz file holds all arrays: a, b, c and, where there are results, d");
     std::map<std::string, NpyArray> members = parse_npz(file, content_of(file));
-    for (const char* name : {"a", "b", "c", "sa", "sb", "source", "operands", "d"}) {
+    for (const char* name : {"a", "b", "c", "sa", "sb", "source", "operands", "codes", "scale", "tensor", "d"}) {
       const auto member = members.find(name);
       const bool is_c_of_results = std::string_view(name) == "c" && members.contains("d");
       if (member == members.end() && is_c_of_results && arrays.size() == 2) arrays.push_back({"c", {}});
@@ -49,7 +49,7 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
     }
     if (!members.empty())
       throw BadInput(file + " has an array '" + members.begin()->first +
-                     "'; known are a, b, c, sa, sb, source, operands and d");
+                     "'; known are a, b, c, sa, sb, source, operands, codes, scale, tensor and d");
     if (!options.results.empty()) throw BadInput("--results goes with .npy files; an .npz file names its results d");
   }
   if (!options.results.empty()) {
