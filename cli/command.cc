@@ -50,7 +50,7 @@ int run_line(CommandLine& line, int argc, char** argv, const int& status) {
     return code;
   };
   try {
-    if (!line.parse(argc, argv)) return exit_ok;
+    line.parse(argc, argv);
   } catch (const std::logic_error& e) {  // a Contradiction, or another invariant that does not hold
     return end(exit_contradiction,
                "CONTRADICTION, no result of this run is to be trusted; please report it: " + std::string(e.what()));

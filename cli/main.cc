@@ -1,5 +1,6 @@
 // The mmafuzz command.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -75,6 +76,10 @@ int main(int argc, char** argv) {
   struct End {
     ~End() { unfinished = 0; }
   } end_of_main;
+  // A closed stream stays closed, on a descriptor that no file gets: what is meant for the stream would go to that
+  // file.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) == -1) open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` a write fails with a message, instead of this signal
   int status = exit_ok;
   program_name() = shell_word(argv[0]);

@@ -142,7 +142,7 @@ CommandLine::CommandLine(const std::string& text, std::function<std::string()> v
 
 CommandLine::~CommandLine() = default;
 
-bool CommandLine::parse(int argc, char** argv) {
+void CommandLine::parse(int argc, char** argv) {
   if (argc > 1 && argv[1][0] != '-') {
     std::string known;
     bool found = false;
@@ -156,11 +156,9 @@ bool CommandLine::parse(int argc, char** argv) {
     app_->parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help, --version
     app_->exit(e);
-    return false;
   } catch (const CLI::ParseError& e) {
     throw BadInput(std::string(e.what()) + "; see mmafuzz --help");
   }
-  return true;
 }
 
 template Argument* Arguments::add_option(const std::string&, std::string&, const std::string&);

@@ -91,9 +91,9 @@ class CommandLine {
   ~CommandLine();
   Arguments& arguments() { return arguments_; }
 
-  /// Parses the command line and runs the callbacks of its subcommands. False where it printed --help or --version
-  /// instead. Throws BadInput on a wrong call, and what callbacks throw.
-  bool parse(int argc, char** argv);
+  /// Parses the command line and runs the callbacks of its subcommands, or prints --help or --version. Throws BadInput
+  /// on a wrong call, and what callbacks throw.
+  void parse(int argc, char** argv);
 
  private:
   std::unique_ptr<CLI::App> app_;

@@ -428,11 +428,21 @@ if [ -w /dev/full ]; then
   "$MMAFUZZ" eval good.cases >/dev/full 2>err
   code=$?
   expect "a full disk is exit code 2" ends_with 2
+  command="mmafuzz --version > /dev/full"
+  "$MMAFUZZ" --version >/dev/full 2>err
+  code=$?
+  expect "of a version, too" ends_with 2
   command="mmafuzz check good.cases > /dev/full"
   "$MMAFUZZ" check good.cases >/dev/full 2>err
   code=$?
   expect "a full disk is exit code 2" ends_with 2
 fi
+
+command="mmafuzz campaign -v >&-"
+"$MMAFUZZ" campaign --cases 500 --targets dot_models --with batch --no-triage -v --out unheard >&- 2>err
+code=$?
+expect "a closed standard output is exit code 2" ends_with 2
+expect "and what it would say goes to no file" [ ! -s unheard/lock ]
 
 # ---- sweep and record ----
 run sweep --unit "$hopper?fraction_bits=24" --seed 1 --cases 20000 -o found.cases
