@@ -127,7 +127,8 @@ struct Checker {
       ++count.answered;
       if (!block.has_expected[i]) continue;
       std::vector<int> differing;
-      for (int j = 0; j < elements; ++j) {
+      const int first = first_difference(block.batch, block.expected, outcomes.results, i);
+      for (int j = first; j >= 0 && j < elements; ++j) {
         const uint64_t expected = block.expected.get(i, j), got = outcomes.results.get(i, j);
         if (same_result(block.batch, i, expected, got, j)) continue;
         differing.push_back(j);

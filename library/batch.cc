@@ -45,6 +45,8 @@ std::vector<Batch> Batch::read(const std::string& file) {
       batch.content_->unit = block.unit;
       batch.content_->expected = std::move(block.expected);
       batch.content_->has_expected = std::move(block.has_expected);
+      batch.content_->flags = std::move(block.expected_flags);
+      batch.content_->has_flags = std::move(block.has_flags);
       batches.push_back(std::move(batch));
     }
     if (reader.error()) throw Error(reader.error()->to_string());
@@ -53,10 +55,7 @@ std::vector<Batch> Batch::read(const std::string& file) {
 }
 
 Batch::Batch(const Batch& other) : content_(std::make_unique<Content>(*other.content_)) {}
-Batch& Batch::operator=(const Batch& other) {
-  *content_ = *other.content_;
-  return *this;
-}
+Batch& Batch::operator=(const Batch& other) { return *this = Batch(other); }  // *this may have been moved from
 Batch::Batch(Batch&& other) noexcept = default;
 Batch& Batch::operator=(Batch&& other) noexcept = default;
 Batch::~Batch() = default;
@@ -70,7 +69,7 @@ const Field& Batch::result() const { return content_->result; }
 void Batch::resize(size_t cases) {
   content_->cases.resize(cases);
   content_->expected.resize(cases);
-  content_->has_expected.resize(cases);
+  for (auto* by_case : {&content_->has_expected, &content_->flags, &content_->has_flags}) by_case->resize(cases);
 }
 
 void Batch::add(const std::string& line) {
@@ -84,6 +83,8 @@ void Batch::add(const std::string& line) {
     content_->cases.append(block.batch, 0);
     content_->expected.resize(index + 1);
     content_->has_expected.push_back(block.has_expected[0]);
+    content_->flags.push_back(block.expected_flags[0]);
+    content_->has_flags.push_back(block.has_flags[0]);
     for (size_t i = 0; i < content_->result.count; ++i)
       content_->expected.set(index, static_cast<int>(i), block.expected.get(0, static_cast<int>(i)));
   });
@@ -94,6 +95,7 @@ std::string Batch::line(size_t index) const {
   if (!content_->has_expected[index]) return case_line(content_->cases, index);
   Outcomes expected;
   expected.results = content_->expected;
+  if (content_->has_flags[index]) expected.flags = content_->flags;
   return case_line(content_->cases, index, &expected);
 }
 

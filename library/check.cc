@@ -9,7 +9,8 @@ Check::Check(Unit unit) : unit_(std::move(unit)) {}
 
 void Check::add(const Batch& batch) {
   const Results results = unit_.run(batch);
-  const mmafuzz::Batch& cases = Access::content(batch).cases;
+  const auto& content = Access::content(batch);
+  Column computed = content.expected;
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!batch.has_expected(i)) {
       ++without_result_;
@@ -20,13 +21,13 @@ void Check::add(const Batch& batch) {
       continue;
     }
     ++compared_;
-    const std::vector<uint64_t> expected = batch.expected(i);
     const auto first = results.encodings.begin() + static_cast<std::ptrdiff_t>(i * results.count);
-    const std::vector<uint64_t> got(first, first + static_cast<std::ptrdiff_t>(results.count));
-    bool same = true;
-    for (size_t j = 0; j < results.count; ++j)
-      same = same && same_result(cases, i, expected[j], got[j], static_cast<int>(j));
-    if (!same) mismatches_.push_back({batch.op(), batch.line(i), expected, got});
+    computed.pack(i, &*first);
+    const bool same = first_difference(content.cases, content.expected, computed, i) < 0,
+               has_flags = content.has_flags[i] && !results.flags.empty();
+    if (!same || (has_flags && !same_flags(content.cases, i, content.flags[i], results.flags[i])))
+      mismatches_.push_back(
+          {batch.op(), batch.line(i), batch.expected(i), {first, first + static_cast<std::ptrdiff_t>(results.count)}});
   }
 }
 

@@ -102,7 +102,7 @@ std::vector<Finding> Search::run(uint64_t cases, const std::function<bool()>& is
     };
     try {
       search_in_parallel(comparison, limits, merge, [&] {
-        if (is_enough && is_enough()) throw Enough{};
+        if (is_enough && called(is_enough)) throw Enough{};
       });
     } catch (const Enough&) {}
     if (total.compared == 0)

@@ -24,7 +24,7 @@ class UserFunctionUnit final : public ::mmafuzz::Unit {
     const Batch cases = Access::batch(batch);
     const size_t count = cases.result().count;
     std::vector<uint64_t> results(batch.size() * count);
-    function_(cases, results);
+    called([&] { function_(cases, results); });
     if (results.size() != batch.size() * count)
       throw Error(name() + ": a function may not change the number of results");
     for (size_t i = 0; i < results.size(); ++i) {

@@ -330,6 +330,12 @@ printf '3F800000 33800000 3F800000 01\r\n\n7F800000 FF800000 FFC00000 10\n' >tes
 good convert --from testfloat --function f32_add testfloat.txt -o testfloat.cases
 good check testfloat.cases
 expect "both lines were compared" has out "2 cases, 0 mismatches"
+quantize='op quantize from=fp32 to=e2m1 block=2 scale=e8m0 special=nan_scale'
+printf '%s\n' 'mmafuzz-cases 1' "$quantize" '7fc00000 3f800000 | ff 1 2' >nan_scale.cases
+run check nan_scale.cases
+expect "codes under a NaN differ" ends_with 1
+sed -i 's/nan_scale$/& nan=any/' nan_scale.cases
+good check nan_scale.cases
 bad_call "--from testfloat needs --function" convert --from testfloat testfloat.txt -o x.cases
 bad "testfloat.txt:1: expected 3 operands, a result and flags of f32_mulAdd" convert --from testfloat --function f32_mulAdd testfloat.txt -o x.cases
 printf '3C00 3C00 4000 00\n3C00 3G00 4000 00\n' >wrong.txt

@@ -49,9 +49,9 @@ class Batch {
   void resize(std::size_t cases);
 
   /// Appends a case from encodings or numbers, fields separated by `|`, as in "1. 2. 1. 1. | 1. 1. 1. 0x1p-24 | 0.5".
-  /// One field more than fields() is the expected result.
+  /// One field more than fields() is the expected result, another one its status flags.
   void add(const std::string& line);
-  /// A case as a line of case text, with its expected result if it has one.
+  /// A case as a line of case text, with its expected result and flags if it has them.
   std::string line(std::size_t index) const;
 
   /// The fields of a case in the order of case text (for a dot a, b, c, then scales), and the field of the result.

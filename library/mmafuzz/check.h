@@ -5,14 +5,15 @@
 
 namespace mmafuzz::v1 {
 
-/// A case on which the unit's result is not the expected one.
+/// A case on which the unit's result is not the expected one, or, where `expected` and `got` are equal, its status
+/// flags are not those at the end of `line`.
 struct Mismatch {
   std::string op, line;                      ///< the case
   std::vector<std::uint64_t> expected, got;  ///< encodings, as many as the result has
 };
 
 /// Compares a unit's results with expected ones: encodings must be equal, but with nan=any in the op any NaN equals any
-/// NaN.
+/// NaN. Status flags count where a case has them and the unit reports them.
 class Check {
  public:
   explicit Check(Unit unit);
