@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 
 from . import _core
@@ -12,6 +13,8 @@ from ._formats import DTYPE_OF_FORMAT
 from ._unit import Unit
 
 _EXACT = Unit("exact")
+_iinfo: Any = ml_dtypes.iinfo  # which has no types
+_finfo: Any = ml_dtypes.finfo
 
 
 @dataclass(frozen=True)
@@ -64,23 +67,48 @@ class Numbers(NamedTuple):
     b: str
     d: str  #: of c and the result
 
+    def format(self, matrix: str) -> str:
+        return {"a": self.a, "b": self.b, "c": self.d}[matrix]
+
     def dtype(self, matrix: str) -> np.dtype:
-        return DTYPE_OF_FORMAT[{"a": self.a, "b": self.b, "c": self.d}[matrix]]
+        return DTYPE_OF_FORMAT[self.format(matrix)]
+
+    def is_integer(self, matrix: str) -> bool:
+        return bool(_core.format_fields(self.format(matrix))["integer"])
 
     @property
     def is_float(self) -> bool:
-        return self.dtype("c").kind not in "iu"
+        return not self.is_integer("c")
+
+    def steps(self, matrix: str) -> int:
+        """A rounding to the format changes a number by one part in so many at most."""
+        return 1 << (_core.format_fields(self.format(matrix))["fraction_bits"] + 1)
 
     def greatest(self, matrix: str) -> int:
         """All integers up to it are numbers of the format, and so are their negatives unless it is unsigned."""
         dtype = self.dtype(matrix)
-        if dtype.kind in "iu":
-            return int(np.iinfo(dtype).max)
-        fields = _core.format_fields({"a": self.a, "b": self.b, "c": self.d}[matrix])
-        return 1 << (fields["fraction_bits"] + 1)
+        if self.is_integer(matrix):
+            return int(_iinfo(dtype).max)
+        return min(self.steps(matrix), int(float(_finfo(dtype).max)))
 
     def is_signed(self, matrix: str) -> bool:
-        return self.dtype(matrix).kind != "u"
+        return not self.is_integer(matrix) or _iinfo(self.dtype(matrix)).min < 0
+
+    def holds(self, matrix: str, value: float) -> bool:
+        """Whether the format has this infinity or NaN."""
+        if self.is_integer(matrix):
+            return False
+        return bool(np.array_equal(np.float32(value).astype(self.dtype(matrix)).astype(np.float32), value, equal_nan=True))
+
+    def poison(self, matrix: str) -> object:
+        """What lies around the elements."""
+        return np.nan if self.holds(matrix, np.nan) else self.greatest(matrix)
+
+    def has_fractions(self, most: int) -> bool:
+        """Whether a and b have numbers of full precision between 1/2 and 1, and sums of `most` of these stay in range."""
+        if any(self.is_integer(x) for x in "abc") or float(_finfo(self.dtype("c")).max) < most:
+            return False
+        return all(float(_finfo(self.dtype(x)).smallest_subnormal) * self.steps(x) <= 1 for x in "ab")
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +183,7 @@ class ProductCase:
         words = "a=fp64 b=fp64 c=fp64 d=fp64"
         exact = _EXACT.matmul(self.a, self.b, c, op=words)
         magnitudes = _EXACT.matmul(np.abs(self.a), np.abs(self.b), np.abs(c), op=words + " round=up")
-        unit = 1.0 / self.numbers.greatest("c")
+        unit = 1.0 / self.numbers.steps("c")
         steps = (k + 7) * unit
         return exact, np.inf * magnitudes if steps >= 1 else steps / (1 - steps) * magnitudes
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 
@@ -78,7 +79,7 @@ def _integers(rng: np.random.Generator, shape: tuple[int, int, int], numbers: Nu
             x = 1 << rng.integers(0, magnitude.bit_length(), size)
         else:
             x = rng.integers(1, magnitude, size, endpoint=True) if kind != "integers" else rng.integers(0, magnitude, size, endpoint=True)
-        if kind != "ones" and numbers.is_signed(name):
+        if kind != "ones" and numbers.is_signed(name) and numbers.is_signed("c"):
             x = x * rng.choice((-1, 1), size)
         drawn.append(x)
     a, b = drawn
@@ -106,7 +107,8 @@ def _layout(rng: np.random.Generator, strides: str) -> Layout:
     )
 
 
-def _special(rng: np.random.Generator, shape: tuple[int, int, int], updates: bool) -> Special:
+def _special(rng: np.random.Generator, shape: tuple[int, int, int], updates: bool, numbers: Numbers) -> Special | None:
+    """One that the matrix and the result have; NaN in place of an infinity that they have not."""
     m, n, k = shape
     matrix = str(rng.choice(["a", "b", "c"] if updates else ["a", "b"]))
     rows, columns = {"a": (m, k), "b": (k, n), "c": (m, n)}[matrix]
@@ -114,7 +116,10 @@ def _special(rng: np.random.Generator, shape: tuple[int, int, int], updates: boo
     last = rng.random() < 0.5  # edges are where kernels differ
     row = rows - 1 if last else int(rng.integers(rows))
     column = columns - 1 if last else int(rng.integers(columns))
-    return Special(matrix, row, column, value)
+    for one in (value, np.nan):
+        if numbers.holds(matrix, one) and numbers.holds("c", one):
+            return Special(matrix, row, column, one)
+    return None
 
 
 def draw(rng: np.random.Generator, numbers: Numbers, form: str, strides: str, many_threads: bool) -> ProductCase:
@@ -123,35 +128,38 @@ def draw(rng: np.random.Generator, numbers: Numbers, form: str, strides: str, ma
     shape = m, n, k = _shape(rng)
     if updates and rng.random() < 0.02:
         shape = m, n, k = m, n, 0
-    signed = numbers.is_signed("a") and numbers.is_signed("b")
+    signed = all(numbers.is_signed(x) for x in "abc")
     alpha = beta = 1
     if not updates:
         beta = 0
     else:
         if rng.random() < 0.4:
             alpha = int(rng.choice((-1, 2, -2, 0, 3) if signed else (2, 0, 3)))
-        beta = int(rng.choice((0, 0, 0, 1, 1, -1, 2, 3)))
+        beta = int(rng.choice((0, 0, 0, 1, 1, -1 if numbers.is_signed("c") else 1, 2, 3)))
     is_real = numbers.is_float and k > 0 and m * n * k <= _MOST_WORK_OF_REALS and rng.random() < 0.15
+    is_real = is_real and numbers.has_fractions(k + 4)
     if is_real:
         alpha, beta = 1, min(1, abs(beta))
-        fraction = numbers.greatest("a")  # of p bits: all of them, in [1/2, 1), so that nothing underflows
+        fraction = numbers.steps("a")  # of p bits: all of them, in [1/2, 1), so that nothing underflows
         a = rng.integers(fraction // 2, fraction, (m, k)) * rng.choice((-1.0, 1.0), (m, k)) / fraction
-        fraction = numbers.greatest("b")
+        fraction = numbers.steps("b")
         b = rng.integers(fraction // 2, fraction, (k, n)) * rng.choice((-1.0, 1.0), (k, n)) / fraction
         c: np.ndarray = rng.integers(1, 5, (m, n)).astype(np.float64)
     else:
         a, b = _integers(rng, shape, numbers, alpha)
         most = numbers.greatest("c") // 2 // max(1, abs(beta))
-        c = rng.integers(-most, most, (m, n), endpoint=True)
+        c = rng.integers(-most if numbers.is_signed("c") else 0, most, (m, n), endpoint=True)
     layouts = (_layout(rng, strides), _layout(rng, strides), _layout(rng, strides))
     special = None
     if numbers.is_float and not is_real and k and rng.random() < 0.15:
-        special = _special(rng, shape, updates)
-        if rng.random() < 0.5:  # infinity or NaN times zero
+        special = _special(rng, shape, updates, numbers)
+        if special is not None and rng.random() < 0.5:  # infinity or NaN times zero
             if special.matrix == "a":
                 b[special.column, int(rng.integers(n))] = 0
             elif special.matrix == "b":
                 a[int(rng.integers(m)), special.row] = 0
     unset_c = numbers.is_float and beta == 0 and form != "product" and special is None and bool(rng.random() < 0.5)
     threads = int(rng.choice((1, 1, 2, 3, 4))) if many_threads else 1
-    return ProductCase(numbers, a, b, c, alpha, beta, layouts, special, unset_c, threads, is_real)
+    case = ProductCase(numbers, a, b, c, alpha, beta, layouts, special, unset_c, threads, is_real)
+    # Half of the room of a format as narrow as e2m1 is too little for alpha.
+    return case if is_real or case.is_exact() else replace(case, c=np.zeros_like(c))

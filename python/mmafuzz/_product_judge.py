@@ -56,8 +56,7 @@ class Subject:
         """The result, and what was written outside, if anything. What the call raises passes through."""
         if self.set_threads is not None:
             self.set_threads(threads)
-        poison = [np.nan if self.numbers.dtype(x).kind not in "iu" else np.iinfo(self.numbers.dtype(x)).max for x in "abc"]
-        placed = [layout.place(case.matrix(x), bad) for x, layout, bad in zip("abc", case.layouts, poison)]
+        placed = [layout.place(case.matrix(x), self.numbers.poison(x)) for x, layout in zip("abc", case.layouts)]
         (a, b, c), memory = (view for view, _ in placed), [m for _, m in placed]
         before = [_bits(m).copy() for m in memory]
         with np.errstate(all="ignore"):

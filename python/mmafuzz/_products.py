@@ -16,6 +16,8 @@ from ._product_judge import FORMS, KINDS, Failure, Subject, judge
 
 #: Of failing cases that look alike, so many are made minimal: behind them may stand several defects.
 _MINIMIZED_OF_A_KIND = 3
+#: Formats of scales, not of operands.
+_SCALES = {"e8m0", "ue4m3"}
 #: Calls of the library for one minimal case.
 _CALLS = 4000
 
@@ -223,12 +225,13 @@ def fuzz_product(
     operations in the result's precision, and a second call and (kind 'threads') another number of threads must give
     the same bits.
 
-    ValueError: a format that no NumPy or ml_dtypes type has, another form or other strides, or no case."""
+    ValueError: a format that no NumPy or ml_dtypes type has or that is of scales, another form or other strides, or no case."""
     formats = (operands, operands) if isinstance(operands, str) else tuple(operands)
     formats = (*formats, result or formats[0])
     for format in formats:
-        if format not in DTYPE_OF_FORMAT:
-            raise ValueError(f"no dtype holds {format!r}: pass one of {', '.join(sorted(DTYPE_OF_FORMAT))}")
+        if format not in DTYPE_OF_FORMAT or format in _SCALES:
+            fitting = ", ".join(sorted(set(DTYPE_OF_FORMAT) - _SCALES))
+            raise ValueError(f"{format!r} is no operand with a dtype: pass one of {fitting}")
     if form not in FORMS:
         raise ValueError(f"form is {form!r}: pass one of {', '.join(map(repr, FORMS))}")
     if strides not in ("any", "blas", "none"):

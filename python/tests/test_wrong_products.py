@@ -217,11 +217,48 @@ def test_fractions_far_from_the_exact_result_are_beyond_the_bound():
     assert [f.kind for f in found] == ["beyond the bound"]
 
 
+def exactly(a, b, c, alpha, beta):
+    """alpha * a @ b + beta * c of any dtypes: in integers or float64, then rounded once, or modulo the integers' range."""
+    wide = np.int64 if is_integer(c) else np.float64
+    d = np.zeros(c.shape, wide)
+    if alpha:
+        d += alpha * (a.astype(wide) @ b.astype(wide))
+    if beta:
+        d += beta * c.astype(wide)
+    c[...] = d.astype(c.dtype) if wide is np.int64 or c.dtype == np.float64 else d.astype(np.float32).astype(c.dtype)
+
+
+def is_integer(x):
+    return x.dtype.kind in "iu" or "int" in x.dtype.name
+
+
+NARROW = ["bf16", "e5m2", "e4m3", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "s4", "u4", "s8", "u8"]
+
+
+@pytest.mark.parametrize("operands", NARROW)
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_right_product_of_a_narrow_format_is_right(operands, wide):
+    results = [operands, "fp32"] + (["s32"] if operands[0] in "su" else [])
+    for result in results[1:] if wide else results[:1]:
+        with np.errstate(all="ignore"):
+            found = mmafuzz.fuzz_product(exactly, operands, result, form="update", cases=150)
+        assert not len(found), f"{result}\n{found}"
+
+
+@pytest.mark.parametrize("operands", ["e4m3", "e2m1", "s4", "u8"])
+def test_a_wrong_product_of_a_narrow_format_is_found(operands):
+    def without_the_last(a, b, c, alpha, beta):
+        exactly(a[:, : max(1, a.shape[1] - 1)], b[: max(1, a.shape[1] - 1)], c, alpha, beta)
+
+    assert "wrong integer" in [f.kind for f in mmafuzz.fuzz_product(without_the_last, operands, form="update", cases=150)]
+
+
 @pytest.mark.parametrize(
     "arguments, error",
     [
         ({"product": 3}, TypeError),
         ({"operands": "fp24"}, ValueError),
+        ({"operands": "e8m0"}, ValueError),
         ({"strides": "all"}, ValueError),
         ({"form": "in place"}, ValueError),
         ({"cases": 0}, ValueError),
