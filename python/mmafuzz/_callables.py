@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _core
 from ._cases import arrays_of
-from ._formats import as_array, codes_dtype, number_dtype
+from ._formats import as_array, codes_dtype, codes_of, number_dtype
 from ._unit import joined_result, result_shape
 
 
@@ -61,6 +61,9 @@ def adapter(function: Callable[..., Any]) -> Callable[[str, list[bytearray], int
             raise CallableError(f"callable {name} returned {result.dtype}, but {wanted} is needed")
         if result.shape != shape:
             raise CallableError(f"callable {name} returned shape {result.shape}, but {wanted} is needed")
-        return result.tobytes()
+        try:
+            return codes_of(result, format, "the result").tobytes()
+        except ValueError as e:
+            raise CallableError(f"callable {name} returned wrong codes: {e}") from e
 
     return call

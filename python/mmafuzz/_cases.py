@@ -77,8 +77,8 @@ def results_of(op: _core.Op, data: bytes) -> np.ndarray:
     return numbers_of(np.frombuffer(data, codes_dtype(format)).reshape(-1, *result_shape(op)), format)
 
 
-def bytes_of(op: _core.Op, fields: tuple[Any, ...]) -> list[bytes]:
-    """The other way, for fields with or without leading axes. TypeError, ValueError."""
+def _columns_of(op: _core.Op, fields: tuple[Any, ...]) -> tuple[list[bytes], tuple[int, ...]]:
+    """The bytes of the columns of fields with or without leading axes, and these axes. TypeError, ValueError."""
     codes, shapes = fields_of(op, fields)
     try:
         batch = np.broadcast_shapes(*(x.shape[: x.ndim - len(s)] for x, s in zip(codes, shapes)))
@@ -86,7 +86,12 @@ def bytes_of(op: _core.Op, fields: tuple[Any, ...]) -> list[bytes]:
         raise ValueError(
             "the leading axes of the fields do not fit: " + ", ".join(str(x.shape) for x in codes)
         ) from None
-    return [np.broadcast_to(x, batch + s).tobytes() for x, s in zip(codes, shapes)]
+    return [np.broadcast_to(x, batch + s).tobytes() for x, s in zip(codes, shapes)], batch
+
+
+def bytes_of(op: _core.Op, fields: tuple[Any, ...]) -> list[bytes]:
+    """The other way, for fields with or without leading axes. TypeError, ValueError."""
+    return _columns_of(op, fields)[0]
 
 
 def read_cases(path: str | os.PathLike[str]) -> Iterator[Cases]:
@@ -122,21 +127,32 @@ def write_cases(path: str | os.PathLike[str], cases: Cases | Iterable[Cases]) ->
 
     TypeError, ValueError: fields or results that do not fit the op. RuntimeError: the file cannot be written."""
     blocks = [cases] if isinstance(cases, Cases) else list(cases)
+    before: tuple[str, str] = ("", "")
     for one in blocks:
         if not isinstance(one, Cases):
             raise TypeError(f"write_cases takes Cases, not {type(one).__name__}")
         if len((one.unit + "." + one.statement).splitlines()) > 1:
             raise ValueError(f"unit {one.unit!r} and statement {one.statement!r} must be one line each")
+        for last, own in zip(before, (one.unit, one.statement)):
+            if last and not own:
+                raise ValueError(f"cases without a unit or statement stand after those of '{last}': write them first")
+        before = one.unit, one.statement
     writer = _core.CaseWriter(os.fspath(path))
     for one in blocks:
         op = parsed_op(one.op)
         _, format, _ = op.result
+        columns, batch = _columns_of(op, one.fields)
         results = flags = None
         if one.result is not None:
             pair = op.kind == "quantize" and isinstance(one.result, tuple)
             result = joined_result(op, one.result) if pair else as_array(one.result, "result")
+            if result.shape != batch + result_shape(op):
+                raise ValueError(f"results have shape {result.shape}, but these cases have {batch + result_shape(op)}")
             results = codes_of(result, format, "result").tobytes()
         if one.flags is not None:
-            flags = np.asarray(one.flags, np.uint8).tobytes()
-        writer.write(one.unit, one.statement, op, bytes_of(op, one.fields), results, flags)
+            given = np.asarray(one.flags)
+            if results is None or given.shape != batch or np.any((codes := given.astype(np.uint8)) != given):
+                raise ValueError(f"flags are numbers of 8 bits, {batch}, one for each result, not {given.dtype} {given.shape}")
+            flags = codes.tobytes()
+        writer.write(one.unit, one.statement, op, columns, results, flags)
     writer.finish()

@@ -107,11 +107,14 @@ def compare(
     nan:     'exact': NaNs are compared by their bits; 'any': every NaN equals every other.
     where:   how many mismatches to name.
 
-    TypeError, ValueError: as `matmul`; no unit takes the op; d has another shape or format than the result."""
+    TypeError, ValueError: as `matmul`; no unit takes the op; d is empty, or has another shape or format than
+    the result."""
     a, b, d = as_array(a, "a"), as_array(b, "b"), as_array(d, "d")
     c = None if c is None else as_array(c, "c")
     if nan not in ("exact", "any"):
         raise ValueError(f"nan is {nan!r}: pass 'exact' or 'any'")
+    if d.size == 0:
+        raise ValueError(f"d has shape {d.shape}: there is nothing to compare")
     if dots is None:
         dots = _product_shape(a.shape, b.shape) != d.shape
     if "d" not in words_of(op):
@@ -126,18 +129,25 @@ def compare(
     if a.dtype == np.float32 and b.dtype == np.float32 and not {"a", "b"} & {*rows, *words_of(op)}:
         ops.append(f"a=tf32 b=tf32 {op}")  # float32 holds both
     matches = []
+    declined: ValueError | None = None
     for one_op in ops:
         words = op_words(rows, one_op, Operands(a, b, c, *scales))
         words.pop("k", None)
         parsed = _core.Op(op_line("dot", words, a.shape[-1]))
         for name in all_units.names_for(parsed, patterns):
             one = Unit(name)
-            result = (one.dot if dots else one.matmul)(
-                a, b, c, scale_a=scales[0], scale_b=scales[1], op=one_op, k=k, threads=threads
-            )
+            try:
+                result = (one.dot if dots else one.matmul)(
+                    a, b, c, scale_a=scales[0], scale_b=scales[1], op=one_op, k=k, threads=threads
+                )
+            except ValueError as e:  # a GPU without an instruction in fp32 may have one in tf32
+                declined = e
+                if len(ops) == 1:
+                    raise
+                continue
             matches.append(_match(name, parsed, d, np.asarray(result), nan == "any", where))
     if not matches:
-        raise ValueError(f"no unit takes '{parsed.text}'")
+        raise declined or ValueError(f"no unit takes '{parsed.text}'")
     return Comparison(matches)
 
 

@@ -46,7 +46,9 @@ DTYPE_OF_FORMAT["ue4m3"] = np.dtype(ml_dtypes.float8_e4m3fn)
 #: DLPack's dtype codes and widths (dlpack.h), for arrays that NumPy does not import by itself.
 _DTYPE_OF_DLPACK = {
     (0, 8): np.int8,
+    (0, 16): np.int16,
     (0, 32): np.int32,
+    (0, 64): np.int64,
     (1, 8): np.uint8,
     (1, 16): np.uint16,
     (1, 32): np.uint32,

@@ -138,6 +138,9 @@ class Unit:
     def __repr__(self) -> str:
         return f"mmafuzz.unit({self.name!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Unit, (self.name,)  # copies and pickles bind anew
+
     def bind(self, op: str) -> _core.BoundUnit:
         """The unit on one op. ValueError: the op is malformed, or the unit declines it; the message has the reason."""
         bound = self._bound.get(op)

@@ -61,6 +61,10 @@ std::vector<const Property*> properties_matching(const std::vector<std::string>&
   std::vector<const Property*> all;
   for (const Property* property : all_properties())
     if (matches_any_glob(globs, property->name())) all.push_back(property);
+  for (const std::string& glob : globs)
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const auto* property) { return matches_glob(glob, property->name()); }))
+      throw BadInput("no property matches '" + glob + "': 'mmafuzz list properties' names them");
   return all;
 }
 

@@ -1,6 +1,8 @@
 """Wrong calls end in one line that says what is wrong; odd but meaningful ones in the right answer. Nothing crashes."""
 
+import copy
 import gzip
+import pickle
 
 import ml_dtypes
 import numpy as np
@@ -302,7 +304,20 @@ WRONG = {
         ValueError,
         "products",
     ),
+    "a property that is none": (
+        lambda t: mmafuzz.fuzz("exact", against="h100", op=DOT, cases=16, properties=["monotone_in_d"]),
+        ValueError,
+        "monotone_in_d",
+    ),
+    "a callable whose codes are beyond the format": (
+        lambda t: mmafuzz.fuzz(
+            lambda x: np.full(x.shape, 0x13, np.uint8), against="exact", op="convert from=fp32 to=e2m1", cases=16
+        ),
+        mmafuzz.CallableError,
+        "4 bits",
+    ),
     # compare
+    "an empty result": (lambda t: mmafuzz.compare(single(0, 2), half(0, 16), half(16, 2)), ValueError, "nothing to compare"),
     "a result of another shape": (
         lambda t: mmafuzz.compare(single(3, 3), half(2, 16), half(16, 2)),
         ValueError,
@@ -354,6 +369,35 @@ WRONG = {
         ),
         ValueError,
         "flags",
+    ),
+    "results in another order than the cases": (
+        lambda t: mmafuzz.write_cases(
+            t / "x.cases", mmafuzz.Cases(DOT, (half(2, 3, 4), half(2, 3, 4), single(2, 3)), single(3, 2))
+        ),
+        ValueError,
+        "shape (3, 2)",
+    ),
+    "flags of more than 8 bits": (
+        lambda t: mmafuzz.write_cases(
+            t / "x.cases", mmafuzz.Cases("convert from=fp32 to=fp16", (single(3),), half(3), np.array([256, 1, 2]))
+        ),
+        ValueError,
+        "8 bits",
+    ),
+    "flags without results": (
+        lambda t: mmafuzz.write_cases(
+            t / "x.cases", mmafuzz.Cases("convert from=fp32 to=fp16", (single(3),), None, np.zeros(3, np.uint8))
+        ),
+        ValueError,
+        "for each result",
+    ),
+    "cases of no unit behind those of one": (
+        lambda t: mmafuzz.write_cases(
+            t / "x.cases",
+            [mmafuzz.Cases(DOT, (half(1, 4), half(1, 4), single(1)), single(1), unit=unit) for unit in ("h100", "")],
+        ),
+        ValueError,
+        "h100",
     ),
     "a text with a line break as unit": (
         lambda t: mmafuzz.write_cases(
@@ -409,6 +453,32 @@ def test_odd_calls(what):
     call, expected = RIGHT[what]
     result = call()
     assert result.dtype == expected.dtype and result.shape == expected.shape and (result == expected).all()
+
+
+class Exported:
+    """Speaks DLPack alone, as a torch tensor does."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **how):
+        return self.x.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_integers_come_through_dlpack(bits):
+    x = np.arange(-3, 3, dtype=f"i{bits // 8}")
+    assert (unit("exact").evaluate(f"convert from=s{bits} to=fp32", Exported(x)) == x).all()
+
+
+def test_a_unit_that_was_used_can_be_copied():
+    one = unit("h100")
+    one.dot(half(4), half(4))
+    for other in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert other.name == "h100" and other.dot(half(4), half(4)) == 4
 
 
 def test_operands_are_not_changed():

@@ -88,6 +88,19 @@ def test_nans_by_bits_or_by_class():
     assert zero[0].ulps == {"zero_sign": 1}
 
 
+def test_float32_is_also_read_as_tf32_on_one_gpu():
+    a = np.ones((2, 4), np.float32)
+    found = mmafuzz.compare(np.full((2, 2), 4, np.float32), a, a.T, units=["h100", "exact"])
+    assert sorted((m.unit.split("/")[0], m.op.split()[2]) for m in found) == [
+        ("exact", "a=fp32"),
+        ("exact", "a=tf32"),
+        ("model:hopper", "a=tf32"),
+    ]
+    assert all(m.reproduces for m in found)
+    with pytest.raises(ValueError, match="no unit of v100"):
+        mmafuzz.compare(np.full((2, 2), 4, np.float32), a, a.T, units="v100")
+
+
 def test_html_has_every_unit():
     a = np.ones((2, 16), np.float16)
     found = mmafuzz.compare(np.full(2, 16, np.float32), a, a, units=["h100", "exact"])
