@@ -123,10 +123,14 @@ TypedCase typed_case(const Op& op, const std::string& text) {
   shapes.push_back(op.result());
   const std::vector<std::string> fields = fields_of_text(text);
   const auto is_flags = [&](size_t field) { return field >= shapes.size(); };
+  const auto format_of = [&](size_t field, int element) -> const Format& {
+    return field + 1 < shapes.size() ? shapes[field].format : op.result_format(element);
+  };
   bool all_encodings = true, some_encodings = false;
   for (size_t i = 0; i < fields.size() && !is_flags(i); ++i) {
+    int element = 0;
     for (const std::string& word : words_of(fields[i])) {
-      const bool encoding = may_be_encoding(word, shapes[i].format);
+      const bool encoding = may_be_encoding(word, format_of(i, element++));
       all_encodings = all_encodings && encoding;
       some_encodings = some_encodings || (encoding && !may_be_number(word));
     }
@@ -139,9 +143,9 @@ TypedCase typed_case(const Op& op, const std::string& text) {
       typed.line += fields[i];
       continue;
     }
-    const Format& format = shapes[i].format;
-    bool first = true;
+    int element = 0;
     for (const std::string& word : words_of(fields[i])) {
+      const Format& format = format_of(i, element);
       bool inexact = false;
       uint64_t encoding = 0;
       if (may_be_encoding(word, format) && !may_be_number(word)) {
@@ -158,8 +162,7 @@ TypedCase typed_case(const Op& op, const std::string& text) {
                          (has_only_digits(word) ? word + "." : "+" + word) +
                          "), for encodings write all words of the case as encodings");
       }
-      typed.line += (first ? "" : " ") + to_hex(format, encoding);
-      first = false;
+      typed.line += (element++ ? " " : "") + to_hex(format, encoding);
       if (inexact)
         typed.notes.push_back(std::string(shapes[i].name) + ": " + word + " is rounded to " + format.name() + " " +
                               to_hex(format, encoding) + " = " + decimal_text(format, encoding));

@@ -314,8 +314,8 @@ op dequantize from=e2m1 to=fp32 block=2 scale=e4m3 tensor=fp32 round=nearest_eve
 1 2 | 38 | 3f800000 | 3f000000 3f800000
 EOF
 good convert codes.cases -o codes.npz
-good convert codes.npz -o again.cases --op "$(sed -n 's/^op //p' codes.cases)"
-expect "codes and scales come back as they went" cmp <(grep -v '^#' again.cases) codes.cases
+good convert codes.npz -o codes_again.cases --op "$(sed -n 's/^op //p' codes.cases)"
+expect "codes and scales come back as they went" cmp <(grep -v "^#" codes_again.cases) codes.cases
 good convert good.cases -o results.npy
 bad_call "not every case has a result" convert inputs.cases -o results.npy
 bad_call "results.npy has shape (2,); a of" convert results.npy results.npy results.npy -o x.cases --op "dot a=fp32 b=fp32 c=fp32 d=fp32 k=3"

@@ -31,6 +31,7 @@ TEST(Library, TakesBlocksWhoseScaleIsNanAsEqual) {
   const std::string op = "quantize from=fp32 to=e2m1 block=2 scale=e8m0 special=nan_scale";
   EXPECT_EQ(mismatches(op + " nan=any", "exact", "7fc00000 3f800000 | ff 1 2"), 0u);
   EXPECT_EQ(mismatches(op, "exact", "7fc00000 3f800000 | ff 1 2"), 1u);
+  EXPECT_EQ(mismatches(op, "exact", "1. -6. | 1. 1. -6."), 0u);
 }
 
 struct MyError : std::runtime_error {

@@ -39,6 +39,8 @@ TEST(TypedCase, TakesDecimalsHexFloatsAndWords) {
   EXPECT_EQ(typed_case(dot2, "inf -inf | nan 65504. | 0x1p-149 | 1").line,
             "7c00 fc00 | 7e00 7bff | 00000001 | 3f800000");
   EXPECT_EQ(typed_case(dot2, "100 20 | 3 4 | 5").line, "5640 4d00 | 4200 4400 | 40a00000");
+  const Op blocks = op_from_text("quantize from=fp32 to=e2m1 block=2 scale=e8m0 special=nan_scale");
+  EXPECT_EQ(typed_case(blocks, "1. -6. | 1. 1. -6.").line, "3f800000 c0c00000 | 7f 2 f");
 }
 
 TEST(TypedCase, MayHoldEncodingsThatAreNoNumbers) {
