@@ -95,6 +95,10 @@ class BatchWorker {
       const uint64_t focuses = guided_.focus_count(), round = chunk / focuses;
       const uint64_t turn = (round / 2 * focuses + chunk % focuses) % comparison_.units().size();
       check_properties(batch, round % 2 ? static_cast<size_t>(turn) : unit, round, report);
+      for (size_t own = 0; chunk == 0 && own < comparison_.units().size(); ++own)  // a short search asks these, too
+        if (own != unit && comparison_.units()[own]->role() == Role::plugin)
+          check_properties(batch, own, round, report);
+      comparison_.examine_products(batch, seen_classes_, report);
     }
   }
 

@@ -2,7 +2,8 @@
 // this table. To add a target, add its line: MMAFUZZ_TARGET(name, looks at, ops, format, properties, without,
 // campaigns, contract).
 //   looks at    units: units are compared with those that they claim to equal and with each other, and properties are
-//               checked; one_unit: properties alone; own: the target is fuzz_targets/<name>.cc
+//               checked; one_unit: properties alone, and of matrix products what units claim to equal; own: the target
+//               is fuzz_targets/<name>.cc
 //   ops         the list in plan/targets.cc; none for a target whose inputs are not cases of known ops
 //   format      the format of a: other ops are left out; "" for any
 //   properties  globs of the properties that it checks, less the globs of `without`

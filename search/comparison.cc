@@ -283,6 +283,19 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
   return compared;
 }
 
+void Comparison::examine_products(const Batch& batch, SeenClasses& seen, const ReportDivergence& report) const {
+  if (op_.kind != OpKind::gemm) return;
+  for (const Contract& contract : contracts_) {
+    const Unit &unit = *units_[contract.unit], &reference = *contract.reference;
+    Outcomes given, expected;
+    unit.run(batch, given);
+    reference.run(batch, expected);
+    seen.answers[unit.name()].add(given);
+    seen.answers[reference.name()].add(expected);
+    compare_units("equals_model", Severity::contract, batch, unit.name(), given, reference.name(), expected, report);
+  }
+}
+
 void Comparison::examine_properties(const Batch& batch, const Outcomes& base, size_t unit, std::optional<uint64_t> turn,
                                     const ReportDivergence& report, const PropertyChecked& checked) const {
   const auto takes_turns = [&](const BoundProperty& property) {

@@ -43,6 +43,21 @@ int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* 
   return 0;
 }
 """
+# Takes every product and answers zeros, which it claims to be split:ootomo.fp16; with an argument it dies of every batch.
+ZEROS = """import sys
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "mmafuzz-process":
+        print("mmafuzz-process 1 text zeros", flush=True)
+    elif words[0] == "op":
+        print("yes" if sys.argv[1:] else "yes equals split:ootomo.fp16", flush=True)
+    elif sys.argv[1:]:
+        sys.exit(1)
+    else:
+        for _ in range(int(words[1])):
+            sys.stdin.readline()
+        print(f"results {words[1]}", *["00000000 00000000"] * int(words[1]), "end", sep="\\n", flush=True)
+"""
 UNITS = "exact,ieee:serial,model:hopper/mma.m16n8k16.f32.f16.f16.f32,model:volta/mma.m8n8k4.f32.f16.f16.f32"
 FEW = ["--ops", OP, "--units", UNITS, "--with", "batch"]
 
@@ -536,6 +551,16 @@ dot.per_case = True
         run = campaign("--out", self.out, "--targets", "dot_models", "--units", "h100,exact", "--ops", OP, "--cases", "5000", "--json")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn(hopper, json.dumps(json.loads(run.stdout)["findings"]))
+
+    def test_a_product_is_held_to_its_claim_and_no_unit_is_left_out_of_a_short_search(self):
+        pathlib.Path(self.folder.name, "zeros.py").write_text(ZEROS)
+        for more, fact in ("", "claim"), (" dies", "answers"):
+            unit = f"process:python3 {self.folder.name}/zeros.py{more}"
+            run = campaign("--out", f"{self.out}{fact}", "--units", f"split:ootomo.fp16,{unit}", "--with", "batch", "--ops",
+                           "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=2 k=4", "--cases", "300", "--json")
+            self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+            names = [found["name"] for found in json.loads(run.stdout)["facts"]["contradictions"]]
+            self.assertEqual(names, [f"{fact}/{unit.replace(' ', '%20')}"])
 
     def test_a_broken_contract_that_triage_cannot_read_is_not_green(self):
         run = campaign("--out", self.out, "--targets", "dot_models", "--units", f"plugin:{self.broken_unit()},exact", "--ops", OP, "--cases", "60000",
