@@ -42,6 +42,27 @@ Outcomes outcomes_of(const Outcomes& all, const std::vector<size_t>& chosen) {
   return part;
 }
 
+/// The outcomes of a unit that is asked for the first `count` cases and for the others apart.
+void run_in_two(const Unit& unit, const Batch& batch, size_t count, Outcomes& all) {
+  Outcomes rest;
+  unit.run(batch.part(0, count), all);
+  unit.run(batch.part(count, batch.size() - count), rest);
+  const size_t first_bytes = count * all.results.stride();
+  all.results.resize(batch.size());
+  std::memcpy(all.results.data() + first_bytes, rest.results.data(), (batch.size() - count) * all.results.stride());
+  const auto join = [&](std::vector<uint8_t>& first, std::vector<uint8_t>& second, uint8_t usual) {
+    if (first.empty() && second.empty()) return;
+    first.resize(count, usual);
+    second.resize(batch.size() - count, usual);
+    first.insert(first.end(), second.begin(), second.end());
+  };
+  join(all.answered, rest.answered, 1);
+  join(all.failed, rest.failed, 0);
+  if (all.flags.empty() || rest.flags.empty()) all.flags.clear();
+  else join(all.flags, rest.flags, 0);
+  if (all.how_failed.empty()) all.how_failed = rest.how_failed;
+}
+
 }  // namespace
 
 void Findings::add(Divergence d, uint64_t count) {
@@ -136,9 +157,13 @@ std::function<bool(size_t)> Comparison::reported_by_its_model(const std::vector<
 
 void Comparison::run(const Batch& batch, std::vector<Outcomes>& outcomes, uint64_t round) const {
   outcomes.resize(units_.size());
+  const size_t first = static_cast<size_t>(1 + round / 2 % 63);
   for (size_t i = 0; i < units_.size(); ++i) {
-    if (round % units_[i]->every_nth_batch() == 0) {
-      units_[i]->run(batch, outcomes[i]);
+    const Unit& unit = *units_[i];
+    if (round % unit.every_nth_batch() == 0) {
+      const bool divides = unit.role() == Role::plugin && !unit.is_checked_only_against_its_claim();
+      if (divides && round % 2 == 0 && batch.size() > first) run_in_two(unit, batch, first, outcomes[i]);
+      else unit.run(batch, outcomes[i]);
     } else {
       outcomes[i] = {};
       outcomes[i].answered.resize(batch.size());  // all marked as not answered

@@ -131,6 +131,59 @@ class CountedFamily final : public Family {
   size_t& batches_;
 };
 
+/// `exact` that is wrong in the last size % 8 cases of a batch, as a loop of vectors with a bad end is.
+class BadEnd final : public Unit {
+ public:
+  explicit BadEnd(std::unique_ptr<Unit> exact) : exact_(std::move(exact)) {}
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    exact_->run(batch, outcomes);
+    for (size_t i = batch.size() / 8 * 8; i < batch.size(); ++i) outcomes.results.set(i, 0, 0x7fc00001);
+    if (batch.size() == 1) outcomes.answered = {0};
+    if (batch.size() == 2) outcomes.failed = {0, 1};
+  }
+
+ private:
+  std::unique_ptr<Unit> exact_;
+};
+
+class BadEndFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override { return name == "bad_end"; }
+  std::vector<UnitInfo> list() const override { return {}; }
+  Role role(const std::string&) const override { return Role::plugin; }
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    auto unit = std::make_unique<BadEnd>(std::move(*registry().bind("exact", op)));
+    unit->describe(name, {{"equals_model", "exact"}});
+    return std::unique_ptr<Unit>(std::move(unit));
+  }
+};
+
+TEST(Comparison, BatchesOfSeveralSizesShowAUnitThatIsWrongAtTheirEnd) {
+  Registry with_bad_end = oracle_registry();
+  with_bad_end.add(std::make_unique<BadEndFamily>());
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
+  const Comparison comparison(op, {"bad_end"}, with_bad_end, {});
+  const auto exact = bind_or_fail("exact", op);
+  Batch batch(op);
+  StructuredGenerator(op, 1).fill(0, 1024, batch);
+  Outcomes expected;
+  exact->run(batch, expected);
+  for (uint64_t round = 0; round < 20; ++round) {
+    const size_t first = 1 + round / 2;
+    std::vector<Outcomes> outcomes;
+    comparison.run(batch, outcomes, round);
+    EXPECT_EQ(outcomes[0].results.cases(), 1024u);
+    for (size_t i = 0; i < 1024; ++i) {
+      const bool bad = round % 2 == 0 && (i < first ? i >= first / 8 * 8 : i >= first + (1024 - first) / 8 * 8);
+      EXPECT_EQ(outcomes[0].results.get(i), bad ? 0x7fc00001 : expected.results.get(i)) << round << " " << i;
+      EXPECT_EQ(outcomes[0].has_answer(i), round != 0 || i > 0) << round << " " << i;
+      EXPECT_EQ(outcomes[0].has_failed(i), round == 2 && i == 1) << round << " " << i;
+    }
+    Findings found = comparison.examine(batch, round * 1024);
+    EXPECT_EQ(found.buckets.empty(), round % 2 == 1) << round;
+  }
+}
+
 TEST(Comparison, AUnitOfAShareIsAskedInOneRoundOfSoMany) {
   size_t batches = 0;
   Registry with_counted = oracle_registry();
