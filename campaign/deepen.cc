@@ -79,19 +79,20 @@ class Deepening {
     DifferingCases differing(op_, {replaced, units_[1]}, seed_);
     size_t found = 0;
     for (uint64_t cases = 0; cases < cases_ && found < max_found; cases += DifferingCases::round_cases)
-      found += take(differing.next());
+      found += take(differing.next(), overrides.empty());
     return found;
   }
 
   /// Takes cases on which the pair differs with the explained parameters replaced. Those on which it also differs
-  /// unchanged go to the triage, from the first one on that has a new cause. Returns their number.
-  size_t take(const Batch& differing) {
+  /// unchanged go to the triage, from the first one on that has a new cause. If nothing `is_unchanged`, those on which
+  /// it does not differ again are unstable. Returns their number.
+  size_t take(const Batch& differing, bool is_unchanged) {
     const std::vector<Verdict> verdicts = judge_.judge(differing);
     size_t found = 0;
     for (size_t i = 0; i < differing.size() && found < max_found; ++i) {
-      if (!verdicts[i].fails) continue;
+      if (!verdicts[i].fails && !is_unchanged) continue;
       const Batch single = differing.part(i);
-      const std::string cause = causes_.find(single, {verdicts[i]})[0];
+      const std::string cause = verdicts[i].fails ? causes_.find(single, {verdicts[i]})[0] : unstable;
       bool is_new = false;
       for (const std::string& name : words_of(cause, ',')) is_new |= explained_.insert(name).second;
       if (!is_new && found == 0) continue;

@@ -17,7 +17,9 @@ Batch DifferingCases::next() {
   std::vector<Outcomes> outcomes;
   comparison_.run(batch, outcomes);
   for (size_t i = 0; i < batch.size(); ++i)
-    if (first_difference(batch, outcomes[0].results, outcomes[1].results, i) >= 0) differing.append(batch, i);
+    if (outcomes[0].has_answer(i) && outcomes[1].has_answer(i) &&
+        first_difference(batch, outcomes[0].results, outcomes[1].results, i) >= 0)
+      differing.append(batch, i);
   return differing;
 }
 

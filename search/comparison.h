@@ -77,8 +77,8 @@ class Comparison {
 
   /// Every unit's outcomes on the batch, in the order of units(). A unit whose every_nth_batch() is above 1 runs only
   /// in rounds that are multiples of it; in the others it has no results, and all of its cases are marked as not
-  /// answered. Code of the user is asked in even rounds for two parts of sizes that change: a batch whose size is always
-  /// the same power of two hides what is wrong in its last cases or in small batches.
+  /// answered. Code of the user is asked in even rounds for two parts of sizes that change: a batch whose size is
+  /// always the same power of two hides what is wrong in its last cases or in small batches.
   void run(const Batch& batch, std::vector<Outcomes>& outcomes, uint64_t round = 0) const;
 
   /// The first cases of an op, which slow twins, referee and properties all check; of later ones they check a share.

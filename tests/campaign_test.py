@@ -562,6 +562,16 @@ dot.per_case = True
             names = [found["name"] for found in json.loads(run.stdout)["facts"]["contradictions"]]
             self.assertEqual(names, [f"{fact}/{unit.replace(' ', '%20')}"])
 
+    def test_a_plugin_with_a_bad_end_of_its_vector_loop_is_not_green(self):
+        source = CRASHES_ON_NAN.replace("if (a != a || b != b) *(volatile int*)0 = 1;", "").replace("(batch->a[i] & 0xff) == 0x55", "i >= (batch->n & ~7u)")
+        plugin = pathlib.Path(self.folder.name, "end.so")
+        subprocess.run(["cc", "-shared", "-fPIC", "-ffp-contract=off", "-I", ROOT, "-x", "c", "-", "-o", plugin], input=source, text=True, check=True)
+        run = campaign("--out", self.out, "--targets", "dot_models", "--units", f"plugin:{plugin}", "--ops", ADD_OP, "--cases", "20480", "--json")
+        self.assertEqual([f["name"] for f in json.loads(run.stdout)["facts"]["contradictions"]], [f"claim/plugin:{plugin}"], run.stderr)
+        self.assertEqual(run.returncode, 1)
+        why = self.mmafuzz("why", f"plugin:{plugin}", "ieee:serial", "--op", ADD_OP, code=0)
+        self.assertIn("the same case does not give the same result every time", " ".join(why.stdout.split()))
+
     def test_a_broken_contract_that_triage_cannot_read_is_not_green(self):
         run = campaign("--out", self.out, "--targets", "dot_models", "--units", f"plugin:{self.broken_unit()},exact", "--ops", OP, "--cases", "60000",
                        "--no-triage")
