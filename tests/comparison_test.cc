@@ -180,7 +180,7 @@ TEST(Comparison, BatchesOfSeveralSizesShowAUnitThatIsWrongAtTheirEnd) {
       EXPECT_EQ(outcomes[0].has_failed(i), round == 2 && i == 1) << round << " " << i;
     }
     Findings found = comparison.examine(batch, round * 1024);
-    EXPECT_EQ(found.buckets.empty(), round % 2 == 1) << round;
+    EXPECT_EQ(found.buckets.empty(), round % 2 == 1 || first % 8 == 0) << round;
   }
 }
 
