@@ -159,6 +159,17 @@ TEST(MinimizeSequence, PlainCasesBeforeAreRemembered) {
   EXPECT_EQ(cases_in(buckets[0].witness), 3 + 1u) << buckets[0].witness;
 }
 
+TEST(MinimizeSequence, WhatMustStandInOneBatchMayGoByThePlace) {
+  const Registry units = flawed_units();
+  const auto detail_of = [&](const std::string& unit, const std::string& before, const std::string& line) {
+    return buckets_of(units, unit, std::vector<std::string>(20, before), line).at(0).detail;
+  };
+  EXPECT_TRUE(detail_of("counts_plain", ones, with_infinity)
+                  .starts_with("the case fails only after the cases before it: the unit remembers them"));
+  EXPECT_TRUE(detail_of("remembers", with_infinity, ones)
+                  .starts_with("the case fails only after the cases before it in the same batch: "));
+}
+
 TEST(MinimizeSequence, WhatIsKeptFailsWheneverItIsReplayed) {
   const Registry units = flawed_units();
   for (size_t before = 0; before < 64; ++before) {

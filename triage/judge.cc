@@ -67,11 +67,22 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
   return verdicts;
 }
 
-std::vector<Verdict> Judge::judge_anew(const Batch& cases, const Registry& registry) const {
+Result<Judge> Judge::bind_anew(const Registry& registry) const {
   std::vector<std::string> names;
   for (const std::unique_ptr<Unit>& unit : units_) names.push_back(begun_anew(unit->name(), registry));
-  const Result<Judge> anew = bind(property_, names, op_, registry);
+  return bind(property_, names, op_, registry);
+}
+
+std::vector<Verdict> Judge::judge_anew(const Batch& cases, const Registry& registry) const {
+  const Result<Judge> anew = bind_anew(registry);
   return anew ? anew->judge(cases) : std::vector<Verdict>(cases.size());
+}
+
+Verdict Judge::judge_last_anew(const Batch& cases, const Registry& registry) const {
+  const Result<Judge> anew = bind_anew(registry);
+  if (!anew) return {};
+  anew->judge(cases.part(0, cases.size() - 1));
+  return anew->judge(cases.part(cases.size() - 1))[0];
 }
 
 std::vector<Batch> Judge::changed_cases(const Batch& cases) const {

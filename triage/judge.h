@@ -34,12 +34,16 @@ class Judge {
   /// The same by units that have evaluated nothing before, as in a replay of the cases: a unit whose family takes
   /// `fresh` gets a new process. No case fails where that cannot be started.
   std::vector<Verdict> judge_anew(const Batch& cases, const Registry& registry) const;
+  /// The last verdict of judge_anew() where the last case is a batch of its own, after that of the other cases.
+  Verdict judge_last_anew(const Batch& cases, const Registry& registry) const;
 
   /// One batch with the changed case of each case, under a property whose changed case is one case of the op itself (or
   /// the case as it is, where results are judged alone); no batch for others.
   std::vector<Batch> changed_cases(const Batch& cases) const;
 
  private:
+  Result<Judge> bind_anew(const Registry& registry) const;
+
   Op op_;
   std::string property_;
   std::vector<std::unique_ptr<Unit>> units_;

@@ -272,8 +272,12 @@ class Triage::Group {
       found.cases = *sequence;
       found.verdict = judge_.judge_anew(found.cases, registry_).back();
       found.count = count + kept_[{found.verdict.cls, history}].count;
+      found.detail = judge_.judge_last_anew(*sequence, registry_).fails
+                         ? causes_.detail(history)
+                         : "the case fails only after the cases before it in the same batch: the unit remembers them "
+                           "for so long, or goes by the place in a batch";
       if (UnitWithoutRow::speaks_of(judge_))
-        found.detail = causes_.detail(history) + "; " + UnitWithoutRow(judge_, registry_).describe_sequence(*sequence);
+        found.detail += "; " + UnitWithoutRow(judge_, registry_).describe_sequence(*sequence);
       std::erase_if(kept_, [](const auto& kept) { return kept.first.second == unstable; });
       kept_[{found.verdict.cls, history}] = std::move(found);
       return;
