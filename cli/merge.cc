@@ -45,7 +45,7 @@ Merged merge_stores(const std::string& into_path, const std::vector<std::string>
   merged.more_buckets = merged.buckets - known.size();
   std::erase_if(merged.failing, [&](const Bucket& b) {
     if (fixed.count(b.id())) return !came_again(b);
-    return known.count(b.id()) || is_decided(b) || !is_grave(b);
+    return known.count(b.id()) || is_accepted(b) || !is_grave(b);
   });
   // A known fact excuses a bucket of accuracy. It does not excuse a broken claim, a divergence that nothing explains or
   // a bucket that was fixed: a person decides on each of these buckets, because a fact's name says too little.

@@ -48,7 +48,7 @@ std::string head_of_witness(const Bucket& b) {
 
 bool is_minimized(const Bucket& b) { return !b.witness.empty() && b.witness.find(not_minimized) == std::string::npos; }
 
-bool is_decided(const Bucket& b) { return b.status == BucketStatus::known || b.status == BucketStatus::expected; }
+bool is_accepted(const Bucket& b) { return b.status == BucketStatus::known || b.status == BucketStatus::expected; }
 
 bool came_again(const Bucket& b) { return b.status == BucketStatus::fixed && b.last_seen > b.status_set; }
 

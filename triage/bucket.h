@@ -69,7 +69,7 @@ std::string head_of_witness(const Bucket& bucket);
 bool is_minimized(const Bucket& bucket);
 
 /// Whether a person called the bucket known or expected: no command fails because of it.
-bool is_decided(const Bucket& bucket);
+bool is_accepted(const Bucket& bucket);
 
 /// Whether a person called the bucket fixed and it was seen after that.
 bool came_again(const Bucket& bucket);

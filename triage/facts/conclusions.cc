@@ -107,7 +107,7 @@ Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowle
     if (known && (is_known || !known->is_seen)) fact.reason = known->reason;
     fact.is_contradiction |= is_impossible || (known && !known->is_seen);
     const bool is_no_news = !fact.is_contradiction && (seen_before.count(fact.name) || is_implied(fact.name));
-    if (fact.is_decided || is_no_news || is_known) all.confirmed.push_back(std::move(fact));
+    if (fact.is_accepted || is_no_news || is_known) all.confirmed.push_back(std::move(fact));
     else (fact.is_contradiction ? all.contradictions : all.fresh).push_back(std::move(fact));
   }
   for (const auto& [name, expectation] : expected) {

@@ -190,14 +190,14 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
       Fact& fact = at->second;
       if (is_new) {
         fact.name = name;
-        fact.is_decided = true;
+        fact.is_accepted = true;
         fact.first_seen = bucket.first_seen;
         fact.best = fact.telling = bucket;
       }
       fact.first_seen = std::min(fact.first_seen, bucket.first_seen);
       fact.severity = std::min(fact.severity, bucket.severity);
       fact.is_contradiction |= is_claim_fact(name);
-      fact.is_decided &= is_decided(bucket);
+      fact.is_accepted &= is_accepted(bucket);
       fact.divergences += bucket.count;
       fact.units.insert(bucket.key.units.begin(), bucket.key.units.end());
       fact.ops.insert(bucket.key.op);

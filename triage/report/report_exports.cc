@@ -58,7 +58,7 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
     std::string broken, other;
     for (const Bucket* bucket : test.buckets) {
       const bool fails =
-          (bucket->severity == Severity::contract || contradicting.count(bucket->id())) && !is_decided(*bucket);
+          (bucket->severity == Severity::contract || contradicting.count(bucket->id())) && !is_accepted(*bucket);
       (fails ? broken : other) +=
           fmt::format("{} {} {} ({} divergences)\n{}\n{}\n", bucket->id(), name_of(bucket->severity), bucket->line(),
                       bucket->count, bucket->detail, fails ? bucket->witness : "");

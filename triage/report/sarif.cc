@@ -118,7 +118,7 @@ class SarifRun {
 std::string sarif_report(const ReportData& data, const Knowledge& knowledge, const std::string& version) {
   const Conclusions all = conclude(data.buckets, knowledge, {});
   SarifRun run;
-  for (const Fact& fact : all.contradictions) run.add(fact, fact.is_decided);
+  for (const Fact& fact : all.contradictions) run.add(fact, fact.is_accepted);
   for (const Fact& fact : all.fresh) run.add(fact, false);
   for (const Fact& fact : all.confirmed) run.add(fact, true);
   return run.text(data, version);
