@@ -4,11 +4,11 @@
 
 #include <map>
 
+#include "cli/command.h"
 #include "core/case_text.h"
 #include "core/json_text.h"
 #include "core/unit.h"
 #include "plan/request.h"
-#include "cli/command.h"
 
 namespace mmafuzz::cli {
 namespace {
