@@ -562,6 +562,12 @@ dot.per_case = True
             names = [found["name"] for found in json.loads(run.stdout)["facts"]["contradictions"]]
             self.assertEqual(names, [f"{fact}/{unit.replace(' ', '%20')}"])
 
+    def test_what_was_not_compared_is_not_said_to_be_equal(self):
+        for targets, said in ("dot_monotone", True), ("dot_m*", False):
+            run = campaign("--out", f"{self.out}{said}", *FEW, "--targets", targets, "--cases", "300", "--units", "exact")
+            self.assertIn("No case broke one.", " ".join(run.stdout.split()), run.stderr)
+            self.assertEqual("Of 1 op properties alone were checked, not whether units equal others." in " ".join(run.stdout.split()), said, run.stdout)
+
     def test_a_plugin_with_a_bad_end_of_its_vector_loop_is_not_green(self):
         source = CRASHES_ON_NAN.replace("if (a != a || b != b) *(volatile int*)0 = 1;", "").replace("(batch->a[i] & 0xff) == 0x55", "i >= (batch->n & ~7u)")
         plugin = pathlib.Path(self.folder.name, "end.so")
