@@ -138,7 +138,7 @@ void NumberTarget::relate(Field& field, size_t focus) {
 void NumberTarget::report(Divergence divergence, uint64_t count) {
   const std::string key = divergence.key.to_string();
   const bool stops = divergence.severity == Severity::contract && !options_.keep_going;
-  if (log_ && !stops && log_->add(divergence, count)) buckets_ = log_->buckets();
+  if (log_ && !stops && log_->add(divergence, count)) buckets_ = log_->key_count();
   if (!printed_.insert(key).second) return;
   if (!log_) ++buckets_;
   if (divergence.severity != Severity::contract) return;

@@ -16,7 +16,7 @@ struct Fact {
   std::string name;                        ///< triage/facts/fact_name.h
   Severity severity = Severity::semantic;  ///< the gravest of its buckets
   bool is_contradiction = false;           ///< a broken claim, or what nothing explains
-  bool is_accepted = false;                 ///< a person called every bucket known or expected
+  bool is_accepted = false;                ///< a person called every bucket known or expected
   uint64_t divergences = 0;                ///< sum of Bucket::count
   int64_t first_seen = 0;                  ///< of the earliest bucket, seconds since 1970, UTC
   std::set<std::string> units, ops;        ///< names of units and labels of ops of its buckets
