@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/case_text.h"
 #include "core/divergence_log.h"
 #include "core/parallel.h"
 #include "library/access.h"
