@@ -43,7 +43,6 @@ void write_block(CaseWriter& writer, const std::string& unit, const std::string&
       throw BadInput("results of another length than the cases");
     std::memcpy(outcomes.results.data(), results->data(), results->size());
   }
-  if (flags && !results) throw BadInput("flags without results");
   if (flags && flags->size() != batch.size()) throw BadInput("flags of another length than the cases");
   if (flags) outcomes.flags.assign(flags->c_str(), flags->c_str() + flags->size());
   const nb::gil_scoped_release unlocked;

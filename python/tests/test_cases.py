@@ -66,9 +66,3 @@ def test_cases_with_and_without_results_come_apart(tmp_path):
     assert [one.result is not None for one in blocks] == [False, True, True]
     assert [one.flags is not None for one in blocks] == [False, False, True]
     assert [int(one.lines[0]) for one in blocks] == [3, 4, 5]
-
-
-def test_flags_without_results_are_refused(tmp_path):
-    one = mmafuzz.Cases("convert from=fp32 to=fp16", (np.array([1], np.float32),), flags=np.zeros(1, np.uint8))
-    with pytest.raises(ValueError, match="flags without results"):
-        mmafuzz.write_cases(tmp_path / "x.cases", one)
