@@ -387,6 +387,8 @@ printf 'hello\n' >hello.txt
 status_of_serve() { "$MMAFUZZ" serve exact <hello.txt >out 2>err; [ $? -eq 2 ]; }
 expect "a request that is none ends a served unit" status_of_serve
 expect "at once, though more may come" [ "$( (printf 'hello\n'; sleep 20) | timeout 10 "$MMAFUZZ" serve exact 2>&1 | wc -l)" -eq 1 ]
+printf 'op scalar add format=fp32\nbatch 1 8\n\0\0\200?\0\0\200?' >hello.txt
+expect "the layout of a batch may be left out" [ "$("$MMAFUZZ" serve exact <hello.txt 2>/dev/null | grep -a -c '^results 1')" -eq 1 ]
 printf 'op\n' >hello.txt
 expect "an op without words is declined" [ "$("$MMAFUZZ" serve exact <hello.txt 2>/dev/null | cut -d ' ' -f 1)" = no ]
 printf 'op dot a=fp16 b=fp16 c=fp32 d=fp32 k=1\nbatch x y\n' >hello.txt

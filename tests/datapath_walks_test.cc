@@ -8,9 +8,11 @@
 #include <map>
 #include <set>
 
+#include "arithmetic/corner_encodings.h"
 #include "arithmetic/decode.h"
 #include "plan/default_fields.h"
 #include "plan/request.h"
+#include "search/draw_block.h"
 #include "search/guided_search.h"
 #include "search/random_generators.h"
 #include "search/structured_generator.h"
@@ -311,6 +313,15 @@ TEST(DatapathWalks, FocusUnitsOfTheSameHintsShareOneWalk) {
     for (size_t i = 0; i < batch.size(); i += 2) met[batch.inputs()[0].get(i, 0)] = true;
   }
   EXPECT_EQ(std::count(met.begin(), met.end(), false), 0);
+}
+
+/// The greatest magnitude of a block has each exponent of fp16, from its least subnormal number on: 2^-24 to 2^15.
+TEST(BlockSteps, ReachEveryExponent) {
+  const Op op = op_from_text("quantize from=fp16 to=e2m1 block=4 scale=e8m0 rule=even special=elements");
+  const BlockSteps steps(op);
+  std::set<int> exponents;
+  for (uint64_t n = 0; n < steps.count(); ++n) exponents.insert(leading_exponent(fp16_fields, steps.at(n, 0)));
+  EXPECT_EQ(exponents.size(), 40u);
 }
 
 }  // namespace

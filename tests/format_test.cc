@@ -5,9 +5,10 @@
 
 #include <cmath>
 
+#include "arithmetic/corner_encodings.h"
 #include "arithmetic/counter_rng.h"
-#include "core/property.h"
 #include "arithmetic/ieee_operations.h"
+#include "core/property.h"
 #include "tests/test_names.h"
 
 namespace mmafuzz {
@@ -183,6 +184,13 @@ TEST_P(EveryFormat, EveryEncodingUpTo16BitsRoundTripsThroughItsValue) {
       EXPECT_EQ(r.flags & ~flag::denormal_operand, 0) << std::hex << e;
     }
   }
+}
+
+TEST(CornerEncodings, ANumberThatIsMovedKeepsSignAndFraction) {
+  EXPECT_EQ(with_exponent(fp16_fields, 0x3e00, 3), 0x4a00u);  // 1.5
+  EXPECT_EQ(with_exponent(fp16_fields, 0x0003, 0), 0x3e00u);  // subnormal: 1.5 * 2^-23
+  EXPECT_EQ(with_exponent(fp16_fields, 0x8005, 1), 0xc100u);  // -1.25 * 2^-22
+  EXPECT_EQ(with_exponent(fp16_fields, 0x0001, 0), 0x3c00u);
 }
 
 }  // namespace

@@ -38,6 +38,10 @@ def explanations():
                       ["--op", "convert from=fp32 to=fp16", "--case", "0.1", "--units", "ieee"],
                       ["--op", "convert from=fp32 to=fp16", "--case", "0.5", "--units", "ieee"]):
         whole["cases"] += json.loads(output_of("explain", "--json", *arguments))["cases"]
+    whole["cases"] += json.loads(output_of("explain", "--json", "--op", "dot a=fp32 b=fp32 c=fp32 d=fp32 k=2",
+                                           "--case", "3e38 1 | 2 1 | -3e38", "--units", "ieee:serial"))["cases"]  # fmt: skip
+    if "ulps" in (infinite := whole["cases"][-1]["units"][0]):
+        sys.exit(f"explain --json: {infinite}")
     return whole
 
 

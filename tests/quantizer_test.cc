@@ -301,6 +301,12 @@ TEST(QuantizerProperties, HoldForTheUnitsThatClaimThem) {
       }
 }
 
+TEST(Quantizers, ClaimNothingByAnotherRule) {
+  const Op op = quantize_op(element_names[0], "special=nan_scale rule=even", 32);
+  EXPECT_FALSE(bind_or_fail("quantizer:even", op)->claims().empty());
+  EXPECT_TRUE(bind_or_fail("quantizer:floor", op)->claims().empty());
+}
+
 /// Ops of every combination of these words; by day every `stride`-th of them, no multiple of which is a word's period.
 template <class See>
 void each_op(size_t stride, See see) {

@@ -117,6 +117,19 @@ TEST(StatePairs, TheWalkMeetsAlmostAll) {
   }
 }
 
+TEST(StatePairs, ManyScalesAreOne) {
+  const Op op = op_from_text("dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=16 sa=ue4m3 sb=ue4m3 sblock=16");
+  const DatapathWalks walks(op, CornerHints{}, 1);
+  Batch batch(op, 1);
+  int ones = 0;
+  for (const DatapathWalks::Part& part : walks.parts())
+    for (uint64_t n = 0; part.name == "states" && n < 600; ++n) {
+      walks.make(part.first + n, batch, 0);
+      ones += batch.scale_a().get(0) == 0x38;
+    }
+  EXPECT_GT(ones, 20);
+}
+
 /// Two rows of different steps walk each for itself, and both are asked all cases.
 TEST(StatePairs, EveryUnitSeesTheWalksOfAll) {
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
@@ -155,6 +168,10 @@ TEST(StatePairs, RulesSayWhatMayNotBe) {
   EXPECT_TRUE(possible(volta, "c", 1, "result", 3));
   EXPECT_FALSE(possible(fma, "a[0]", 0, "rest", 5));
   EXPECT_TRUE(possible(fma, "a[0]", 2, "rest", 5));
+  // A subnormal c lies far below every product's last bit: it is less than half a unit.
+  const char* hopper = "hopper/mma.m16n8k16.f32.f16.f16.f32";
+  EXPECT_FALSE(possible(hopper, "c", 1, "cut[c]", 3));
+  EXPECT_TRUE(possible(hopper, "c", 1, "cut[c]", 2));
   EXPECT_TRUE(possible("power10/xvf32ger.k1.f32.f32.f32.f32", "c", 4, "result", 6));  // it does not read c
 }
 
