@@ -99,6 +99,7 @@ class Comparison {
                        SeenClasses& seen, const ReportDivergence& report) const;
 
   /// Of matrix products, whose units no search loop compares: checks on a batch each unit's claim to equal another one.
+  /// Claims of units that run everywhere are checked on one case in slow_share.
   void examine_products(const Batch& batch, SeenClasses& seen, const ReportDivergence& report) const;
 
   /// The properties of one unit, in the form of a search loop; `base` holds the unit's outcomes. On matrix products,
