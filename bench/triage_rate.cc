@@ -90,7 +90,7 @@ void add_bench_triage(Arguments& bench, int& status) {
                         [&](const Batch& batch, size_t i, const Verdict& v) {
                           file << divergence_record(make_divergence("equal", Severity::semantic, batch, i, v.cls,
                                                                     units[0], v.first, units[1], v.second))
-                               << "# end of record\n";
+                               << record_end;
                         });
     }
     const double before = memory_mb(), begin = wall_seconds();

@@ -98,7 +98,7 @@ class BatchWorker {
       for (size_t own = 0; chunk == 0 && own < comparison_.units().size(); ++own)  // a short search asks these, too
         if (own != unit && comparison_.units()[own]->role() == Role::plugin)
           check_properties(batch, own, round, report);
-      comparison_.examine_products(batch, seen_classes_, report);
+      if (target_.checks_claims(batch.op())) comparison_.examine_contracts(batch, chunk, seen_classes_, report);
     }
   }
 

@@ -67,6 +67,15 @@ std::vector<std::string> sorted_files(const std::string& folder, std::string_vie
   return files;
 }
 
+std::vector<std::string> new_files(const std::string& folder, std::set<std::string>& known) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (known.insert(entry->path().filename().string()).second) files.push_back(entry->path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 std::string content_of_file(const std::string& file, size_t offset) {
   std::ifstream in(file, std::ios::binary);
   in.seekg(static_cast<std::streamoff>(offset));
@@ -117,8 +126,7 @@ Batch SharedCorpus::read_new() {
     append_input(batch, bytes);
     if (writes_files_) write_input_file(folder_, bytes);
   });
-  for (const std::string& file : sorted_files(folder_))
-    if (names_.insert(fs::path(file).filename().string()).second) append_input(batch, content_of_file(file));
+  for (const std::string& file : new_files(folder_, names_)) append_input(batch, content_of_file(file));
   return batch;
 }
 

@@ -56,6 +56,9 @@ void write_input_file(const std::string& folder, const std::string& bytes);
 /// cannot be read.
 std::vector<std::string> sorted_files(const std::string& folder, std::string_view ending = "");
 
+/// Paths of the files of a folder whose names `known` lacks, sorted; adds the names to it.
+std::vector<std::string> new_files(const std::string& folder, std::set<std::string>& known);
+
 /// Calls `visit` with each whole input in the pack of a corpus folder from byte `offset` on, and moves `offset` behind
 /// them. `record_bytes`: of a packed input.
 void visit_packed_inputs(const std::string& folder, size_t record_bytes, size_t& offset,

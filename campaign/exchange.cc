@@ -86,8 +86,7 @@ std::vector<std::string> Exchange::gained(const ExchangedField& field, FieldStat
   };
   if (field.record_bytes) visit_packed_inputs(corpus, field.record_bytes, state.packed_bytes, add);
   if (!field.has_files && field.record_bytes) return inputs;
-  for (const std::string& file : sorted_files(corpus)) {
-    if (!state.listed.insert(fs::path(file).filename().string()).second) continue;
+  for (const std::string& file : new_files(corpus, state.listed)) {
     std::string input = content_of_file(file);
     if (!input.empty() && input.size() <= greatest_input) add(std::move(input));
   }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -54,7 +55,7 @@ class Exchange {
  private:
   struct FieldState {
     std::unordered_set<std::string> known;        ///< content_name() of inputs that need not be sent or added
-    std::unordered_set<std::string> listed;       ///< names of files in the shard's corpus that were read
+    std::set<std::string> listed;                 ///< names of files in the shard's corpus that were read
     size_t packed_bytes = 0;                      ///< bytes of the shard's packed inputs that were read
     std::map<std::string, size_t> bytes_of_file;  ///< by name of another shard's file: bytes that were read
   };

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "core/child_process.h"
 #include "core/text.h"
@@ -72,7 +71,7 @@ std::string refusal(const FuzzTarget& target, const std::vector<std::string>& un
     Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
     if (!unit) return "unit " + name + " declines '" + to_text(op) + "': " + unit.refusal().reason;
     const Role role = (*unit)->role();
-    if (target.compares_units() && is_of_this_machine(role) && (were_named || role != Role::plugin))
+    if (target.checks_claims(op) && is_of_this_machine(role) && (were_named || role != Role::plugin))
       checks_claim |= (*unit)->claim("equals_model") != nullptr;
     for (const Property* property : properties_of(target))
       has_property |= static_cast<bool>(BoundProperty::bind(*property, **unit, op, registry()));
@@ -251,13 +250,10 @@ std::vector<EngineAssignments> assignments_of_engines(const std::vector<Assignme
       continue;
     }
     EngineAssignments assignments;
-    const FuzzTarget* target = nullptr;  // of the field before
-    std::string binary;
     for (Assignment assignment : fields) {
       assignment.engine = engine;
-      if (engine != Engine::batch && assignment.target != std::exchange(target, assignment.target))
-        binary = find_build(request.engine_folders, target->name, engine);
-      assignment.binary = binary;
+      if (engine != Engine::batch)
+        assignment.binary = find_build(request.engine_folders, assignment.target->name, engine);
       assignment.cases = request.cases;
       if (engine == Engine::batch ? assignment.op.has_value() : !assignment.binary.empty())
         assignments.push_back(std::move(assignment));

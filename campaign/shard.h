@@ -36,8 +36,8 @@ std::string plan_words(const Plan& plan);
 std::vector<std::string> shard_folders(const std::string& out);
 
 /// Writes down in folder `out` what all shards must agree on, or compares it with what the first shard wrote: version,
-/// settings and plan. Sets uuid and start of the campaign to those of the first
-/// shard. Throws BadInput where the first was started with something else.
+/// settings and plan. Sets uuid and start of the campaign to those of the first shard. Throws BadInput where the first
+/// was started with something else.
 void agree(CampaignSettings& settings, const std::string& out);
 
 /// The right to a shard's folder, without a lock that would have to be held across hosts: a file with a counter that

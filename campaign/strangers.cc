@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "plan/registry.h"
 #include "triage/facts/facts.h"
-#include "triage/judge.h"
+#include "core/registry.h"
 
 namespace mmafuzz {
 

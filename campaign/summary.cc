@@ -153,8 +153,7 @@ std::string what_green_means(const Plan& plan, const CampaignProgress& progress,
     const AssignmentProgress* share = progress.find(assignment.name());
     if (!assignment.op || !share || !share->has_run()) continue;
     ops.insert(to_text(*assignment.op));
-    if (assignment.target->compares_units() || assignment.op->kind == OpKind::gemm)
-      with_claims.insert(to_text(*assignment.op));
+    if (assignment.target->checks_claims(*assignment.op)) with_claims.insert(to_text(*assignment.op));
     for (const std::string& unit : units_of(units, *assignment.op)) compared.insert(unit);
   }
   const bool has_device = std::any_of(compared.begin(), compared.end(),

@@ -21,6 +21,7 @@
 #include "campaign/state.h"
 #include "campaign/summary.h"
 #include "core/case_text.h"
+#include "core/divergence_log.h"
 #include "core/contradiction.h"
 #include "core/parallel.h"
 #include "core/program.h"
@@ -53,7 +54,7 @@ bool is_segment(const std::string& path) {
   if (!std::getline(file, line) || line + "\n" != case_text_start) return false;
   bool has_more = false;
   for (; std::getline(file, line); has_more = true)
-    if (line == "# end of record") return true;
+    if (line + "\n" == record_end) return true;
   return !has_more;
 }
 

@@ -39,17 +39,19 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
     if (options.files.size() > 1)
       throw BadInput("one .npz file holds all arrays: a, b, c and, where there are results, d");
     std::map<std::string, NpyArray> members = parse_npz(file, content_of(file));
-    for (const char* name : {"a", "b", "c", "sa", "sb", "source", "operands", "codes", "scale", "tensor", "d"}) {
+    const std::vector<std::string> names = {"a",        "b",     "c",     "sa",     "sb", "source",
+                                            "operands", "codes", "scale", "tensor", "d"};
+    for (const std::string& name : names) {
       const auto member = members.find(name);
-      const bool is_c_of_results = std::string_view(name) == "c" && members.contains("d");
+      const bool is_c_of_results = name == "c" && members.contains("d");
       if (member == members.end() && is_c_of_results && arrays.size() == 2) arrays.push_back({"c", {}});
       if (member == members.end()) continue;
       arrays.push_back({file + ", array " + name, std::move(member->second)});
       members.erase(member);
     }
     if (!members.empty())
-      throw BadInput(file + " has an array '" + members.begin()->first +
-                     "'; known are a, b, c, sa, sb, source, operands, codes, scale, tensor and d");
+      throw BadInput(file + " has an array '" + members.begin()->first + "'; known are " +
+                     joined(std::vector<std::string>(names.begin(), names.end() - 1), ", ") + " and " + names.back());
     if (!options.results.empty()) throw BadInput("--results goes with .npy files; an .npz file names its results d");
   }
   if (!options.results.empty()) {

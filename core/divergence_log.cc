@@ -15,7 +15,6 @@
 namespace mmafuzz {
 namespace {
 
-constexpr std::string_view end_line = "# end of record\n";
 constexpr std::string_view severity_word = "# severity ";
 constexpr int max_records = 256;         ///< of one key in one segment
 constexpr int records_with_before = 16;  ///< how many of them have the earlier cases
@@ -26,7 +25,7 @@ std::string opening_line(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   if (text.empty()) return case_text_start;
-  return text.ends_with(end_line) || text == case_text_start ? "" : "\n# cut off\n";
+  return text.ends_with(record_end) || text == case_text_start ? "" : "\n# cut off\n";
 }
 
 /// The record in the text between two end lines; nullopt where there is no complete one.
@@ -91,7 +90,7 @@ bool DivergenceLog::add(const Divergence& divergence, uint64_t count) {
   if (written.records >= max_records) return is_new;
   ++written.records;
   if (written.records <= records_with_before) record = divergence_record(divergence, /*before=*/true);
-  record += end_line;
+  record += record_end;
   if (write(file_, record.data(), record.size()) != static_cast<ssize_t>(record.size()))
     throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno));
   return is_new;
@@ -120,9 +119,9 @@ size_t read_segment(const std::string& path, size_t offset, const std::function<
     text.resize(old_size + static_cast<size_t>(file.gcount()));
     more = file.gcount() == static_cast<std::streamsize>(piece);
     size_t at = done == 0 && text.starts_with(case_text_start) ? std::string_view(case_text_start).size() : 0;
-    for (size_t end = text.find(end_line, at); end != std::string::npos; end = text.find(end_line, at)) {
+    for (size_t end = text.find(record_end, at); end != std::string::npos; end = text.find(record_end, at)) {
       const std::string_view body = std::string_view(text).substr(at, end - at);
-      at = end + end_line.size();
+      at = end + record_end.size();
       if (std::optional<LoggedDivergence> whole = parse_record(body)) record(std::move(*whole));
     }
     text.erase(0, at);

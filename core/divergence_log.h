@@ -18,6 +18,8 @@ namespace mmafuzz {
 std::string divergence_record(const Divergence& divergence, bool before = false);
 /// The beginning of each comment with an earlier case.
 inline constexpr std::string_view before_word = "# before ";
+/// The last line of a record.
+inline constexpr std::string_view record_end = "# end of record\n";
 
 /// Writes the segment of one worker. Of the divergences with one BucketKey it keeps a sample over the whole time
 /// (core/thinning.h), at most 256, because triage may find different causes in them. A record that an earlier writer

@@ -95,4 +95,9 @@ std::vector<std::string> Registry::nearest(const std::string& name, size_t count
   return names;
 }
 
+std::unique_ptr<Unit> bound_or_null(const Registry& registry, const std::string& name, const Op& op) {
+  Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
+  return unit ? std::move(*unit) : nullptr;
+}
+
 }  // namespace mmafuzz

@@ -55,4 +55,7 @@ class Registry {
   NoAlias no_alias_ = [](const std::string&, const Op&) { return std::nullopt; };
 };
 
+/// The unit of that name bound to an op; nullptr where that is refused.
+std::unique_ptr<Unit> bound_or_null(const Registry& registry, const std::string& name, const Op& op);
+
 }  // namespace mmafuzz

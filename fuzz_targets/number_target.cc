@@ -131,8 +131,9 @@ void NumberTarget::relate(Field& field, size_t focus) {
         const int outcome = broken ? 2 : compared ? 1 : 0;  // broken, holds, left out
         report_bin(bins::Property::at(number_of(property), outcome), slot_of(focus));
       });
-  field.comparison.examine_products(field.batch, field.seen,
-                                    [&](Divergence d, uint64_t count) { report(std::move(d), count); });
+  if (row_.checks_claims(field.comparison.op()))
+    field.comparison.examine_contracts(field.batch, field.turn.value_or(0), field.seen,
+                                       [&](Divergence d, uint64_t count) { report(std::move(d), count); });
 }
 
 void NumberTarget::report(Divergence divergence, uint64_t count) {

@@ -77,9 +77,9 @@ class Evidence {
   std::optional<size_t> first_mismatch(const DotModel& model) const;
   bool fits(const DotModel& model) const { return mismatches(model, 1) == 0; }
 
-  /// The products that mismatches() and fits() have evaluated so far, and for each case as many more as what it costs
-  /// besides is worth: 8. Searches are limited by
-  /// this number and not by time, so that the seed determines their results.
+  /// The products that mismatches() and fits() have evaluated so far, and 8 more for each case, about what a case costs
+  /// besides its products. Searches are limited by this number and not by time, so that the seed determines their
+  /// results.
   uint64_t work() const { return work_; }
 
   struct TwoAnswers {

@@ -26,6 +26,8 @@ struct FuzzTarget {
   /// Whether its inputs are cases of known ops.
   bool has_ops() const { return looks_at != LooksAt::own; }
   bool compares_units() const { return looks_at == LooksAt::units; }
+  /// Whether units of an op are held to the units that they claim to equal.
+  bool checks_claims(const Op& op) const { return compares_units() || op.kind == OpKind::gemm; }
 };
 
 const std::vector<FuzzTarget>& fuzz_targets();

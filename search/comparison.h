@@ -98,9 +98,9 @@ class Comparison {
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round,
                        SeenClasses& seen, const ReportDivergence& report) const;
 
-  /// Of matrix products, whose units no search loop compares: checks on a batch each unit's claim to equal another one.
-  /// Claims of units that run everywhere are checked on one case in slow_share.
-  void examine_products(const Batch& batch, SeenClasses& seen, const ReportDivergence& report) const;
+  /// Checks each unit's claim to equal another one, where the units are not compared in the form of a search loop. Of
+  /// units that run everywhere only one case in slow_share is checked.
+  void examine_contracts(const Batch& batch, uint64_t round, SeenClasses& seen, const ReportDivergence& report) const;
 
   /// The properties of one unit, in the form of a search loop; `base` holds the unit's outcomes. On matrix products,
   /// which take long, the properties that cost a run of the unit take turns over the cases, so that each case is run

@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "oracles/models/model_rows.h"
 #include "survey/survey.h"
-#include "triage/judge.h"
+#include "core/registry.h"
 
 namespace mmafuzz::survey {
 namespace {

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/fnv1a.h"
+#include "core/case_text.h"
 #include "core/text.h"
 
 namespace mmafuzz {
@@ -43,7 +44,7 @@ std::string reproduction_command(const Bucket& bucket, const std::string& progra
 }
 
 std::string head_of_witness(const Bucket& b) {
-  return "mmafuzz-cases 1\n# " + b.line() + "\n# " + b.detail + "\n# severity " + name_of(b.severity) + "\n";
+  return case_text_start + ("# " + b.line()) + "\n# " + b.detail + "\n# severity " + name_of(b.severity) + "\n";
 }
 
 bool is_minimized(const Bucket& b) { return !b.witness.empty() && b.witness.find(not_minimized) == std::string::npos; }

@@ -94,9 +94,4 @@ std::vector<Batch> Judge::changed_cases(const Batch& cases) const {
   return changed_cases;
 }
 
-std::unique_ptr<Unit> bound_or_null(const Registry& registry, const std::string& name, const Op& op) {
-  Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
-  return unit ? std::move(*unit) : nullptr;
-}
-
 }  // namespace mmafuzz

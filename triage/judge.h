@@ -50,7 +50,4 @@ class Judge {
   std::unique_ptr<BoundProperty> bound_;  ///< the property of one unit; nullptr for a comparison
 };
 
-/// The unit of that name bound to an op; nullptr where that is refused.
-std::unique_ptr<Unit> bound_or_null(const Registry& registry, const std::string& name, const Op& op);
-
 }  // namespace mmafuzz

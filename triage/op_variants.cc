@@ -7,7 +7,7 @@
 #include "core/unit_name.h"
 #include "oracles/quantizers/fp32_recipes.h"
 #include "search/structured_generator.h"
-#include "triage/judge.h"
+#include "core/registry.h"
 
 namespace mmafuzz {
 namespace {

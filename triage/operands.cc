@@ -77,8 +77,7 @@ void Operands::store(Batch& batch, size_t index) const {
 }
 
 Batch Operands::as_batch() const {
-  Batch batch(*op_);
-  batch.resize(1);
+  Batch batch(*op_, 1);
   store(batch, 0);
   return batch;
 }

@@ -111,8 +111,8 @@ MMAFUZZ_HD constexpr SharedOperand shared_operand(const TileShape& s, bool is_a,
 /// The row, and the number along k of the group of neighbours (as `column`), that field i (4 bits) of a lane's metadata
 /// describes. 16- and 32-bit types have row g in fields 0 to 3 and row g + 8 in fields 4 to 7, 8-bit types one row.
 /// Source: PTX ISA, "Matrix fragments for multiply-accumulate operation with sparse matrix A"; CUTLASS,
-/// cute/atom/mma_traits_sm120_sparse.hpp, ELayout. An operand of mma.sp, the selector, says which lanes of
-/// four provide metadata. It is 0 here; the other lanes hold copies.
+/// cute/atom/mma_traits_sm120_sparse.hpp, ELayout. An operand of mma.sp, the selector, says which of four
+/// lanes provide metadata. It is 0 here; the other lanes hold copies.
 MMAFUZZ_HD constexpr Place metadata_place(const TileShape& s, int lane, int i) {
   const int row = lane / 32 * 16 + lane % 32 / 4, groups = s.b_length() / s.neighbours;
   if (s.operand_bits == 8) return {row + lane % 2 * 8, (lane / 2 % 2 * 8 + i) % groups};

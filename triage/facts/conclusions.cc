@@ -3,7 +3,7 @@
 #include "core/text.h"
 #include "oracles/models/parameters.h"
 #include "triage/facts/fact_name.h"
-#include "triage/judge.h"
+#include "core/registry.h"
 #include "triage/replacements.h"
 
 namespace mmafuzz {
