@@ -1,11 +1,14 @@
 #include "campaign/pair_search.h"
 
 #include "campaign/deepen.h"
+#include "core/case_text.h"
+#include "core/row_of_unit.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "search/comparison.h"
 #include "search/structured_generator.h"
 #include "triage/triage.h"
+#include "triage/unexplained/unit_without_row.h"
 
 namespace mmafuzz {
 namespace {
@@ -26,6 +29,18 @@ void count_differences(const PairSearch& search, const Unit& x, const Unit& y, P
   for (const uint64_t count : tally.count) answer.differing += count;
 }
 
+/// What holds for all cases around the witness on which a unit without a model differs from a model or reference; ""
+/// where the two are no such pair, or agree.
+std::string description_of_stranger(const Op& op, const Unit& x, const Unit& y, const std::vector<Fact>& facts) {
+  const auto is_known = [](const Unit& unit) { return unit.model() || is_reference(unit); };
+  CaseBlock block;
+  if (facts.empty() || is_known(x) == is_known(y) || !CaseReader("witness", facts[0].best.witness).next(block, 1))
+    return "";
+  const Judge judge = is_known(x) ? Judge::bound("equal", {y.name(), x.name()}, op, registry())
+                                  : Judge::bound("equal", {x.name(), y.name()}, op, registry());
+  return UnitWithoutRow::can_describe(judge) ? UnitWithoutRow(judge, registry()).describe(block.batch) : "";
+}
+
 }  // namespace
 
 PairAnswer search_pair(const PairSearch& search) {
@@ -37,6 +52,7 @@ PairAnswer search_pair(const PairSearch& search) {
   find_differences(triage, search.op, answer.units, search.cases, search.seed);
   const std::vector<Bucket> buckets = triage.finish();
   answer.facts = facts_of(buckets);
+  answer.of_stranger = description_of_stranger(search.op, *x, *y, answer.facts);
   const auto expected = expected_facts(registry(), {{search.op, answer.units}});
   for (const auto& [name, expectation] : expected)
     if (expectation.is_hidden) answer.hidden.push_back(name);

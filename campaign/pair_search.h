@@ -23,6 +23,7 @@ struct PairAnswer {
   uint64_t compared = 0, differing = 0;  ///< unguided structured cases: both answered, and of them the answers differ
   AnswerCounts answers;                  ///< of both units to these cases
   std::vector<Fact> facts;
+  std::string of_stranger;  ///< where and how the one that is neither model nor reference differs from the other
   std::vector<std::string> unseen;  ///< names of facts that the rows imply and no case showed
   std::vector<std::string> hidden;  ///< names of facts that the rows imply and no operands of the op can show
 };

@@ -74,6 +74,8 @@ void print(const Op& op, const PairAnswer& answer, size_t width) {
   else fmt::print("  They differ on {} of {} structured cases:\n", answer.differing, answer.compared);
   for (const Fact& fact : answer.facts)
     fmt::print("\n  {}\n{}{}", fact.name, wrapped(sentence(fact), width, 4), witness_text(fact, answer.units));
+  if (!answer.of_stranger.empty())
+    fmt::print("\n{}", wrapped("All cases near the first witness: " + answer.of_stranger, width, 2));
   const auto say = [&](const std::vector<std::string>& names, const char* what) {
     if (!names.empty())
       fmt::print("\n{}",
@@ -89,6 +91,7 @@ nlohmann::json answer_json(const Op& op, const PairAnswer& answer) {
           {"compared", answer.compared},
           {"differing", answer.differing},
           {"facts", json_list(answer.facts, fact_json)},
+          {"of_stranger", answer.of_stranger},
           {"hidden", answer.hidden},
           {"unseen", answer.unseen}};
 }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "arithmetic/evaluate_dot.h"
+#include "arithmetic/ieee_operations.h"
 #include "core/case_text.h"
 #include "core/function_unit.h"
 #include "core/recording_trace.h"
@@ -138,7 +139,33 @@ uint64_t a_pair_saturates(const DotOperands& in) {
   return static_cast<uint32_t>(sum);
 }
 
+// Conversions from fp32 to fp16, and products of fp16. Each gets its operands and what is right.
+constexpr char conversion[] = "op convert from=fp32 to=fp16", product[] = "op scalar mul format=fp16";
+using Changed = uint64_t (*)(const uint64_t* operands, const Rounded& right);
+
+/// The last bit of the result turns where the source has one exponent.
+uint64_t one_exponent_is_wrong(const uint64_t* x, const Rounded& right) {
+  return right.encoding ^ ((x[0] >> 23 & 0xff) == 0x78);
+}
+/// Only subnormal results are rounded toward zero.
+uint64_t subnormals_are_cut(const uint64_t*, const Rounded& right) {
+  return right.encoding - (right.rounded_away && (right.encoding & 0x7fff) <= 0x400 ? 1 : 0);
+}
+uint64_t ties_round_away(const uint64_t*, const Rounded& right) {
+  const bool is_number = (right.encoding & 0x7fff) < 0x7c00;
+  return right.encoding + (is_number && right.guard && !right.sticky && !right.rounded_away ? 1 : 0);
+}
+/// The fraction 0x2a5 of a times one from 0x301 on turns the last bit of a number.
+uint64_t fractions_of_factors_meet(const uint64_t* x, const Rounded& right) {
+  const bool meets = (x[0] & 0x3ff) == 0x2a5 && (x[1] & 0x3ff) > 0x300 && (right.encoding & 0x7fff) < 0x7c00;
+  return right.encoding ^ (meets ? 1 : 0);
+}
+uint64_t no_zero_is_negative(const uint64_t*, const Rounded& right) {
+  return right.encoding == 0x8000 ? 0 : right.encoding;
+}
+
 std::string claim_on(const Op& op) {
+  if (op.kind != OpKind::dot) return "exact";
   return op.a.fields().integer ? "integer" : std::string("model:") + (op.has_scales() ? nvfp4 : claimed);
 }
 
@@ -163,18 +190,32 @@ class FlawedUnits final : public Family {
         {"own:integers", a_pair_saturates},
         {"own:scales", a_scale_is_the_neighbours},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
+    static const std::map<std::string, Changed> changed = {{"own:exponent", one_exponent_is_wrong},
+                                                           {"own:subnormals", subnormals_are_cut},
+                                                           {"own:ties", ties_round_away},
+                                                           {"own:factors", fractions_of_factors_meet},
+                                                           {"own:zeros", no_zero_is_negative}};
+    if (op.kind != OpKind::dot) {
+      const auto evaluate = [change = changed.at(name), multiplies = op.kind == OpKind::scalar](const uint64_t* x) {
+        const FormatFields fp16 = format("fp16").fields();
+        Rounded right = multiplies ? ieee_multiply(fp16, decode(fp16, x[0]), decode(fp16, x[1]), {})
+                                   : convert_number(fp16, decode(format("fp32").fields(), x[0]), {});
+        right.encoding = change(x, right);
+        return right;
+      };
+      return named(make_scalar_unit<false>(evaluate), name, {{"equals_model", claim_on(op)}});
+    }
     return named(make_dot_unit(flaws.at(name)), name, {{"equals_model", claim_on(op)}});
   }
 };
 
-std::string said_of(const std::string& unit, const std::string& a, const std::string& b, const std::string& c,
-                    const std::string& op = "a=fp16 b=fp16 c=fp32 d=fp32 k=16") {
+std::string said_of_case(const std::string& unit, const std::string& op, const std::string& line) {
   static const Registry registry = [] {
     Registry all = oracle_registry();
     all.add(std::make_unique<FlawedUnits>());
     return all;
   }();
-  const std::string text = "mmafuzz-cases 1\nop dot " + op + "\n" + a + " | " + b + " | " + c + "\n";
+  const std::string text = "mmafuzz-cases 1\n" + op + "\n" + line + "\n";
   CaseReader reader("here", text);
   CaseBlock block;
   EXPECT_TRUE(reader.next(block, 1));
@@ -182,6 +223,11 @@ std::string said_of(const std::string& unit, const std::string& a, const std::st
   const Result<Judge> judge = Judge::bind("equals_model", {unit, claim_on(of_case)}, of_case, registry);
   EXPECT_TRUE(judge->judge(block.batch)[0].fails);
   return UnitWithoutRow(*judge, registry).describe(block.batch);
+}
+
+std::string said_of(const std::string& unit, const std::string& a, const std::string& b, const std::string& c,
+                    const std::string& op = "a=fp16 b=fp16 c=fp32 d=fp32 k=16") {
+  return said_of_case(unit, "op dot " + op, a + " | " + b + " | " + c);
 }
 
 const std::string zeros_12 = " 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000";
@@ -275,6 +321,35 @@ TEST(UnitWithoutRow, NamesAScaleThatIsReadFromItsNeighbour) {
                       "a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16"),
               AllOf(HasSubstr("as if scale 1 of a were read from scale 0 of a"), HasSubstr("the scale of a 0 is"),
                     HasSubstr("the scale of a 1 is")));
+}
+
+TEST(UnitWithoutRow, NamesTheExponentOfASource) {
+  EXPECT_THAT(said_of_case("own:exponent", conversion, "3c002000"),
+              AllOf(HasSubstr("where the exponent field of the source is 0x78; as if the result were wrong in bit 0"),
+                    HasSubstr("and 0 of 4096 that agree")));
+}
+
+TEST(UnitWithoutRow, NamesTheRoundingOfSubnormalsAlone) {
+  EXPECT_THAT(said_of_case("own:subnormals", conversion, "33000001"),
+              AllOf(HasSubstr("the result is "), HasSubstr("subnormal"),
+                    HasSubstr("what rounding drops of the exact result is half or one above half or more than half"),
+                    HasSubstr("it had round=toward_zero (another rounding mode)")));
+}
+
+TEST(UnitWithoutRow, NamesARoundingModeThatFits) {
+  EXPECT_THAT(said_of_case("own:ties", conversion, "3f801000"),
+              HasSubstr("rounding (another rounding mode): round=nearest_even is claimed, round=nearest_away fits"));
+}
+
+TEST(UnitWithoutRow, NamesTheFractionsOfTwoFactors) {
+  EXPECT_THAT(said_of_case("own:factors", product, "3ea5 3f01"),
+              AllOf(HasSubstr("the fraction of a is 0x2a5"), HasSubstr("the fraction of b is 11 (the first of 10 bits"),
+                    HasSubstr("as if the result were wrong in bit 0")));
+}
+
+TEST(UnitWithoutRow, NamesTheSignOfAZero) {
+  EXPECT_THAT(said_of_case("own:zeros", product, "8000 3c00"),
+              AllOf(HasSubstr("it differs where the result is -0"), HasSubstr("the result were of the other sign")));
 }
 
 TEST(UnitWithoutRow, TheLeastIntegerIsAnAddend) {

@@ -12,6 +12,7 @@
 #include "triage/product_causes.h"
 #include "triage/replacements.h"
 #include "triage/subsets.h"
+#include "triage/unexplained/unit_without_row.h"
 
 namespace mmafuzz {
 namespace {
@@ -257,7 +258,8 @@ class ChangedOp final : public CauseMethod {
 
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
-    if (judge_.units().size() != 2) return causes;
+    // A flaw may look like another change in each case: what holds for all of them is said instead.
+    if (judge_.units().size() != 2 || UnitWithoutRow::speaks_of(judge_)) return causes;
     Outcomes outcomes[2];
     for (size_t side = 0; side < 2; ++side) judge_.units()[side]->run(cases, outcomes[side]);
     for (size_t i = 0; i < cases.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/property.h"
+#include "core/text.h"
 #include "core/unit_name.h"
 #include "oracles/quantizers/fp32_recipes.h"
 #include "search/structured_generator.h"
@@ -26,14 +27,6 @@ constexpr NamedMeaning meanings[] = {
     {"double_rounding", "rounded to a wider format first"},
     {"contraction", "product and sum are rounded separately"}};
 
-/// Case `index` as the only case of another op with the same fields.
-Batch as_case_of(const Op& op, const Batch& cases, size_t index) {
-  Batch one(op, 1);
-  for (size_t f = 0; f < one.inputs().size(); ++f)
-    for (int i = 0; i < one.inputs()[f].count(); ++i) one.inputs()[f].set(0, i, cases.inputs()[f].get(index, i));
-  return one;
-}
-
 /// Result and flags of one case; flags are -1 where the unit reports none.
 struct Answer {
   Column results;  ///< all elements of the one case
@@ -55,8 +48,6 @@ bool same(const Batch& cases, size_t index, const Answer& x, const Answer& y) {
   return same_flags && first_difference(cases.part(index), x.results, y.results, 0) < 0;
 }
 
-Answer run_one(const Unit& unit, const Batch& one) { return answer_of(unit.outcomes_of(one), 0); }
-
 // The beginnings of names, before the name of a rule, a format, a rounding mode or a recipe.
 constexpr std::string_view scale_as = "scale_as_", scale_through = "scale_through_", elements_round = "elements_round_",
                            scale_steps = "scale_by_", code_steps = "codes_by_";
@@ -71,15 +62,19 @@ struct OpVariants::Variant {
   std::unique_ptr<Unit> then_unit = nullptr;  ///< of `then`; nullptr where there is one operation only
   size_t changes = 1;                         ///< number of names in `name`
 
-  Answer run(const Batch& cases, size_t index) const {
-    const Answer middle = run_one(*unit, as_case_of(op, cases, index));
+  Outcomes run(const Batch& cases) const {
+    Batch first(op, cases.size());
+    first.inputs() = cases.inputs();
+    const Outcomes middle = unit->outcomes_of(first);
     if (!then_unit) return middle;
-    Batch second(then, 1);
-    second.inputs()[0].set(0, 0, middle.result());
+    Batch second(then, cases.size());
     const bool is_sum = second.inputs()[0].count() == 2;  // of a product and the third operand of a multiply-add
-    if (is_sum) second.inputs()[0].set(0, 1, cases.inputs()[0].get(index, 2));
-    Answer last = run_one(*then_unit, second);
-    if (last.flags >= 0 && middle.flags >= 0) last.flags |= middle.flags;
+    for (size_t i = 0; i < cases.size(); ++i) {
+      second.inputs()[0].set(i, 0, middle.results.get(i));
+      if (is_sum) second.inputs()[0].set(i, 1, cases.inputs()[0].get(i, 2));
+    }
+    Outcomes last = then_unit->outcomes_of(second);
+    for (size_t i = 0; i < std::min(last.flags.size(), middle.flags.size()); ++i) last.flags[i] |= middle.flags[i];
     return last;
   }
 };
@@ -223,14 +218,14 @@ OpVariants::~OpVariants() = default;
 std::string OpVariants::name(const Batch& cases, size_t index, const Outcomes& first, const Outcomes& second) const {
   if (!op_unit_) return "";
   const Answer answers[2] = {answer_of(first, index), answer_of(second, index)};
-  const Answer of_op = run_one(*op_unit_, cases.part(index));
+  const Answer of_op = answer_of(op_unit_->outcomes_of(cases.part(index)), 0);
   const bool first_is_right = same(cases, index, answers[0], of_op);
   if (!first_is_right && !same(cases, index, answers[1], of_op)) return "";
   const Answer& deviating = answers[first_is_right ? 1 : 0];
   const auto is_nan = [&](uint64_t x) { return decode(op_.d.fields(), x).cls == NumberClass::nan; };
   if (is_nan(deviating.result()) && is_nan(of_op.result())) return "special_values";
   for (const Variant& variant : variants_)
-    if (same(cases, index, variant.run(cases, index), deviating)) return variant.name;
+    if (same(cases, index, answer_of(variant.run(cases.part(index)), 0), deviating)) return variant.name;
   return is_nan(deviating.result()) || is_nan(of_op.result()) ? "special_values" : "";
 }
 
@@ -261,17 +256,42 @@ std::string OpVariants::name_of_blocks(const Batch& cases, size_t index, const O
                                        const std::vector<std::unique_ptr<Unit>>& units) {
   if (!op_unit_) return "";
   std::string names;
-  const Answer of_op = run_one(*op_unit_, cases.part(index));
+  const Answer of_op = answer_of(op_unit_->outcomes_of(cases.part(index)), 0);
   for (size_t side = 0; side < 2; ++side) {
     const Answer answer = answer_of(outcomes[side], index);
     if (same(cases, index, of_op, answer)) continue;
     const std::vector<size_t>& order = order_for(*units[side]);
-    const auto fits = [&](size_t i) { return same(cases, index, variants_[i].run(cases, index), answer); };
+    const auto fits = [&](size_t i) {
+      return same(cases, index, answer_of(variants_[i].run(cases.part(index)), 0), answer);
+    };
     const auto found = std::find_if(order.begin(), order.end(), fits);
     if (found == order.end()) return "";
     names += (names.empty() ? "" : ",") + variants_[*found].name;
   }
   return names;
+}
+
+std::vector<OpChange> OpVariants::changes() const {
+  const auto words_beside = [](const Op& op, const Op& other) {  // words of the one that the other does not have
+    std::vector<std::string> words = words_of(op_words(op)), of_other = words_of(op_words(other));
+    std::erase_if(words, [&](const std::string& word) {
+      return std::find(of_other.begin(), of_other.end(), word) != of_other.end();
+    });
+    return joined(words, " ");
+  };
+  std::vector<OpChange> all;
+  for (const Variant& variant : variants_) {
+    std::string from = "one rounding",
+                to = op_.kind == OpKind::convert ? "one to " + variant.op.d.name() + " first" : "two roundings";
+    if (!variant.then_unit) {
+      from = words_beside(op_, variant.op);
+      to = words_beside(variant.op, op_);
+      if (from.empty()) from = "no " + to;
+      if (to.empty()) to = "no " + from;
+    }
+    all.push_back({variant.name, from, to, [&variant](const Batch& cases) { return variant.run(cases); }});
+  }
+  return all;
 }
 
 std::string OpVariants::meaning(const std::string& name) {

@@ -2,6 +2,7 @@
 // treatment of subnormals, saturation, ... Each way is a variant: the op with one or two changes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +11,12 @@
 #include "core/registry.h"
 
 namespace mmafuzz {
+
+/// A variant as data: its name, what the op has and the variant has instead, and its results.
+struct OpChange {
+  std::string name, from, to;  ///< "rounding", "round=nearest_even", "round=up"; "subnormals", "no ftz=1", "ftz=1"
+  std::function<Outcomes(const Batch&)> run;
+};
 
 class OpVariants {
  public:
@@ -24,6 +31,9 @@ class OpVariants {
   /// of them. Several changes may fit one block: the change that agrees with the unit on most drawn blocks is named.
   std::string name_of_blocks(const Batch& cases, size_t index, const Outcomes (&outcomes)[2],
                              const std::vector<std::unique_ptr<Unit>>& units);
+
+  /// All variants, smallest first. This object must outlive them.
+  std::vector<OpChange> changes() const;
 
   /// What a name means, for people; empty for other words.
   static std::string meaning(const std::string& name);

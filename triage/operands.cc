@@ -112,6 +112,7 @@ void clear_addend(Operands& c, int addend) {
 }
 
 std::string operand_name(const Op& op, size_t at) {
+  if (op.kind != OpKind::dot) return op.kind == OpKind::convert ? "the source" : std::string(1, "abc"[at]);
   const size_t k = static_cast<size_t>(op.k), scales = static_cast<size_t>(op.scales());
   if (at < 2 * k) return (at < k ? "a" : "b") + std::to_string(at % k);
   if (at == 2 * k) return "c";
@@ -120,6 +121,7 @@ std::string operand_name(const Op& op, size_t at) {
 }
 
 std::string addend_name(const Op& op, int addend) {
+  if (op.kind != OpKind::dot) return operand_name(op, static_cast<size_t>(addend));
   const std::string number = std::to_string(addend);
   return addend == op.k ? "c" : "a" + number + "*b" + number;
 }

@@ -4,7 +4,9 @@
 #include <bit>
 
 #include "arithmetic/bins.h"
+#include "arithmetic/corner_encodings.h"
 #include "arithmetic/evaluate_dot.h"
+#include "search/coverage.h"
 #include "triage/operands.h"
 
 namespace mmafuzz {
@@ -53,7 +55,14 @@ int64_t integer_value(const FormatFields& f, uint64_t encoding) {
 CaseNumbers::CaseNumbers(const DotModel* model, const Batch& cases, size_t index, uint64_t result)
     : op_(cases.op()), model_(model), one_(op_) {
   const Op& op = op_;
-  const DotOperands& in = one_.load(cases, index);
+  if (op.kind == OpKind::dot) note_equals_and_steps(one_.load(cases, index));
+  values_of(cases, index, result);
+  is_listing_ = false;
+}
+
+/// Notes the steps of the case that determines the list, and its operands that are equal.
+void CaseNumbers::note_equals_and_steps(const DotOperands& in) {
+  const Op& op = op_;
   if (model_) {
     RecordingTrace trace;
     evaluate_dot(*model_, in, trace);
@@ -69,8 +78,6 @@ CaseNumbers::CaseNumbers(const DotModel* model, const Batch& cases, size_t index
       if (x == code(p.is_second_of_b, p.second) && !is_zero((p.is_first_of_b ? op.b : op.a).fields(), x))
         equal_.push_back(p);
     }
-  values_of(cases, index, result);
-  is_listing_ = false;
 }
 
 void CaseNumbers::enter(Group group, int member) {
@@ -111,8 +118,23 @@ void CaseNumbers::operand(const FormatFields& f, Name name, uint64_t encoding, b
 }
 
 const std::vector<int64_t>& CaseNumbers::values_of(const Batch& cases, size_t index, uint64_t result) {
-  const DotOperands& in = one_.load(cases, index);
   values_.clear();
+  if (op_.kind == OpKind::dot) {
+    dot(one_.load(cases, index));
+  } else {
+    const Operands x(op_, cases, index);
+    for (size_t at = 0; at < x.size(); ++at) operand(x.format(at), {operand_name(op_, at).c_str()}, x[at], false);
+    if (x.size() > 1) exponents(x);
+    rounding(cases, index);
+  }
+  const FormatFields& d = op_.d.fields();
+  const int bits = model_ && model_->output_fraction_bits ? model_->output_fraction_bits : d.fraction_bits;
+  if (!d.integer) put(Kind::choice, Where::result, "", {"the result"}, bins::result_value(d, bits, result), results);
+  operand(d, {"the result"}, result, false);
+  return values_;
+}
+
+void CaseNumbers::dot(const DotOperands& in) {
   for (int lane = 0; lane < op_.k; ++lane) {
     enter(Group::lane, lane);
     operand(op_.a.fields(), {"a", lane}, in.a[lane], false);
@@ -128,11 +150,33 @@ const std::vector<int64_t>& CaseNumbers::values_of(const Batch& cases, size_t in
   if (op_.a.fields().integer) integer_sums(in);
   else counts(in);
   if (model_) steps(in);
-  const FormatFields& d = op_.d.fields();
-  const int bits = model_ && model_->output_fraction_bits ? model_->output_fraction_bits : d.fraction_bits;
-  if (!d.integer) put(Kind::choice, Where::result, "", {"the result"}, bins::result_value(d, bits, result), results);
-  operand(d, {"the result"}, result, false);
-  return values_;
+}
+
+/// How operands of a scalar operation stand to each other.
+void CaseNumbers::exponents(const Operands& x) {
+  const auto exponent = [&](size_t at) { return leading_exponent(x.format(at), x[at]); };
+  bool numbers = true;
+  for (size_t at = 0; at < x.size(); ++at) numbers &= decode(x.format(at), x[at]).cls == NumberClass::finite;
+  const bool multiplies = op_.scalar == ScalarOperation::mul || op_.scalar == ScalarOperation::fma;
+  put(Kind::choice, Where::operand, "", {"b"}, x[0] == x[1], sameness);
+  if (is_listing_) all_.back().suffix = " a";
+  const int of_two = !numbers ? 0 : multiplies ? exponent(0) + exponent(1) : exponent(0) - exponent(1);
+  put(Kind::number, Where::addend, "the exponent of ", {multiplies ? "a*b" : "a less that of b"},
+      numbers ? of_two : none);
+  if (x.size() > 2)
+    put(Kind::number, Where::addend, "the exponent of ", {"a*b less that of c"}, numbers ? of_two - exponent(2) : none);
+}
+
+/// What the one rounding of a conversion or scalar operation has to do.
+void CaseNumbers::rounding(const Batch& cases, size_t index) {
+  const Rounded r = round_scalar_case(op_, cases, index);
+  int rest = bins::remainder_class(r.guard, r.sticky);
+  if (op_.kind == OpKind::convert && !op_.rounds_to_integer()) {  // all bits of the source are at hand
+    const Number x = decode(op_.a.fields(), cases.inputs()[0].get(index, 0));
+    if (x.cls == NumberClass::finite) rest = bins::remainder_class(x.significand, r.quantum - x.exponent);
+  }
+  put(Kind::choice, Where::sum, "what rounding drops of ", {"the exact result"}, rest, rests);
+  put(Kind::choice, Where::sum, "the last bit that is kept of ", {"the exact result"}, r.last, parities);
 }
 
 void CaseNumbers::steps(const DotOperands& in) {

@@ -1,6 +1,6 @@
-// A case of a dot as a list of numbers that a condition can be about: fields of its operands, exponent and shift of
-// each addend in each step of the model's arithmetic, sum and rounding of each step, the result. A lane is the index of
-// a product, from 0.
+// A case as a list of numbers that a condition can be about: fields of its operands, the rounding, the result; of a dot
+// also exponent and shift of each addend in each step of the model's arithmetic, and the sum of each step. A lane is
+// the index of a product, from 0.
 #pragma once
 
 #include <string>
@@ -8,6 +8,7 @@
 
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
+#include "triage/operands.h"
 
 namespace mmafuzz {
 
@@ -69,6 +70,10 @@ class CaseNumbers {
   void size_of(int64_t sum, bool is_there, Name name);
   void equal_operands(const DotOperands& in);
   void counts(const DotOperands& in);
+  void dot(const DotOperands& in);
+  void note_equals_and_steps(const DotOperands& in);
+  void exponents(const Operands& x);
+  void rounding(const Batch& cases, size_t index);
   void integer_sums(const DotOperands& in);
 
   Op op_;

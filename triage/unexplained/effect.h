@@ -21,15 +21,16 @@ struct Sample {
   std::vector<uint64_t> of_unit, of_model;  ///< encodings: results of the unit, and of the model
 };
 
-/// The model with another value of one parameter.
-struct ModelVariant {
-  std::string parameter, meaning;        ///< its name and meaning
-  std::string model_value, other_value;  ///< the model's value, and that of the variant
-  std::shared_ptr<const Unit> unit;
-};
-
 /// What an effect changes.
 enum class Stage { operands, row, sum, result };
+
+/// The model, or of other units than dots the op, with another value of one parameter.
+struct ModelVariant {
+  Stage stage;
+  std::string parameter, meaning;        ///< its name and meaning
+  std::string model_value, other_value;  ///< the model's value, and that of the variant
+  std::function<Outcomes(const Batch&)> run;
+};
 
 /// Encodings of results, by form, then by case.
 using EffectResults = std::vector<std::vector<uint64_t>>;
@@ -43,7 +44,7 @@ struct EffectCandidate {
 };
 
 /// Possible effects: on an operand, of one parameter, on the last sum, on the result, of memory of the case before. For
-/// dots with a single result. `unit`: the model, which must outlive the candidates; `sample`: some cases that differ.
+/// ops with a single result. `unit`: the model, which must outlive the candidates; `sample`: some cases that differ.
 /// Defined in effect_candidates.cc.
 std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
                                                const std::vector<ModelVariant>& variants, const Sample& sample);
@@ -58,7 +59,7 @@ struct Effect {
   std::vector<size_t> visible(const Surroundings& cases, const std::vector<size_t>& indices) const;
 };
 
-/// How many of the cases of `walk` that differ each candidate explains: dots of the model's op with a single result.
+/// How many of the cases of `walk` that differ each candidate explains: cases with a single result.
 /// The model must outlive this object and the effects.
 class Effects {
  public:

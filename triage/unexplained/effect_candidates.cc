@@ -25,16 +25,21 @@ constexpr int widest_sum = 48;       ///< bits of a sum that are changed
 constexpr int max_moved = 24;        ///< bit positions by which the exponent of alignment is wrong
 constexpr int max_missed = 3;        ///< the same where that exponent is no addend's
 
-/// The unit's results on cases; for a case without an answer, that of `otherwise`.
-std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const std::vector<Operands>& cases,
+/// What a unit or variant makes of cases; for a case without an answer, the entry of `otherwise`.
+template <class Run>
+std::vector<uint64_t> results_of(const Run& run, const Op& op, const std::vector<Operands>& cases,
                                  const std::vector<uint64_t>& otherwise) {
   Batch batch(op, cases.size());
   for (size_t i = 0; i < cases.size(); ++i) cases[i].store(batch, i);
-  const Outcomes outcomes = unit.outcomes_of(batch);
+  const Outcomes outcomes = run(batch);
   std::vector<uint64_t> results = otherwise;
   for (size_t i = 0; i < results.size(); ++i)
     if (outcomes.has_answer(i)) results[i] = outcomes.results.get(i);
   return results;
+}
+std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const std::vector<Operands>& cases,
+                                 const std::vector<uint64_t>& otherwise) {
+  return results_of([&](const Batch& batch) { return unit.outcomes_of(batch); }, op, cases, otherwise);
 }
 
 void negate(Operands& c, size_t at) {
@@ -59,10 +64,13 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
                      return Results{results_of(unit, op, changed, sample.of_model)};
                    }});
   };
-  const size_t k = static_cast<size_t>(op.k);
-  for (int i = 0; i <= op.k; ++i) {
+  const Operands any(op, Batch(op, 1), 0);
+  const bool dot = any.is_dot();
+  const size_t scales = static_cast<size_t>(op.has_scales() ? op.scales() : 0), operands = any.size() - 2 * scales,
+               k = dot ? static_cast<size_t>(op.k) : operands;
+  for (int i = 0; i < any.addends(); ++i) {
     const std::string addend = addend_name(op, i);
-    add(addend + " were left out", [=](Operands& c) { clear_addend(c, i); });
+    add(addend + (dot ? " were left out" : " were zero"), [=](Operands& c) { clear_addend(c, i); });
     add(addend + " had the other sign", [=](Operands& c) { negate(c, c.operands_of(i)[0]); });
     for (int by = 1; by <= max_shifts; ++by)
       for (const int shift : {by, -by})
@@ -72,31 +80,29 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
         if (decode(c.format(at), c[at]).negative) negate(c, at);
     });
   }
-  for (size_t at = 0; at <= 2 * k; ++at)
+  for (size_t at = 0; at < operands; ++at)
     add(operand_name(op, at) + " were zero where it is subnormal", [=](Operands& c) {
       if (decode(c.format(at), c[at]).subnormal) c.clear(at);
     });
-  for (size_t at = 0; at < 2 * k; ++at)
+  add("each operand were zero where it is subnormal", [=](Operands& c) {
+    for (size_t at = 0; at < operands; ++at)
+      if (decode(c.format(at), c[at]).subnormal) c[at] = c.format(at).encode_zero(is_negative(c.format(at), c[at]));
+  });
+  for (size_t at = 0; at < (dot ? 2 * k : k); ++at)
     for (size_t row = at < k ? 0 : k, from = row; from < row + k; ++from)
       if (from != at && (k <= max_wires || from + 1 == at || at + 1 == from))
         add(operand_name(op, at) + " were read from " + operand_name(op, from), [=](Operands& c) { c[at] = c[from]; });
-  for (size_t end = block; end < k; end += block)
+  for (size_t end = block; dot && end < k; end += block)
     add(fmt::format("c and the first {} products were left out", end), [=](Operands& c) {
       for (size_t i = 0; i < end; ++i) clear_addend(c, static_cast<int>(i));
       c.clear(2 * k);
     });
-  const size_t scales = static_cast<size_t>(op.has_scales() ? op.scales() : 0);
   for (size_t at = 2 * k + 1; at <= 2 * k + 2 * scales; ++at)
     for (size_t from = 2 * k + 1; from <= 2 * k + 2 * scales; ++from)
       if (from != at && ((from <= 2 * k + scales) == (at <= 2 * k + scales) || op.scale_a == op.scale_b))
         add(operand_name(op, at) + " were read from " + operand_name(op, from), [=](Operands& c) { c[at] = c[from]; });
-  for (size_t at = 0; at <= 2 * k + 2 * scales; ++at) {
-    const FormatFields& f = (at < k                 ? op.a
-                             : at < 2 * k           ? op.b
-                             : at == 2 * k          ? op.c
-                             : at <= 2 * k + scales ? op.scale_a
-                                                    : op.scale_b)
-                                .fields();
+  for (size_t at = 0; at < any.size(); ++at) {
+    const FormatFields& f = any.format(at);
     for (int bit = 0; bit < f.width - f.ignored_low_bits; ++bit)
       for (const bool one : {false, true})
         add("bit " + std::to_string(bit) + " of " + operand_name(op, at) + " were " + (one ? "1" : "0"),
@@ -358,15 +364,16 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
 
 /// What a unit may keep of the case before: the beginning of a text, and the indices of the operands.
 std::vector<std::pair<std::string, std::vector<size_t>>> remembered(const Op& op) {
-  const size_t k = static_cast<size_t>(op.k);
+  const bool dot = op.kind == OpKind::dot;
+  const size_t k = static_cast<size_t>(dot ? op.k : 0), operands = dot ? 2 * k : Operands(op, Batch(op, 1), 0).size();
   std::vector<std::pair<std::string, std::vector<size_t>>> all;
   std::vector<size_t> of_a, of_b;
   for (size_t i = 0; i < k; ++i) of_a.push_back(i), of_b.push_back(k + i);
-  all.push_back({"c were that", {2 * k}});
-  for (size_t i = 0; i < 2 * k; ++i) all.push_back({operand_name(op, i) + " were that", {i}});
+  if (dot) all.push_back({"c were that", {2 * k}});
+  for (size_t i = 0; i < operands; ++i) all.push_back({operand_name(op, i) + " were that", {i}});
   for (size_t i = 0; i < k; ++i) all.push_back({addend_name(op, static_cast<int>(i)) + " were that", {i, k + i}});
-  all.push_back({"all a were those", of_a});
-  all.push_back({"all b were those", of_b});
+  if (dot) all.push_back({"all a were those", of_a});
+  if (dot) all.push_back({"all b were those", of_b});
   return all;
 }
 
@@ -389,7 +396,7 @@ void add_memory(std::vector<EffectCandidate>& all, const Op& op, const Unit& uni
     add(what + " of the case before", [places = operands](Operands& c, const Operands& earlier, uint64_t) {
       for (const size_t at : places) c[at] = earlier[at];
     });
-  if (op.c == op.d)
+  if (op.kind == OpKind::dot && op.c == op.d)
     add("c were the result of the case before",
         [at = 2 * static_cast<size_t>(op.k)](Operands& c, const Operands&, uint64_t result) { c[at] = result; });
 }
@@ -401,7 +408,7 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
   const DotModel* model = unit.model();
   std::vector<EffectCandidate> all;
   std::vector<int> lanes;  // indices of addends that are not zero in any case
-  for (int lane = 0; lane <= op.k; ++lane)
+  for (int lane = 0; lane <= op.k && op.kind == OpKind::dot; ++lane)
     if (std::none_of(sample.cases.begin(), sample.cases.end(),
                      [&](const Operands& c) { return c.is_zero_addend(lane); }))
       lanes.push_back(lane);
@@ -409,8 +416,11 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
   for (const ModelVariant& v : variants)
     if (v.parameter != "kernel")  // another kernel fits many cases by chance
       all.push_back(
-          {Stage::row, fmt::format("{} ({}) were {} and not {}", v.parameter, v.meaning, v.other_value, v.model_value),
-           [other = v.unit, op](const Sample& of) { return Results{results_of(*other, op, of.cases, of.of_model)}; }});
+          {v.stage,
+           v.stage == Stage::row
+               ? fmt::format("{} ({}) were {} and not {}", v.parameter, v.meaning, v.other_value, v.model_value)
+               : fmt::format("it had {} ({})", v.other_value, v.meaning),
+           [run = v.run, op](const Sample& of) { return Results{results_of(run, op, of.cases, of.of_model)}; }});
   if (!sample.before.empty()) add_memory(all, op, unit);
   if (model) add_sums(all, *model);
   if (model && !model->d.integer) add_normalization(all, *model);

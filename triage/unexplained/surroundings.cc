@@ -28,10 +28,12 @@ void change_equals(Operands& c, size_t at, int exponent, CounterRng& rng) {
 
 /// A small random change. The walk also uses those of the mutator, which aim at corners of an adder.
 void move_a_little(Operands& c, CounterRng& rng) {
-  const uint32_t k = static_cast<uint32_t>(c.op().k);
-  const size_t lane = rng.below(k), other = rng.below(k), at = rng.below(static_cast<uint32_t>(c.size()));
+  const bool dot = c.is_dot();
+  const uint32_t size = static_cast<uint32_t>(c.size()), k = dot ? static_cast<uint32_t>(c.op().k) : size;
+  const size_t lane = rng.below(k), other = rng.below(k), at = rng.below(size);
   const int distance = rng.between(1, 8);
   const int exponent = rng.one_in(2) ? distance : -distance;
+  const size_t factor = dot ? k + lane : lane, addends = dot ? k + 1 : size;
   switch (rng.below(12)) {
     case 0: c[at] ^= uint64_t{1} << rng.below(static_cast<uint32_t>(c.format(at).width)); return;
     case 1: new_fraction(c, at, rng); return;
@@ -40,18 +42,18 @@ void move_a_little(Operands& c, CounterRng& rng) {
       return;
     case 3: scale(c, at, exponent); return;
     case 4:  // the product keeps its value
-      if (scale(c, lane, exponent) && !scale(c, k + lane, -exponent)) scale(c, lane, -exponent);
+      if (scale(c, lane, exponent) && dot && !scale(c, factor, -exponent)) scale(c, lane, -exponent);
       return;
-    case 5: flip_sign(c, rng.below(2 * k + 1)); return;  // of an integer format, one bit
+    case 5: flip_sign(c, rng.below(dot ? 2 * k + 1 : size)); return;  // of an integer format, one bit
     case 6:
       std::swap(c[lane], c[other]);
-      std::swap(c[k + lane], c[k + other]);
+      if (dot) std::swap(c[factor], c[k + other]);
       return;
-    case 7: c[lane] = rng.one_in(2) ? c[other] : c[k + lane] & c.format(lane).container_mask(); return;
+    case 7: c[lane] = rng.one_in(2) ? c[other] : c[factor] & c.format(lane).container_mask(); return;
     case 8: c.clear(at); return;
     case 9: change_equals(c, at, exponent, rng); return;
     case 10:
-      for (size_t i = 0; i <= k; ++i) scale(c, i == k ? 2 * k : i, exponent);
+      for (size_t i = 0; i < addends; ++i) scale(c, dot && i == k ? 2 * k : i, exponent);
       return;
     default: c[at] = rng.next() & c.format(at).container_mask(); return;
   }

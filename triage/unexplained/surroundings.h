@@ -16,8 +16,9 @@ struct Surroundings {
   std::vector<size_t> differ, agree;        ///< indices of the cases that do, in the order of being found
 };
 
-/// A random walk over dots: it starts at `starts`, and every further case is made by a few changes of one that differs.
-/// A function of the seed for deterministic units. `judge`: "equals_model" of the unit and what it claims to equal.
+/// A random walk over cases: it starts at `starts`, and every further case is made by a few changes of one that
+/// differs. A function of the seed for deterministic units. `judge`: "equals_model" of the unit and what it claims to
+/// equal.
 Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed);
 
 /// The same for a unit with memory, over the last two cases of sequences that begin as `sequence` does. `sequences`:

@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "oracles/models/parameters.h"
 #include "triage/operands.h"
+#include "triage/op_variants.h"
 #include "triage/replacements.h"
 #include "triage/unexplained/condition.h"
 #include "triage/unexplained/effect.h"
@@ -119,6 +120,16 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
   return joined(clauses, "; ") + (counts.empty() ? "" : " (" + joined(counts, "; ") + ")");
 }
 
+/// The variants of a conversion or scalar operation. A flaw may have the result of one of them in some cases only.
+std::vector<ModelVariant> variants_of(const Op& op, const Registry& registry) {
+  const auto op_variants = std::make_shared<const OpVariants>(op, registry);
+  std::vector<ModelVariant> variants;
+  for (const OpChange& change : op_variants->changes())
+    variants.push_back({Stage::result, change.name, OpVariants::meaning(change.name), change.from, change.to,
+                        [op_variants, run = change.run](const Batch& cases) { return run(cases); }});
+  return variants;
+}
+
 /// The variants of a model that has a row.
 std::vector<ModelVariant> variants_of(const Unit& claimed, const Op& op, const Registry& registry) {
   const DotModel& model = *claimed.model();
@@ -129,8 +140,9 @@ std::vector<ModelVariant> variants_of(const Unit& claimed, const Op& op, const R
     if (!p.used_by(model.kernel) || never_shows(p.name, model, of_other_k)) continue;
     for (const std::string& value : other_values(p, model)) {
       const std::string name = with_overrides_in_name(claimed.name(), std::string(p.name) + "=" + value);
-      if (std::unique_ptr<Unit> unit = bound_or_null(registry, name, op))
-        variants.push_back({p.name, p.meaning, parameter_text(p, model), value, std::move(unit)});
+      if (const std::shared_ptr<const Unit> unit = bound_or_null(registry, name, op))
+        variants.push_back({Stage::row, p.name, p.meaning, parameter_text(p, model), value,
+                            [unit](const Batch& cases) { return unit->outcomes_of(cases); }});
     }
   }
   return variants;
@@ -141,12 +153,15 @@ std::optional<std::string> fitting_parameter(const Surroundings& near, const std
   const Op& op = near.cases.op();
   const FormatFields& d = op.d.fields();
   const size_t telling = near.differ.size();
-  const size_t negative = static_cast<size_t>(std::count_if(
-      near.differ.begin(), near.differ.end(), [&](size_t i) { return decode(d, near.of_unit[i]).negative; }));
-  // Few cases fit many values, and a parameter of the row does not depend on signs.
-  if (std::min(negative, telling - negative) < least_telling) return std::nullopt;
+  const auto is_negative = [&](size_t i) { return decode(d, near.of_unit[i]).negative; };
+  const auto negative = static_cast<size_t>(std::count_if(near.differ.begin(), near.differ.end(), is_negative));
+  // Few cases fit many values, and a parameter does not depend on signs: of a square root or a format without a sign
+  // no result is negative.
+  const bool has_signs = negative > 0 || std::any_of(near.agree.begin(), near.agree.end(), is_negative);
+  if (has_signs ? std::min(negative, telling - negative) < least_telling : telling < 2 * least_telling)
+    return std::nullopt;
   for (const ModelVariant& variant : variants) {
-    const Outcomes outcomes = variant.unit->outcomes_of(near.cases);
+    const Outcomes outcomes = variant.run(near.cases);
     bool fits = true;
     for (size_t i = 0; fits && i < near.cases.size(); ++i)
       fits = outcomes.has_answer(i) && same_result(op, outcomes.results.get(i), near.of_unit[i]);
@@ -175,10 +190,14 @@ std::vector<size_t> moves_of(const Judge& judge, const Batch& single) {
 
 }  // namespace
 
+bool UnitWithoutRow::can_describe(const Judge& judge) {
+  const OpKind kind = judge.op().kind;
+  return judge.units().size() == 2 && !judge.units()[0]->model() &&
+         (kind == OpKind::dot || kind == OpKind::convert || kind == OpKind::scalar);
+}
+
 bool UnitWithoutRow::speaks_of(const Judge& judge) {
-  if (judge.is_about_answering()) return true;
-  return judge.property() == "equals_model" && judge.op().kind == OpKind::dot && judge.units().size() == 2 &&
-         !judge.units()[0]->model();
+  return judge.is_about_answering() || (judge.property() == "equals_model" && can_describe(judge));
 }
 
 std::string UnitWithoutRow::describe(const Batch& cases) const {
@@ -186,11 +205,14 @@ std::string UnitWithoutRow::describe(const Batch& cases) const {
   if (judge_.is_about_answering()) {
     return judge_.units()[0]->outcomes_of(single).how_failed;
   }
+  const bool dot = judge_.op().kind == OpKind::dot;
   std::vector<ModelVariant> variants;
-  if (judge_.units()[1]->model()) variants = variants_of(*judge_.units()[1], judge_.op(), registry_);
+  if (!dot) variants = variants_of(judge_.op(), registry_);
+  else if (judge_.units()[1]->model()) variants = variants_of(*judge_.units()[1], judge_.op(), registry_);
   const Surroundings near = surroundings_of(judge_, cases, learning_seed);
   if (const std::optional<std::string> fit = fitting_parameter(near, variants)) return *fit;
   const Surroundings others = surroundings_of(judge_, cases, counting_seed);
+  if (!dot) return condition_and_effect(*judge_.units()[1], near, others, variants);
   const std::vector<size_t> moves = moves_of(judge_, single);
   return condition_and_effect(*judge_.units()[1], near, others, variants,
                               lanes_text(Operands(judge_.op(), single, 0), moves), !moves.empty());

@@ -11,11 +11,12 @@ namespace mmafuzz {
 
 class UnitWithoutRow {
  public:
-  /// `judge`: its statement is one of which speaks_of() is true. Both must outlive this object.
+  /// `judge`: can_describe() or speaks_of() is true of it. Both must outlive this object.
   UnitWithoutRow(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
 
-  /// Whether the judge's statement is "equals_model" of a unit without a row and what it claims to equal, on a dot, or
-  /// that a unit answers.
+  /// Whether the judge compares a unit without a row with another one, on a dot, conversion or scalar operation.
+  static bool can_describe(const Judge& judge);
+  /// The same where the first unit claims to equal the other one; or the judge's statement is that a unit answers.
   static bool speaks_of(const Judge& judge);
 
   /// For people. `cases`: a witness, then other cases that differ. Of a unit that broke: how. Of another: "block
