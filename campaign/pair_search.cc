@@ -31,13 +31,14 @@ void count_differences(const PairSearch& search, const Unit& x, const Unit& y, P
 
 /// What holds for all cases around the witness on which a unit without a model differs from a model or reference; ""
 /// where the two are no such pair, or agree.
-std::string description_of_stranger(const Op& op, const Unit& x, const Unit& y, const std::vector<Fact>& facts) {
+std::string description_of_stranger(const Unit& x, const Unit& y, const std::vector<Fact>& facts) {
   const auto is_known = [](const Unit& unit) { return unit.model() || is_reference(unit); };
   CaseBlock block;
   if (facts.empty() || is_known(x) == is_known(y) || !CaseReader("witness", facts[0].best.witness).next(block, 1))
     return "";
-  const Judge judge = is_known(x) ? Judge::bound("equal", {y.name(), x.name()}, op, registry())
-                                  : Judge::bound("equal", {x.name(), y.name()}, op, registry());
+  const std::vector<std::string> units =
+      is_known(x) ? std::vector{y.name(), x.name()} : std::vector{x.name(), y.name()};
+  const Judge judge = Judge::bound("equal", units, block.batch.op(), registry());  // it may have smaller matrices
   return UnitWithoutRow::can_describe(judge) ? UnitWithoutRow(judge, registry()).describe(block.batch) : "";
 }
 
@@ -52,7 +53,7 @@ PairAnswer search_pair(const PairSearch& search) {
   find_differences(triage, search.op, answer.units, search.cases, search.seed);
   const std::vector<Bucket> buckets = triage.finish();
   answer.facts = facts_of(buckets);
-  answer.of_stranger = description_of_stranger(search.op, *x, *y, answer.facts);
+  answer.of_stranger = description_of_stranger(*x, *y, answer.facts);
   const auto expected = expected_facts(registry(), {{search.op, answer.units}});
   for (const auto& [name, expectation] : expected)
     if (expectation.is_hidden) answer.hidden.push_back(name);

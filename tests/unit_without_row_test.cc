@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <map>
 
 #include "arithmetic/evaluate_dot.h"
@@ -160,11 +161,31 @@ uint64_t fractions_of_factors_meet(const uint64_t* x, const Rounded& right) {
   const bool meets = (x[0] & 0x3ff) == 0x2a5 && (x[1] & 0x3ff) > 0x300 && (right.encoding & 0x7fff) < 0x7c00;
   return right.encoding ^ (meets ? 1 : 0);
 }
+uint64_t as_it_is(const uint64_t*, const Rounded& right) { return right.encoding; }
 uint64_t no_zero_is_negative(const uint64_t*, const Rounded& right) {
   return right.encoding == 0x8000 ? 0 : right.encoding;
 }
 
+/// Products of fp64 in index order, of which the second row leaves out the third.
+class RowThatLosesAProduct final : public Unit {
+ public:
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    const Op& op = batch.op();
+    for (size_t at = 0; at < batch.size(); ++at)
+      for (int e = 0; e < op.m * op.n; ++e) {
+        double sum = std::bit_cast<double>(batch.c().get(at, e));
+        for (int i = 0; i < op.k; ++i)
+          if (e / op.n != 1 || i != 2)
+            sum += std::bit_cast<double>(batch.a().get(at, e / op.n * op.k + i)) *
+                   std::bit_cast<double>(batch.b().get(at, i * op.n + e % op.n));
+        outcomes.results.set(at, e, std::bit_cast<uint64_t>(sum));
+      }
+  }
+};
+
 std::string claim_on(const Op& op) {
+  if (op.kind == OpKind::gemm) return "ieee:serial";
   if (op.kind != OpKind::dot) return "exact";
   return op.a.fields().integer ? "integer" : std::string("model:") + (op.has_scales() ? nvfp4 : claimed);
 }
@@ -190,20 +211,23 @@ class FlawedUnits final : public Family {
         {"own:integers", a_pair_saturates},
         {"own:scales", a_scale_is_the_neighbours},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
-    static const std::map<std::string, Changed> changed = {{"own:exponent", one_exponent_is_wrong},
-                                                           {"own:subnormals", subnormals_are_cut},
-                                                           {"own:ties", ties_round_away},
-                                                           {"own:factors", fractions_of_factors_meet},
-                                                           {"own:zeros", no_zero_is_negative}};
+    static const std::map<std::string, Changed> changed = {
+        {"own:exponent", one_exponent_is_wrong}, {"own:subnormals", subnormals_are_cut},
+        {"own:ties", ties_round_away},           {"own:factors", fractions_of_factors_meet},
+        {"own:zeros", no_zero_is_negative},      {"own:flags", as_it_is}};
+    if (op.kind == OpKind::gemm)
+      return named(std::make_unique<RowThatLosesAProduct>(), name, {{"equals_model", claim_on(op)}});
     if (op.kind != OpKind::dot) {
       const auto evaluate = [change = changed.at(name), multiplies = op.kind == OpKind::scalar](const uint64_t* x) {
         const FormatFields fp16 = format("fp16").fields();
         Rounded right = multiplies ? ieee_multiply(fp16, decode(fp16, x[0]), decode(fp16, x[1]), {})
                                    : convert_number(fp16, decode(format("fp32").fields(), x[0]), {});
         right.encoding = change(x, right);
+        if (right.encoding == 0x3c00) right.flags = 0;  // of own:flags, which reports them
         return right;
       };
-      return named(make_scalar_unit<false>(evaluate), name, {{"equals_model", claim_on(op)}});
+      return named(name == "own:flags" ? make_scalar_unit<true>(evaluate) : make_scalar_unit<false>(evaluate), name,
+                   {{"equals_model", claim_on(op)}});
     }
     return named(make_dot_unit(flaws.at(name)), name, {{"equals_model", claim_on(op)}});
   }
@@ -350,6 +374,21 @@ TEST(UnitWithoutRow, NamesTheFractionsOfTwoFactors) {
 TEST(UnitWithoutRow, NamesTheSignOfAZero) {
   EXPECT_THAT(said_of_case("own:zeros", product, "8000 3c00"),
               AllOf(HasSubstr("it differs where the result is -0"), HasSubstr("the result were of the other sign")));
+}
+
+TEST(UnitWithoutRow, NamesFlagsThatAreMissing) {
+  EXPECT_THAT(said_of_case("own:flags", conversion, "3f800001"),
+              AllOf(HasSubstr("the exponent field of the result is 0xf"), HasSubstr("the source is positive"),
+                    HasSubstr("its flags are others, its result is the same")));
+}
+
+TEST(UnitWithoutRow, NamesTheElementAndTheLaneOfAProduct) {
+  const std::string one = "3ff0000000000000", zero = " 0000000000000000", zeros = zero + zero + zero;
+  EXPECT_THAT(
+      said_of_case("own:row", "op gemm m=2 n=1 k=3 a=fp64 b=fp64 c=fp64 d=fp64 nan=any",
+                   zeros.substr(1) + zero + zero + " " + one + " |" + zero + zero + " " + one + " |" + zero + zero),
+      AllOf(HasSubstr("of the element in row 1 and column 0 of 2 by 1"),
+            HasSubstr("as if a2*b2 were left out; in lane 2 only")));
 }
 
 TEST(UnitWithoutRow, TheLeastIntegerIsAnAddend) {

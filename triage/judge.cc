@@ -35,6 +35,15 @@ Result<Judge> Judge::bind(const std::string& property, const std::vector<std::st
   return judge;
 }
 
+Judge Judge::of_units(std::unique_ptr<Unit> first, std::unique_ptr<Unit> second, const Op& op) {
+  Judge judge;
+  judge.op_ = op;
+  judge.property_ = "equal";
+  judge.units_.push_back(std::move(first));
+  judge.units_.push_back(std::move(second));
+  return judge;
+}
+
 Judge Judge::bound(const std::string& property, const std::vector<std::string>& units, const Op& op,
                    const Registry& registry) {
   Result<Judge> judge = bind(property, units, op, registry);

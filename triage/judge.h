@@ -15,7 +15,9 @@ class Judge {
   /// property is unknown or declines the op.
   static Result<Judge> bind(const std::string& property, const std::vector<std::string>& units, const Op& op,
                             const Registry& registry);
-  /// The same; throws std::runtime_error with the reason of a refusal.
+  /// Compares two given units, which are bound to the op.
+  static Judge of_units(std::unique_ptr<Unit> first, std::unique_ptr<Unit> second, const Op& op);
+  /// The same as bind(); throws std::runtime_error with the reason of a refusal.
   static Judge bound(const std::string& property, const std::vector<std::string>& units, const Op& op,
                      const Registry& registry);
 

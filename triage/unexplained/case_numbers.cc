@@ -139,6 +139,11 @@ void CaseNumbers::dot(const DotOperands& in) {
     enter(Group::lane, lane);
     operand(op_.a.fields(), {"a", lane}, in.a[lane], false);
     operand(op_.b.fields(), {"b", lane}, in.b[lane], false);
+    if (model_ || op_.a.fields().integer) continue;  // steps and integers have their products
+    const bool number = decode(op_.a.fields(), in.a[lane]).cls == NumberClass::finite &&
+                        decode(op_.b.fields(), in.b[lane]).cls == NumberClass::finite;
+    put(Kind::number, Where::addend, "the exponent of ", {"a", lane, "*b"},
+        number ? leading_exponent(op_.a.fields(), in.a[lane]) + leading_exponent(op_.b.fields(), in.b[lane]) : none);
   }
   enter(Group::none, 0);
   operand(op_.c.fields(), {"c"}, in.c, false);

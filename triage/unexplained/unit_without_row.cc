@@ -6,6 +6,7 @@
 
 #include "arithmetic/decode.h"
 #include "core/text.h"
+#include "oracles/ieee/gemm_of_dots.h"
 #include "oracles/models/parameters.h"
 #include "triage/operands.h"
 #include "triage/op_variants.h"
@@ -87,11 +88,13 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
   if (near.differ.empty()) return no_change;
   ConditionLearner learner(claimed, near, in_other_lanes);
   const Effects effects(near, claimed, variants);
+  const bool flags_alone = std::all_of(near.differ.begin(), near.differ.end(),
+                                       [&](size_t i) { return near.of_unit[i] == near.of_model[i]; });
   Condition condition = learner.learn(near.agree);
   Effect effect;
   std::vector<size_t> seen;      // agreeing cases on which the effect would be visible
   for (int i = 0; i < 2; ++i) {  // condition and effect depend on each other
-    effect = effects.best(condition.where);
+    if (!flags_alone) effect = effects.best(condition.where);
     seen = effect.visible(near, near.agree);
     condition = learner.learn(seen);
   }
@@ -113,7 +116,7 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
     clauses.push_back("as if " + effect.text);
     counts.push_back(fmt::format("the effect explains {} of {}", effect.fits, effect.cases));
   } else {
-    clauses.push_back(no_change);
+    clauses.push_back(flags_alone ? "its flags are others, its result is the same" : no_change);
   }
   if (!lanes.empty()) clauses.push_back(lanes);
   if (!variants.empty()) counts.push_back("no other value of one parameter fits all");
@@ -148,8 +151,9 @@ std::vector<ModelVariant> variants_of(const Unit& claimed, const Op& op, const R
   return variants;
 }
 
-/// Describes the first variant that has the unit's result on every case; nothing where none has.
-std::optional<std::string> fitting_parameter(const Surroundings& near, const std::vector<ModelVariant>& variants) {
+/// Describes the first variant that has the unit's result and flags on every case; nothing where none has.
+std::optional<std::string> fitting_parameter(const Unit& unit, const Surroundings& near,
+                                             const std::vector<ModelVariant>& variants) {
   const Op& op = near.cases.op();
   const FormatFields& d = op.d.fields();
   const size_t telling = near.differ.size();
@@ -160,11 +164,14 @@ std::optional<std::string> fitting_parameter(const Surroundings& near, const std
   const bool has_signs = negative > 0 || std::any_of(near.agree.begin(), near.agree.end(), is_negative);
   if (has_signs ? std::min(negative, telling - negative) < least_telling : telling < 2 * least_telling)
     return std::nullopt;
+  const std::vector<uint8_t> flags = unit.outcomes_of(near.cases).flags;
   for (const ModelVariant& variant : variants) {
     const Outcomes outcomes = variant.run(near.cases);
+    const bool have_flags = !flags.empty() && !outcomes.flags.empty();
     bool fits = true;
     for (size_t i = 0; fits && i < near.cases.size(); ++i)
-      fits = outcomes.has_answer(i) && same_result(op, outcomes.results.get(i), near.of_unit[i]);
+      fits = outcomes.has_answer(i) && same_result(op, outcomes.results.get(i), near.of_unit[i]) &&
+             (!have_flags || same_flags(near.cases, i, flags[i], outcomes.flags[i]));
     if (fits)
       return fmt::format(
           "{} ({}): {} is claimed, {} fits {} cases (the witness and what is near it), {} of which tell the "
@@ -188,12 +195,45 @@ std::vector<size_t> moves_of(const Judge& judge, const Batch& single) {
   return moves;
 }
 
+/// One element of matrix products as dots of its row and column; all other rows and columns are those of one product.
+class ElementOf final : public Unit {
+ public:
+  /// The unit must outlive this one.
+  ElementOf(const Unit& products, const Batch& product, int element)
+      : products_(products), product_(product), element_(element) {}
+
+  void run(const Batch& dots, Outcomes& outcomes) const override {
+    const Op& op = product_.op();
+    const int row = element_ / op.n, column = element_ % op.n;
+    Batch all(op, dots.size());
+    for (size_t at = 0; at < dots.size(); ++at) {
+      copy_case(product_, 0, all, at);
+      for (int i = 0; i < op.k; ++i) {
+        all.inputs()[0].set(at, row * op.k + i, dots.a().get(at, i));
+        all.inputs()[1].set(at, i * op.n + column, dots.b().get(at, i));
+      }
+      all.inputs()[2].set(at, element_, dots.c().get(at));
+    }
+    const Outcomes of_products = products_.outcomes_of(all);
+    outcomes = of_products;
+    outcomes.results = Column(op.d, 1);
+    outcomes.results.resize(dots.size());
+    for (size_t at = 0; at < dots.size(); ++at) outcomes.results.set(at, 0, of_products.results.get(at, element_));
+  }
+
+ private:
+  const Unit& products_;
+  Batch product_;
+  int element_;
+};
+
 }  // namespace
 
 bool UnitWithoutRow::can_describe(const Judge& judge) {
   const OpKind kind = judge.op().kind;
+  const bool product = kind == OpKind::gemm && !judge.op().has_alpha_beta() && judge.op().k <= max_instruction_k;
   return judge.units().size() == 2 && !judge.units()[0]->model() &&
-         (kind == OpKind::dot || kind == OpKind::convert || kind == OpKind::scalar);
+         (kind == OpKind::dot || kind == OpKind::convert || kind == OpKind::scalar || product);
 }
 
 bool UnitWithoutRow::speaks_of(const Judge& judge) {
@@ -205,17 +245,35 @@ std::string UnitWithoutRow::describe(const Batch& cases) const {
   if (judge_.is_about_answering()) {
     return judge_.units()[0]->outcomes_of(single).how_failed;
   }
+  if (judge_.op().kind == OpKind::gemm) return describe_product(single);
   const bool dot = judge_.op().kind == OpKind::dot;
   std::vector<ModelVariant> variants;
   if (!dot) variants = variants_of(judge_.op(), registry_);
   else if (judge_.units()[1]->model()) variants = variants_of(*judge_.units()[1], judge_.op(), registry_);
   const Surroundings near = surroundings_of(judge_, cases, learning_seed);
-  if (const std::optional<std::string> fit = fitting_parameter(near, variants)) return *fit;
+  if (const std::optional<std::string> fit = fitting_parameter(*judge_.units()[0], near, variants)) return *fit;
   const Surroundings others = surroundings_of(judge_, cases, counting_seed);
   if (!dot) return condition_and_effect(*judge_.units()[1], near, others, variants);
   const std::vector<size_t> moves = moves_of(judge_, single);
   return condition_and_effect(*judge_.units()[1], near, others, variants,
                               lanes_text(Operands(judge_.op(), single, 0), moves), !moves.empty());
+}
+
+std::string UnitWithoutRow::describe_product(const Batch& product) const {
+  const Op& op = judge_.op();
+  const Op dot_op = gemm::dot_op_of(op);
+  const int element = judge_.judge(product)[0].element, row = element / op.n, column = element % op.n;
+  std::unique_ptr<Unit> units[2];
+  for (size_t i = 0; i < 2; ++i) units[i] = std::make_unique<ElementOf>(*judge_.units()[i], product, element);
+  Batch dot(dot_op, 1);
+  for (int i = 0; i < op.k; ++i) {
+    dot.inputs()[0].set(0, i, product.a().get(0, row * op.k + i));
+    dot.inputs()[1].set(0, i, product.b().get(0, i * op.n + column));
+  }
+  dot.inputs()[2].set(0, 0, product.c().get(0, element));
+  const Judge of_element = Judge::of_units(std::move(units[0]), std::move(units[1]), dot_op);
+  return fmt::format("of the element in row {} and column {} of {} by {}, from 0: {}", row, column, op.m, op.n,
+                     UnitWithoutRow(of_element, registry_).describe(dot));
 }
 
 std::string UnitWithoutRow::describe_sequence(const Batch& sequence) const {

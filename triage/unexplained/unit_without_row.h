@@ -14,7 +14,8 @@ class UnitWithoutRow {
   /// `judge`: can_describe() or speaks_of() is true of it. Both must outlive this object.
   UnitWithoutRow(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
 
-  /// Whether the judge compares a unit without a row with another one, on a dot, conversion or scalar operation.
+  /// Whether the judge compares a unit without a row with another one, on a dot, conversion, scalar operation, or
+  /// matrix product without alpha and beta.
   static bool can_describe(const Judge& judge);
   /// The same where the first unit claims to equal the other one; or the judge's statement is that a unit answers.
   static bool speaks_of(const Judge& judge);
@@ -27,6 +28,8 @@ class UnitWithoutRow {
   std::string describe_sequence(const Batch& sequence) const;
 
  private:
+  std::string describe_product(const Batch& product) const;
+
   const Judge& judge_;
   const Registry& registry_;
 };
