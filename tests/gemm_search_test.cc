@@ -1,6 +1,7 @@
 // Searches of matrix products: moves reach the corners of slices, properties that cost a run take turns without leaving
 // a case out for good, and the quick judgement of an element never accepts what MPFR refuses.
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "arithmetic/corner_encodings.h"
@@ -91,6 +92,82 @@ TEST(Moves, ReachTheCornersOfSlicesFromOnes) {
   EXPECT_TRUE(any({"gemm_slack.1*1.bits=0"})) << "full digits everywhere";
   EXPECT_TRUE(any({"gemm_special.row=infinity", "c=zero"}));
   EXPECT_TRUE(any({"gemm_scale.rows=201+"}) || any({"gemm_scale.rows=54-200"})) << "a row scaled";
+}
+
+/// The bins of a product of fp64, a row of factors times a column of ones.
+std::set<std::string> bins_of_row(const std::vector<double>& row, double c, const Slicing& slicing) {
+  const Op op = product_op("fp64", 1, 1, static_cast<int>(row.size()));
+  Batch batch = ones(op);
+  for (size_t i = 0; i < row.size(); ++i)
+    batch.inputs()[0].set(0, static_cast<int>(i), std::bit_cast<uint64_t>(row[i]));
+  batch.inputs()[2].set(0, 0, std::bit_cast<uint64_t>(c));
+  GemmCoverage coverage(op, slicing);
+  std::set<std::string> names;
+  for (const int bin : coverage.bins_of(batch, 0)) names.insert(bin_name(bin));
+  return names;
+}
+
+// By hand. Sums begin at 1, so that a result ends at 2^-52 and half of its last unit is 2^-53; the bins see bits down
+// to 2^-106, and whether there are more.
+TEST(BinsOfProducts, SayWhatIsRoundedAway) {
+  const auto round = [](const std::vector<double>& row, double c = 0) {
+    for (const std::string& name : bins_of_row(row, c, reference_slicing(16)))
+      if (name.starts_with("gemm_round.")) return name;
+    return std::string();
+  };
+  const auto power = [](int exponent) { return std::ldexp(1.0, exponent); };
+  EXPECT_EQ(round({1, power(-52)}), "gemm_round.positive.odd.exact");
+  EXPECT_EQ(round({1, power(-106)}), "gemm_round.positive.even.lowest");
+  EXPECT_EQ(round({1, power(-110)}), "gemm_round.positive.even.lowest");
+  EXPECT_EQ(round({1, power(-54)}), "gemm_round.positive.even.below_half");
+  EXPECT_EQ(round({-1, -power(-53), power(-106)}), "gemm_round.negative.even.half-1");
+  EXPECT_EQ(round({1, power(-53)}), "gemm_round.positive.even.half");
+  EXPECT_EQ(round({1}, power(-53)), "gemm_round.positive.even.half");
+  EXPECT_EQ(round({1, power(-52), power(-53)}), "gemm_round.positive.odd.half");
+  EXPECT_EQ(round({1, power(-53), power(-106)}), "gemm_round.positive.even.half+1");
+  EXPECT_EQ(round({1, power(-53), power(-110)}), "gemm_round.positive.even.half+1");
+  EXPECT_EQ(round({1, power(-53), power(-54)}), "gemm_round.positive.even.above_half");
+  EXPECT_EQ(round({1, power(-52), -power(-106)}), "gemm_round.positive.even.all_ones");
+}
+
+// Digits of 4 bits: 8 is the greatest digit of the power of two, and the ones of the column are 8, too.
+TEST(BinsOfProducts, SayWhatTheAccumulatorHasLeft) {
+  const auto has = [](const std::vector<double>& row, int bits, int block, const char* name) {
+    return bins_of_row(row, 0, {.widths = {4, 4}, .slices = 2, .bits = bits, .block = block}).count(name) == 1;
+  };
+  // One block: 2 * 64 = 2^7.
+  EXPECT_TRUE(has({1, 1}, 7, 2, "gemm_slack.1*1.bits=0.positive.even"));
+  EXPECT_TRUE(has({1, 1}, 6, 2, "gemm_slack.1*1.over.positive.even"));
+  EXPECT_TRUE(has({-1, -1}, 9, 2, "gemm_slack.1*1.bits=2.negative.even"));
+  // Two blocks of 64, which one accumulator takes.
+  EXPECT_TRUE(has({1, 1}, 7, 1, "gemm_slack.1*1.bits=0.positive.even"));
+  // Blocks of 64 and -64: each counts alone.
+  EXPECT_TRUE(has({1, -1}, 7, 1, "gemm_slack.1*1.bits=1.positive.even"));
+  // The second digit of 1 + 2^-7 is 1, that of the column 0.
+  EXPECT_TRUE(has({1 + 1.0 / 128}, 7, 1, "gemm_slack.2*1.bits=3-4.positive.even"));
+  EXPECT_TRUE(has({1 + 1.0 / 128}, 7, 1, "gemm_slack.1*2.zero.positive.even"));
+}
+
+// S is 8, two slices of 4 bits.
+TEST(BinsOfProducts, SayHowFarALineReaches) {
+  const auto span = [](const std::vector<double>& row) {
+    for (const std::string& name : bins_of_row(row, 0, {.widths = {4, 4}, .slices = 2, .bits = 24, .block = 16}))
+      if (name.starts_with("gemm_span.a.")) return name;
+    return std::string();
+  };
+  const auto power = [](int exponent) { return std::ldexp(1.0, exponent); };
+  EXPECT_EQ(span({0, 0}), "gemm_span.a.zeros.left=none.positive");
+  EXPECT_EQ(span({1, power(-3)}), "gemm_span.a.one_slice.left=none.positive");
+  EXPECT_EQ(span({-1, power(-4)}), "gemm_span.a.slices.left=none.negative");
+  EXPECT_EQ(span({1, power(-6)}), "gemm_span.a.S-1.left=none.positive");
+  EXPECT_EQ(span({1, power(-7)}), "gemm_span.a.S.left=none.positive");
+  EXPECT_EQ(span({1, power(-8)}), "gemm_span.a.S+1.left=half.positive");
+  EXPECT_EQ(span({1 + power(-9)}), "gemm_span.a.one_slice_more.left=below_half.positive");
+  EXPECT_EQ(span({1 + power(-52)}), "gemm_span.a.more.left=lowest.positive");  // of the number itself
+  EXPECT_EQ(span({1, power(-12), power(-8)}), "gemm_span.a.more.left=half.positive");
+  EXPECT_EQ(span({1, 3 * power(-9)}), "gemm_span.a.one_slice_more.left=above_half.positive");
+  EXPECT_EQ(span({1 + power(-7) - power(-52)}), "gemm_span.a.more.left=all_ones.positive");
+  EXPECT_EQ(span({1, power(-80)}), "gemm_span.a.beyond.left=below_half.positive");
 }
 
 /// How many cases each property of a unit was put to, by name.
