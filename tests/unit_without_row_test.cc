@@ -140,8 +140,9 @@ uint64_t a_pair_saturates(const DotOperands& in) {
   return static_cast<uint32_t>(sum);
 }
 
-// Conversions from fp32 to fp16, and products of fp16. Each gets its operands and what is right.
-constexpr char conversion[] = "op convert from=fp32 to=fp16", product[] = "op scalar mul format=fp16";
+// Conversions from fp32 to fp16, products and sums of fp16. Each gets its operands and what is right.
+constexpr char conversion[] = "op convert from=fp32 to=fp16", product[] = "op scalar mul format=fp16",
+               sum[] = "op scalar add format=fp16";
 using Changed = uint64_t (*)(const uint64_t* operands, const Rounded& right);
 
 /// The last bit of the result turns where the source has one exponent.
@@ -160,6 +161,12 @@ uint64_t ties_round_away(const uint64_t*, const Rounded& right) {
 uint64_t fractions_of_factors_meet(const uint64_t* x, const Rounded& right) {
   const bool meets = (x[0] & 0x3ff) == 0x2a5 && (x[1] & 0x3ff) > 0x300 && (right.encoding & 0x7fff) < 0x7c00;
   return right.encoding ^ (meets ? 1 : 0);
+}
+/// A sum of which seven leading bits or more cancel is twice as large.
+uint64_t cancellations_are_doubled(const uint64_t* x, const Rounded& right) {
+  const auto exponent = [](uint64_t code) { return std::max<int>(code >> 10 & 31, 1); };
+  const int greatest = std::max(exponent(x[0]), exponent(x[1])), left = greatest - exponent(right.encoding);
+  return left >= 7 && greatest < 31 && (right.encoding & 0x7c00) ? right.encoding + 0x400 : right.encoding;
 }
 uint64_t as_it_is(const uint64_t*, const Rounded& right) { return right.encoding; }
 uint64_t no_zero_is_negative(const uint64_t*, const Rounded& right) {
@@ -211,17 +218,22 @@ class FlawedUnits final : public Family {
         {"own:integers", a_pair_saturates},
         {"own:scales", a_scale_is_the_neighbours},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
-    static const std::map<std::string, Changed> changed = {
-        {"own:exponent", one_exponent_is_wrong}, {"own:subnormals", subnormals_are_cut},
-        {"own:ties", ties_round_away},           {"own:factors", fractions_of_factors_meet},
-        {"own:zeros", no_zero_is_negative},      {"own:flags", as_it_is}};
+    static const std::map<std::string, Changed> changed = {{"own:exponent", one_exponent_is_wrong},
+                                                           {"own:subnormals", subnormals_are_cut},
+                                                           {"own:ties", ties_round_away},
+                                                           {"own:factors", fractions_of_factors_meet},
+                                                           {"own:zeros", no_zero_is_negative},
+                                                           {"own:cancel", cancellations_are_doubled},
+                                                           {"own:flags", as_it_is}};
     if (op.kind == OpKind::gemm)
       return named(std::make_unique<RowThatLosesAProduct>(), name, {{"equals_model", claim_on(op)}});
     if (op.kind != OpKind::dot) {
-      const auto evaluate = [change = changed.at(name), multiplies = op.kind == OpKind::scalar](const uint64_t* x) {
+      const auto evaluate = [change = changed.at(name), op](const uint64_t* x) {
         const FormatFields fp16 = format("fp16").fields();
-        Rounded right = multiplies ? ieee_multiply(fp16, decode(fp16, x[0]), decode(fp16, x[1]), {})
-                                   : convert_number(fp16, decode(format("fp32").fields(), x[0]), {});
+        const bool converts = op.kind == OpKind::convert, multiplies = op.scalar == ScalarOperation::mul;
+        Rounded right = converts     ? convert_number(fp16, decode(format("fp32").fields(), x[0]), {})
+                        : multiplies ? ieee_multiply(fp16, decode(fp16, x[0]), decode(fp16, x[1]), {})
+                                     : ieee_add(fp16, decode(fp16, x[0]), decode(fp16, x[1]), {});
         right.encoding = change(x, right);
         if (right.encoding == 0x3c00) right.flags = 0;  // of own:flags, which reports them
         return right;
@@ -374,6 +386,13 @@ TEST(UnitWithoutRow, NamesTheFractionsOfTwoFactors) {
 TEST(UnitWithoutRow, NamesTheSignOfAZero) {
   EXPECT_THAT(said_of_case("own:zeros", product, "8000 3c00"),
               AllOf(HasSubstr("it differs where the result is -0"), HasSubstr("the result were of the other sign")));
+}
+
+TEST(UnitWithoutRow, NamesHowManyBitsCancel) {
+  // 1.00390625 - 1 = 2^-8.
+  EXPECT_THAT(said_of_case("own:cancel", sum, "3c04 bc00"),
+              AllOf(HasSubstr("the number of leading bits that cancel in the sum is at least 7"),
+                    HasSubstr("as if the result were 2^1 times as large")));
 }
 
 TEST(UnitWithoutRow, NamesFlagsThatAreMissing) {

@@ -23,6 +23,7 @@ constexpr const char* rests[] = {"nothing", "its lowest bit alone", "less than h
                                  "half",    "one above half",       "more than half", "all ones"};
 constexpr const char* parities[] = {"even", "odd"};
 constexpr const char* sameness[] = {"another than", "the same as"};
+constexpr const char* orders[] = {"less than", "equal to", "greater than"};
 constexpr const char* results[] = {"+0",
                                    "-0",
                                    "the least subnormal",
@@ -124,7 +125,7 @@ const std::vector<int64_t>& CaseNumbers::values_of(const Batch& cases, size_t in
   } else {
     const Operands x(op_, cases, index);
     for (size_t at = 0; at < x.size(); ++at) operand(x.format(at), {operand_name(op_, at).c_str()}, x[at], false);
-    if (x.size() > 1) exponents(x);
+    if (x.size() > 1) relations(x, result);
     rounding(cases, index);
   }
   const FormatFields& d = op_.d.fields();
@@ -157,19 +158,37 @@ void CaseNumbers::dot(const DotOperands& in) {
   if (model_) steps(in);
 }
 
-/// How operands of a scalar operation stand to each other.
-void CaseNumbers::exponents(const Operands& x) {
-  const auto exponent = [&](size_t at) { return leading_exponent(x.format(at), x[at]); };
+/// How operands of a scalar operation stand to each other, and to its result.
+void CaseNumbers::relations(const Operands& x, uint64_t result) {
+  const FormatFields& f = x.format(0);
   bool numbers = true;
-  for (size_t at = 0; at < x.size(); ++at) numbers &= decode(x.format(at), x[at]).cls == NumberClass::finite;
+  for (size_t at = 0; at < x.size(); ++at) numbers &= is_number(decode(f, x[at]).cls);
+  // As the field says it: zeros and subnormals share that of the least normal numbers.
+  const auto exponent = [&](size_t at) {
+    return std::max(f.emin(), is_zero(f, x[at]) ? f.emin() : leading_exponent(f, x[at]));
+  };
+  const auto choice = [&](const char* name, int value, const char* const* words, const char* suffix) {
+    put(Kind::choice, Where::operand, "", {name}, value, words);
+    if (is_listing_) all_.back().suffix = suffix;
+  };
+  const uint64_t a = x[0] & ~f.sign_bit(), b = x[1] & ~f.sign_bit();
+  choice("b", x[0] == x[1], sameness, " a");
+  choice("the magnitude of a", a < b ? 0 : a == b ? 1 : 2, orders, " that of b");
+  choice("the sign of a", is_negative(f, x[0]) == is_negative(f, x[1]), sameness, " that of b");
   const bool multiplies = op_.scalar == ScalarOperation::mul || op_.scalar == ScalarOperation::fma;
-  put(Kind::choice, Where::operand, "", {"b"}, x[0] == x[1], sameness);
-  if (is_listing_) all_.back().suffix = " a";
-  const int of_two = !numbers ? 0 : multiplies ? exponent(0) + exponent(1) : exponent(0) - exponent(1);
-  put(Kind::number, Where::addend, "the exponent of ", {multiplies ? "a*b" : "a less that of b"},
-      numbers ? of_two : none);
-  if (x.size() > 2)
-    put(Kind::number, Where::addend, "the exponent of ", {"a*b less that of c"}, numbers ? of_two - exponent(2) : none);
+  const int first = !numbers ? 0 : multiplies ? exponent(0) + exponent(1) : exponent(0);
+  const size_t other = x.size() - 1;  // of an addition or division b, of a multiply-add c
+  if (multiplies) put(Kind::number, Where::addend, "the exponent of ", {"a*b"}, numbers ? first : none);
+  if (op_.scalar == ScalarOperation::mul) return;
+  const int64_t distance = numbers ? first - exponent(other) : none;
+  put(Kind::number, Where::addend, "the exponent of ", {multiplies ? "a*b less that of c" : "a less that of b"},
+      distance);
+  put(Kind::number, Where::addend, "the distance of ",
+      {multiplies ? "the exponents of a*b and c" : "the exponents of a and b"}, numbers ? std::abs(distance) : none);
+  if (op_.scalar == ScalarOperation::div || compares(op_.scalar)) return;
+  const bool cancels = numbers && decode(f, result).cls == NumberClass::finite;
+  put(Kind::number, Where::sum, "the number of leading bits that cancel in ", {"the sum"},
+      cancels ? std::max(first, exponent(other)) - leading_exponent(f, result) : none);
 }
 
 /// What the one rounding of a conversion or scalar operation has to do.

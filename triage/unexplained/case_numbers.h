@@ -72,7 +72,7 @@ class CaseNumbers {
   void counts(const DotOperands& in);
   void dot(const DotOperands& in);
   void note_equals_and_steps(const DotOperands& in);
-  void exponents(const Operands& x);
+  void relations(const Operands& x, uint64_t result);
   void rounding(const Batch& cases, size_t index);
   void integer_sums(const DotOperands& in);
 

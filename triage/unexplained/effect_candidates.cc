@@ -6,6 +6,7 @@
 
 #include "arithmetic/corner_encodings.h"
 #include "arithmetic/evaluate_dot.h"
+#include "arithmetic/integer_rounding.h"
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
 #include "triage/unexplained/effect.h"
@@ -88,6 +89,14 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
     for (size_t at = 0; at < operands; ++at)
       if (decode(c.format(at), c[at]).subnormal) c[at] = c.format(at).encode_zero(is_negative(c.format(at), c[at]));
   });
+  if (op.kind == OpKind::scalar && operands > 1)
+    add("the operand of least magnitude were zero", [=](Operands& c) {
+      const auto magnitude = [&](size_t at) { return c[at] & ~c.format(at).sign_bit(); };
+      size_t least = 0;
+      for (size_t at = 1; at < operands; ++at)
+        if (magnitude(at) < magnitude(least)) least = at;
+      c.clear(least);
+    });
   for (size_t at = 0; at < (dot ? 2 * k : k); ++at)
     for (size_t row = at < k ? 0 : k, from = row; from < row + k; ++from)
       if (from != at && (k <= max_wires || from + 1 == at || at + 1 == from))
@@ -323,6 +332,20 @@ void add_integer_sums(std::vector<EffectCandidate>& all, const Op& op) {
       }
 }
 
+/// A conversion to an integer that keeps the low bits of an integer beyond the range.
+void add_wrapping(std::vector<EffectCandidate>& all, const Op& op) {
+  all.push_back({Stage::result, "the result were the low bits of the rounded integer", [op](const Sample& sample) {
+                   Results results(1, sample.of_model);
+                   for (size_t i = 0; i < sample.cases.size(); ++i) {
+                     const Number x = decode(op.a.fields(), sample.cases[i][0]);
+                     const RoundedInteger r = rounded_integer(x, op.rounding_rule_of(sample.cases[i][0]));
+                     if (x.cls == NumberClass::finite && !r.has_over_64_bits)
+                       results[0][i] = (x.negative ? 0 - r.magnitude : r.magnitude) & low_mask(op.d.fields().width);
+                   }
+                   return results;
+                 }});
+}
+
 /// Changes of the result: a shift of normalization, rounding, one wrong bit.
 void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const DotModel* model) {
   const auto add = [&](const std::string& text, const std::function<uint64_t(uint64_t)>& changed) {
@@ -427,6 +450,7 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
   if (model) add_alignments(all, *model);
   if (model) add_products(all, *model);
   if (op.a.fields().integer) add_integer_sums(all, op);
+  if (op.kind == OpKind::convert && op.rounds_to_integer()) add_wrapping(all, op);
   add_results(all, op.d.fields(), model);
   return all;
 }
