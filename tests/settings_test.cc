@@ -232,6 +232,23 @@ TEST(FlushedNumbers, AreThoseThatFpcrNames) {
   }
 }
 
+/// A NaN of c is handed on where it has a payload. The one NaN of a binary8 or fnuz format has none, and no sign.
+TEST(NansOfC, AreHandedOnWhereTheyHavePayloads) {
+  for (const auto& [c, handed_on] : {std::pair{"fp32", true},
+                                     {"e5m2", true},
+                                     {"binary8p4se", false},
+                                     {"e4m3", false},
+                                     {"e5m2fnuz", false},
+                                     {"ue4m3", false}}) {
+    const Op op = op_from_text(std::string("dot a=fp16 b=fp16 c=") + c + " d=fp32 k=2");
+    for (const bool quieted : {false, true}) {
+      const Result<DotModel> m = with_overrides(
+          custom_model(op), std::string("kernel=floored_sum,nan_of_c=") + (quieted ? "quieted" : "replaced"));
+      EXPECT_EQ(bool(m), handed_on || !quieted) << c;
+    }
+  }
+}
+
 /// POWER10's forms, worked by hand from the Power ISA 3.1: those of 16-bit operands negate the rounded sum and c, those
 /// of fp32 c and the rounded result; NaNs stay.
 TEST(Forms, NegateWhatIsRoundedAndNoNan) {

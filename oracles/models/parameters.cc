@@ -307,6 +307,8 @@ std::string contradiction_in(const DotModel& model) {
       return "kernel=floored_sum is known of formats with at most fp32's exponents";
     if ((model.invalid_nan & ~model.d.container_mask()) || decode(model.d, model.invalid_nan).cls != NumberClass::nan)
       return "invalid_nan must be the encoding of a NaN of d's format";
+    if (model.nan_of_c == NanOfC::quieted && model.c.specials != Specials::ieee)
+      return "nan_of_c=quieted needs a c whose NaNs have payloads as IEEE 754's do";
     if (model.block % model.first_sum != 0) return "block is a multiple of first_sum";
     if (model.first_sum > 1 && model.cut != Cut::floor) return "first_sum is known with cut=floor";
     if (model.zero_rule == ZeroRule::operand)
