@@ -160,10 +160,9 @@ std::optional<CublasEmulation::Cut> CublasEmulation::cut(const std::vector<uint6
   Cut cut;
   cut.slices = (bits + 1 + 7) / 8;  // bytes that hold the bits and a sign
   for (const Part& part : parts_) {
-    cut.a.emplace_back();
-    cut.b.emplace_back();
-    for (int i = 0; i < op_.m; ++i) cut.a.back().push_back(scale_of(rows, i, part));
-    for (int j = 0; j < op_.n; ++j) cut.b.back().push_back(scale_of(columns, j, part));
+    std::vector<int>&of_rows = cut.row_scales.emplace_back(), &of_columns = cut.column_scales.emplace_back();
+    for (int i = 0; i < op_.m; ++i) of_rows.push_back(scale_of(rows, i, part));
+    for (int j = 0; j < op_.n; ++j) of_columns.push_back(scale_of(columns, j, part));
   }
   return cut;
 }
@@ -174,8 +173,8 @@ void CublasEmulation::add_products(const GemmCase& matrices, const Cut& cut, dou
   const Lines rows = rows_of(op_, matrices.a), columns = columns_of(op_, matrices.b);
   for (size_t p = 0; p < parts_.size(); ++p) {
     const auto length = size_t(parts_[p].length);
-    const std::vector<int16_t> a = digits_of(op_.a.fields(), rows, parts_[p], cut.a[p], cut.slices),
-                               b = digits_of(op_.b.fields(), columns, parts_[p], cut.b[p], cut.slices);
+    const std::vector<int16_t> a = digits_of(op_.a.fields(), rows, parts_[p], cut.row_scales[p], cut.slices),
+                               b = digits_of(op_.b.fields(), columns, parts_[p], cut.column_scales[p], cut.slices);
     for (size_t i = 0; i < m; ++i)
       for (size_t j = 0; j < n; ++j) {
         // Diagonals from the greatest weight on; those beyond the last slice are left out. In each, as many pairs of
@@ -194,13 +193,11 @@ void CublasEmulation::add_products(const GemmCase& matrices, const Cut& cut, dou
             sum += times_power(whole, -8 * diagonal);
           }
         double& element = d[i * n + j];
-        element = std::fma(alpha, std::ldexp(sum, cut.a[p][i] + cut.b[p][j] - 14), element);
+        element = std::fma(alpha, std::ldexp(sum, cut.row_scales[p][i] + cut.column_scales[p][j] - 14), element);
       }
   }
 }
 
-/// The encoding of a result. A NaN is that of an operand, made quiet (c before beta before alpha), else the device's
-/// own, which is negative.
 uint64_t CublasEmulation::encoding_of(double d, uint64_t c) const {
   if (!std::isnan(d)) return std::bit_cast<uint64_t>(d);
   const auto is_nan = [](uint64_t encoding) { return (encoding & magnitude_bits) > infinity_bits; };
@@ -241,7 +238,7 @@ bool CublasEmulation::within_bound(const GemmCase& matrices, const Cut& cut, int
   const Bound u = Bound::power(-53), h = Bound::power(-1075), above_1 = Bound::power(0) + Bound::power(-6);
   Bound products, error, sizes;
   for (size_t p = 0; p < parts_.size(); ++p) {
-    const int a = cut.a[p][size_t(row)], b = cut.b[p][size_t(column)], s = cut.slices;
+    const int a = cut.row_scales[p][size_t(row)], b = cut.column_scales[p][size_t(column)], s = cut.slices;
     const Part part = parts_[p];
     Bound sum_a, sum_b;
     for (int l = part.first; l < part.first + part.length; ++l) {

@@ -1,7 +1,8 @@
-// What cuBLAS's emulation of FP64 computes: fixed point, cut into signed bytes that INT8 units multiply. Slices and
-// digits are those of NVIDIA's example (CUDALibrarySamples, MathDx/cuBLASDx/16_dgemm_emulation), the choice of bits is
-// that of Schwarz et al., arXiv 2511.13778; the rest was measured on an H100 and an H200 (docs/ozaki.md, "What cuBLAS
-// computes").
+// What cuBLAS's emulation of FP64 computes. It makes each number of a and b a fixed-point number and cuts that into
+// digits, signed bytes that INT8 units multiply. A slice is the digits of one place in all numbers of a matrix. Digits
+// are those of NVIDIA's example (CUDALibrarySamples, MathDx/cuBLASDx/16_dgemm_emulation), the number of bits that are
+// kept is chosen as Schwarz et al. do, arXiv 2511.13778; the rest was measured on an H100 and an H200 (docs/ozaki.md,
+// "What cuBLAS computes").
 #pragma once
 
 #include <optional>
@@ -27,15 +28,14 @@ class CublasEmulation final : public Unit {
   /// many bits.
   void run(const Batch& batch, Outcomes& outcomes) const override;
 
-  /// Products along k that share their scales.
+  /// A range of k. The numbers of one row of a, or of one column of b, have a common scale in it.
   struct Part {
     int first, length;
   };
-  /// How one case is cut: a number of row i of a, in part p, is a sum of digits of base 256 times 2^(a[p][i] - 7),
-  /// 2^(a[p][i] - 15), ...: one for each slice; columns of b likewise.
+  /// How one case is cut. The first digit of a number counts 2^(scale - 7), each further one 256 times less.
   struct Cut {
-    int slices = 0;
-    std::vector<std::vector<int>> a, b;
+    int slices = 0;                                           ///< the number of digits of each number
+    std::vector<std::vector<int>> row_scales, column_scales;  ///< of a and of b; by part, then row or column
   };
   /// nullopt where cuBLAS does not emulate. a and b as in GemmCase.
   std::optional<Cut> cut(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const;
@@ -47,6 +47,8 @@ class CublasEmulation final : public Unit {
  private:
   /// d = alpha * a * b + d: one fused addition for each part.
   void add_products(const GemmCase& matrices, const Cut& cut, double alpha, std::vector<double>& d) const;
+  /// The encoding of a result d. A NaN is that of an operand, made quiet (c before beta before alpha), else the
+  /// device's own, which is negative.
   uint64_t encoding_of(double d, uint64_t c) const;
 
   CublasPlan plan_;
