@@ -261,17 +261,17 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
     if (Reply reply = seek(k, 0); reply.proof.outcome == Outcome::witness) {
       replay(reply, property, u);
       found.products = k;
-      found.falls = std::move(reply);
-      progress(found.falls);
+      found.fall_with_fewest = std::move(reply);
+      progress(found.fall_with_fewest);
     }
   found.knows_products = found.products == 1;  // there are no fewer to ask about
   if (!found.knows_products) {
     op.k = found.products > 0 ? found.products - 1 : block;
     const std::string text = fmt::format("monotone_in_c of {} with {}", unit, counted(size_t(op.k), "product"));
-    found.fewer = ask_in_lemmas(solvers, *property_question("monotone_in_c", op, m), text, op, true, rest);
-    if (found.fewer.proof.outcome == Outcome::witness) replay(found.fewer, property, u);
-    progress(found.fewer);
-    found.knows_products = found.fewer.proof.outcome == Outcome::proven;
+    found.no_fall_with_fewer = ask_in_lemmas(solvers, *property_question("monotone_in_c", op, m), text, op, true, rest);
+    if (found.no_fall_with_fewer.proof.outcome == Outcome::witness) replay(found.no_fall_with_fewer, property, u);
+    progress(found.no_fall_with_fewer);
+    found.knows_products = found.no_fall_with_fewer.proof.outcome == Outcome::proven;
   }
   if (found.products == 0 || !found.knows_products) return found;
 
@@ -284,19 +284,19 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
       found.ulps = fall_of(reply);
       if (found.ulps < least) refuse_witness(reply);
       reply.question = fall_text(m, unit, fmt::format("less than {}", found.ulps), block);
-      found.most = std::move(reply);
+      found.greatest_fall = std::move(reply);
     } else {
       none = least;
     }
     least = none == 0 ? 2 * found.ulps : found.ulps + std::max<int64_t>(1, (none - found.ulps) / 2);
   }
-  if (found.ulps > 0) progress(found.most);
+  if (found.ulps > 0) progress(found.greatest_fall);
   op.k = block;
   const std::string bound = fall_text(m, unit, fmt::format("at most {}", found.ulps), block);
-  found.no_more = ask_in_lemmas(solvers, fall_question(op, m, found.ulps), bound, op, true, rest);
-  if (found.no_more.proof.outcome == Outcome::witness) replay(found.no_more, property, u);
-  progress(found.no_more);
-  found.knows_ulps = found.no_more.proof.outcome == Outcome::proven;
+  found.no_greater_fall = ask_in_lemmas(solvers, fall_question(op, m, found.ulps), bound, op, true, rest);
+  if (found.no_greater_fall.proof.outcome == Outcome::witness) replay(found.no_greater_fall, property, u);
+  progress(found.no_greater_fall);
+  found.knows_ulps = found.no_greater_fall.proof.outcome == Outcome::proven;
   return found;
 }
 

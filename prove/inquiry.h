@@ -81,11 +81,11 @@ std::vector<ResidueIntegers> residue_integers(const std::string& narrow);
 /// result is not below this number.
 struct Monotony {
   int products = 0;  ///< the least number of products of a block with which a result falls; 0: no such case was found
-  Reply fewer;       ///< that no result falls with one product fewer; for 0, with a whole block; for 1 it is not asked
-  Reply falls;       ///< a witness with `products` products, unless that is 0
-  int64_t ulps = 0;  ///< the greatest fall that was found
-  std::string ulp;   ///< its unit: "ulp", or "ulp of 13 fraction bits" where a result keeps fewer than its format has
-  Reply no_more, most;  ///< that no result falls by more than `ulps`; a witness that falls by `ulps`
+  Reply no_fall_with_fewer;  ///< about one product fewer; for 0, about a whole block; for 1 it is not asked
+  Reply fall_with_fewest;    ///< a witness with `products` products, unless that is 0
+  int64_t ulps = 0;          ///< the greatest fall that was found
+  std::string ulp;  ///< its unit: "ulp", or "ulp of 13 fraction bits" where a result keeps fewer than its format has
+  Reply no_greater_fall, greatest_fall;  ///< that no result falls by more than `ulps`; a witness that falls by `ulps`
   bool knows_products = false, knows_ulps = false;  ///< whether `products`, `ulps` are proven to be the least, greatest
 };
 /// `progress` is called with each reply, as soon as it is known. The options may not name a domain.

@@ -253,7 +253,7 @@ TEST(Proof, NoPartOfAQuestionGetsMoreTimeThanIsLeft) {
   EXPECT_EQ(property.proof.reason, "no answer in 1 s");
   EXPECT_LT(elapsed(), 5);
   const Monotony monotony = ask_monotony(slow, volta, for_seconds(1), [](const Reply&) {});
-  EXPECT_EQ(monotony.fewer.proof.reason, "no answer in 1 s");
+  EXPECT_EQ(monotony.no_fall_with_fewer.proof.reason, "no answer in 1 s");
   EXPECT_LT(elapsed(), 10);
 }
 
