@@ -206,8 +206,8 @@ class SliceMoves : ProductCase {
       case 10: return permute_products();
       case 11: return one_special();
       case 12: return fill_digits();
-      case 13: return turn_greatest();
-      case 14: return step_digit();
+      case 13: return change_signs();
+      case 14: return flip_digit_bit();
       case 15: return clear_blocks();
       case 16: return match_line();
       default: return align_line();
@@ -334,7 +334,7 @@ class SliceMoves : ProductCase {
   /// Another line becomes a copy of this one, its negative, or the two are exchanged.
   void copy_line() {
     const int count = lines(side_);
-    if (count < 2) return turn_greatest();
+    if (count < 2) return change_signs();
     const int other_line = (line_ + 1 + below(count - 1)) % count;
     const uint64_t turned = rng_.one_in(3) ? travelling_sign(format()) : 0;
     const bool exchange = rng_.one_in(2);
@@ -404,7 +404,7 @@ class SliceMoves : ProductCase {
     }
   }
   /// Negates the line's greatest number, or gives all of its numbers one sign.
-  void turn_greatest() {
+  void change_signs() {
     const int position = greatest();
     if (position < 0) return;
     if (rng_.one_in(2)) return set(position, get(position) ^ travelling_sign(format()));
@@ -413,7 +413,7 @@ class SliceMoves : ProductCase {
       set(l, (get(l) & ~travelling_sign(format())) | (negative ? travelling_sign(format()) : 0));
   }
   /// Flips the last or another bit of a digit.
-  void step_digit() {
+  void flip_digit_bit() {
     const int l = below(op_.k);
     const Number x = decode(format(), get(l));
     if (x.cls != NumberClass::finite) return;

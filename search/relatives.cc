@@ -11,15 +11,13 @@ bool Relatives::can_hand_on_result() const {
   return op_.kind == OpKind::dot && op_.c == op_.d && (is_integer_dot(op_) || model_);
 }
 
-/// The result of the case before becomes c, as in a loop over k.
 void Relatives::hand_on_result(Batch& batch, size_t index, CounterRng& rng) const {
   batch.inputs()[2].set(index, 0,
                         is_integer_dot(op_) ? IntegerDot(op_, batch, index - 1, rng).sum()
                                             : evaluate_dot(*model_, DotCase(op_).load(batch, index - 1)));
 }
 
-/// Negates one element, or all elements of a column.
-void Relatives::turn_signs(Batch& batch, size_t index, CounterRng& rng) const {
+void Relatives::negate(Batch& batch, size_t index, CounterRng& rng) const {
   const size_t column = rng.below(static_cast<uint32_t>(formats_.size()));
   const FormatFields& f = formats_[column];
   Column& values = batch.inputs()[column];
@@ -32,15 +30,14 @@ void Relatives::turn_signs(Batch& batch, size_t index, CounterRng& rng) const {
   }
 }
 
-void Relatives::turn_bit(Batch& batch, size_t index, CounterRng& rng) const {
+void Relatives::flip_bit(Batch& batch, size_t index, CounterRng& rng) const {
   const size_t column = rng.below(static_cast<uint32_t>(formats_.size()));
   Column& values = batch.inputs()[column];
   const int i = rng.between(0, values.count() - 1);
   values.set(index, i, values.get(index, i) ^ uint64_t{1} << rng.below(static_cast<uint32_t>(formats_[column].width)));
 }
 
-/// Exchanges the products of two lanes: the same sum in another order.
-void Relatives::swap_lanes(Batch& batch, size_t index, CounterRng& rng) const {
+void Relatives::swap_products(Batch& batch, size_t index, CounterRng& rng) const {
   const int k = batch.inputs()[0].count();
   const int x = rng.between(0, k - 1);
   const int y = rng.between(0, k - 1);
@@ -50,26 +47,19 @@ void Relatives::swap_lanes(Batch& batch, size_t index, CounterRng& rng) const {
 void Relatives::make(Batch& batch, size_t index, const StructuredGenerator& generator, uint64_t number,
                      const Mutator& mutator, CounterRng& rng) const {
   const uint32_t kind = rng.below(8);
-  // Operands of its own, with c or some lanes from the case before.
-  if (kind == 0 && can_hand_on_result()) {
-    generator.draw(number, batch, index);
-    return hand_on_result(batch, index, rng);
-  }
-  if (kind == 1) {
-    generator.draw(number, batch, index);
-    return mutator.cross(batch, index, batch, index - 1, rng);
-  }
-  copy_case(batch, index - 1, batch, index);
+  if (kind == 1 || (kind == 0 && can_hand_on_result())) generator.draw(number, batch, index);
+  else copy_case(batch, index - 1, batch, index);
   switch (kind) {
-    case 0: break;  // the same case again
+    case 0:
     case 2:
-      if (can_hand_on_result()) hand_on_result(batch, index, rng);
+      if (can_hand_on_result()) hand_on_result(batch, index, rng);  // else the same case again
       break;
+    case 1: mutator.cross(batch, index, batch, index - 1, rng); break;
     case 3:
-    case 4: turn_signs(batch, index, rng); break;
-    case 5: turn_bit(batch, index, rng); break;
+    case 4: negate(batch, index, rng); break;
+    case 5: flip_bit(batch, index, rng); break;
     case 6:
-      if (op_.kind == OpKind::dot) return swap_lanes(batch, index, rng);
+      if (op_.kind == OpKind::dot) return swap_products(batch, index, rng);
       [[fallthrough]];
     default: mutator.move(batch, index, rng); break;
   }
