@@ -5,6 +5,7 @@
 namespace mmafuzz {
 namespace {
 
+/// The items that --help shows: CLI11 hides those without a group.
 template <class Item>
 std::vector<const Item*> shown(std::vector<const Item*> items) {
   std::erase_if(items, [](const Item* item) { return item->get_group().empty(); });
@@ -25,6 +26,7 @@ std::string words_taken(const CLI::Option& option) {
   return type;
 }
 
+/// Text as it is written in roff, the language of manual pages.
 std::string roff(const std::string& text) {
   std::string escaped;
   bool line_start = true;
@@ -47,8 +49,10 @@ std::string names_of(const CLI::Option& option) {
   return takes_value(option) ? text + " " + option.get_type_name() : text;
 }
 
-ManualPage page_of(const CLI::App& app, const std::string& name, const std::string& call, const std::string& version) {
-  const std::string head = app.get_description();
+/// The page of a command. `call` is what a user types for it: "mmafuzz bench rate".
+ManualPage page_of(const CLI::App& app, const std::string& call, const std::string& version) {
+  std::string name = call, head = app.get_description();
+  std::replace(name.begin(), name.end(), ' ', '-');
   std::string text = ".TH " + roff(name) + " 1 \"\" \"" + roff("mmafuzz " + version) + "\" \"mmafuzz\"\n.SH NAME\n" +
                      roff(name) + " \\- " + roff(head.starts_with("mmafuzz: ") ? head.substr(9) : head) +
                      "\n.SH SYNOPSIS\n.B " + roff(call) + "\n";
@@ -75,30 +79,37 @@ ManualPage page_of(const CLI::App& app, const std::string& name, const std::stri
   return {name, text};
 }
 
-void add_pages(const CLI::App& app, const std::string& name, const std::string& call, const std::string& version,
+void add_pages(const CLI::App& app, const std::string& call, const std::string& version,
                std::vector<ManualPage>& pages) {
-  pages.push_back(page_of(app, name, call, version));
-  for (const CLI::App* sub : shown_subcommands(app))
-    add_pages(*sub, name + "-" + sub->get_name(), call + " " + sub->get_name(), version, pages);
+  pages.push_back(page_of(app, call, version));
+  for (const CLI::App* sub : shown_subcommands(app)) add_pages(*sub, call + " " + sub->get_name(), version, pages);
 }
 
-/// Adds the branches of the script for a subcommand and those below it: to `words` the subcommands and options that can
-/// follow, to `values` the words that its options take.
-void add_completion(const CLI::App& app, const std::string& path, std::string& words, std::string& values) {
-  std::string all;
-  for (const CLI::App* sub : shown_subcommands(app)) all += sub->get_name() + " ";
-  for (const CLI::Option* option : shown_options(app)) {
-    for (const std::string& name : option->get_lnames()) all += "--" + name + " ";
-    if (const std::string taken = words_taken(*option); !taken.empty())
-      for (const std::string& name : option->get_lnames())
-        values += "    '" + path + " --" + name + "') words='" + taken + "' ;;\n";
-    if (takes_value(*option))
-      for (const std::string& name : option->get_lnames()) values += "    '" + path + " --" + name + "') files=1 ;;\n";
+/// What the completion script says of each command. The first two are branches of a `case`.
+struct Completion {
+  std::string after_options, after_commands;  ///< the words or files that an option takes; what can follow a command
+  std::string calls = ";";                    ///< ";mmafuzz bench;mmafuzz bench rate;..."
+};
+
+void add_completion(const CLI::App& app, const std::string& call, Completion& script) {
+  std::string followers;
+  for (const CLI::App* sub : shown_subcommands(app)) followers += sub->get_name() + " ";
+  for (const CLI::Option* option : shown_options(app))
+    for (const std::string& name : option->get_lnames()) {
+      const std::string branch = "    '" + call + " --" + name + "') ", words = words_taken(*option);
+      followers += "--" + name + " ";
+      if (!words.empty()) script.after_options += branch + "words='" + words + "' ;;\n";
+      if (takes_value(*option)) script.after_options += branch + "files=1 ;;\n";
+    }
+  script.after_commands += "    '" + call + "') words='" + followers + "' ;;\n";
+  for (const CLI::App* sub : shown_subcommands(app)) {
+    script.calls += call + " " + sub->get_name() + ";";
+    add_completion(*sub, call + " " + sub->get_name(), script);
   }
-  words += "    '" + path + "') words='" + all + "' ;;\n";
-  for (const CLI::App* sub : shown_subcommands(app)) add_completion(*sub, path + " " + sub->get_name(), words, values);
 }
 
+// The script: script_head, after_options, script_middle, after_commands, script_end, calls. In it, `path` is the
+// command before the cursor, `begun` what stands before the last comma of the word there, `words` what can stand there.
 constexpr char script_head[] =
     R"sh(# bash completion of mmafuzz. Written by `mmafuzz help-pages` from the command's own help.
 _mmafuzz() {
@@ -134,26 +145,19 @@ constexpr char script_end[] = R"sh(  esac
 complete -F _mmafuzz mmafuzz
 )sh";
 
-void add_paths(const CLI::App& app, const std::string& path, std::string& paths) {
-  for (const CLI::App* sub : shown_subcommands(app)) {
-    paths += path + " " + sub->get_name() + ";";
-    add_paths(*sub, path + " " + sub->get_name(), paths);
-  }
-}
-
 }  // namespace
 
 std::vector<ManualPage> manual_pages(const Arguments& program, const std::string& version) {
   std::vector<ManualPage> pages;
-  add_pages(program.described(), "mmafuzz", "mmafuzz", version, pages);
+  add_pages(program.described(), "mmafuzz", version, pages);
   return pages;
 }
 
 std::string bash_completion(const Arguments& program) {
-  std::string words, values, paths = ";";
-  add_completion(program.described(), "mmafuzz", words, values);
-  add_paths(program.described(), "mmafuzz", paths);
-  return script_head + values + script_middle + words + script_end + "_mmafuzz_paths='" + paths + "'\n";
+  Completion script;
+  add_completion(program.described(), "mmafuzz", script);
+  return script_head + script.after_options + script_middle + script.after_commands + script_end + "_mmafuzz_paths='" +
+         script.calls + "'\n";
 }
 
 }  // namespace mmafuzz
