@@ -4,6 +4,7 @@ build/release/mmafuzz bench ozaki-accuracy > accuracy.tsv; bench/plot_ozaki_accu
 import subprocess
 import sys
 
+LEAST_DRAWN = 1e-17  # the least error on the axis
 COLOURS = {"2": "#9400d3", "3": "#009e73", "4": "#56b4e9", "5": "#e69f00", "6": "#b8a800", "7": "#0072b2", "8": "#e51e10", "all": "#000000"}  # by slices
 
 
@@ -15,7 +16,7 @@ def main():
 
     def curve(name):
         at = names.index(name)
-        return "".join(f"{row[0]} {max(float(row[at]), 1e-17)}\n" for row in rows)
+        return "".join(f"{row[0]} {max(float(row[at]), LEAST_DRAWN)}\n" for row in rows)
 
     blocks, plots = "", []
     for i, (slices, colour) in enumerate(COLOURS.items()):
@@ -30,7 +31,7 @@ set output '{svg}'
 set xlabel 'phi'
 set ylabel 'greatest relative error'
 set logscale y
-set yrange [1e-17:1e1]
+set yrange [{LEAST_DRAWN}:1e1]
 set format y '10^{{%L}}'
 set key outside right
 set grid

@@ -9,9 +9,9 @@
 namespace mmafuzz {
 namespace {
 
-class LossyUnit final : public Unit {
+class DeviceUnit final : public Unit {
  public:
-  explicit LossyUnit(std::function<void(const Batch&, Outcomes&)> compute) : compute_(std::move(compute)) {}
+  explicit DeviceUnit(std::function<void(const Batch&, Outcomes&)> compute) : compute_(std::move(compute)) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
@@ -20,24 +20,24 @@ class LossyUnit final : public Unit {
       compute_(batch, outcomes);
       losses_ = 0;
     } catch (const DeviceLost& lost) {
-      const std::string finding = "device lost: " + name() + ": " + lost.what() + "; the batch is " +
+      const std::string message = "device lost: " + name() + ": " + lost.what() + "; the batch is " +
                                   keep_batch("MMAFUZZ_DEVICE_LOSSES", "device-lost", name(), batch, lost.what());
-      if (++losses_ >= 3) throw std::runtime_error(finding + "; three in a row, giving up");
-      fprintf(stderr, "mmafuzz: %s\n", finding.c_str());
+      if (++losses_ >= 3) throw std::runtime_error(message + "; three in a row, giving up");
+      fprintf(stderr, "mmafuzz: %s\n", message.c_str());
       outcomes.flags.clear();
-      outcomes.answered.assign(batch.size(), 0);
+      outcomes.answered.assign(batch.size(), 0);  // no case has an answer; the run goes on
     }
   }
 
  private:
   std::function<void(const Batch&, Outcomes&)> compute_;
-  mutable std::atomic<int> losses_ = 0;
+  mutable std::atomic<int> losses_ = 0;  ///< in a row
 };
 
 }  // namespace
 
 std::unique_ptr<Unit> make_device_unit(std::function<void(const Batch&, Outcomes&)> compute) {
-  return std::make_unique<LossyUnit>(std::move(compute));
+  return std::make_unique<DeviceUnit>(std::move(compute));
 }
 
 }  // namespace mmafuzz

@@ -1,5 +1,5 @@
-// A unit of a device. When the device is lost during a batch, the unit prints the finding and keeps the batch in a
-// file, and the cases have no answer. Three losses of one unit in a row end the run.
+// A unit of a device. When the device is lost during a batch, the unit says so on stderr and keeps the batch in a file,
+// and the cases have no answer. Three losses of one unit in a row end the run.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace mmafuzz {
 
-/// A unit of a device: `compute` sets the results and throws DeviceLost where the device is lost. Unit::run throws a
-/// std::runtime_error at the third loss in a row; a batch with results starts the count again.
+/// `compute` sets the results and throws DeviceLost where the device is lost. At the third loss in a row Unit::run
+/// throws a std::runtime_error.
 std::unique_ptr<Unit> make_device_unit(std::function<void(const Batch&, Outcomes&)> compute);
 
 }  // namespace mmafuzz

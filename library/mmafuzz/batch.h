@@ -49,7 +49,7 @@ class Batch {
   void resize(std::size_t cases);
 
   /// Appends a case from encodings or numbers, fields separated by `|`, as in "1. 2. 1. 1. | 1. 1. 1. 0x1p-24 | 0.5".
-  /// One field more than fields() is the expected result, another one its status flags.
+  /// Behind its fields() may stand the expected result, and behind that the status flags of IEEE 754 that it raises.
   void add(const std::string& line);
   /// A case as a line of case text, with its expected result and flags if it has them.
   std::string line(std::size_t index) const;
