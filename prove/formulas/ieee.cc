@@ -39,7 +39,8 @@ Expression ieee_sum(const IeeeRules& rules, const Number& x, const Number& y, st
   // of one format need no shift: their leading bit is 0 at the least exponent only.
   const int width = x.exponent.width(), lowest = -(1 << (width - 2));
   const int n = std::max({x.significand.width(), y.significand.width(), rules.format.precision()});
-  const bool of_one_format = x.least && x.least == y.least && x.fraction_bits == y.fraction_bits;
+  const bool of_one_format =
+      x.subnormal_exponent && x.subnormal_exponent == y.subnormal_exponent && x.fraction_bits == y.fraction_bits;
   const auto topped = [&](const Number& number) {
     Number m = number;
     if (!of_one_format) {

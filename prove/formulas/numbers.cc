@@ -30,8 +30,8 @@ Number decode(const FormatFields& f, Expression encoding, int exponent_width) {
   const Expression value = zero_extend(field, std::max(exponent_width, int(f.exponent_bits) + 1));
   const Expression unbiased = extract(value + as_number(value, -f.bias), exponent_width - 1, 0);
   const Expression subnormal = f.subnormals == SubnormalRule::absent ? no : is_zero(field);
-  x.least = f.subnormal_exponent();
-  x.exponent = choose(subnormal, table.number(exponent_width, *x.least), unbiased);
+  x.subnormal_exponent = f.subnormal_exponent();
+  x.exponent = choose(subnormal, table.number(exponent_width, *x.subnormal_exponent), unbiased);
   const Expression leading = f.subnormals == SubnormalRule::absent ? table.constant(1, 1) : ~subnormal;
   x.significand = has_fraction ? concat(leading, fraction) : leading;
   x.greatest_significand = ones(x.significand.width());
@@ -115,7 +115,7 @@ Number normalized(const Number& x) {
   y.significand = zeros.shifted;
   y.fraction_bits = x.significand.width() - 1;
   y.greatest_significand = ones(x.significand.width());
-  y.least = std::nullopt;
+  y.subnormal_exponent = std::nullopt;
   return y;
 }
 
@@ -151,7 +151,7 @@ Expression moved(Expression (*shift)(Expression, Expression), Expression x, Expr
 Expression moved_up(Expression x, Expression amount) { return moved(shift_left, x, amount); }
 Expression moved_down(Expression x, Expression amount) { return moved(shift_right, x, amount); }
 
-Expression cut_below(const Number& x, Expression greatest, int kept_bits) {
+Expression truncated_magnitude(const Number& x, Expression greatest, int kept_bits) {
   const int fraction_bits = std::max(kept_bits, x.fraction_bits);
   const Expression magnitude = append_zeros(x.significand, fraction_bits - x.fraction_bits);
   const int more = fraction_bits - kept_bits;
@@ -162,7 +162,7 @@ Expression cut_below(const Number& x, Expression greatest, int kept_bits) {
 
 namespace {
 
-/// The magnitude that cut_below() returns, in `width` bits, and a bit that says whether the rounding changed it.
+/// truncated_magnitude() in `width` bits, and a bit that says whether the rounding changed it.
 std::pair<Expression, Expression> kept_and_lost(const Number& x, Expression greatest, int kept_bits, int width) {
   const int fraction_bits = std::max(kept_bits, x.fraction_bits);
   const Expression magnitude = append_zeros(x.significand, fraction_bits - x.fraction_bits);
@@ -177,12 +177,12 @@ std::pair<Expression, Expression> kept_and_lost(const Number& x, Expression grea
 
 }  // namespace
 
-Expression floored_below(const Number& x, Expression greatest, int kept_bits, int width) {
+Expression rounded_down(const Number& x, Expression greatest, int kept_bits, int width) {
   const auto [kept, lost] = kept_and_lost(x, greatest, kept_bits, width);
   return choose(x.negative, -kept - zero_extend(lost, width), kept);
 }
 
-Expression odd_below(const Number& x, Expression greatest, int kept_bits, int width) {
+Expression odd_magnitude(const Number& x, Expression greatest, int kept_bits, int width) {
   const auto [kept, lost] = kept_and_lost(x, greatest, kept_bits, width);
   return kept | zero_extend(lost, width);
 }

@@ -16,7 +16,8 @@ struct Number {
   int fraction_bits = 0;
   Bits greatest_significand;       ///< an upper bound of the significand
   Expression zero, infinite, nan;  ///< 1 bit each
-  std::optional<int> least;        ///< after decode(): the only exponent with which the leading bit may be 0
+  /// The only exponent with which the leading bit of the significand may be 0; set by decode() alone.
+  std::optional<int> subnormal_exponent;
 };
 
 /// Holds the exponents of fp32 numbers, of their products and of scales.
@@ -27,15 +28,15 @@ Number decode(const FormatFields& f, Expression encoding, int exponent_width);
 /// The same, with an exponent whose width holds the difference of two exponents.
 inline Number decode(const FormatFields& f, Expression encoding) { return decode(f, encoding, f.exponent_bits + 3); }
 
+/// What decode() gives, under a row's rules for the low bits of tf32, subnormal operands and zeros.
+Number read_operand(const DotModel& model, const FormatFields& f, Expression encoding, int exponent_width);
+/// Only the row's rule for subnormal operands: x, or a zero where the rule flushes x. `f` is the format of x.
+Number flushed_operand(const DotModel& m, const FormatFields& f, Number x);
+
 /// Whether a finite number is normal and in [1, 2) or (-2, -1].
 inline Expression in_first_binade(const Number& n) {
   return is_zero(n.exponent) & bit(n.significand, n.significand.width() - 1);
 }
-
-/// The same as a row reads it: under its rules for the low bits of tf32, subnormal operands and zeros.
-Number read_operand(const DotModel& model, const FormatFields& f, Expression encoding, int exponent_width);
-/// Only the row's rule for subnormal operands: x, or a zero where the rule flushes x. `f` is the format of x.
-Number flushed_operand(const DotModel& m, const FormatFields& f, Number x);
 
 /// The same number with the leading bit of its significand 1, so that its exponent is floor(log2|x|). For a zero,
 /// exponent and significand mean nothing.
@@ -61,15 +62,15 @@ Expression is_invalid_product(const Number& x, const Number& y);
 /// A NaN of f as a quiet NaN of d. The sign stays, and so do the highest bits of the payload.
 Expression quieted(const FormatFields& d, const FormatFields& f, Expression code);
 
-/// What NanFrom needs of an operand: whether it is a NaN, whether a signalling one (1 bit each), and this NaN made
-/// quiet in d's format. A bit that is none counts as 0.
+/// An operand whose NaN may become the result: whether it is a NaN, whether a signalling one (1 bit each), and this NaN
+/// made quiet in d's format. An operand that the operation does not have is NanTerm{}.
 struct NanTerm {
   Expression nan, signalling, quiet;
 };
 /// The operand n of format f, whose encoding is `code`, for results of format d.
 NanTerm nan_term(const FormatFields& d, const FormatFields& f, const Number& n, Expression code);
-/// The encoding of an operation's result where that is a NaN. `abc`: the operands a, b and c; `own_nan`: the NaN that
-/// no operand gives.
+/// The encoding of a * b + c where that is a NaN. `abc` are three operands; `own_nan` is the result where none of them
+/// gives its NaN.
 Expression nan_result(NanFrom rule, const NanTerm* abc, Expression product_is_invalid, Expression own_nan);
 
 /// The sign of a sum that is exactly zero: 1 for -0.
@@ -104,15 +105,13 @@ LeadingZeros leading_zeros(Expression x, int width);
 /// The least width, at least 2, in which two's complement holds every number of least..greatest.
 int signed_width(int64_t least, int64_t greatest);
 
-/// The magnitude of a number in units of 2^(greatest - kept_bits), rounded toward zero, as wide as it can become. The
-/// number's exponent must not be above `greatest`.
-Expression cut_below(const Number& x, Expression greatest, int kept_bits);
-
-/// The number in these units, rounded toward minus infinity, in two's complement of `width` bits.
-Expression floored_below(const Number& x, Expression greatest, int kept_bits, int width);
-
-/// The magnitude in these units, rounded to odd, in `width` bits.
-Expression odd_below(const Number& x, Expression greatest, int kept_bits, int width);
+// An addend as a sum aligns it: in whole units of 2^(greatest - kept_bits). Its exponent must not be above `greatest`.
+/// The magnitude, rounded toward zero, as wide as it can become.
+Expression truncated_magnitude(const Number& x, Expression greatest, int kept_bits);
+/// The number, rounded toward minus infinity, in two's complement of `width` bits.
+Expression rounded_down(const Number& x, Expression greatest, int kept_bits, int width);
+/// The magnitude, rounded to odd, in `width` bits.
+Expression odd_magnitude(const Number& x, Expression greatest, int kept_bits, int width);
 
 /// A width in which two's complement holds every exponent of a row and the differences of two.
 int exponent_width_of(const DotModel& model);

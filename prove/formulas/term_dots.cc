@@ -156,7 +156,7 @@ TermDots::Term TermDots::first_sum(int first, int last, Seen& seen) const {
   for (const Number& x : all) width = std::max(width, x.significand.width() + m_.fraction_bits - x.fraction_bits);
   width += std::bit_width(all.size() - 1) + 2;
   Expression sum = constant(width, 0);
-  for (const Number& x : all) sum = sum + floored_below(x, greatest, m_.fraction_bits, width);
+  for (const Number& x : all) sum = sum + rounded_down(x, greatest, m_.fraction_bits, width);
   Number g;
   g.negative = bit(sum, width - 1);
   g.significand = magnitude_of(sum);
@@ -197,14 +197,14 @@ TermDots::Code TermDots::ranked_result(int first, int last, bool is_own, Code co
 
 Expression TermDots::cut_by_sign(const Number& x, const Number& c, bool is_c, Expression greatest, int width) const {
   if (m_.cut == Cut::opposed_complement) {
-    const Expression kept = zero_extend(cut_below(x, greatest, m_.fraction_bits), width);
+    const Expression kept = zero_extend(truncated_magnitude(x, greatest, m_.fraction_bits), width);
     return choose(x.negative ^ c.negative, ~kept, kept);
   }
-  const Expression floored = floored_below(x, greatest, m_.fraction_bits, width);
+  const Expression floored = rounded_down(x, greatest, m_.fraction_bits, width);
   if (!is_c || m_.lost_c == LostC::floored) return floored;
   const Expression unit = greatest - exponent(m_.fraction_bits);
   const Expression is_lost =
-      is_zero(cut_below(x, greatest, m_.fraction_bits)) & signed_below(exponent(m_.d.emin()), unit);
+      is_zero(truncated_magnitude(x, greatest, m_.fraction_bits)) & signed_below(exponent(m_.d.emin()), unit);
   return choose(is_lost, as_number(floored, 0), floored);
 }
 
@@ -259,9 +259,9 @@ TermDots::Sum TermDots::cut_and_summed(const Term* term, int n, const Term& c, E
   for (const Number& x : all) {
     const int up = m_.fraction_bits - x.fraction_bits;
     most.push_back(up >= 0 ? x.greatest_significand << up : x.greatest_significand >> -up);
-    Expression magnitude = cut_below(x, greatest, m_.fraction_bits);
+    Expression magnitude = truncated_magnitude(x, greatest, m_.fraction_bits);
     if (traits_of(m_).cuts_to_odd()) {
-      magnitude = odd_below(x, greatest, m_.fraction_bits, magnitude.width());
+      magnitude = odd_magnitude(x, greatest, m_.fraction_bits, magnitude.width());
       most.back() |= 1;
     }
     note({"addend " + std::to_string(magnitudes.size()),

@@ -136,7 +136,7 @@ TermTwoStageDots::Partial TermTwoStageDots::cut_and_summed(const Term* term, int
   note({products + "greatest exponent", {s.greatest}});
   for (int i = first; i < n; i += stride) {
     const Number& p = term[i].number;
-    const Expression kept = zero_extend(cut_below(p, s.greatest, m_.fraction_bits), s.sum.width());
+    const Expression kept = zero_extend(truncated_magnitude(p, s.greatest, m_.fraction_bits), s.sum.width());
     const Expression one = with_sign(p.negative, kept);
     note({products + "term " + std::to_string(i) + " as it is cut", {one}, {}, {p.zero}});
     s.sum = s.sum + one;
