@@ -106,7 +106,7 @@ std::optional<DotModel> Fit::with_drawn_value(const DotModel& m) {
   return with_value(m, p, space_.draw_value(p, rng_));
 }
 
-DotModel Fit::shaken(DotModel m) {
+DotModel Fit::with_drawn_values(DotModel m) {
   for (int changes = 2 + static_cast<int>(rng_.below(3)); changes > 0; --changes)
     if (const std::optional<DotModel> changed = with_drawn_value(m)) m = *changed;
   return m;
@@ -148,7 +148,7 @@ Fit::Candidate Fit::best_of(Kernel kernel, uint64_t budget) {
     if (best.mismatches == 0 || over(end)) return best;
   }
   for (int round = 0; !over(end); ++round) {
-    const DotModel start = round % 4 == 0   ? shaken(best.model)
+    const DotModel start = round % 4 == 0   ? with_drawn_values(best.model)
                            : round % 4 == 3 ? space_.draw_row(kernel, rng_)
                                             : drifted(best, end);
     const Candidate reached = descend(start, (end - evidence_.work()) / 4 + budget / 20);
@@ -162,9 +162,8 @@ std::vector<Fit::Candidate> Fit::search(uint64_t budget) {
   const uint64_t end = evidence_.work() + budget;
   // Kernels are ordered by the best of their starts: the nearest is searched first and longest.
   std::vector<Candidate> kernels;
-  for (const Kernel kernel : space_.kernels()) {
+  for (const Kernel kernel : space_.kernels())
     kernels.push_back(ranked_starts(kernel, evidence_.work() + budget / 40).front());
-  }
   std::stable_sort(kernels.begin(), kernels.end(), fewer);
   // Single changes tell most kernels apart; pairs of changes cost far more.
   for (Candidate& kernel : kernels) {

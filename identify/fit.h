@@ -1,5 +1,5 @@
-// Looks for rows that give all of a black box's answers. A *mismatch* is an answer that a row contradicts. A *budget*
-// is an amount of Evidence::work() that a search may add, `end` a total of it at which a search ends.
+// Looks for rows that give all of a black box's answers. A *mismatch* is an answer that a row contradicts. A search is
+// limited by Evidence::work(): by `budget`, how much it may add to that, or by `end`, the value at which it stops.
 #pragma once
 
 #include "arithmetic/counter_rng.h"
@@ -29,11 +29,12 @@ class Fit {
   /// while at most an eighth of the answers are mismatches.
   Candidate near_miss(const DotModel& start, uint64_t budget);
 
-  /// A row with other values of several parameters and no more mismatches than `from`. It is reached by random changes
-  /// of one parameter, none of which adds a mismatch.
+  /// A row with other values of several parameters and no more mismatches than `from`, reached by random changes of one
+  /// parameter, none of which adds a mismatch. A search goes on from it where no single change helps.
   DotModel drifted(Candidate from, uint64_t end = UINT64_MAX);
 
-  /// The best row found of one kernel: from its starts, then random ones, until one fits or the budget is spent.
+  /// The best row found of one kernel: from HypothesisSpace::starts(), then from random and randomly changed rows,
+  /// until one fits or the budget is spent.
   Candidate best_of(Kernel kernel, uint64_t budget);
 
   /// The best row found of each kernel, the one with the fewest mismatches first. Ends early where one fits: the other
@@ -47,9 +48,9 @@ class Fit {
   /// Changes which products are added together: k, block, group and order at once, since one alone seldom helps.
   bool improve_blocks(Candidate& best, uint64_t end);
   bool over(uint64_t end) const { return evidence_.work() >= end; }
-  std::optional<DotModel> with_drawn_value(const DotModel& model);  ///< with one parameter set to a random value
-  DotModel shaken(DotModel model);                                  ///< with two to four
-  /// The starts of a kernel and random rows of it, the one with the fewest mismatches first.
+  std::optional<DotModel> with_drawn_value(const DotModel& model);  ///< one parameter gets a random value
+  DotModel with_drawn_values(DotModel model);                       ///< two to four parameters do
+  /// HypothesisSpace::starts() and random rows of a kernel, the one with the fewest mismatches first.
   std::vector<Candidate> ranked_starts(Kernel kernel, uint64_t end);
 
   const HypothesisSpace& space_;

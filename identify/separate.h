@@ -54,7 +54,7 @@ class Separator {
   std::function<bool()> goes_on_;
   Batch asked_;
   Pool pool_, targeted_;  ///< targeted_ is filled when it is first needed
-  SumsAfterBlocks sums_;  ///< of the row on the first targeted cases; likewise
+  SumsAfterBlocks sums_;  ///< of the row on the first targeted cases; filled when they are first needed
 };
 
 }  // namespace mmafuzz

@@ -13,7 +13,7 @@ namespace mmafuzz {
 /// the adder's last bit, is a power of two, a tie, or next to one.
 class TargetedCases {
  public:
-  /// Of a dot of floating-point formats.
+  /// `op` is a dot of floating-point formats.
   TargetedCases(const Op& op, const DotModel& row, uint64_t seed) : op_(op), row_(row), seed_(seed) {}
 
   /// Writes case `number` over case `index` of the batch.

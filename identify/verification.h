@@ -43,7 +43,7 @@ class Verification {
   Result walk(uint64_t cases);
   /// The next `count` cases of one walk.
   Result walk_part(size_t part, uint64_t count);
-  /// Appends known cases to the batch, asks the unit, and compares.
+  /// Appends some cases of asked_ to the batch, asks the unit, and compares its answers with the hypothesis.
   Result compare(Batch& batch);
   size_t next_size();  ///< of a batch
 
