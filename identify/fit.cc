@@ -143,16 +143,14 @@ Fit::Candidate Fit::best_of(Kernel kernel, uint64_t budget) {
   Candidate best;
   constexpr size_t descended = 4;
   for (size_t i = 0; i < starts.size() && i < descended; ++i) {
-    const Candidate reached = descend(starts[i].model, (end - evidence_.work()) / 3);
-    if (reached.mismatches < best.mismatches) best = reached;
+    best = std::min(best, descend(starts[i].model, (end - evidence_.work()) / 3), fewer);
     if (best.mismatches == 0 || over(end)) return best;
   }
   for (int round = 0; !over(end); ++round) {
     const DotModel start = round % 4 == 0   ? with_drawn_values(best.model)
                            : round % 4 == 3 ? space_.draw_row(kernel, rng_)
                                             : drifted(best, end);
-    const Candidate reached = descend(start, (end - evidence_.work()) / 4 + budget / 20);
-    if (reached.mismatches < best.mismatches) best = reached;
+    best = std::min(best, descend(start, (end - evidence_.work()) / 4 + budget / 20), fewer);
     if (best.mismatches == 0) break;
   }
   return best;
@@ -181,15 +179,13 @@ std::vector<Fit::Candidate> Fit::search(uint64_t budget) {
       while (reached.mismatches > 0 && improve_one(reached, end)) {}
       if (reached.mismatches <= kernel.mismatches) kernel = reached;
     }
-    const Candidate reached = descend(kernel.model, budget / 20);
-    if (reached.mismatches < kernel.mismatches) kernel = reached;
+    kernel = std::min(kernel, descend(kernel.model, budget / 20), fewer);
     if (kernel.mismatches == 0) break;
   }
   std::stable_sort(kernels.begin(), kernels.end(), fewer);
   for (size_t i = 0; kernels.front().mismatches > 0 && i < kernels.size() && !over(end); ++i) {
-    const Candidate reached = best_of(kernels[i].model.kernel, (end - evidence_.work()) / 2);
-    if (reached.mismatches < kernels[i].mismatches) kernels[i] = reached;
-    if (reached.mismatches == 0) break;
+    kernels[i] = std::min(kernels[i], best_of(kernels[i].model.kernel, (end - evidence_.work()) / 2), fewer);
+    if (kernels[i].mismatches == 0) break;
   }
   std::stable_sort(kernels.begin(), kernels.end(), fewer);
   return kernels;
