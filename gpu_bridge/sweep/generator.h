@@ -42,17 +42,17 @@ struct Corners {
 
 MMAFUZZ_HD inline Corners corners_of(const SweepRequest& r) {
   const DotModel& m = r.model;
-  return {m.a,
-          m.b,
-          m.c,
-          m.scale_a,
-          m.scale_b,
-          r.shape.k,
-          m.scale_block,
-          m.d.emin(),
-          m.d.emax(),
-          m.fraction_bits > 0 ? m.fraction_bits : m.d.fraction_bits + 1,
-          m.output_fraction_bits};
+  return {.a = m.a,
+          .b = m.b,
+          .c = m.c,
+          .scale_a = m.scale_a,
+          .scale_b = m.scale_b,
+          .k = r.shape.k,
+          .scale_block = m.scale_block,
+          .d_emin = m.d.emin(),
+          .d_emax = m.d.emax(),
+          .fraction_bits = m.fraction_bits > 0 ? m.fraction_bits : m.d.fraction_bits + 1,
+          .output_fraction_bits = m.output_fraction_bits};
 }
 
 /// The panel of a tile, and the tile's first row and column in it (from 0).

@@ -1,14 +1,14 @@
-// A panel in fast memory: 64 rows and at least 64 columns, drawn and decoded once for all dots of a row and a column.
-// Each step (make_tables, plan, draw, then c_of and claimed) is the work of one of `threads` threads; between steps the
-// caller synchronizes all of them. The CUDA kernels of kernels/panel_kernel.cuh and tests/panel_test.cc run the same
-// steps; the operands are those of generate_vector and generate_c.
+// A panel (generator.h) in the fast memory of a block of threads: 64 rows of a and at least 64 columns of b, each drawn
+// and decoded once for all dots of which it is an operand. Every thread calls each step with its number: make_tables,
+// plan, draw; c_of and claimed for some dots. Between steps the caller synchronizes the threads. The CUDA kernels of
+// kernels/panel_kernel.cuh and tests/panel_test.cc run the same steps; sweep_step.h gives tiles the same operands.
 #pragma once
 
 #include "gpu_bridge/sweep/panel_claims.h"
 
 namespace mmafuzz::sweep {
 
-/// The numbers of the panels that one of n blocks of threads takes: first, first + n, ... below end.
+/// The panels that one of n blocks of threads takes: those with the numbers first, first + n, ... below end.
 struct PanelsOfBlock {
   uint64_t first, end;
 };
@@ -20,7 +20,8 @@ MMAFUZZ_HD inline PanelsOfBlock panels_of_block(const SweepRequest& r, uint64_t 
 /// The number of threads for a panel: 256, or as many as its tiles occupy if that is less.
 MMAFUZZ_HD constexpr int panel_threads(const TileShape& s) { return smaller(256, tiles_of_panel(s) * s.lanes()); }
 
-/// Claim: a struct of panel_claims.h. A vector is a row or a column; vectors count rows first, then columns.
+/// Claim: a struct of panel_claims.h, which computes a model's results. A vector is a row of a or a column of b; rows
+/// have the first numbers.
 template <class Claim, int column_count = panel_side, int thread_count = 256>
 struct Panel {
   using Word = typename Claim::Word;
@@ -28,13 +29,15 @@ struct Panel {
   static constexpr int groups = panel_side / group_size, threads = thread_count, bytes = (Claim::a.width + 7) / 8;
   static constexpr int scales = Claim::scale_block ? k / Claim::scale_block : 0;
 
-  // By vector, then k. Aligned for the loads of WMMA and wgmma.
+  // By vector, then product. Aligned for the loads of WMMA and wgmma.
   alignas(128) uint8_t encodings[vectors * k * bytes];
   alignas(16) uint8_t encoded_scales[larger(vectors * scales, 1)];
-  typename Claim::template Kept<vectors> kept;
+  typename Claim::template Kept<vectors> kept;  // the decoded elements
+  // What generator.h draws from: plans of groups and of their products; patterns of a, b and c, and distances, by
+  // number.
   GroupPlan group[groups];
   PairPlan pair[groups][k];
-  Pattern<Word> table[3][patterns];  // of a, b, c
+  Pattern<Word> table[3][patterns];
   int distance[distances];
   PanelKey key;
 
@@ -43,19 +46,20 @@ struct Panel {
   MMAFUZZ_HD const uint8_t* row_scales(int row) const { return encoded_scales + row * scales; }
   MMAFUZZ_HD const uint8_t* column_scales(int column) const { return encoded_scales + (rows + column) * scales; }
 
+  /// corners_of() with the claim's constants. Claims have c and d of one format.
   MMAFUZZ_HD static Corners corners(const SweepRequest& r) {
-    constexpr FormatFields d = Claim::c;
-    return {Claim::a,
-            Claim::b,
-            d,
-            Claim::scale,
-            Claim::scale,
-            k,
-            Claim::scale_block,
-            d.emin(),
-            d.emax(),
-            r.model.fraction_bits > 0 ? r.model.fraction_bits : d.fraction_bits + 1,
-            r.model.output_fraction_bits};
+    constexpr FormatFields sum = Claim::c;
+    return {.a = Claim::a,
+            .b = Claim::b,
+            .c = sum,
+            .scale_a = Claim::scale,
+            .scale_b = Claim::scale,
+            .k = k,
+            .scale_block = Claim::scale_block,
+            .d_emin = sum.emin(),
+            .d_emax = sum.emax(),
+            .fraction_bits = r.model.fraction_bits > 0 ? r.model.fraction_bits : sum.fraction_bits + 1,
+            .output_fraction_bits = r.model.output_fraction_bits};
   }
   MMAFUZZ_HD static VectorPlace place_of(const PanelKey& panel_key, int vector) {
     const bool is_a = vector < rows;
@@ -66,11 +70,10 @@ struct Panel {
   /// The first step, once for all panels.
   MMAFUZZ_HD void make_tables(const SweepRequest& r, int thread) {
     const Corners m = corners(r);
-    for (int i = thread; i < 3 * patterns; i += threads)
-      table[i / patterns][i % patterns] = pattern<Word>(i / patterns == 0   ? m.a
-                                                        : i / patterns == 1 ? m.b
-                                                                            : m.c,
-                                                        i % patterns);
+    for (int i = thread; i < 3 * patterns; i += threads) {
+      const int of = i / patterns, pick = i % patterns;
+      table[of][pick] = pattern<Word>(of == 0 ? m.a : of == 1 ? m.b : m.c, pick);
+    }
     for (int i = thread; i < distances; i += threads) distance[i] = corner_distance(m, i);
   }
 
@@ -112,7 +115,7 @@ struct Panel {
     }
   }
 
-  /// After draw(), for any cell: its c, as an encoding ...
+  /// After draw(), the c of a dot, as an encoding: that of the parent of row and column, or one near a product.
   MMAFUZZ_HD Word c_of(const SweepSource& s, int row, int column) const {
     const Corners m = corners(s.request);
     const uint32_t h = hash(key, Stream::c, row * columns + column);
@@ -123,15 +126,13 @@ struct Panel {
                         Claim::near(kept, s.request, row, rows + column, element_near(h, k)));
   }
 
-  /// ... and the claimed result for this c. Applies the modifiers.
+  /// The model's result of the dot with this c. Applies the modifiers.
   MMAFUZZ_HD Word claimed(const SweepRequest& r, int row, int column, Word c) const {
     if (!r.modifiers.scale_d) c = 0;
-    if constexpr (!Claim::decides_specials) {
-      if (key.special) {
+    if constexpr (!Claim::decides_specials)
+      if (key.special)
         return Claim::with_specials(
             r, {row_encodings(row), column_encodings(column), row_scales(row), column_scales(column)}, c);
-      }
-    }
     return Claim::claimed(kept, r, row, rows + column, c);
   }
 };
