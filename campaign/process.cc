@@ -16,19 +16,19 @@
 namespace mmafuzz {
 namespace {
 
-/// Runs in the child. Everything that allocates was prepared before.
-[[noreturn]] void become(pid_t parent, int log, uint64_t memory_bytes, char* const* command, char* const* environment) {
+/// Executes the command in the child. Only async-signal-safe calls until exec: the caller made what needs allocation.
+[[noreturn]] void execute(pid_t parent, int log, uint64_t memory, char* const* command, char* const* environment) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);  // the parent was killed before the line above
-  if (memory_bytes) {
-    const rlimit limit = {memory_bytes, memory_bytes};
+  if (memory) {
+    const rlimit limit = {memory, memory};
     setrlimit(RLIMIT_AS, &limit);
   }
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
-  sigset_t none;
+  sigset_t none;  // a running campaign blocks some signals, and exec keeps that
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   execvpe(command[0], command, environment);
@@ -68,7 +68,7 @@ Process::Process(const ProcessSpec& spec) {
   if (log < 0) throw std::runtime_error("cannot write " + spec.log + ": " + std::strerror(errno));
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(parent, log, spec.memory_bytes, command.data(), environment.data());
+  if (pid_ == 0) execute(parent, log, spec.memory_bytes, command.data(), environment.data());
   const int error = errno;
   close(log);
   if (pid_ < 0) throw std::runtime_error(std::string("cannot start a worker: ") + std::strerror(error));
@@ -84,10 +84,8 @@ Process::~Process() {
 }
 
 std::optional<ProcessEnd> Process::poll() {
-  if (pid_ < 0) return ProcessEnd{};
   int status = 0;
-  const pid_t ended = waitpid(pid_, &status, WNOHANG);
-  if (ended == 0 || (ended < 0 && errno == EINTR)) return std::nullopt;
+  if (waitpid(pid_, &status, WNOHANG) == 0) return std::nullopt;
   signal(SIGKILL);  // ends what the child itself started
   pid_ = -1;
   return WIFSIGNALED(status) ? ProcessEnd{true, WTERMSIG(status)} : ProcessEnd{false, WEXITSTATUS(status)};

@@ -39,7 +39,7 @@ class Process {
   Process& operator=(Process&&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// How the child ended, or nullopt while it runs; does not wait. To be asked no more after an end.
+  /// How the child ended, or nullopt while it runs; does not wait. Not to be called after an end.
   std::optional<ProcessEnd> poll();
   /// Signals the child's process group.
   void signal(int number) const;

@@ -81,6 +81,7 @@ int main(int argc, char** argv) {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) == -1) open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` a write fails with a message, instead of this signal
+  std::signal(SIGCHLD, SIG_DFL);  // where a parent made it ignored, every child would seem to end with exit code 0
   int status = exit_ok;
   program_name() = shell_word(argv[0]);
 #define MMAFUZZ_SUBCOMMAND(name) add_##name(app, status);

@@ -381,6 +381,9 @@ END
 bad "claims to equal 'ieeee': unknown unit" fuzz --op 'scalar add format=fp32' --units 'process:python3 claims.py,ieee' --cases 10
 bad "cannot run /nowhere/unit: No such file or directory" eval --unit process:/nowhere/unit inputs.cases
 bad "closed the connection (it exited with code 0)" eval --unit process:true inputs.cases
+trap '' CHLD  # ignored here and in what this shell starts: mmafuzz learns how its children end nevertheless
+bad "closed the connection (it exited with code 1)" eval --unit process:false inputs.cases
+trap - CHLD
 bad "where 'mmafuzz-process 1 text NAME' was expected" eval --unit process:yes inputs.cases
 bad_call "unknown unit 'nonesuch'" serve nonesuch
 printf 'hello\n' >hello.txt
