@@ -353,7 +353,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       }
     }
     outcome.left_out_of_contract += broken_contracts;
-    const std::string silent = silent_unit(answers_of(plan, progress));
+    const std::string silent = silence_message(answers_of(plan, progress));
     if (outcome.inconclusive.empty()) outcome.inconclusive = broken_contracts ? not_triaged : silent;
     for (Bucket& bucket : buckets) {
       bucket.seed = settings.seed;

@@ -172,7 +172,7 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
       seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
     Conclusions conclusions = conclude(outcome.buckets, Knowledge(options.knowledge),
                                        expectations_of(plan, settings.units, progress), seen_before);
-    conclusions.inconclusive = silent_unit(answers).empty() ? outcome.inconclusive : "a unit answered no case";
+    conclusions.inconclusive = silence_message(answers).empty() ? outcome.inconclusive : "a unit answered no case";
     say_left_out(outcome);
     const bool is_green = conclusions.is_green();
     is_contradicted = !conclusions.contradictions.empty() || outcome.left_out_of_contract;

@@ -160,7 +160,7 @@ void add_minimize(Arguments& app, int& status) {
     if (options->output != "-") write_output(options->output, out);
     else if (!options->json) fmt::print("{}", out);
     if (options->json) print_object(tries_json(tries, found));
-    if (const std::string silent = silent_unit(tries.answers); found == 0 && !silent.empty()) throw BadInput(silent);
+    if (const std::string text = silence_message(tries.answers); found == 0 && !text.empty()) throw BadInput(text);
     if (found == 0) fmt::print(stderr, "mmafuzz: no case fails\n");
     status = found ? exit_ok : exit_divergence;
   });

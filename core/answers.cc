@@ -51,7 +51,7 @@ std::vector<std::string> missing_answers(const AnswerCounts& counts) {
   return sentences;
 }
 
-std::string silent_unit(const AnswerCounts& counts) {
+std::string silence_message(const AnswerCounts& counts) {
   std::string first;
   size_t more = 0;
   for (const auto& [unit, count] : counts) {

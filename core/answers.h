@@ -9,7 +9,7 @@
 
 namespace mmafuzz {
 
-/// Counts of cases. The remainder, asked - answered - failed, got no answer without a failure.
+/// Counts of cases. The unit broke on those that failed; asked - answered - failed are left without an answer.
 struct AnswerCount {
   uint64_t asked = 0, answered = 0, failed = 0;
 
@@ -32,7 +32,7 @@ bool any_broke(const AnswerCounts& counts);
 
 /// A sentence, without a full stop, for each unit that did not answer every case that it was asked.
 std::vector<std::string> missing_answers(const AnswerCounts& counts);
-/// The message about silent units with which a command fails, which names the first one; "" where no unit is silent.
-std::string silent_unit(const AnswerCounts& counts);
+/// The message with which a command fails because of silent units; it names the first. "" where no unit is silent.
+std::string silence_message(const AnswerCounts& counts);
 
 }  // namespace mmafuzz

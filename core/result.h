@@ -1,4 +1,4 @@
-// A value, or the reason why there is none. "Not supported" is a value with a reason, never a crash.
+// A value, or the reason why there is none: what is not supported is told to the caller, never a crash.
 #pragma once
 
 #include <string>

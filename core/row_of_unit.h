@@ -11,8 +11,8 @@ namespace mmafuzz {
 /// none.
 std::string model_name_of(const Unit& unit);
 
-/// The same for comparisons of parameters: "" for references other than the CPU's dots, whose instructions have their
-/// row also where they do not claim to equal it because their NaNs differ.
+/// The same for comparisons of parameters: "" for references, with one exception. The CPU's instructions for dots have
+/// a row, which counts also under a NaN policy under which they do not claim to equal it.
 std::string row_name_of(const Unit& unit, const Op& op, const Registry& registry);
 
 /// Whether a unit has an arithmetic of its own without parameters: `exact` and its referees, `ieee`, `ieee:`...,

@@ -108,7 +108,7 @@ std::vector<Finding> Search::run(uint64_t cases, const std::function<bool()>& is
     } catch (const Enough&) {}
     if (total.compared == 0)
       throw Error("nothing was compared: give two units, or one that claims a model or a property");
-    if (const std::string silent = silent_unit(total.answers); !silent.empty()) throw Error(silent);
+    if (const std::string silent = silence_message(total.answers); !silent.empty()) throw Error(silent);
     std::vector<Finding> findings;
     for (const auto& [key, found] : total.buckets) findings.push_back(simplest(key, found, units));
     return findings;

@@ -25,7 +25,7 @@ inline constexpr int exit_interrupted = 130;  ///< what a shell reports after Ct
 
 /// Decides the exit code of a command by the answers of its units, and prints on standard error what was not answered.
 /// Returns `code`, but exit_divergence in place of exit_ok where a unit broke on a case. Throws BadInput where `code`
-/// is exit_ok and a unit is silent (silent_unit).
+/// is exit_ok and a unit is silent (silence_message).
 int judge_answers(const AnswerCounts& counts, int code);
 
 /// The op of an op line with or without its "op ". Throws BadInput.

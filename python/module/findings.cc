@@ -96,7 +96,7 @@ nb::tuple search(const AllUnits& registry, const Op& op, std::vector<std::string
     for (auto& [key, finding] : total.buckets)
       if (std::find(key.units.begin(), key.units.end(), names[0]) != key.units.end()) kept.emplace_back(key, finding);
   }
-  if (const std::string silent = silent_unit(total.answers); !silent.empty()) throw BadInput(silent);
+  if (const std::string silent = silence_message(total.answers); !silent.empty()) throw BadInput(silent);
   nb::list findings;
   for (const auto& [key, finding] : kept) {
     std::optional<MinimizedDivergence> small;  // a simpler case of the same kind
