@@ -21,7 +21,7 @@ namespace mmafuzz::gemm {
 namespace {
 
 constexpr size_t dots_together = 4096;  ///< in one call of the unit, as a call costs more than a dot
-constexpr int base_of_digits = 16;      ///< for a modulus that is no square, 511 at most
+constexpr int base_of_digits = 16;      ///< where the modulus is no square; it is 511 at most then
 
 /// The square root of a square; 0 for other moduli.
 int root_of(int modulus) {
@@ -133,10 +133,10 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
   set(whole.get(), c->product);
   mpfr_ui_div(inverse.get(), 1, whole.get(), MPFR_RNDN);
   c->inverse = mpfr_get_d(inverse.get(), MPFR_RNDN);
-  // README.md, "Residues", "No overflow": what the error of the quotient takes from (P - 1) / 2.
-  cpp_int slack = 0;
+  cpp_int slack = 0;  // what (P - 1) / 2 is lessened by for the errors of the quotient and of the sum
   if (plan.sum != ResidueSum::exact) {
-    const cpp_int greatest_sum = c->product * c->sum_of_halves;  // README.md: R P
+    // README.md, "No overflow": R P 2^-50, and R u or R P (N + 1) 2^-51.
+    const cpp_int greatest_sum = c->product * c->sum_of_halves;
     slack = (greatest_sum >> 50) + (uses_pairs() ? cpp_int(c->sum_of_halves) << unsigned(std::max(c->last_bit, 0))
                                                  : greatest_sum * (plan.moduli + 1) >> 51);
   }
@@ -156,7 +156,7 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
 
 namespace {
 
-/// Encodings of fp64 or fp32, row-major, as `count` lines, which are the rows.
+/// The `count` rows of a matrix of fp64 or fp32 numbers, whose encodings are row-major.
 ResidueGemm::Lines lines_of(const FormatFields& f, const std::vector<uint64_t>& codes, size_t count) {
   ResidueGemm::Lines x{count, codes.size() / count, std::vector<double>(codes.size()), std::vector<uint8_t>(count, 0)};
   for (size_t i = 0; i < codes.size(); ++i) {
@@ -219,7 +219,7 @@ std::vector<std::vector<int64_t>> ResidueGemm::sums(const std::vector<Factors>& 
   for (size_t first = 0; first < k; first += unit_k) {
     if (first % chain == 0) std::memset(dots.inputs()[2].data(), 0, bytes);
     const size_t length = std::min(unit_k, k - first);
-    uint8_t *to_a = dots.inputs()[0].data(), *to_b = dots.inputs()[1].data();  // narrow: a byte each
+    uint8_t *to_a = dots.inputs()[0].data(), *to_b = dots.inputs()[1].data();  // a byte holds an encoding
     if (length < unit_k) {
       std::memset(to_a, 0, dots.size() * unit_k);
       std::memset(to_b, 0, dots.size() * unit_k);
@@ -232,8 +232,8 @@ std::vector<std::vector<int64_t>> ResidueGemm::sums(const std::vector<Factors>& 
             to_b[l] = codes[product.b[j * k + first + l]];
           }
     dot_->run(dots, outcomes);
-    const bool ends = (first + unit_k) % chain == 0 || first + unit_k >= k;
-    for (size_t dot = 0; ends && dot < dots.size(); ++dot) {
+    const bool chains_end = (first + unit_k) % chain == 0 || first + unit_k >= k;
+    for (size_t dot = 0; chains_end && dot < dots.size(); ++dot) {
       const auto bits = static_cast<uint32_t>(outcomes.results.get(dot));
       totals[dot / (m * n)][dot % (m * n)] +=
           integer ? int64_t{static_cast<int32_t>(bits)} : static_cast<int64_t>(std::bit_cast<float>(bits));
@@ -251,21 +251,22 @@ std::vector<int> ResidueGemm::residues(const Lines& integers, size_t modulus_ind
   for (size_t i = 0; i < result.size() && plan_.flaw == ResidueFlaw::wrong_power; ++i) {
     const double x = integers.number[i];
     if (x == 0) continue;
-    const int last = std::ilogb(x) - 52 + std::countr_zero(std::bit_cast<uint64_t>(x) | uint64_t{1} << 52);
+    // x is an odd number times 2^last_bit. The odd one is taken modulo p, the power modulo the next modulus.
+    const int last_bit = std::ilogb(x) - 52 + std::countr_zero(std::bit_cast<uint64_t>(x) | uint64_t{1} << 52);
     int power = 1;
-    for (int bit = 0; bit < last; ++bit) power = 2 * power % next_p;
-    result[i] = centred(int64_t{centred(static_cast<int64_t>(std::ldexp(x, -last)), p)} * power, p);
+    for (int bit = 0; bit < last_bit; ++bit) power = 2 * power % next_p;
+    result[i] = centred(int64_t{centred(static_cast<int64_t>(std::ldexp(x, -last_bit)), p)} * power, p);
   }
   for (size_t i = 0; i < result.size() && plan_.flaw == ResidueFlaw::unsigned_residue; ++i)
-    if (2 * result[i] == -p) result[i] = plan_.narrow.fields().integer ? 127 : result[i] + p - 1;
+    if (2 * result[i] == -p) result[i] = p / 2 - 1;
   return result;
 }
 
 void ResidueGemm::add_factors(const Lines& a, const Lines& b, size_t modulus_index,
                               std::vector<Factors>& factors) const {
-  std::vector<int> x = residues(a, modulus_index), y = residues(b, modulus_index);
+  std::vector<int> low_a = residues(a, modulus_index), low_b = residues(b, modulus_index);
   if (plan_.narrow.fields().integer) {
-    factors.push_back({std::move(x), std::move(y)});
+    factors.push_back({std::move(low_a), std::move(low_b)});
     return;
   }
   const int root = root_of(moduli_[modulus_index]), base = root ? root : base_of_digits;
@@ -274,17 +275,17 @@ void ResidueGemm::add_factors(const Lines& a, const Lines& b, size_t modulus_ind
     for (size_t i = 0; i < x.size(); ++i) std::tie(high[i], x[i]) = digits_of(x[i], base, root != 0);
     return high;
   };
-  std::vector<int> x1 = split(x), y1 = split(y);
-  factors.push_back({x, y});
+  std::vector<int> high_a = split(low_a), high_b = split(low_b);
+  factors.push_back({low_a, low_b});
   if (root) {  // the high digits' product is a multiple of the modulus
-    factors.push_back({x1, std::move(y)});
-    factors.push_back({std::move(x), std::move(y1)});
+    factors.push_back({std::move(high_a), std::move(low_b)});
+    factors.push_back({std::move(low_a), std::move(high_b)});
     return;
   }
-  factors.push_back({x1, y1});
-  for (size_t i = 0; i < x.size(); ++i) x[i] += x1[i];
-  for (size_t i = 0; i < y.size(); ++i) y[i] += y1[i];
-  factors.push_back({std::move(x), std::move(y)});  // Karatsuba
+  factors.push_back({high_a, high_b});
+  for (size_t i = 0; i < low_a.size(); ++i) low_a[i] += high_a[i];
+  for (size_t i = 0; i < low_b.size(); ++i) low_b[i] += high_b[i];
+  factors.push_back({std::move(low_a), std::move(low_b)});  // Karatsuba: the products of unlike digits follow from it
 }
 
 std::vector<int> ResidueGemm::product_modulo(size_t modulus_index, const std::vector<int64_t>* sums) const {
@@ -296,7 +297,7 @@ std::vector<int> ResidueGemm::product_modulo(size_t modulus_index, const std::ve
     centred_residues(whole.data(), whole.size(), p, result.data());
     return result;
   }
-  for (size_t i = 0; i < result.size(); ++i) {
+  for (size_t i = 0; i < result.size(); ++i) {  // in the order of add_factors()
     const int64_t low = plan_.flaw == ResidueFlaw::digits_swapped ? 0 : sums[0][i];
     const int64_t middle = root ? sums[1][i] + sums[2][i] : sums[2][i] - sums[1][i] - low;
     const int64_t sum = low % p + base * (middle % p) + (root ? 0 : base * base * (sums[1][i] % p));
@@ -365,10 +366,10 @@ ResidueGemm::Stages ResidueGemm::stages(const std::vector<uint64_t>& a, const st
   s.a = integers(x, s.scales.a);
   s.b = integers(y, s.scales.b);
   std::vector<Factors> factors;
-  const size_t max_products = std::max<size_t>(1, dots_together / (m * n));  // before the unit runs
+  const size_t products_together = std::max<size_t>(1, dots_together / (m * n));  // in a call of the unit, about
   for (size_t p = 0; p < moduli_.size(); ++p) {
     add_factors(s.a, s.b, p, factors);
-    if (factors.size() < max_products && p + 1 < moduli_.size()) continue;
+    if (factors.size() < products_together && p + 1 < moduli_.size()) continue;
     const std::vector<std::vector<int64_t>> all_sums = sums(factors);
     for (size_t product = 0; product < all_sums.size(); product += size_t(products_of_modulus(plan_.narrow)))
       s.residues.push_back(product_modulo(s.residues.size(), &all_sums[product]));
@@ -384,9 +385,7 @@ void ResidueGemm::multiply(const Batch& batch, size_t index, Column& results) co
   const Stages s = stages(matrices.a, matrices.b);
   const FormatFields& d = op_.d.fields();
   const Scalars scalars(op_);
-  const auto rounded = [&](const Exact& x, const Exact& y) {
-    return to_exact(decode(d, add_exact(d, x, y, {}).encoding));
-  };
+  const auto rounded = [&](const Exact& x) { return to_exact(decode(d, add_exact(d, x, Exact(), {}).encoding)); };
   const bool is_exact = plan_.sum == ResidueSum::exact;
   const std::vector<double> integers = is_exact ? std::vector<double>() : weighted(s.residues, matrices.c.size());
   Element operands;
@@ -420,9 +419,8 @@ void ResidueGemm::multiply(const Batch& batch, size_t index, Column& results) co
     }
     Exact product = to_exact(decode(d, product_code)), scaled_addend;
     // Both products are rounded, then their sum.
-    const Exact zero;
-    if (product.significand != 0) product = rounded(exact_product(scalars.alpha, product), zero);
-    if (scalars.reads_c()) scaled_addend = rounded(exact_product(scalars.beta, addend), zero);
+    if (product.significand != 0) product = rounded(exact_product(scalars.alpha, product));
+    if (scalars.reads_c()) scaled_addend = rounded(exact_product(scalars.beta, addend));
     results.set(index, int(element), add_exact(d, product, scaled_addend, {}).encoding);
   }
 }

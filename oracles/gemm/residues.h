@@ -39,7 +39,7 @@ enum class ResidueFlaw : uint8_t {
   greatest_only,       ///< a line's greatest number is used for its norm; accurate: leading bits are not rounded up
   last_left_out,       ///< the last number of a line is missing in its norm
   wrong_power,         ///< the power of two of an integer's last bit is taken modulo the next modulus
-  unsigned_residue,    ///< a factor's residue of -p/2 becomes positive: 127 in s8, p/2 - 1 in FP8
+  unsigned_residue,    ///< a factor's residue of -p/2 becomes p/2 - 1
   lost_modulus,        ///< all residues of the last modulus are zero
   digits_swapped,      ///< FP8: the product of the low digits is left out
   truncated_quotient,  ///< the multiple of the moduli's product is truncated, not rounded
@@ -148,7 +148,7 @@ class ResidueGemm final : public Unit {
   std::vector<std::vector<int64_t>> sums(const std::vector<Factors>& factors) const;
   /// The residues of a * b for a modulus, from the sums of its products.
   std::vector<int> product_modulo(size_t modulus_index, const std::vector<int64_t>* sums) const;
-  /// Whether weights are used as pairs of fp64 numbers.
+  /// Whether each weight is two fp64 numbers: for more moduli than ResidueSum::fp64 sums in single ones.
   bool uses_pairs() const;
   using Residues = std::vector<std::vector<int>>;  ///< [modulus][element]
   /// The integer with the residues of an element, times 2^exponent, rounded once.

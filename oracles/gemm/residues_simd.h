@@ -16,7 +16,7 @@ void centred_residues(const double* integers, size_t count, int p, int* residues
 /// How residues become a number: the sum of weights times residues, less the nearest multiple of the moduli's product
 /// P. A modulus's weight is 1 modulo itself, 0 modulo the others. README.md, "Residues", says what is exact.
 struct WeightedSum {
-  size_t moduli;                              ///< number of moduli
+  size_t moduli;                              ///< their number
   const double *high, *low;                   ///< of each modulus, halves of its weight; low null: `high` is the whole
   double inverse, product_high, product_low;  ///< 1/P; the halves of P
   bool truncates;  ///< the multiple is truncated, not rounded: ResidueFlaw::truncated_quotient

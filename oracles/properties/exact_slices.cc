@@ -1,6 +1,6 @@
-// The dot unit sums every product of two slices (the narrow parts of the operands, docs/ozaki.md) as integer arithmetic
-// does: the assumption on which the Ozaki scheme rests. A failure on a unit whose slice widths were derived means that
-// the derivation or the row is wrong; on a device, that it accumulates otherwise than its model.
+// The dot unit sums every product of two slices (narrow parts of the matrices) without error: the Ozaki scheme rests on
+// that. The scheme computes from the unit's row how wide slices may be (docs/ozaki.md). A failure means that the row or
+// this computation is wrong; on a device, that it adds otherwise than its model; or that the user chose the widths.
 #include "oracles/properties/gemm_elements.h"
 #include "oracles/properties/properties.h"
 
@@ -11,7 +11,7 @@ class ExactSlices final : public Property {
  public:
   ExactSlices() : Property("exact_slices", "the dot unit sums the products of two slices without error") {}
   bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::gemm && ozaki_of(unit); }
-  bool costs_a_run() const override { return true; }
+  bool costs_a_run() const override { return true; }  // it computes the products of slices once more
 
  protected:
   bool judges_alone() const override { return true; }
@@ -27,7 +27,7 @@ class ExactSlices final : public Property {
       }
       const std::vector<int64_t> inexact = ozaki_of(unit)->inexact_slice_products(shape_of(cases.op()), factors);
       for (size_t i = 0; i < inexact.size(); ++i)
-        if (inexact[i]) broken[first + i] = 0;
+        if (inexact[i]) broken[first + i] = 0;  // element 0, though the wrong sum may belong to another one
     }
     return broken;
   }
