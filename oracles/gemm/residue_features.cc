@@ -12,17 +12,17 @@ namespace {
 
 /// Groups of features, which are numbered one group after the other; classes[] has the number of each group's.
 enum Group : int {
-  headroom,
-  shift_a,
-  shift_b,
-  cut_a,
-  cut_b,
-  factor_residue,
-  product_residues,
-  quotient,
-  cancelled,
-  undone,
-  groups
+  headroom,          ///< bits between the sum of the products' magnitudes and the greatest that reconstruction finds
+  shift_a,           ///< the length of an integer of a
+  shift_b,           ///< of b
+  cut_a,             ///< how much of a number of a truncation to an integer loses
+  cut_b,             ///< of b
+  factor_residue,    ///< a factor's residue, and the place of its modulus
+  product_residues,  ///< the same of a product
+  quotient,          ///< how far the quotient of reconstruction is from the integer next to it
+  cancelled,         ///< bits that the sum of the products loses by cancellation
+  undone,            ///< where the result lies in its format after the scales are undone
+  groups             ///< their number
 };
 constexpr int classes[groups] = {8, 4, 4, 3, 3, 3 * 4, 3 * 4, 6, 8, 5};
 constexpr int first_of(int group) {

@@ -73,13 +73,14 @@ ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
   }
   const auto scale_of = [&](const double* line, int top, int32_t greatest_product) {
     if (top == INT_MIN) return 0;
-    if (plan_.scaling == ResidueScaling::fast && !greatest_only && !last_left_out) {  // fp64 decides most cases
+    if (plan_.scaling == ResidueScaling::fast && !greatest_only && !last_left_out) {
       double squares = 0;
       for (size_t l = 0; l < a.length; ++l) {
         const double scaled = times_power(line[l], -top);
         squares += scaled * scaled;
       }
       const double wanted = (constants_->log_of_greatest - std::log2(squares)) / 2;
+      // An fp64 number that is this far from all integers has the right floor. Otherwise MPFR decides below.
       if (std::fabs(wanted - std::nearbyint(wanted)) > 0x1p-30) return static_cast<int>(std::floor(wanted)) - top;
     }
     exact::Mpfr sum(256), x(64);
@@ -103,7 +104,7 @@ ResidueGemm::Scales ResidueGemm::scales(const Lines& a, const Lines& b) const {
       const long scale = mpfr_zero_p(sum.get()) ? 0 : greatest_scale(sum.get());
       return static_cast<int>(std::min(scale, 96L - top));
     }
-    // floor(min(L - 1, L - log2(sum) / 2)) - floor(log2 amax), L = log2(P - 1) / 2 - 1.5, or - 2
+    // GEMMul8's rule: floor(min(L - 1, L - log2(sum) / 2)) - top; L = log2(P - 1) / 2 - 1.5, in 2026 - 2.
     exact::Mpfr log(64), product(512);
     set(product.get(), constants_->product - 1);
     mpfr_log2(log.get(), product.get(), MPFR_RNDD);
