@@ -1,5 +1,6 @@
-// The bound of one case: the text of its kernel (arithmetic/kernels/README.md) over domains whose numbers are values
-// with bounds (README.md has the derivations; the section numbers are its).
+// The bound of one case. The text of each kernel (arithmetic/kernels/) is a template over a domain: the types and the
+// operations that it calls, which arithmetic/ has for encodings. The domains here have them for exact values with error
+// bounds. Section numbers are those of README.md, which derives the bounds.
 #include <optional>
 
 #include "arithmetic/evaluate_dot.h"
@@ -9,7 +10,7 @@
 namespace mmafuzz {
 namespace bounds {
 
-/// The codes, numbers and sums of the kernels' texts. nullptr: a zero.
+/// What the kernels' texts call a code, a number or a sum: the value that the unit holds then. nullptr: a zero.
 using Value = std::shared_ptr<Held>;
 inline Value select(bool mask, const Value& yes, const Value& no) { return mask ? yes : no; }
 
@@ -25,18 +26,18 @@ inline Exponent greater_of(const Exponent& x, const Exponent& y) {
   return {std::max(x.others, y.others), std::max(x.least, y.least), std::max(x.most, y.most)};
 }
 
-/// What the instructions of a case share.
-struct Case {
-  Case(const Op& o, const DotModel& m, mpfr_prec_t bits) : op(o), whole(m), precision(bits) {
+/// What the instructions of one case share.
+struct Shared {
+  Shared(const Op& o, const DotModel& m, mpfr_prec_t bits) : op(o), whole(m), precision(bits) {
     whole.subnormals = Subnormals::kept;
   }
   Value zero() const { return std::make_shared<Held>(precision); }
 
   const Op& op;
-  DotModel whole;  ///< the case's row, but subnormal numbers are kept
+  DotModel whole;  ///< the row, but for subnormal numbers, which it keeps
   mpfr_prec_t precision;
   Overflows overflows;
-  NoTrace trace;  // needed by the domains of one dot, by which operands are read
+  NoTrace trace;  ///< this and `step`: arguments of the domains of arithmetic/, which read the operands
   Step step;
 };
 
@@ -49,18 +50,18 @@ class BoundDomain {
   void begin_block(int) const {}
 
  protected:
-  BoundDomain(const DotModel& m, const FormatFields& c_format, Case& one)
+  BoundDomain(const DotModel& m, const FormatFields& c_format, Shared& one)
       : m_(m), c_format_(c_format), case_(one), to_{step_format(m), {}, flushes_results(m, step_format(m))} {
     to_.rule.rounding = m.output_rounding;
     to_.rule.overflow = one.op.rounding_rule().overflow;
   }
 
-  const FormatFields& c_format(bool is_own) const { return is_own ? c_format_ : m_.d; }
+  const FormatFields& c_format(bool c_is_operand) const { return c_is_operand ? c_format_ : m_.d; }
   /// A copy of c as the row reads it: a subnormal number may be flushed, unless it is a result that was flushed before.
-  /// is_own: it is the case's c.
-  Value read_c(bool is_own, const Value& code) const {
+  /// c_is_operand: it is the instruction's c, not the result of the block before.
+  Value read_c(bool c_is_operand, const Value& code) const {
     const Value c = code ? std::make_shared<Held>(*code) : case_.zero();
-    const FormatFields& f = traits_of(m_).widens_to_fp32() ? fp32_fields : c_format(is_own);
+    const FormatFields& f = traits_of(m_).widens_to_fp32() ? fp32_fields : c_format(c_is_operand);
     if (flushes_operands(m_, f) && !c->is_flushed) lose_subnormal(*c, f.emin());
     return c;
   }
@@ -72,11 +73,11 @@ class BoundDomain {
 
   const DotModel& m_;
   FormatFields c_format_;
-  Case& case_;
+  Shared& case_;
   RoundTo to_;
 };
 
-/// IEEE operations and exact sums (sections 5, 6 and 8).
+/// IEEE operations and exact sums (sections 5, 6 and 8), as OneChain and OneExactDot (arithmetic/) compute encodings.
 class BoundChains : public BoundDomain {
  public:
   using Real = Value;
@@ -88,7 +89,7 @@ class BoundChains : public BoundDomain {
     bool is_negated = false;
   };
 
-  BoundChains(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Case& one)
+  BoundChains(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Shared& one)
       : BoundDomain(m, c_format, one), in_(in), read_(m, in, 0, c_format, one.trace, one.step) {}
 
   Real zero() const {
@@ -136,15 +137,15 @@ class BoundChains : public BoundDomain {
     round_output(*alone, to_);
     return as_operand(alone);
   }
-  Value added(bool is_own, const Value& code, const Value& sum) const {
-    const Value c = read_c(is_own, code);
+  Value added(bool c_is_operand, const Value& code, const Value& sum) const {
+    const Value c = read_c(c_is_operand, code);
     RoundTo to = to_;
     to.rule.overflow = m_.overflow;
     add_and_round(*c, *sum, to, case_.overflows);
     return c;
   }
-  Value rounded(const Sum& sum, int, int, bool is_own, const Value& code) const {
-    const Value c = read_c(is_own, code);
+  Value rounded(const Sum& sum, int, int, bool c_is_operand, const Value& code) const {
+    const Value c = read_c(c_is_operand, code);
     add_exactly(*c, *sum);
     round_output(*c, to_);
     return c;
@@ -175,7 +176,7 @@ class BoundChains : public BoundDomain {
   OneChain<NoTrace> read_;
 };
 
-/// Sums of aligned terms (sections 2, 3, 7 and 12).
+/// Sums of aligned terms (sections 2, 3, 7 and 12), as OneDot and OneTwoStageDot compute encodings.
 class BoundDots : public BoundDomain {
  public:
   using Int = Exponent;
@@ -189,13 +190,14 @@ class BoundDots : public BoundDomain {
     bool is_zero = true;      ///< the unit reads zero
     bool is_dropped = false;  ///< it does, but the term is not zero
     uint64_t significand = 0;
-    int exponent = 0, aligned_by = never;
-    Value sum{};  ///< of a first sum, in place of the significand
+    int exponent = 0;
+    int aligned_by = never;  ///< the exponent that takes part in the search for the greatest
+    Value sum{};             ///< of a first sum, in place of the significand
   };
   struct Addend {
     Value held;
     Exponent exponent;
-    int last_bit;                 ///< of a c that is not zero: it is a multiple of 2^last_bit
+    int last_bit;                 ///< a c that is not zero is a multiple of 2^last_bit
     bool is_exact_when_greatest;  ///< no bit of it is cut where its own exponent is the greatest
   };
   struct Partial {
@@ -203,11 +205,11 @@ class BoundDots : public BoundDomain {
     Exponent greatest;
   };
 
-  BoundDots(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Case& one)
+  BoundDots(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Shared& one)
       : BoundDots(m, {m, in, 0, c_format, one.trace, one.step}, {one.whole, in, 0, c_format, one.trace, one.step},
                   c_format, one) {}
   BoundDots(const DotModel& m, const OneDot<NoTrace>& read, const OneDot<NoTrace>& whole, const FormatFields& c_format,
-            Case& one)
+            Shared& one)
       : BoundDomain(m, c_format, one), read_(read), whole_(whole) {}
 
   bool nothing_seen() const { return false; }
@@ -244,12 +246,9 @@ class BoundDots : public BoundDomain {
   }
   Exponent alignment_exponent(const Addend& c) const { return c.exponent; }
 
-  Addend addend(bool is_own, const Value& code, bool&) const {
-    return addend(is_own, code,
-                  m_.zero_rule == ZeroRule::constant  ? m_.zero_exponent
-                  : m_.zero_rule == ZeroRule::operand ? operand_rule_zero_exponent
-                                                      : never,
-                  m_.output_fraction_bits);
+  Addend addend(bool c_is_operand, const Value& code, bool&) const {
+    const Exponent of_zero = alignment_exponent(Term{.aligned_by = operand_rule_zero_exponent});
+    return addend(c_is_operand, code, of_zero.most, m_.output_fraction_bits);
   }
   Sum cut_and_summed(const Term* term, int n, const Addend& c, const Exponent& greatest) const {
     if (floors_) return cut_by_sign(term, n, c, greatest);
@@ -278,7 +277,8 @@ class BoundDots : public BoundDomain {
     for (int i = first; i < n; i += stride) {
       const Term& t = term[i];
       if (!t.is_zero || m_.zero_rule == ZeroRule::operand) p.greatest = greater_of(p.greatest, Exponent(t.aligned_by));
-      case_.overflows.happened |= m_.product_overflow != ProductOverflow::none && !t.is_zero && leading(t) >= 128;
+      case_.overflows.happened |=
+          m_.product_overflow != ProductOverflow::none && !t.is_zero && leading(t) > fp32_fields.emax();
     }
     for (int i = first; i < n; i += stride) add_cut(*p.sum, term[i], p.greatest.most);
     p.sum->unit = std::max(p.sum->unit, p.greatest.most - m_.fraction_bits);
@@ -288,8 +288,8 @@ class BoundDots : public BoundDomain {
     const Exponent greatest = greater_of(x.greatest, y.greatest);
     return {plus(floored(x, greatest, m_.fraction_bits), floored(y, greatest, m_.fraction_bits)), greatest};
   }
-  Addend addend(bool is_own, const Value& code, const Partial&, bool&) const {
-    return addend(is_own, code, operand_rule_zero_exponent, m_.d.fraction_bits);
+  Addend addend(bool c_is_operand, const Value& code, const Partial&, bool&) const {
+    return addend(c_is_operand, code, operand_rule_zero_exponent, m_.d.fraction_bits);
   }
   Wide floored(const Partial& p, const Exponent& greatest, int below) const {
     lose_below(*p.sum, greatest.most - below, p.sum->unit);
@@ -327,24 +327,26 @@ class BoundDots : public BoundDomain {
             whole.exponent + zeros, read.scale_exponent};
   }
 
-  Addend addend(bool is_own, const Value& code, int zero_reads, int fraction_bits_of_results) const {
-    const FormatFields& f = c_format(is_own);
-    Addend c{read_c(is_own, code), {}, 0, false};
-    const int fraction_bits = c.held->is_rounded ? fraction_bits_of_results : f.fraction_bits;
+  Addend addend(bool c_is_operand, const Value& code, int exponent_of_zero, int result_fraction_bits) const {
+    const FormatFields& f = c_format(c_is_operand);
+    Addend c{read_c(c_is_operand, code), {}, 0, false};
+    const int fraction_bits = c.held->is_rounded ? result_fraction_bits : f.fraction_bits;
     const int floor = least_exponent_of_c(m_, f), low = c.held->least_exponent(), high = c.held->greatest_exponent();
     const int guard = m_.c_guard_bits;
     c.exponent.least = low == never ? never : std::max(low, floor) - guard;
     c.exponent.most =
-        std::max(high == never ? never : std::max(high, floor) - guard, low == never ? zero_reads : never);
+        std::max(high == never ? never : std::max(high, floor) - guard, low == never ? exponent_of_zero : never);
     c.last_bit = std::max(c.held->unit, low == never ? never : low - fraction_bits);
     c.is_exact_when_greatest = m_.fraction_bits >= fraction_bits && floor <= f.subnormal_exponent();
     return c;
   }
+  /// c is cut below the greatest exponent: below that of the others where its own cuts nothing (section 2, point 3).
   void cut(Held& h, const Addend& c, const Exponent& greatest, mpfr_srcptr at_most) const {
     const int exponent = c.is_exact_when_greatest ? greatest.others : greatest.most;
     if (!h.is_zero()) lose_below(h, exponent - m_.fraction_bits, c.last_bit, at_most);
   }
-  /// Floored, or as one's complements: a term may lose as much as the unit, whatever it is itself.
+  /// Section 12: a term may lose 2^unit though it is less. With one's complements each loses as much, and a first sum,
+  /// whose products were cut before, loses it once more.
   Sum cut_by_sign(const Term* term, int n, const Addend& c, const Exponent& greatest) const {
     const int unit = greatest.most - m_.fraction_bits;
     Held& h = *c.held;
@@ -373,7 +375,7 @@ class BoundDots : public BoundDomain {
     exact::must_be_exact((t.is_negative ? mpfr_sub : mpfr_add)(h.exact.get(), h.exact.get(), value.get(), MPFR_RNDN));
   }
 
-  OneDot<NoTrace> read_, whole_;
+  OneDot<NoTrace> read_, whole_;  ///< the operands as the unit reads them, and with all subnormal numbers
   /// cuts_away_: a cut may take a term away from zero.
   bool floors_ = traits_of(m_).floors(), cuts_away_ = floors_ || traits_of(m_).cuts_to_odd();
 };
@@ -381,7 +383,7 @@ class BoundDots : public BoundDomain {
 /// Bulk normalization (docs/semantics.md 15): a sum of terms cut to odd, and the addition of c.
 class BoundNormalizedDots : public BoundChains {
  public:
-  BoundNormalizedDots(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Case& one)
+  BoundNormalizedDots(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Shared& one)
       : BoundChains(m, in, c_format, one), products_(m, in, c_format, one) {}
   const BoundDots& products_alone() const { return products_; }
 
@@ -389,10 +391,10 @@ class BoundNormalizedDots : public BoundChains {
   BoundDots products_;
 };
 
-/// Section 4.
+/// Emulated FP8: two fused sums, to which an IEEE addition joins c (section 4).
 class BoundEmulatedDots : public BoundDomain {
  public:
-  BoundEmulatedDots(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Case& one)
+  BoundEmulatedDots(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Shared& one)
       : BoundDomain(m, c_format, one),
         in_(in),
         half_(half_of_emulated(m)),
@@ -417,7 +419,8 @@ class BoundEmulatedDots : public BoundDomain {
   std::optional<OneEmulatedDot<NoTrace>> whole_;
 };
 
-Value instruction(const DotModel& m, const DotOperands& in, const FormatFields& c_format, const Value& c, Case& one) {
+/// One instruction, from its c: the text of the row's kernel, with a domain of this file for that of the kernel's line.
+Value instruction(const DotModel& m, const DotOperands& in, const FormatFields& c_format, const Value& c, Shared& one) {
   using OneDot = BoundDots;
   using OneEmulatedDot = BoundEmulatedDots;
   using OneExactDot = BoundChains;
@@ -447,7 +450,7 @@ Value half_sum(const BoundChains& d, int first, int last) {
 
 void ErrorBounds::evaluate(const DotOperands& in, ErrorBound& bound) const {
   using namespace bounds;
-  Case one(op_, model_, mpfr_get_prec(bound.exact.get()));
+  Shared one(op_, model_, mpfr_get_prec(bound.exact.get()));
   const Value c = one.zero();
   exact::set_from_encoding(c->exact.get(), op_.c, in.c);
   c->set_unit();
@@ -462,9 +465,9 @@ void ErrorBounds::evaluate(const DotOperands& in, ErrorBound& bound) const {
   mpfr_div(parts.get(), held->error.get(), held->greatest_part.get(), MPFR_RNDN);
   bound.parts = held->error_is_zero() ? 0 : mpfr_get_d(parts.get(), MPFR_RNDN);
   bound.may_overflow = one.overflows.happened;
-  const bool may_be_misread =
+  const bool infinity_may_be_misread =
       model_.special_scope == SpecialScope::whole_k || model_.c_special == CSpecial::reads_minus_one;
-  bound.has_no_bound = one.overflows.were_clamped || (one.overflows.happened && may_be_misread);
+  bound.has_no_bound = one.overflows.were_clamped || (one.overflows.happened && infinity_may_be_misread);
   mpfr_set(bound.exact.get(), held->exact.get(), MPFR_RNDN);
   mpfr_set(bound.bound.get(), held->error.get(), MPFR_RNDU);
 }
