@@ -1,5 +1,5 @@
-// Facts while a campaign runs: the causes of its findings are sought as they come in. At the end, triage does the same
-// for every record, and makes the witnesses.
+// Facts while a campaign runs: the causes of its findings are sought as they come in. At the end, triage seeks the
+// causes of all findings, these too, and makes the witnesses.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,7 @@ namespace mmafuzz {
 
 struct FactCounts {
   size_t contradictions = 0, fresh = 0, known = 0;  ///< numbers of facts; fresh: new
-  size_t waiting = 0;                               ///< findings whose causes are not known yet
+  size_t waiting = 0;  ///< findings whose causes are still to be sought, here or at the end
 };
 
 class LiveFacts {
@@ -25,7 +25,7 @@ class LiveFacts {
   /// Takes a finding. A broken claim is a contradiction, whatever its cause. Findings of plugins, processes and devices
   /// wait for triage: nothing that may crash or hang runs in the campaign's own process.
   void take(const LoggedDivergence& divergence);
-
+  /// Seeks the causes of the findings that wait, for so long; the others go on waiting. Then counts the facts.
   void seek_causes(double seconds);
 
   const FactCounts& counts() const { return counts_; }
