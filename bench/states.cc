@@ -95,7 +95,7 @@ void show_search(const StatesOptions& options) {
     }
   }
   if (!options.unit.empty()) throw BadInput("no row that is searched by default: " + options.unit);
-  if (rows.empty()) throw BadInput("no walk of states: it is of dots of floating-point numbers, on rows");
+  if (rows.empty()) throw BadInput("no walk of states: only rows have one, on dots of floating-point numbers");
   show(std::move(rows));
 }
 

@@ -34,9 +34,8 @@ struct MeasuringPair {
 std::optional<MeasuringPair> pair_for(const Fact& fact, const std::map<std::string, Expectation>& expected) {
   if (const auto found = expected.find(fact.name); found != expected.end()) {
     const std::vector<RowDifference>& shown_by = found->second.shown_by;
-    const auto on_its_op = std::find_if(shown_by.begin(), shown_by.end(), [&](const RowDifference& difference) {
-      return op_label(difference.op) == fact.best.key.op;
-    });
+    const auto on_its_op =
+        std::ranges::find(shown_by, fact.best.key.op, [](const RowDifference& one) { return op_label(one.op); });
     const RowDifference& difference = on_its_op == shown_by.end() ? shown_by.front() : *on_its_op;
     const auto& [changed_row, row] = difference.rows_differing_alone.back();
     return MeasuringPair{difference.op, row, changed_row, true};

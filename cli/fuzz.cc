@@ -1,7 +1,7 @@
 // mmafuzz fuzz: a seeded search guided by functional coverage. Units are compared with the units that they claim to
 // equal, checked for properties, and compared with each other (docs/concepts.md, "Severity"). Results depend on seed
-// and number of cases alone, not on threads: the cases of an epoch are computed in parallel in chunks, whose coverage
-// is then learned in order. A Comparison is the units that are compared on one op.
+// and number of cases alone, not on threads (search/parallel_search.h). A Comparison is the units that are compared on
+// one op; Findings are what they showed, a chunk of cases at a time.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint64_t ops_together = 64;  ///< ops of --op any that are searched before the clock is read again
+constexpr uint64_t ops_at_once = 64;  ///< ops of --op any that are searched in parallel and then merged
 
 /// Merges the findings of chunks in order, and prints the first divergence of each new bucket (kind of divergence).
 class Merger {
@@ -112,11 +112,11 @@ void print_matrix(const Comparison& comparison, uint64_t cases,
   }
 }
 
-/// Prints for each model how many states of its datapath the walk of states has covered (docs/search.md).
+/// Prints for each row how many levels, pairs and triples of its datapath's states the walks have met (docs/search.md).
 void print_states(const Comparison& comparison, uint64_t seed, uint64_t cases, unsigned threads) {
   const std::vector<StatesOfUnit> all = states_of_search(comparison, seed, cases, threads);
   if (all.empty()) {
-    fmt::print("\nno walk of states: it is of dots of floating-point numbers, on rows\n");
+    fmt::print("\nno walk of states: only rows have one, on dots of floating-point numbers\n");
     return;
   }
   size_t width = 4;
@@ -148,7 +148,7 @@ nlohmann::json to_json(const Findings& total) {
   return {{"cases", total.cases}, {"compared", total.compared}, {"buckets", list}};
 }
 
-constexpr double default_seconds = 20;
+constexpr double default_seconds = 20, unlimited_seconds = 1e9;
 
 struct FuzzOptions {
   std::vector<std::string> ops, units;
@@ -183,14 +183,14 @@ int run_any(const FuzzOptions& options, Clock::time_point start, double time, un
   if (options.ops.size() > 1 || !options.units.empty())
     throw BadInput("--op any stands alone: it draws the ops and takes every unit that accepts them");
   const OpGenerator generator(options.seed, ops_of_models());
-  const uint64_t most = options.op_count ? options.op_count : options.time > 0 ? UINT64_MAX : generator.suite_size();
+  const uint64_t limit = options.op_count ? options.op_count : options.time > 0 ? UINT64_MAX : generator.suite_size();
   const size_t cases = options.cases ? static_cast<size_t>(options.cases) : 16;
   const auto deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time));
   const UnitIndex index(registry());
   const AnyOp any(
       registry(), [&](const Op& op) { return index.accepting(op); }, all_properties());
-  for (uint64_t first = 0; first < most && Clock::now() < deadline; first += ops_together) {
-    std::vector<Findings> found(static_cast<size_t>(std::min(ops_together, most - first)));
+  for (uint64_t first = 0; first < limit && Clock::now() < deadline; first += ops_at_once) {
+    std::vector<Findings> found(static_cast<size_t>(std::min(ops_at_once, limit - first)));
     std::vector<Op> ops(found.size());
     in_parallel(threads, found.size(), [&](size_t i) {
       if (Clock::now() >= deadline) return;
@@ -201,7 +201,7 @@ int run_any(const FuzzOptions& options, Clock::time_point start, double time, un
     merger.progress(counted(first + found.size(), "op"));
   }
   merger.end_progress();
-  if (!options.json) fmt::print("{} that some unit evaluates", counted(merger.ops(), "op"));
+  if (!options.json) fmt::print("{} that some unit evaluates", counted(merger.ops(), "op"));  // finish() ends the line
   return finish(options, merger);
 }
 
@@ -210,8 +210,7 @@ int run_fuzz(const FuzzOptions& options) {
   if (options.cases && options.time > 0 && !is_any) throw BadInput("give --cases or --time, not both");
   if (options.states && (is_any || options.json)) throw BadInput("--states is a table of named ops, not with --json");
   if (options.op_count && !is_any) throw BadInput("--ops counts the ops of --op any");
-  const bool is_bounded = options.cases || options.time > 0 || is_any;
-  const double time = options.time > 0 ? options.time : is_bounded ? 1e9 : default_seconds;
+  const double time = options.time > 0 ? options.time : options.cases || is_any ? unlimited_seconds : default_seconds;
   const unsigned threads = options.threads ? options.threads : hardware_threads();
   Merger merger(options.json, options.quiet);
   const auto start = Clock::now();

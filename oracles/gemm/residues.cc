@@ -334,14 +334,13 @@ uint64_t ResidueGemm::exactly_reconstructed(const Residues& residues, size_t ele
     if (2 * sum > c.product) sum -= c.product;
     if (2 * sum < -c.product) sum += c.product;
   }
-  const bool negative = sum < 0;
   const cpp_int magnitude = abs(sum);
   if (magnitude == 0) return d.encode_zero(false);
   const int drop = std::max(0, exponent_of(magnitude) - 61);
   const cpp_int kept = magnitude >> unsigned(drop);
   const bool sticky = (kept << unsigned(drop)) != magnitude;
   // One more bit, the last one, is set if any dropped bit was, for the rounding.
-  return round_once(d, negative, static_cast<uint64_t>(kept) << 1 | (sticky ? 1 : 0), drop - 1 + exponent).encoding;
+  return round_once(d, sum < 0, static_cast<uint64_t>(kept) << 1 | (sticky ? 1 : 0), drop - 1 + exponent).encoding;
 }
 
 uint64_t ResidueGemm::reconstructed(const std::vector<int>& residues) const {
@@ -392,18 +391,15 @@ void ResidueGemm::multiply(const Batch& batch, size_t index, Column& results) co
   for (size_t element = 0; element < matrices.c.size(); ++element) {
     const size_t i = element / n, j = element % n;
     const Exact addend = to_exact(decode(op_.c.fields(), matrices.c[element]));
-    bool may_be_all_zero = !scalars.reads_c() || addend.cls == NumberClass::zero;
-    for (size_t p = 0; p < s.residues.size() && may_be_all_zero; ++p)
-      may_be_all_zero = s.residues[p][element] == 0 || !scalars.reads_products();
+    bool all_zero = !scalars.reads_c() || addend.cls == NumberClass::zero;  // every term: first by the residues
+    for (size_t p = 0; p < s.residues.size() && all_zero; ++p)
+      all_zero = s.residues[p][element] == 0 || !scalars.reads_products();
     // Residues have no infinity, no NaN and no sign of a zero: such results are taken from the exact sum.
     const bool special = scalars.meets_special(s.a.special[i] || s.b.special[j], addend);
-    bool all_zero = may_be_all_zero;
-    if (special || may_be_all_zero) {
-      operands.load(op_, matrices, element);
-      for (size_t l = 0; l < k; ++l)
-        all_zero &= !scalars.reads_products() || is_zero(op_.a.fields(), operands.a[l]) ||
-                    is_zero(op_.b.fields(), operands.b[l]);
-    }
+    if (special || all_zero) operands.load(op_, matrices, element);
+    for (size_t l = 0; l < k && all_zero; ++l)
+      all_zero =
+          !scalars.reads_products() || is_zero(op_.a.fields(), operands.a[l]) || is_zero(op_.b.fields(), operands.b[l]);
     if (special || all_zero) {
       results.set(index, int(element), exact_element(ExactBy::accumulator, op_, operands));
       continue;
