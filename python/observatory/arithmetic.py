@@ -23,7 +23,7 @@ _NARROW = ("fp16", "bf16", "e5m2", "e4m3", "e5m2fnuz", "e4m3fnuz", "e3m2", "e2m3
 
 class Arithmetic(NamedTuple):
     """One row: an operation of a library. An input holds the encodings of all operands, the first in its high bits. `prepare`
-    gives a call on arrays of inputs, or raises `Declined`. The other members are those of `Conversion`."""
+    gives a call on arrays of inputs, or raises `Declined`. `Conversion` says what the methods are for."""
 
     library: str
     operation: str  #: as the library spells it, with its type
@@ -49,7 +49,7 @@ class Arithmetic(NamedTuple):
     def detours(self) -> list[str]:
         return [one for one in DETOURS if inputs.width(one) > inputs.width(self.target)]
 
-    def right(self, codes: np.ndarray, unit: mmafuzz.Unit) -> np.ndarray:
+    def expected(self, codes: np.ndarray, unit: mmafuzz.Unit) -> np.ndarray:
         return as_codes(unit.evaluate(f"scalar {self.scalar} format={self.target}", *operands_of(codes, self.operands)))
 
     def in_format(self, codes: np.ndarray, format: str) -> np.ndarray:
@@ -57,7 +57,8 @@ class Arithmetic(NamedTuple):
         return as_codes(inputs.IEEE.evaluate(f"scalar {self.scalar} format={format}", *wide))
 
     def boundaries(self) -> np.ndarray:
-        """Pairs of operands: one operand is tried exhaustively (run.py). All pairs of specials, powers of two and their neighbours, both signs."""
+        """All pairs of specials, powers of two and their neighbours, of both signs. Only an operation of two operands asks:
+        of one operand every input is tried (run.py)."""
         fraction = mmafuzz._core.format_fields(self.target)["fraction_bits"]
         sign = 1 << (inputs.width(self.target) - 1)
         powers = np.arange(0, sign, 1 << fraction, dtype=np.int64)
@@ -67,7 +68,8 @@ class Arithmetic(NamedTuple):
         return _paired(np.repeat(chosen, len(chosen)), np.tile(chosen, len(chosen)), self.target)
 
     def structured(self, count: int) -> Iterator[np.ndarray]:
-        """Half of the pairs uniform over the bits, a half with near exponents, where sums cancel and quotients are near one."""
+        """Pairs of operands. In every second one, b is a with other low bits, up to two of the exponent's, and with a sign of
+        its own: sums cancel, quotients are near one. In the others both are uniform over the bits."""
         rng = np.random.default_rng(1)
         bits = inputs.width(self.target)
         fraction = mmafuzz._core.format_fields(self.target)["fraction_bits"]
@@ -100,7 +102,8 @@ def _on_numbers(scalar: str, format: str, function: Callable[..., Any]) -> Call:
 
 
 def _program(imports: str, scalar: str, format: str, text: str) -> str:
-    """A program on arrays of NumPy. text: the operation on x0 and x1, long enough for vectors."""
+    """A program that applies the operation, `text` on x0 and x1, to arrays of NumPy. Each operand stands there 64 times, so
+    that the library takes its vector code."""
     unpacking = f"{'x0, x1' if _OPERANDS[scalar] == 2 else '[x0]'} = x.reshape(-1, 1).repeat(64, 1)\n"
     return (f"{imports}\nx = np.array([{{input}}], np.uint{8 * codes_dtype(format).itemsize}).view({spelled(format)})\n{unpacking}"
             f"y = np.asarray({text})\nprint(*x, y[0], hex(y.view(np.uint{8 * codes_dtype(format).itemsize})[0]))")  # fmt: skip
@@ -225,7 +228,7 @@ def _framework_rows(library: str, imports: str, spelling: str, names: dict[str, 
 
 
 def table() -> list[Arithmetic]:
-    """Every row. A new party is a new row."""
+    """Every row."""
     jax = _framework_rows("jax", "import jax, ml_dtypes, numpy as np", "jax.lax", _JAX, _jax_call, _NARROW)
     tensorflow = _framework_rows("tensorflow", "import ml_dtypes, numpy as np, tensorflow as tf", "tf.math", _TENSORFLOW,
                                  _tensorflow_call, ("fp16", "bf16", "e4m3", "e5m2"))  # fmt: skip

@@ -53,12 +53,13 @@ class Conversion(NamedTuple):
 
     @property
     def detours(self) -> list[str]:
+        """Formats of which the library may have rounded to one first, and then to the target."""
         if inputs.is_integer(self.source):
             return []
         return [one for one in DETOURS if self.width > inputs.width(one) > inputs.width(self.target)]
 
-    def right(self, codes: np.ndarray, unit: mmafuzz.Unit) -> np.ndarray:
-        """Encodings of the results. ValueError: not an op of this unit."""
+    def expected(self, codes: np.ndarray, unit: mmafuzz.Unit) -> np.ndarray:
+        """Encodings of the right results, computed by a unit. ValueError: not an op of this unit."""
         return converted(codes, self.source, self.target, unit, self.attributes)
 
     def in_format(self, codes: np.ndarray, format: str) -> np.ndarray:
@@ -66,12 +67,14 @@ class Conversion(NamedTuple):
         return converted(codes, self.source, format)
 
     def boundaries(self) -> np.ndarray:
+        """Inputs near which a wrong rounding shows first."""
         if inputs.width(self.target) <= 16:
             return inputs.boundaries(self.source, self.target)
         # A wide target has too many numbers: those of bf16 and fp16 stand for them.
         return np.unique(np.concatenate([inputs.boundaries(self.source, one) for one in ("bf16", "fp16")]))
 
     def structured(self, count: int) -> Iterator[np.ndarray]:
+        """`count` more inputs, in blocks, drawn so that many lie near those of boundaries()."""
         around = self.target if inputs.width(self.target) <= 16 else "fp16"
         return inputs.structured(self.source, around, count, seed=1)
 
@@ -250,7 +253,7 @@ def _npymath_rows() -> list[Conversion]:
 
 
 def table() -> list[Conversion]:
-    """Every row. A new party is a new row."""
+    """Every row."""
     from . import conversions_of_frameworks
 
     return _numpy_rows() + _npymath_rows() + _ml_dtypes_rows() + _runtime_rows() + conversions_of_frameworks.rows()

@@ -87,6 +87,7 @@ def _nans(format: str) -> np.ndarray:
 
 
 def _kinds_by_neighbours(row: Any, inputs: np.ndarray, expected: np.ndarray, actual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The kinds and details that show by where a result lies among the target's numbers, and by the other results of a block."""
     target = row.target
     x, wanted, got = row.in_format(inputs, "fp64").view(np.float64), numbers(expected, target), numbers(actual, target)
     every = converted(np.arange(1 << min(width(target), 16), dtype=expected.dtype), target, "fp64").view(np.float64)
@@ -169,7 +170,7 @@ def _flushing_operands(row: Any, inputs: np.ndarray, got: np.ndarray) -> tuple[n
             cleared = codes & (sign - codes.dtype.type(1)) if has_negative_zero else codes
             flushed[subnormal] ^= cleared[subnormal].astype(inputs.dtype) << inputs.dtype.type(shift)
         shift += width(format)
-    results = numbers(row.right(flushed, IEEE), row.target)
+    results = numbers(row.expected(flushed, IEEE), row.target)
     return (results == got) | np.isnan(results) & np.isnan(got), flushed != inputs
 
 
@@ -196,16 +197,16 @@ def compare(
     count = 0
     unit = _BULK if quickly and is_quick(row) else IEEE
     for inputs in blocks:
-        expected = row.right(inputs, unit)
-        if checked and np.any(row.right(inputs, _EXACT) != expected):
+        expected = row.expected(inputs, unit)
+        if checked and np.any(row.expected(inputs, _EXACT) != expected):
             raise RuntimeError(f"exact and ieee differ on {row.operation}: a bug of mmafuzz")
         actual = np.asarray(call(inputs))
         if actual.shape != inputs.shape or actual.dtype != expected.dtype:
-            raise RuntimeError(f"the party answers {actual.dtype}{actual.shape} to {inputs.shape} inputs")
+            raise RuntimeError(f"the library answers {actual.dtype}{actual.shape} to {inputs.shape} inputs")
         count += len(inputs)
         wrong = np.flatnonzero(actual != expected)
         if len(wrong):
-            if unit is not IEEE and np.any(row.right(inputs[wrong], IEEE) != expected[wrong]):
+            if unit is not IEEE and np.any(row.expected(inputs[wrong], IEEE) != expected[wrong]):
                 raise RuntimeError(f"bulk and ieee differ on {row.operation}: a bug of mmafuzz")
             _collect(row, inputs[wrong], expected[wrong], actual[wrong], found)
         if not keep_going():
@@ -216,7 +217,7 @@ def compare(
 def is_quick(row: Any) -> bool:
     """Whether `bulk` has the right results of a row: some ten times as fast as `ieee`."""
     try:
-        row.right(np.zeros(1, integers_of(row.width)), _BULK)
+        row.expected(np.zeros(1, integers_of(row.width)), _BULK)
     except ValueError:
         return False
     return True

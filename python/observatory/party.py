@@ -1,4 +1,4 @@
-"""What the parties of all tables share: why one cannot run, its version, its old releases."""
+"""What the parties of all tables share: why one cannot run, its version, its old releases. A party is a library under test."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Product(NamedTuple):
 
 
 def table() -> list[Product]:
-    """Every row. A new party is a new row."""
+    """Every row."""
     from . import products_in_c, products_in_python
 
     return products_in_python.rows() + products_in_c.rows()
