@@ -139,7 +139,7 @@ int run_quantizer(const IdentifyOptions& options, const Op& op) {
                          options.settings.seed, options.every_number);
   if (options.json) fmt::print("{}", json_text(identification_json(id)));
   else fmt::print("{}", identification_text(id));
-  if (id.unanswered == id.asked) return exit_unknown;
+  if (id.has_too_few()) return exit_unknown;
   return id.is_exact() ? exit_ok : exit_divergence;
 }
 

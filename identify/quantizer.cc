@@ -479,8 +479,8 @@ class Asking {
     id_.one.asked_every_number = true;
   }
   void compare_one(const Class& expected, const Batch& blocks, size_t i, const Outcomes& outcomes) {
-    if (!outcomes.has_answer(i) || outcomes.has_failed(i)) return;
     OneLiveElement& one = id_.one;
+    if (!outcomes.has_answer(i) || outcomes.has_failed(i)) return void(++one.unanswered);
     ++one.compared;
     const FormatFields &element = op_.d.fields(), &from = op_.a.fields();
     const uint64_t scale = outcomes.results.get(i, 0), code = outcomes.results.get(i, 1),
@@ -821,8 +821,8 @@ std::string one_text(const QuantizerIdentification& id) {
                        id.exceptions.empty() ? ", which is every number if neither falls where the number rises"
                                              : "; those below differ");
   if (one.differing == 0)
-    return fmt::format("one live element: every number of {}, {} blocks in {}\n", id.op.a.name(), one.compared,
-                       classes);
+    return fmt::format("one live element: every number of {}, {} blocks in {}{}\n", id.op.a.name(), one.compared,
+                       classes, one.unanswered ? fmt::format(", {} without an answer", one.unanswered) : "");
   return fmt::format("one live element: {} of {} numbers of {} differ: {} gives {}, not {}\n", one.differing,
                      one.compared, id.op.a.name(), one.against->block, one.against->given, one.against->expected);
 }
@@ -866,15 +866,21 @@ std::vector<const QuantizerReading*> QuantizerIdentification::fitting(const std:
   return fit;
 }
 
-bool QuantizerIdentification::has_name() const {
-  const std::vector<const QuantizerReading*> scale = fitting(scales), code = fitting(elements);
-  const bool one_scale = !scale.empty() && std::all_of(scale.begin() + 1, scale.end(), [&](const auto* reading) {
-    return reading->is_recipe || reading->same_as == scale.front()->name;
-  });
-  return one_scale && !code.empty();
+std::string QuantizerIdentification::names_of(const std::vector<QuantizerReading>& readings) {
+  std::vector<std::string> names;
+  const std::vector<const QuantizerReading*> fit = fitting(readings);
+  for (const QuantizerReading* reading : fit)
+    if ((!reading->is_recipe || fit.front()->is_recipe) &&
+        std::find(names.begin(), names.end(), reading->same_as) == names.end())
+      names.push_back(reading->name);
+  return joined(names, " or ");
 }
 
-bool QuantizerIdentification::is_exact() const { return has_name() && exceptions.empty() && one.differing == 0; }
+bool QuantizerIdentification::has_name() const { return !fitting(scales).empty() && !fitting(elements).empty(); }
+
+bool QuantizerIdentification::is_exact() const {
+  return has_name() && exceptions.empty() && one.differing == 0 && unanswered + one.unanswered == 0;
+}
 
 QuantizerIdentification identify_quantizer(const Unit& unit, const Op& op, uint64_t verify, uint64_t seed,
                                            bool every_number) {
@@ -886,12 +892,13 @@ QuantizerIdentification identify_quantizer(const Unit& unit, const Op& op, uint6
 }
 
 std::string identification_text(const QuantizerIdentification& id) {
-  std::string text = id.is_exact()   ? "identified"
-                     : id.has_name() ? "identified, with exceptions"
-                                     : "no hypothesis fits";
-  if (id.has_name())
-    text += ": scale " + QuantizerIdentification::fitting(id.scales).front()->name + ", codes " +
-            QuantizerIdentification::fitting(id.elements).front()->name;
+  std::string text = id.has_too_few() ? "not enough answers"
+                     : id.is_exact()  ? "identified"
+                     : id.has_name()  ? "identified, with exceptions"
+                                      : "no hypothesis fits";
+  if (id.has_name() && !id.has_too_few())
+    text += ": scale " + QuantizerIdentification::names_of(id.scales) + ", codes " +
+            QuantizerIdentification::names_of(id.elements);
   text += "\n";
   text += fmt::format("  {} in {:.1f} s", counted(id.asked, "block"), id.seconds);
   for (int kind = 0; kind < block_kind_count; ++kind)
@@ -899,6 +906,7 @@ std::string identification_text(const QuantizerIdentification& id) {
   if (id.unanswered) text += fmt::format(", {} without an answer", id.unanswered);
   text += "\n\n" + readings_text("scale", id.scales) + readings_text("codes", id.elements);
   text += one_text(id);
+  if (id.unanswered) text += fmt::format("except {} without an answer\n", counted(id.unanswered, "block"));
   for (const QuantizerException& e : id.exceptions)
     text += fmt::format("except the {}{}, on {} of {}: {} gives {}, not {}\n", e.part,
                         e.kind == BlockKind::ordinary ? "" : std::string(" of blocks ") + name_of(e.kind), e.differing,
@@ -919,12 +927,14 @@ nlohmann::json identification_json(const QuantizerIdentification& id) {
   nlohmann::json one = {{"classes", id.one.classes},
                         {"every_number", id.one.asked_every_number},
                         {"compared", id.one.compared},
+                        {"unanswered", id.one.unanswered},
                         {"differing", id.one.differing}};
   if (id.one.against) one["against"] = witness_json(*id.one.against);
   return {{"json_version", json_version},
-          {"verdict", id.is_exact()   ? "identified"
-                      : id.has_name() ? "identified with exceptions"
-                                      : "no hypothesis fits"},
+          {"verdict", id.has_too_few() ? "not enough answers"
+                      : id.is_exact()  ? "identified"
+                      : id.has_name()  ? "identified with exceptions"
+                                       : "no hypothesis fits"},
           {"unit", id.unit},
           {"op", to_text(id.op)},
           {"asked", id.asked},

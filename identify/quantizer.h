@@ -51,6 +51,7 @@ struct OneLiveElement {
   uint64_t classes = 0;                  ///< their number; 0 where there are too many, or no reading fits
   bool asked_every_number = false;       ///< else only both ends of each class
   uint64_t compared = 0, differing = 0;  ///< blocks, where each number was asked
+  uint64_t unanswered = 0;               ///< further blocks there, without an answer
   std::optional<BlockWitness> against;   ///< the first block that differs
 };
 
@@ -66,10 +67,14 @@ struct QuantizerIdentification {
 
   /// The readings that no ordinary block rules out. They point into `readings`.
   static std::vector<const QuantizerReading*> fitting(const std::vector<QuantizerReading>& readings);
-  /// Whether a reading of the codes and only one of the scale fit, apart from recipes and readings that are the same.
+  /// Their names, "rule=even or rule=rceil", without recipes beside a rule and readings that are the same.
+  static std::string names_of(const std::vector<QuantizerReading>& readings);
+  /// Whether readings of the scale and of the codes fit. Of several, no block told one from the others.
   bool has_name() const;
-  /// Whether it has a name, and no block of any kind differs.
+  /// Whether it has a name, every block was answered, and none of any kind differs.
   bool is_exact() const;
+  /// Whether the unit answered less than half of the blocks: what fits the others is no name.
+  bool has_too_few() const { return 2 * unanswered > asked; }
 };
 
 /// Asks `unit`, bound to the quantize op, about every step of every rule, every rounding of an element, specials,

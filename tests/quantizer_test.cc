@@ -473,6 +473,46 @@ TEST(QuantizerIdentification, NamesTheStepsInFp32) {
     expect_named("codes_by", recipe, &QuantizerIdentification::elements, "round=nearest_even");
 }
 
+/// The exact quantizer, which fails on blocks with `number`, and where that is 0 has no answer to two blocks of three.
+class FailsOn final : public Unit {
+ public:
+  FailsOn(const Op& op, uint64_t number) : exact_(bind_or_fail("exact", op)), number_(number) { describe("fails", {}); }
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    exact_->run(batch, outcomes);
+    outcomes.answered.assign(batch.size(), 1);
+    outcomes.failed.assign(batch.size(), 0);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (number_ == 0) outcomes.answered[i] = i % 3 == 0;
+      else if (batch.inputs()[0].get(i, 0) == number_) outcomes.failed[i] = 1;
+    }
+  }
+
+ private:
+  std::unique_ptr<Unit> exact_;
+  uint64_t number_;
+};
+
+TEST(QuantizerIdentification, ABlockWithoutAnAnswerIsAnException) {
+  const Op op = op_from_text("quantize from=fp16 to=e2m1 block=1 scale=e8m0 special=nan_scale");
+  const auto text_of = [&](uint64_t number) {
+    const QuantizerIdentification id = identify_quantizer(FailsOn(op, number), op, 16, 1);
+    EXPECT_FALSE(id.is_exact()) << number;
+    return identification_text(id);
+  };
+  const std::string of_infinity = text_of(0x7c00), of_one_number = text_of(0x3d2b), of_few = text_of(0);
+  EXPECT_EQ(of_infinity.find("identified, with exceptions: scale rule=floor"), 0u) << of_infinity;
+  EXPECT_NE(of_infinity.find("except 1 block without an answer"), std::string::npos) << of_infinity;
+  EXPECT_NE(of_one_number.find("63487 blocks in 80 classes, 1 without an answer"), std::string::npos) << of_one_number;
+  EXPECT_EQ(of_few.find("not enough answers\n"), 0u) << of_few;
+}
+
+TEST(QuantizerIdentification, NamesEachReadingThatNoBlockTellsApart) {
+  const Op op = op_from_text("quantize from=e5m2 to=e2m1 block=1 scale=e8m0 special=nan_scale");
+  const QuantizerIdentification id = identify_quantizer(*bind_or_fail("quantizer:rceil", op), op, 16, 1);
+  EXPECT_TRUE(id.is_exact());
+  EXPECT_EQ(QuantizerIdentification::names_of(id.scales), "rule=even or rule=rceil");
+}
+
 // A unit that overflows where the op asks for saturation, and the other way round.
 TEST(QuantizerIdentification, NamesWhatBecomesOfOverflow) {
   for (const auto& [element, overflows] : {std::pair{"e4m3", true}, std::pair{"e5m2", false}}) {
