@@ -123,7 +123,7 @@ int run_order(const IdentifyOptions& options, const Unit& unit, const Op& op) {
   fmt::print("replayed on {} random vectors: {} differ", order.replayed, order.differing);
   if (order.unstable) fmt::print("; {} the unit itself answers in two ways: not deterministic", order.unstable);
   fmt::print("; {:.1f} s\n", order.seconds);
-  return order.differing ? exit_divergence : exit_ok;
+  return order.differing || order.unstable ? exit_divergence : exit_ok;
 }
 
 int run_quantizer(const IdentifyOptions& options, const Op& op) {

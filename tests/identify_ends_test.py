@@ -29,6 +29,12 @@ with tempfile.TemporaryDirectory() as folder:  # failed batches are kept where t
             failures.append(f"{function}: expected {code} and '{reason}', got {done.returncode}: {done.stdout[:300]}")
         if seconds > most:
             failures.append(f"{function}: took {seconds:.1f} s")
+    command = [mmafuzz, "identify", "--order", "--replay", "200", "--op", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4",
+               "--unit", f"python:{root}/tests/broken_units.py:alternates"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300)
+    print(f"alternates: exit code {done.returncode}, {done.stdout.splitlines()[-1:]}")
+    if done.returncode != NO_FIT or "0 differ; 200 the unit itself answers in two ways" not in done.stdout:
+        failures.append(f"alternates: {done.returncode}: {done.stdout}{done.stderr}")
 for failure in failures:
     print("FAILED", failure)
 sys.exit(bool(failures))
