@@ -16,9 +16,11 @@ Batch DifferingCases::next() {
   search_.learn(search_.observe(round, round * round_cases, batch));
   std::vector<Outcomes> outcomes;
   comparison_.run(batch, outcomes);
+  const bool have_flags = !outcomes[0].flags.empty() && !outcomes[1].flags.empty();
   for (size_t i = 0; i < batch.size(); ++i)
     if (outcomes[0].has_answer(i) && outcomes[1].has_answer(i) &&
-        first_difference(batch, outcomes[0].results, outcomes[1].results, i) >= 0)
+        (first_difference(batch, outcomes[0].results, outcomes[1].results, i) >= 0 ||
+         (have_flags && !same_flags(batch, i, outcomes[0].flags[i], outcomes[1].flags[i]))))
       differing.append(batch, i);
   return differing;
 }
