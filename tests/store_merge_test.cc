@@ -196,6 +196,28 @@ TEST(StoreMerge, AddsUpCoverageAndPairsOfAllCampaigns) {
   EXPECT_EQ(store.pairs()[0].differing, 3u);
 }
 
+TEST(StoreMerge, TheLaterStateOfACampaignSaysWhetherItIsConclusive) {
+  const Folder folder;
+  const auto make = [&](const std::string& name, double seconds, const std::string& inconclusive) {
+    CampaignRecord campaign = some_campaign("c");
+    campaign.seconds = seconds;
+    campaign.inconclusive = inconclusive;
+    Store(folder / name, Access::write).add_campaign(campaign);
+  };
+  make("first", 60, "");
+  make("resumed", 90, not_triaged);
+  make("triaged", 90, "");
+  const auto merged = [&](const std::string& name, const std::vector<std::string>& from) {
+    Store store(folder / name, Access::write);
+    for (const std::string& other : from) store.merge_from(Store(folder / other, Access::read));
+    return store.campaigns()[0].inconclusive;
+  };
+  EXPECT_EQ(merged("a", {"first", "resumed"}), not_triaged);
+  EXPECT_EQ(merged("b", {"resumed", "first"}), not_triaged);
+  EXPECT_EQ(merged("c", {"first", "resumed", "triaged"}), "");
+  EXPECT_EQ(merged("d", {"triaged", "resumed", "first"}), "");
+}
+
 TEST(StoreMerge, CoverageIsOfTheBinsThatAFieldCanReach) {
   const Folder folder;
   const auto make = [&](const std::string& name, const std::string& campaign,

@@ -17,14 +17,17 @@ namespace mmafuzz {
 namespace {
 
 // Each statement joins a record with the one that is there, so that the order of writes, and repeated writes, make no
-// difference.
+// difference. Whether a campaign is conclusive, its later state says, which has run longer; of one state, the triaged
+// one.
 constexpr const char join_campaign[] =
     "INSERT INTO campaigns(uuid, started, seconds, cases, inputs, seed, command, machine, version, inconclusive) "
     "VALUES(?,?,?,?,?,?,?,?,?,?) "
     "ON CONFLICT DO UPDATE SET started=min(started, excluded.started), seconds=max(seconds, excluded.seconds), "
     "cases=max(cases, excluded.cases), inputs=max(inputs, excluded.inputs), seed=min(seed, excluded.seed), "
     "command=min(command, excluded.command), machine=min(machine, excluded.machine), version=max(version, "
-    "excluded.version), inconclusive=min(inconclusive, excluded.inconclusive)";
+    "excluded.version), inconclusive=CASE WHEN seconds + cases + inputs < excluded.seconds + excluded.cases + "
+    "excluded.inputs THEN excluded.inconclusive WHEN seconds + cases + inputs > excluded.seconds + excluded.cases + "
+    "excluded.inputs THEN inconclusive ELSE min(inconclusive, excluded.inconclusive) END";
 constexpr const char select_campaigns[] =
     "SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, inconclusive FROM campaigns ORDER "
     "BY started, uuid";
