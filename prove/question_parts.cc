@@ -78,6 +78,7 @@ int step_of(const DotModel& m) { return has_like_steps(m) ? products_per_step(m)
 Block block_of(const Op& op, const DotModel& m) {
   Block block{op, m};
   block.op.k = std::min(op.k, step_of(m));
+  block.op.nan = NanPolicy::exact;  // the next block may tell NaNs apart
   if (block.op.k == step_of(m)) block.model.k = step_of(m);
   return block;
 }

@@ -21,6 +21,12 @@ Expression same_number(const FormatFields& f, Expression x, Expression y) {
   return equal(x, y) | (a.zero & b.zero) | (a.nan & b.nan);
 }
 
+/// Equal encodings or, where the op takes every NaN for the same, any two NaNs.
+Expression same_result(const Op& op, Expression x, Expression y) {
+  const FormatFields& d = op.d.fields();
+  return op.nan == NanPolicy::any ? equal(x, y) | (decode(d, x).nan & decode(d, y).nan) : equal(x, y);
+}
+
 /// The encoding of the opposite number. Where the code of -0 is NaN, zero and NaN stay: they differ in the sign alone.
 Expression with_flipped_sign(const FormatFields& f, Expression x) {
   if (!f.has_sign()) return x;
@@ -46,7 +52,7 @@ CaseQuestion opposite_operands(Expressions& table, const Op& op, const DotModel&
   const Formula before = dot_formula(m, x), after = dot_formula(m, y);
   CaseQuestion q = relate(table, op, x, before, after,
                           opposite(m.d, before.result, after.result) |
-                              (equal(before.result, after.result) & decode(m.d, before.result).nan));
+                              (same_result(op, before.result, after.result) & decode(m.d, before.result).nan));
   if (any_related_c) {
     q.question.variables.push_back(y.c);
     q.changed_samples = {with_flipped_sign(m.c, x.c)};
@@ -84,7 +90,7 @@ PropertyQuestion swap_operands(const Op& op, const DotModel& m) {
             std::swap(y.a, y.b);
             std::swap(y.scale_a, y.scale_b);
             const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-            return relate(table, op, x, before, after, equal(before.result, after.result));
+            return relate(table, op, x, before, after, same_result(op, before.result, after.result));
           }};
 }
 
@@ -261,7 +267,7 @@ PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
         std::reverse(y.b.begin() + first, y.b.begin() + end);
       }
     const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-    return relate(table, op, x, before, after, equal(before.result, after.result));
+    return relate(table, op, x, before, after, same_result(op, before.result, after.result));
   };
   // The property reverses neighbours, the lemmas exchange products of one block.
   if (!has_like_blocks(op, m) || !has_contiguous_blocks(m)) return p;
@@ -310,7 +316,7 @@ PropertyQuestion other_factors(const Op& op, const DotModel& m, bool same_expone
       same.push_back((alike & finite) | (equal(x.a[i], y.a[i]) & equal(x.b[i], y.b[i])));
     }
     const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-    CaseQuestion q = relate(table, op, x, before, after, equal(before.result, after.result));
+    CaseQuestion q = relate(table, op, x, before, after, same_result(op, before.result, after.result));
     const bool swap = op.a == op.b;
     for (const std::vector<Expression>& more : {y.a, y.b})
       q.question.variables.insert(q.question.variables.end(), more.begin(), more.end());
@@ -355,7 +361,7 @@ constexpr Provable provable[] = {
 CaseQuestion equal_question(Expressions& table, const Op& op, const DotModel& first, const DotModel& second) {
   const Operands x = dot_variables(table, op);
   const Formula f = dot_formula(first, x), g = dot_formula(second, x);
-  return relate(table, op, x, f, g, equal(f.result, g.result));
+  return relate(table, op, x, f, g, same_result(op, f.result, g.result));
 }
 
 Result<PropertyQuestion> property_question(const std::string& property, const Op& op, const DotModel& model) {

@@ -144,6 +144,19 @@ TEST(Proof, AWitnessIsReplayedAndDiffers) {
   EXPECT_NE(reply.results[0].substr(0, 8), reply.results[1].substr(0, 8));
 }
 
+/// Products hand on NaNs of a before those of b, and rows have NaNs of their own.
+TEST(Proof, WhereAnyNaNWillDoNoOtherIsAWitness) {
+  NEEDS_SOLVERS(solvers);
+  const std::string chain = "model:custom?kernel=fma_chain,k=1,nan=7e00", hands_on = chain + ",nan_from=a_b_c";
+  InquiryOptions options = for_seconds(120);
+  options.op = "dot a=fp16 b=fp16 c=fp16 d=fp16 k=1";
+  EXPECT_EQ(ask_equal(*solvers, chain, hands_on, options).proof.outcome, Outcome::witness);
+  EXPECT_EQ(ask_property(*solvers, "swap_operands", hands_on, options).proof.outcome, Outcome::witness);
+  options.op += " nan=any";
+  EXPECT_EQ(ask_equal(*solvers, chain, hands_on, options).proof.outcome, Outcome::proven);
+  EXPECT_EQ(ask_property(*solvers, "swap_operands", hands_on, options).proof.outcome, Outcome::proven);
+}
+
 TEST(Proof, SignSymmetryOfVoltaIsProvenAndOfRoundingUpIsNot) {
   NEEDS_SOLVERS(solvers);
   EXPECT_EQ(ask_property(*solvers, "sign_symmetry", volta, for_seconds(60)).proof.outcome, Outcome::proven);
