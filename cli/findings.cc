@@ -113,13 +113,14 @@ std::string inconclusive(const std::string& file) {
 }
 
 /// Prints contradictions and new facts as a campaign does at its end, and known facts as sentences, with their names
-/// where `names` is true.
-void list_facts(const Conclusions& all, const std::string& store, bool json, bool names) {
+/// where `names` is true. Where filters left facts out, the verdict is said of the rest.
+void list_facts(const Conclusions& all, const std::string& store, bool json, bool names, bool is_filtered) {
   if (json) {
     fmt::print("{}", json_text(conclusions_json(all)));
     return;
   }
   const size_t width = terminal_width();
+  if (is_filtered) fmt::print("Of what passes the filters:\n");
   fmt::print("{}", conclusions_text(
                        all, {.width = width, .max_contradictions = SIZE_MAX, .max_new = SIZE_MAX, .store = store}));
   if (all.confirmed.empty()) return;
@@ -284,6 +285,7 @@ void add_findings(Arguments& app, int& status) {
         if (filters) filtered.push_back(bucket.id());
       return set_statuses(options->store, options->set, options->note, filtered);
     }
+    if (!why_nothing.empty() && options->accept.empty()) status = exit_divergence;
     if (options->buckets) return list_buckets(buckets, options->json);
     // Facts are found in all buckets that the filters leave, not only in those of --fact: whether a part of a
     // combination of causes is a fact by itself depends on the others.
@@ -291,8 +293,8 @@ void add_findings(Arguments& app, int& status) {
     keep_since(all, options->since);
     all.inconclusive = why_nothing;
     if (!options->accept.empty()) return accept(all, options->accept, options->reason, knowledge, options->knowledge);
-    if (!all.inconclusive.empty()) status = exit_divergence;
-    if (options->fact.empty()) return list_facts(all, options->store, options->json, options->names);
+    if (options->fact.empty())
+      return list_facts(all, options->store, options->json, options->names, filters || !options->since.empty());
     for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
       for (const Fact& fact : *list)
         if (fact.name == options->fact)

@@ -183,6 +183,8 @@ expect "and nothing else" same "$(ids)" "$(id_of convert)"
 good findings tuesday.store
 expect "facts: a bucket of an older store goes by its cause" has out "unexplained"
 expect "a verdict comes first" has <(sed -n 1p out) "Nothing contradicts what is claimed"
+good findings tuesday.store --unit 'nothing*'
+expect "a verdict on a part says so" has <(sed -n 1p out) "Of what passes the filters:"
 for with in --buckets --json "--fact rounding" "--severity semantic"; do
   # shellcheck disable=SC2086  # two words
   bad "--names is for the list of facts" findings tuesday.store --names $with
@@ -196,6 +198,8 @@ run report tuesday.store --junit untriaged.xml
 expect "what is not triaged is not green" [ "$code" -eq 1 ]
 expect "nor in JUnit" has untriaged.xml "divergences are not all triaged"
 expect "and it is said" has err "not all triaged"
+run findings tuesday.store --buckets
+expect "nor is the list of buckets" [ "$code" -eq 1 ]
 sql tuesday.store "UPDATE campaigns SET inconclusive = ''"
 bad "'grave' is none of contract, accuracy, semantic" findings tuesday.store --severity grave
 bad "none.store: no such store" findings none.store
