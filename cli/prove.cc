@@ -27,6 +27,8 @@ struct ProveOptions {
 ProveOutput start(const ProveOptions& options, const char* command) {
   prove::Solvers solvers(prove::find_solvers(options.solvers), {options.seconds, options.memory});
   for (const std::string& refused : solvers.refused()) fmt::print(stderr, "mmafuzz: {}\n", refused);
+  if (options.confirm && solvers.count() < 2)
+    throw BadInput("--confirm needs a second solver; there is " + solvers.names()[0] + " alone");
   return {command, std::move(solvers), options.json, options.verbose};
 }
 
@@ -50,8 +52,9 @@ int run_mutants(const ProveOptions& options) {
   ProveOutput output = start(options, "mutants");
   int equivalent = 0, killed = 0, unknown = 0, declined = 0;
   for (std::string line; std::getline(file, line);) {
-    const std::string name = line.substr(0, line.find_first_of(" #"));
-    if (name.empty()) continue;
+    const std::vector<std::string> words = words_of(line.substr(0, line.find('#')), ' ');
+    if (words.empty()) continue;
+    const std::string& name = words[0];
     const size_t at = name.find('?');
     if (at == std::string::npos)
       throw BadInput(options.file + ": a mutant is a unit with ?overrides, not '" + name + "'");

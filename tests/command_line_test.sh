@@ -761,6 +761,10 @@ bad "Path does not exist" prove mutants nowhere.txt
 if command -v z3 >/dev/null; then
   : >none.txt
   bad "none.txt: holds no mutant" prove mutants none.txt --solver "z3=z3 -in"
+  printf '  %s?nan=7fffffff\n # %s?nan=7fffffff\n' $volta $volta >indented.txt
+  good prove mutants indented.txt --solver "z3=z3 -in"
+  expect "a line that begins with blanks is asked" has out "1 equivalent, 0 killed, 0 unknown, 0 declined"
+  bad "--confirm needs a second solver; there is z3" prove property swap_operands $volta --confirm --solver "z3=z3 -in"
   bad "model:nothing" prove equal model:nothing $volta --solver "z3=z3 -in"
   bad "unknown property 'nothing'" prove property nothing $volta --solver "z3=z3 -in"
   bad "unknown domain 'odd'" prove property sign_symmetry $volta --domain odd --solver "z3=z3 -in"
