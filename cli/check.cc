@@ -63,9 +63,10 @@ class UlpHistogram {
 struct Checker {
   bool json = false;
   /// Numbers of cases. cases: checked, and answered or failed; mismatches: of these, failed, or with another result or
-  /// other flags; without_result: not checked; unanswered: checked, but without an answer.
-  uint64_t cases = 0, mismatches = 0, without_result = 0, unanswered = 0;
-  AnswerCounts answers;  ///< to the cases that are checked, by unit
+  /// other flags; without_result: not checked; unanswered: checked, but without an answer; flags_not_compared: the file
+  /// has flags of the case, the unit reports none.
+  uint64_t cases = 0, mismatches = 0, without_result = 0, unanswered = 0, flags_not_compared = 0;
+  AnswerCounts answers;  ///< to the cases that are checked, by unit and op
   UlpHistogram ulps;
   nlohmann::json list = nlohmann::json::array();
 
@@ -99,7 +100,7 @@ struct Checker {
   void operator()(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
     const Op& op = block.batch.op();
     const int elements = op.result().count;
-    AnswerCount& count = answers[unit.name()];
+    AnswerCount& count = answers[on_op(unit.name(), op)];
     for (size_t i = 0; i < block.batch.size(); ++i) {
       // A witness of the property `answers` ("answers UNIT", from promote) may have no result: the unit must not fail.
       const bool must_answer = block.property.starts_with("answers ");
@@ -134,6 +135,7 @@ struct Checker {
         differing.push_back(j);
         ulps.add(op.result_format(j).fields(), expected, got);
       }
+      flags_not_compared += block.has_flags[i] && outcomes.flags.empty();
       const bool flags_differ = block.has_flags[i] && !outcomes.flags.empty() &&
                                 !same_flags(block.batch, i, outcomes.flags[i], block.expected_flags[i]);
       if (differing.empty() && !flags_differ) continue;
@@ -179,6 +181,7 @@ void add_check(Arguments& app, int& status) {
                       {"without_result", checker.without_result},
                       {"unanswered", checker.unanswered},
                       {"declined", declined},
+                      {"flags_not_compared", checker.flags_not_compared},
                       {"list", checker.list}});
         return;
       }
@@ -188,6 +191,9 @@ void add_check(Arguments& app, int& status) {
       left_out(checker.without_result, "without a result");
       left_out(checker.unanswered, "that the unit has no answer for");
       left_out(declined, "of ops that the unit declines");
+      if (checker.flags_not_compared)
+        fmt::print("the flags of {} were not compared: the unit reports none\n",
+                   counted(checker.flags_not_compared, "case"));
       checker.ulps.print();
       fmt::print("{}, {}\n", counted(checker.cases, "case"), counted(checker.mismatches, "mismatch"));
     };

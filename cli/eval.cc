@@ -129,7 +129,7 @@ void add_eval(Arguments& app, int& status) {
               [&](const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
                 if (!options->json) writer.unit(unit.name());
                 if (!options->json) writer.op(block.batch.op());
-                answers[unit.name()].add(outcomes);
+                answers[on_op(unit.name(), block.batch.op())].add(outcomes);
                 for (size_t i = 0; i < block.batch.size(); ++i) {
                   if (!options->json) {
                     writer.one_case(block.batch, i, &outcomes);

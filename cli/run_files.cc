@@ -22,6 +22,8 @@ std::optional<Refusal> UnitCache::refusal(const std::string& name, const Op& op)
   return {};
 }
 
+std::string on_op(const std::string& unit, const Op& op) { return unit + " on '" + to_text(op) + "'"; }
+
 bool is_unit(const std::string& word) { return is_alias(word) || registry().knows(word); }
 
 std::string unit_for(const CaseBlock& block, const std::string& chosen) {

@@ -22,6 +22,9 @@ class UnitCache {
   std::map<std::pair<std::string, std::string>, std::unique_ptr<Unit>> units_;  ///< keyed by name and op line
 };
 
+/// The key of a unit's answers on one op: a unit that is silent there is told although it answered other ops.
+std::string on_op(const std::string& unit, const Op& op);
+
 /// Whether a word is the short or whole name of a unit.
 bool is_unit(const std::string& word);
 

@@ -6,6 +6,7 @@
 
 #include "campaign/pair_search.h"
 #include "cli/command.h"
+#include "cli/run_files.h"
 #include "cli/terminal.h"
 #include "core/case_text.h"
 #include "core/json_text.h"
@@ -57,16 +58,22 @@ std::string witness_text(const Fact& fact, const std::vector<std::string>& units
   for (const std::string& unit : units) width = std::max(width, unit.size());
   Outcomes outcomes[2];
   for (size_t i = 0; i < 2; ++i) bind_or_fail(units[i], op)->run(block.batch, outcomes[i]);
-  const int element = std::max(0, first_difference(block.batch, outcomes[0].results, outcomes[1].results, 0));
+  const int difference = first_difference(block.batch, outcomes[0].results, outcomes[1].results, 0);
+  const int element = std::max(0, difference);
   for (size_t i = 0; i < 2; ++i)
-    text += fmt::format("    {:<{}}  {}\n", units[i], width,
-                        explained_number(op.result_format(element), outcomes[i].results.get(0, element)).to_string());
+    text += fmt::format(
+        "    {:<{}}  {}{}\n", units[i], width,
+        explained_number(op.result_format(element), outcomes[i].results.get(0, element)).to_string(),
+        difference < 0 && !outcomes[i].flags.empty() ? fmt::format(", flags {:02x}", outcomes[i].flags[0]) : "");
   return text + fmt::format("    {}\n", reproduction_command(fact.best, program_name()));
 }
 
 void print(const Op& op, const PairAnswer& answer, size_t width) {
   fmt::print("{}\n  {}\n  {}\n", to_text(op), answer.units[0], answer.units[1]);
   if (answer.compared == 0) fmt::print("  Nothing was compared: they answered no case both.\n");
+  else if (answer.facts.empty() && answer.differing)
+    fmt::print("  They differ on {} of {} structured cases, but the search for causes met none that differs.\n",
+               answer.differing, answer.compared);
   else if (answer.facts.empty() && answer.unseen.empty())
     fmt::print("  {}: no operands were found on which they differ.\n",
                any_broke(answer.answers) ? "They agree where both answer" : "They agree");
@@ -110,7 +117,7 @@ int run_why(WhyOptions options) {
   AnswerCounts counts;
   for (size_t i = 0; i < ops.size(); ++i) {
     const PairAnswer answer = search_pair({ops[i], options.units[0], options.units[1], options.cases, options.seed});
-    for (const auto& [unit, count] : answer.answers) counts[unit + " on '" + to_text(ops[i]) + "'"] += count;
+    for (const auto& [unit, count] : answer.answers) counts[on_op(unit, ops[i])] += count;
     if (options.json) {
       answers.push_back(answer_json(ops[i], answer));
       continue;

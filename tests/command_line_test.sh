@@ -529,6 +529,30 @@ expect "a recording's flags belong to its answer" has out "3f800001 | 3c00 | 01"
 sed 's/01$/1e/' flagged.cases >other_flags.cases
 run check --unit recorded:flagged.cases other_flags.cases
 expect "and are compared" ends_with 1
+sed 's/ | 01$//' flagged.cases >flagless.cases
+good check --unit recorded:flagless.cases flagged.cases
+expect "flags that a unit does not report are not compared, and that is said" has out "the flags of 1 case were not compared: the unit reports none"
+good check --json --unit recorded:flagless.cases flagged.cases
+expect "in JSON too" has out '"flags_not_compared": 1'
+cat >no_flags.py <<'END'
+import sys
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "mmafuzz-process":
+        print("mmafuzz-process 1 text no_flags")
+    elif words[0] == "op":
+        print("yes")
+    else:
+        print("results", words[1], "flags")
+        for _ in range(int(words[1])):
+            print(sys.stdin.readline().strip(), "| 00")
+        print("end")
+    sys.stdout.flush()
+END
+good why "process:python3 no_flags.py" exact --op "convert from=fp16 to=fp16 nan=any" --cases 1024
+expect "units that differ in flags alone do not agree" has out "They differ on"
+expect "and the flags are shown" has out ", flags 00"
+expect "beside those of the other" has out ", flags 10"
 sed 's/01$/41/' flagged.cases >no_flags.cases
 bad "expected flags, a sum of 01, 02, 04, 08, 10 and 20" check no_flags.cases
 

@@ -94,7 +94,17 @@ class SilentUnitsTest(unittest.TestCase):
                 (self.folder / "one.cases").write_text(f"mmafuzz-cases 1\nop {OP}\n0001 3c00 | 3c00\n")
                 code, out, err = self.run_it(name, "recorded:one.cases", *more)
                 self.assertEqual(code, 0, out + err)
-                self.assertEqual(err, "mmafuzz: recorded:one.cases answered 1 of 2 cases\n")
+                self.assertEqual(err, f"mmafuzz: recorded:one.cases on 'op {OP} round=nearest_even' answered 1 of 2 cases\n")
+
+    def test_a_unit_that_is_silent_on_one_of_two_ops_is_named(self):
+        other = "op scalar mul format=fp16"
+        (self.folder / "two.cases").write_text(f"{CASES}{other}\n0001 3c00 | 0001\n")
+        (self.folder / "one.cases").write_text(f"{CASES}{other}\n3c00 3c00 | 3c00\n")
+        for name, more in ("check", []), ("check", ["--json"]), ("eval", []):
+            with self.subTest(name):
+                code, out, err = self.run_it(name, "recorded:one.cases", *more)
+                self.assertEqual(code, 2, out + err)
+                self.assertEqual(err, f"mmafuzz: recorded:one.cases on '{other} round=nearest_even' answered none of 1 case\n")
 
     def test_identify_does_not_name_it(self):
         op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4"
