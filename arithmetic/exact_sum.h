@@ -140,7 +140,8 @@ class OneExactDot : public OneInstruction<Trace> {
     NanOperand found;
     for (int i = 0; i < 2 * n; ++i) {
       const FormatFields& f = i < n ? m_.a : m_.b;
-      const uint64_t code = (i < n ? in_.a : in_.b)[first + i % n];
+      const uint64_t* const codes = i < n ? in_.a : in_.b;  // apart: g++ 12's UBSan build reads (a : b)[i % n] wrong
+      const uint64_t code = codes[first + i % n];
       const NanOperand x = nan_operand(m_.d, f, read_operand(m_, read_as(m_, f), code), code);
       if (x.is_nan && (!found.is_nan || (x.is_signalling && !found.is_signalling))) found = x;
     }

@@ -88,8 +88,9 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
   if (near.differ.empty()) return no_change;
   ConditionLearner learner(claimed, near, in_other_lanes);
   const Effects effects(near, claimed, variants);
-  const bool flags_alone = std::all_of(near.differ.begin(), near.differ.end(),
-                                       [&](size_t i) { return near.of_unit[i] == near.of_model[i]; });
+  const bool flags_alone = std::all_of(near.differ.begin(), near.differ.end(), [&](size_t i) {
+    return same_result(near.cases.op(), near.of_unit[i], near.of_model[i]);
+  });
   Condition condition = learner.learn(near.agree);
   Effect effect;
   std::vector<size_t> seen;      // agreeing cases on which the effect would be visible
