@@ -47,6 +47,7 @@ def start(folder, *arguments, fault="twin", since=0, observations=None, tools=No
         FALSE_DEVICE=fault,
         FALSE_DEVICE_ARCH="90",
         FALSE_DEVICE_FROM=str(since),
+        ASAN_OPTIONS="handle_segv=0",  # a crash is one where sanitizers are compiled in, too
     )
     environment.pop("MMAFUZZ_OBSERVATIONS", None)
     if tools:
