@@ -197,11 +197,11 @@ void add_identify(Arguments& app, int& status) {
   sub->add_option("--tree", options->tree, "with --order: write the tree, for the unit tree:<file>")->needs(order);
   sub->add_option("--svg", options->svg, "with --order: draw the tree")->needs(order);
   sub->add_option("--replay", options->order_settings.verify, "with --order: random vectors (default 100000)")
-      ->check(unsigned_number())
+      ->check(positive_count())
       ->needs(order);
   sub->add_flag("--every-number", options->every_number, "of a quantizer: ask every number, alone in a block");
   sub->add_flag("--brief", options->brief, "print the answer without the steps");
-  sub->add_flag("--json", options->json, "print JSON");
+  order->excludes(sub->add_flag("--json", options->json, "print JSON"))->excludes(verify)->excludes(time);
   add_rows_option(*sub);
   sub->footer(
       "Exit codes: 0 identified, 1 no hypothesis fits, 4 not enough answers.\n"

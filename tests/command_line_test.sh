@@ -558,6 +558,8 @@ bad "expected flags, a sum of 01, 02, 04, 08, 10 and 20" check no_flags.cases
 
 # ---- identify ----
 bad_call "--order" identify --unit exact --op "$dot2" --tree t
+for ignored in --json '--verify 7' '--time 3'; do bad_call "excludes" identify --order $ignored --unit exact --op "$dot2"; done
+bad_call "--replay" identify --order --replay 0 --unit exact --op "$dot2"
 bad_call "--next goes with --answers" identify --unit exact --op "$dot2" --next n.cases
 bad_call "--unit excludes --answers" identify --answers good.cases --unit exact
 bad_call "--unit excludes --ask" identify --ask q.cases --unit exact --op "$dot2"

@@ -83,7 +83,7 @@ std::vector<Parameter> make_parameters() {
       of_words(MMAFUZZ_MEMBER(zero_operands), "sign that a zero operand reads", {"kept", "positive"}),
       of_words(MMAFUZZ_MEMBER(chain_start), "what the first product of a chain joins", {"positive_zero", "first_product"}),
       of_words(MMAFUZZ_MEMBER(chain_join), "how chains or rounded blocks join c", {"in_turn", "summed_first"}),
-      of_words(MMAFUZZ_MEMBER(product_overflow), "a product of 2^128 or more", {"none", "infinity", "positive_infinity"}),
+      of_words(MMAFUZZ_MEMBER(product_overflow), "a product beyond fp32, or of a tree beyond d", {"none", "infinity", "positive_infinity"}),
       of_words(MMAFUZZ_MEMBER(overflow_rank), "such an infinity beside one of the operands", {"equal", "below_operands"}),
       of_numbers(MMAFUZZ_MEMBER(odd_even), "even and odd products are aligned separately", 0, 1),
       of_words(MMAFUZZ_MEMBER(second_stage), "floors of the second stage", {"floor31", "floor32_then_31"}),

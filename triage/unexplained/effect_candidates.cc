@@ -1,4 +1,5 @@
-// The possible effects (effect.h), each with the results that the unit would then have.
+// The possible effects (effect.h), each with the results that the unit would then have: one list, so that none is tried
+// twice.
 #include <algorithm>
 #include <optional>
 
