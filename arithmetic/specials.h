@@ -80,7 +80,9 @@ struct NanOperand {
 /// n, an operand of format f, for an operation in format d.
 MMAFUZZ_HD inline NanOperand nan_operand(const FormatFields& d, const FormatFields& f, const Number& n, uint64_t code) {
   if (n.cls != NumberClass::nan) return {};
-  return {true, (code >> f.ignored_low_bits >> (f.fraction_bits - 1) & 1) == 0, quieted(d, f, code)};
+  // A format without a fraction has one NaN, which has no quiet bit.
+  const bool is_signalling = f.fraction_bits > 0 && (code >> f.ignored_low_bits >> (f.fraction_bits - 1) & 1) == 0;
+  return {true, is_signalling, quieted(d, f, code)};
 }
 
 /// The operand (0: a, 1: b, 2: c) at `place` 0 to 2 of the rule's order.
