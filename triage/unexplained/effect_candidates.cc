@@ -1,5 +1,5 @@
-// The possible effects (effect.h), each with the results that the unit would then have: one list, so that none is tried
-// twice.
+// The possible effects (effect.h), each with the results that the unit would then have. They are one list because their
+// order counts: of those of a stage that explain as much the first one is named.
 #include <algorithm>
 #include <optional>
 

@@ -89,7 +89,7 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
   ConditionLearner learner(claimed, near, in_other_lanes);
   const Effects effects(near, claimed, variants);
   const bool flags_alone = std::all_of(near.differ.begin(), near.differ.end(), [&](size_t i) {
-    return same_result(near.cases.op(), near.of_unit[i], near.of_model[i]);
+    return same_result(near.cases, i, near.of_unit[i], near.of_model[i]);
   });
   Condition condition = learner.learn(near.agree);
   Effect effect;
@@ -165,13 +165,13 @@ std::optional<std::string> fitting_parameter(const Unit& unit, const Surrounding
   const bool has_signs = negative > 0 || std::any_of(near.agree.begin(), near.agree.end(), is_negative);
   if (has_signs ? std::min(negative, telling - negative) < least_telling : telling < 2 * least_telling)
     return std::nullopt;
-  const std::vector<uint8_t> flags = unit.outcomes_of(near.cases).flags;
+  const std::vector<uint8_t> flags = op.has_flags() ? unit.outcomes_of(near.cases).flags : std::vector<uint8_t>();
   for (const ModelVariant& variant : variants) {
     const Outcomes outcomes = variant.run(near.cases);
     const bool have_flags = !flags.empty() && !outcomes.flags.empty();
     bool fits = true;
     for (size_t i = 0; fits && i < near.cases.size(); ++i)
-      fits = outcomes.has_answer(i) && same_result(op, outcomes.results.get(i), near.of_unit[i]) &&
+      fits = outcomes.has_answer(i) && same_result(near.cases, i, outcomes.results.get(i), near.of_unit[i]) &&
              (!have_flags || same_flags(near.cases, i, flags[i], outcomes.flags[i]));
     if (fits)
       return fmt::format(
