@@ -69,16 +69,19 @@ class StateCase {
     wanted_.back() = c_state(digit(s_.k), specials);
     const bool alone = !solved && s_.rng.one_in(16);  // no lane is live, only c
     const bool few = solved ? size < big && s_.coin() : s_.rng.one_in(8);
+    const bool others_cancel = first > 0 && s_.coin();
     const int live = alone ? 0 : few ? 1 + below(3) : s_.k, turn = s_.any_lane();
     for (int lane = 0; lane < s_.k && (!whole || alone || few); ++lane) {
       Wanted& w = wanted(lane);
-      if (whole ? (lane + turn) % s_.k < live : lane >= first && lane < end && (lane + turn) % (end - first) < live)
+      const bool is_solved = lane >= first && lane < end;
+      if (whole ? (lane + turn) % s_.k < live : is_solved ? (lane + turn) % (end - first) < live : others_cancel)
         continue;
       if (is_live(w)) (s_.coin() ? w.a : w.b) = zero;
       w.place = 0;
     }
     if (op_.has_scales() && !solved) draw_scales(digit, specials);
     negative_ = s_.coin();
+    favoured_cut_ = s_.coin() ? 5 : below(6);
     all_alike_ = (alone || (solved && size >= big)) && !s_.rng.one_in(4);
     if (solved && size >= big) make_big(size - big + 2, first, end);
     make_greatest(whole, solved && size >= big);
@@ -86,12 +89,15 @@ class StateCase {
     for (int tries = 0;; ++tries) {
       for (int lane = 0; lane < s_.k; ++lane) set_lane(lane);
       if (whole) {
-        const bool nothing_left = !alone && s_.rng.one_in(4) && mirror_lanes();
+        const int spared = below(3);
+        const bool nothing_left = !alone && s_.rng.one_in(4) && mirror_lanes(0, s_.k, spared) && spared == 0;
         set_c();
         if (alone || nothing_left ? s_.coin() : s_.rng.one_in(32)) set_end();
         return;
       }
-      if (s_.rng.one_in(4)) mirror_lanes();
+      if (others_cancel) mirror_lanes(0, first, 0);
+      // A c of few bits makes great sums no small ones.
+      if (s_.fc.fraction_bits < s_.kept_bits ? s_.coin() : s_.rng.one_in(4)) mirror_lanes(first, end, below(3));
       if (s_.solve_c(sum_for(size), first, end - first, top_) || tries == 8) return;
     }
   }
@@ -220,8 +226,14 @@ class StateCase {
     const Wanted& w = wanted(lane);
     const FormatFields &fa = s_.fa, &fb = s_.fb;
     int e = top_of(lane) - (is_live(w) ? shift_of(w.place) : 0) - scale_of(lane);
-    if (e < s_.least_exponent() || e > s_.greatest_exponent())
-      e = s_.rng.between(s_.least_exponent(), s_.greatest_exponent());
+    if (e < s_.least_exponent() || e > s_.greatest_exponent()) {
+      // Half of the time so that some of the product's bits are cut off.
+      const int last = top_of(lane) - s_.kept_bits - scale_of(lane);  // of the adder
+      const int low = std::max(s_.least_exponent(), last - 2),
+                high = std::min(s_.greatest_exponent(), last + fa.fraction_bits + fb.fraction_bits - 1);
+      e = low <= high && s_.coin() ? s_.rng.between(low, high)
+                                   : s_.rng.between(s_.least_exponent(), s_.greatest_exponent());
+    }
     const int ea = w.a == subnormal ? fa.emin() : w.b == subnormal ? e - fb.emin() : FactorShare(fa, fb, e).any(s_.rng);
     const bool negative_a = s_.coin();
     const bool negative_b = all_alike_ ? negative_a != negative_ : s_.coin();
@@ -229,16 +241,16 @@ class StateCase {
     s_.set_a(lane, factor(fa, w.a, ea, negative_a));
     s_.set_b(lane, factor(fb, w.b, e - ea, negative_b));
     all_ones_ = false;
-    if (is_live(w) && (!all_alike_ || w.place > 2)) solve_cut(lane, below(6));
+    if (is_live(w) && (!all_alike_ || w.place > 2)) solve_cut(lane, s_.coin() ? favoured_cut_ : below(6));
   }
 
-  /// Makes lanes of each block cancel in pairs, except for none, one or two of them; returns whether none is spared.
-  bool mirror_lanes() {
+  /// Makes the lanes begin..end-1 of each block cancel in pairs, except for `spared` of them. False where the formats
+  /// have no sign.
+  bool mirror_lanes(int begin, int end, int spared) {
     const uint64_t sign = travelling_sign(s_.fa);
     if (!sign) return false;
-    const int spared = below(3);
-    for (int first = 0; first < s_.k; first += s_.block) {
-      const int lanes = std::min(s_.block, s_.k - first), turn = below(lanes);
+    for (int first = begin; first < end; first += s_.block) {
+      const int lanes = std::min(s_.block, end - first), turn = below(lanes);
       for (int i = spared; i + 1 < lanes; i += 2) {
         const int from = first + (i + turn) % lanes, to = first + (i + 1 + turn) % lanes;
         if (scale_of(from) != scale_of(to)) continue;
@@ -246,7 +258,7 @@ class StateCase {
         s_.set_b(to, s_.b(from));
       }
     }
-    return spared == 0;
+    return true;
   }
 
   /// Chooses fractions of a lane's factors so that its `cut` has level `level`. The exponents and signs stay.
@@ -417,6 +429,7 @@ class StateCase {
   std::vector<int> scale_;      ///< by block of scales: exponent of both sides' scales together; empty: all 0
   std::vector<int> lower_;      ///< by lane, c's at the end: exponents from top_ down to the greatest of its block
   int top_ = 0;
+  int favoured_cut_ = 0;                       ///< the level of `cut` that half of the lanes get
   bool negative_ = false, all_alike_ = false;  ///< all_alike_: products have one sign, negative_, and most are great
   bool all_ones_ = false;                      ///< factor() makes most fractions all ones
 };
