@@ -30,7 +30,7 @@ template <NarrowShape S>
 MMAFUZZ_HD constexpr int product_bits() {
   return S.summed().a.fraction_bits + S.summed().b.fraction_bits;
 }
-/// The index of element i in the arrays, where the elements of a block are adjacent: emulated FP8 has k mod 4 in {0,1}
+/// The index of element i in the arrays, where the elements of a block are adjacent: emulated FP8 has i mod 4 in {0,1}
 /// first, then {2,3}.
 template <NarrowShape S>
 MMAFUZZ_HD constexpr int position(int i) {

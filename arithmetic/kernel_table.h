@@ -51,7 +51,7 @@ struct KernelTraits {
   MMAFUZZ_HD constexpr bool is_fused_sum() const { return cuts_with_c() && carried == Carried::each_block; }
   /// The addends of a sum, or of one of its stages, are cut below their greatest exponent.
   MMAFUZZ_HD constexpr bool aligns() const { return additions == Additions::cut || floors() || cuts_to_odd(); }
-  /// A fused sum whose terms are cut by their sign.
+  /// A fused sum whose terms are cut downwards or join as one's complements (`Cut`).
   MMAFUZZ_HD constexpr bool floors() const { return additions == Additions::floored; }
   MMAFUZZ_HD constexpr bool cuts_to_odd() const { return additions == Additions::to_odd; }
   MMAFUZZ_HD constexpr bool sums_groups() const { return products == Products::in_groups; }
@@ -94,8 +94,8 @@ MMAFUZZ_HD constexpr int products_per_step(const DotModel& m) {
   return (by_blocks || by_chains) && m.block < m.k ? m.block : m.k;
 }
 
-/// The index in an instruction of emulated FP8 of product i of a fused sum: of those with k mod 4 in {0,1} for half 0,
-/// {2,3} for half 1.
+/// The index in an instruction of emulated FP8 of product i of a fused sum. The fused sum of half 0 takes
+/// the indices that are 0 or 1 modulo 4, that of half 1 those that are 2 or 3.
 MMAFUZZ_HD constexpr int product_of_half(int half, int i) { return i / 2 * 4 + half * 2 + i % 2; }
 
 /// Whether every step of an instruction treats its products and c as the first one does. A row does not if it looks for

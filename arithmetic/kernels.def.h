@@ -5,7 +5,8 @@
 //
 // KERNEL(name, domain of one dot, products, additions, c, carried, settings, does): the words of the four in the middle
 // are those of KernelTraits (arithmetic/kernel_table.h). The settings are the parameters that the kernel reads besides
-// k, output_rounding and nan, which every kernel reads (oracles/models/parameters.cc). `does` is a sentence for users.
+// k, output_rounding and nan, which every kernel reads (oracles/models/parameters.cc). `does` is a sentence for users. Names that end in FDPA and
+// FTZ-AddMul are those of MMA-Sim's paper.
 
 /// NVIDIA T-FDPA and ST-FDPA: truncated fused sum (docs/semantics.md 1, 2).
 KERNEL(
@@ -20,11 +21,11 @@ KERNEL(
     "output_via underflow_sign",
     "adds groups of products exactly, scales them, cuts them and c below the greatest exponent, and rounds their sum "
     "once")
-/// Two fp16 fused sums and an IEEE add: FP8 mma.sync on sm_90 and sm_100 (docs/semantics.md 4).
+/// Two fp16 fused sums, one from the other, and an IEEE add: FP8 mma.sync on sm_90 and sm_100 (docs/semantics.md 4).
 KERNEL(emulated_fp8, OneEmulatedDot, of_fp16, cut, last, each_instruction,
        "block fraction_bits zero_rule zero_exponent product c_exponent integer_bits output_fraction_bits overflow "
        "output_via underflow_sign zero_sign",
-       "makes two fused sums of half the products each, adds them and then c, each rounded")
+       "makes a fused sum of half the products, from it a fused sum of the others, and adds c, each rounded")
 /// CDNA1 E-FDPA, Arm's FP8: exact sum, one rounding (docs/semantics.md 5).
 KERNEL(exact_sum, OneExactDot, exact, exact, with_products, each_block,
        "block order overflow zero_sign low_bits subnormals operand_specials",
@@ -34,7 +35,7 @@ KERNEL(
     ieee_tree, OneChain, rounded, in_pairs, last, each_block,
     "block order overflow nan_from low_bits subnormals flushed tininess zero_operands product_overflow overflow_rank",
     "rounds each product, adds them in pairs and c last, each rounded")
-/// CDNA3 TR-FDPA and GTR-FDPA (docs/semantics.md 7).
+/// CDNA3 TR-FDPA and GTR-FDPA: fused sum of products, then of that and c (docs/semantics.md 7).
 KERNEL(two_stage_sum, OneTwoStageDot, exact, cut, second_stage, each_block,
        "block order fraction_bits zero_rule product c_exponent overflow low_bits subnormals product_overflow "
        "overflow_rank odd_even second_stage c_special",

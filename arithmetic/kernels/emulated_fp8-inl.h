@@ -1,5 +1,6 @@
-// FP8 mma.sync where it is emulated (sm_90 and sm_100): operands become fp16, two fused sums over the products with
-// k mod 4 in {0,1} and then {2,3} start from zero, and an IEEE addition joins c last (docs/semantics.md 4).
+// FP8 mma.sync where it is emulated (sm_90 and sm_100): operands become fp16. A fused sum from zero takes the
+// products i with i mod 4 in {0,1}, a second one from the first one's result those with {2,3}, and an IEEE addition
+// joins c last (docs/semantics.md 4).
 //
 // A text over a domain (arithmetic/kernels/README.md).
 

@@ -1,9 +1,10 @@
 // RDNA3's and RDNA4's dot products and matrix units (docs/semantics.md 13): the fused sum (kernels/fused_sum-inl.h)
-// whose terms are cut by their sign; on RDNA4 they are sums of products that were cut among themselves first.
+// whose terms are floored (RDNA4) or join as one's complements (RDNA3). RDNA4's terms are first sums: two or four
+// products, each cut below the greatest exponent among them.
 //
 // A text over a domain (arithmetic/kernels/README.md).
 
-/// Sums of `first_sum` products each.
+/// The terms of aligned_sum as first sums: term s is the sum of `first_sum` products, or of what k leaves.
 struct FirstSums {
   static constexpr Addend::Source source = Addend::Source::first_sum;
 

@@ -809,7 +809,7 @@ uint64_t chain_blocks(const DotModel& model, std::span<const Term> products, Acc
   return c.encoding;
 }
 
-/// FP8 on sm_90 and sm_100 mma.sync: two fp16 instructions over k mod 4 in {0,1}, then {2,3}; c joins last (section 4).
+/// FP8 on sm_90 and sm_100 mma.sync: two fp16 instructions over i mod 4 in {0,1}, then {2,3}; c joins last (section 4).
 uint64_t emulated_fp8(const DotModel& model, const Instruction& instruction, const Accumulator& c) {
   const Terms products = instruction.all_scaled();
   Accumulator sum{model.d.encode_zero(false), &model.d};

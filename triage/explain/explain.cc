@@ -21,7 +21,7 @@
 namespace mmafuzz {
 namespace {
 
-/// `floors`: the row cuts addends by their sign, as KernelTraits::floors() says.
+/// `floors`: KernelTraits::floors() of the row.
 const char* kind_text(Step::Kind kind, bool floors) {
   switch (kind) {
     case Step::Kind::special: return "infinities or NaNs decide";
