@@ -1,6 +1,6 @@
 // Conversion of fp32 (or of bf16, widened to fp32) to one format of at most 10 fraction bits, in 32-bit integers
 // without a branch on the common path: everything that depends on the format and the rounding alone is computed once.
-// The vector codec (oracles/convert/bulk_convert_simd.cc) does the same in lanes; round.h is the slow twin of both. The
+// The vector codec (oracles/convert/bulk_convert_simd.cc) does the same in lanes; round.h is the slow form of both. The
 // *hole* is the gap below the least normal number that literal subnormals leave (docs/semantics.md 9).
 #pragma once
 
@@ -9,32 +9,32 @@
 namespace mmafuzz {
 
 /// A format and a rounding as constants. Magnitudes are fp32 encodings without the sign, whose order is that of the
-/// numbers. Arrays of two are indexed by the source's sign (1: negative). Results are encodings without ignored low
-/// bits.
+/// numbers. Arrays of two are indexed by the source's sign (1: negative). Results are codes: encodings without ignored
+/// low bits.
 struct BulkPlan {
   FormatFields to;
   RoundingRule rule;   ///< its random bits are given with each element
   int32_t shift = 0;   ///< fp32 fraction bits that a normal result drops
   int32_t rebias = 0;  ///< exponent field of the result minus that of fp32, minus one: adding the leading one adds one
-  bool round_away[2] = {};          ///< whether a directed mode moves magnitudes of this sign away from zero
-  bool flagged = true;              ///< whether results have flags
-  uint32_t sign = 0, greatest = 0;  ///< the sign bit and the greatest finite magnitude as encodings
+  bool round_away[2] = {};               ///< whether a directed mode moves magnitudes of this sign away from zero
+  bool flagged = true;                   ///< whether results have flags
+  uint32_t sign = 0, greatest_code = 0;  ///< the sign bit, and the code of the greatest finite number
   uint32_t zero[2] = {}, overflow[2] = {}, infinity[2] = {}, nan[2] = {},
            negative = 0;  ///< the result of each class of source or outcome
   uint8_t infinity_flags[2] = {}, negative_flags = 0;
-  bool signless = false;            ///< nonzero negative sources become `negative`
-  bool negatives_flushed = false;   ///< except those whose result is flushed, which becomes zero
+  bool refuses_negative = false;    ///< nonzero negative sources become `negative`
+  bool negatives_flushed = false;   ///< except those whose magnitude becomes zero, which give zero
   uint32_t least_normal = 0;        ///< magnitudes below it are tiny before rounding
   uint32_t least_not_tiny[2] = {};  ///< magnitudes below it are tiny under rule.tininess, unless a draw decides
   uint32_t tiny_drawn_from = 0;   ///< from here to least_normal a draw decides on tininess (stochastic, after rounding)
   int32_t tiny_drop = 0;          ///< fp32 fraction bits dropped in that range with an unbounded exponent
   uint32_t hole_from = 0;         ///< magnitude of the greatest subnormal, the lower end of the hole; 0: no hole
   uint32_t hole_up_from[2] = {};  ///< magnitudes in the hole from this one on round up to least_normal
-  uint32_t hole_top = 0;          ///< encoding of the greatest subnormal
+  uint32_t hole_top = 0;          ///< code of the greatest subnormal
   bool hole_drawn = false;        ///< a draw decides which end of the hole a number in it takes
-  int32_t hole_field = 0;         ///< fp32 exponent field of hole_from; the hole is measured in units ...
-  uint32_t hole_origin = 0, hole_gap = 0;  ///< ... of its last bit: where it begins, and its width, below 2^25
-  uint32_t greatest_magnitude = 0;         ///< magnitude of the greatest number
+  int32_t hole_field = 0;  ///< fp32 exponent field of hole_from, whose last fp32 bit is the unit of the next two:
+  uint32_t hole_origin = 0, hole_gap = 0;  ///< where the hole begins, and its width, below 2^25
+  uint32_t greatest_magnitude = 0;         ///< fp32 encoding of the greatest finite number
 };
 
 namespace detail {
@@ -50,7 +50,7 @@ MMAFUZZ_HD inline uint32_t with_leading_one(uint32_t magnitude) { return (magnit
 
 }  // namespace detail
 
-/// Whether make_bulk_plan takes the format: every number of it is one of fp32, and enough fraction bits are dropped.
+/// Whether make_bulk_plan takes the format: fp32 has every number of it and at least 13 more fraction bits.
 MMAFUZZ_HD inline bool has_bulk_plan(const FormatFields& to) {
   return !to.integer && to.fraction_bits <= 10 && to.least_bit() >= -149 && to.emin() >= -127 && to.emax() <= 127;
 }
@@ -63,9 +63,9 @@ MMAFUZZ_HD inline BulkPlan make_bulk_plan(const FormatFields& to, const Rounding
   p.rebias = to.bias - 128;
   p.flagged = !to.has(policy::conversions_silent);
   p.sign = static_cast<uint32_t>(to.sign_bit());
-  p.greatest = static_cast<uint32_t>(to.greatest_magnitude());
-  p.signless = !to.has_sign() && !to.has(policy::negative_absolute);
-  p.negatives_flushed = p.signless && to.has(policy::tiny_negative_flushed);
+  p.greatest_code = static_cast<uint32_t>(to.greatest_magnitude());
+  p.refuses_negative = !to.has_sign() && !to.has(policy::negative_absolute);
+  p.negatives_flushed = p.refuses_negative && to.has(policy::tiny_negative_flushed);
   const auto code = [&](uint64_t encoding) { return static_cast<uint32_t>(encoding >> to.ignored_low_bits); };
   for (int s = 0; s < 2; ++s) {
     const bool negative = s == 1 && (to.has_sign() || p.negatives_flushed);
@@ -77,7 +77,7 @@ MMAFUZZ_HD inline BulkPlan make_bulk_plan(const FormatFields& to, const Rounding
     p.infinity_flags[s] = infinity.flags;
     p.nan[s] = code(!to.has_nan() && to.has(policy::nan_signed) ? to.encode_greatest(s == 1) : to.encode_nan());
   }
-  if (p.signless) {
+  if (p.refuses_negative) {
     const Rounded negative = rounded_negative_unsigned(to, rule);
     p.negative = code(negative.encoding);
     p.negative_flags = negative.flags;
@@ -85,13 +85,14 @@ MMAFUZZ_HD inline BulkPlan make_bulk_plan(const FormatFields& to, const Rounding
   const int precision = to.precision();
   p.least_normal = detail::fp32_magnitude(1, to.emin());
   p.greatest_magnitude =
-      detail::fp32_magnitude((p.greatest & to.fraction_mask()) | (uint64_t{1} << to.fraction_bits),
-                             static_cast<int>(p.greatest >> to.fraction_bits) - to.bias - to.fraction_bits);
+      detail::fp32_magnitude((p.greatest_code & to.fraction_mask()) | (uint64_t{1} << to.fraction_bits),
+                             static_cast<int>(p.greatest_code >> to.fraction_bits) - to.bias - to.fraction_bits);
   // The greatest number of `precision` bits below 2^emin, and the middle between it and 2^emin.
   const uint32_t below = detail::fp32_magnitude((uint64_t{1} << precision) - 1, to.emin() - precision);
   const uint32_t middle = detail::fp32_magnitude((uint64_t{2} << precision) - 1, to.emin() - precision - 1);
   p.tiny_drawn_from =
       rule.rounding == Rounding::stochastic && rule.tininess == Tininess::after ? below + 1 : p.least_normal;
+  // Where emin < -125, the numbers just below 2^emin are subnormal in fp32 and have fewer bits to drop.
   p.tiny_drop = p.shift - larger(-125 - to.emin(), 0);
   for (int s = 0; s < 2; ++s) {
     p.least_not_tiny[s] = p.least_normal;
@@ -110,6 +111,7 @@ MMAFUZZ_HD inline BulkPlan make_bulk_plan(const FormatFields& to, const Rounding
     p.hole_gap =
         (detail::with_leading_one(p.least_normal) << (static_cast<int32_t>(p.least_normal >> 23) - p.hole_field)) -
         p.hole_origin;
+    // (top * 2^(least_bit - 1) + 2^emin) / 2
     const uint32_t hole_middle = detail::fp32_magnitude(top + (uint64_t{2} << to.fraction_bits), to.least_bit() - 2);
     for (int s = 0; s < 2; ++s) {
       p.hole_up_from[s] = hole_middle + (to.has(policy::hole_tie_down) ? 1 : 0);
@@ -127,7 +129,7 @@ struct BulkResult {
   uint8_t flags;
 };
 
-/// Converts one element of any source by the slow path.
+/// Converts one fp32 encoding by the slow path (round.h), which takes all.
 MMAFUZZ_HD inline BulkResult convert_slowly(const BulkPlan& p, uint32_t source, uint32_t random) {
   RoundingRule rule = p.rule;
   rule.random = random;
@@ -155,7 +157,8 @@ MMAFUZZ_HD inline uint32_t draw_threshold(const RoundingRule& rule, uint32_t sig
 }
 
 /// Whether stochastic rounding takes the upper end of the hole: random < T (Threshold) of the part of the gap that lies
-/// below the magnitude, with both sides multiplied by twice the gap.
+/// below the magnitude, with both sides multiplied by twice the gap. With t = T before its rounding, floor
+/// is random + 1 <= t, nearest random + 1/2 <= t, ceiling random < t.
 MMAFUZZ_HD inline bool draws_out_of_hole(const BulkPlan& p, uint32_t magnitude, uint32_t random) {
   const uint32_t part =
       (detail::with_leading_one(magnitude) << (static_cast<int32_t>(magnitude >> 23) - p.hole_field)) - p.hole_origin;
@@ -171,8 +174,8 @@ MMAFUZZ_HD inline BulkResult convert_bulk(const BulkPlan& p, uint32_t source, ui
   if (is_slow(p, magnitude)) return convert_slowly(p, source, random);
   const uint32_t field = magnitude >> 23, implicit = field != 0;
   const uint32_t significand = (magnitude & 0x7fffffu) | (implicit << 23);
-  const int32_t exponent =
-      static_cast<int32_t>(field + 1 - implicit) + p.rebias;  // negative: below the least normal number
+  // The exponent field of the result, minus one; negative below the least normal number.
+  const int32_t exponent = static_cast<int32_t>(field + 1 - implicit) + p.rebias;
   const int32_t base = exponent < 0 ? 0 : exponent;
   const bool literal = p.hole_from != 0 && exponent < 0;
   const int32_t full_drop = p.shift + base - exponent - (literal ? 1 : 0), drop = smaller<int32_t>(full_drop, 31);
@@ -202,12 +205,12 @@ MMAFUZZ_HD inline BulkResult convert_bulk(const BulkPlan& p, uint32_t source, ui
   if (inexact) flags |= flag::inexact;
   if (tiny && magnitude != 0 && (inexact || p.to.has(policy::underflow_exact))) flags |= flag::underflow;
   uint32_t result = code == 0 ? p.zero[s] : code | (s ? p.sign : 0);
-  if (code > p.greatest) {
+  if (code > p.greatest_code) {
     result = p.overflow[s];
     flags |= flag::overflow | flag::inexact;
   }
   if (p.to.has(policy::overflow_before) && magnitude > p.greatest_magnitude) flags |= flag::overflow;
-  if (p.signless && s && magnitude != 0 && !(p.negatives_flushed && code == 0)) {
+  if (p.refuses_negative && s && magnitude != 0 && !(p.negatives_flushed && code == 0)) {
     result = p.negative;
     flags = p.negative_flags;
   }
@@ -215,7 +218,7 @@ MMAFUZZ_HD inline BulkResult convert_bulk(const BulkPlan& p, uint32_t source, ui
   if (magnitude >= 0x7f800000u) {
     result = p.infinity[s];
     flags = p.infinity_flags[s];
-    if (p.signless && s) {
+    if (p.refuses_negative && s) {
       result = p.negative;
       flags = p.negative_flags;
     }

@@ -171,7 +171,7 @@ class Lanes {
       code = hn::IfThenZeroElse(flushed, code);
       if (with_flags) raised = hn::IfThenElseZero(lost, hn::Set(d, flag::underflow | flag::inexact));
     }
-    const auto overflows = less(hn::Set(d, p_.greatest), code);
+    const auto overflows = less(hn::Set(d, p_.greatest_code), code);
     V32 result = hn::Or(code, hn::And(sign, hn::Set(d, p_.sign)));
     if (p_.zero[1] != p_.sign) result = hn::IfThenElse(hn::Eq(code, hn::Zero(d)), zero_(sign), result);
     result = hn::IfThenElse(overflows, overflow_(sign), result);
@@ -201,7 +201,7 @@ class Lanes {
             special, hn::IfThenElse(nan, nan_flags, BySign(p_.infinity_flags[0], p_.infinity_flags[1])(sign)), raised);
       }
     }
-    if (p_.signless) {
+    if (p_.refuses_negative) {
       const auto number = less(magnitude, hn::Set(d, 0x7f800001u));
       auto negative = hn::And(hn::And(nonzero, number), hn::Ne(sign, hn::Zero(d)));
       if (p_.negatives_flushed) negative = hn::And(negative, hn::Ne(code, hn::Zero(d)));
