@@ -251,7 +251,7 @@ bool set_scalar_value(const Op& op, const Operands& operands, mpfr_ptr result) {
     case ScalarOperation::mul: must_be_exact(mpfr_mul(result, x.get(), y.get(), direction)); break;
     case ScalarOperation::fma: must_be_exact(mpfr_fma(result, x.get(), y.get(), z.get(), direction)); break;
     case ScalarOperation::rem:
-      free_caches_with_thread();
+      free_caches_at_thread_end();
       must_be_exact(mpfr_remainder(result, x.get(), y.get(), MPFR_RNDN));
       break;
     case ScalarOperation::round_to_integral:

@@ -1,5 +1,5 @@
-// Reference arithmetic in MPFR: values of encodings, and one rounding to a format by MPFR's own rounding functions. It
-// shares FormatFields and sign_extended() with the rest and nothing else.
+// Reference arithmetic in MPFR: values of encodings, and one rounding to a format by MPFR's own rounding functions. Of
+// arithmetic/ it uses types, FormatFields, sign_extended() and random_word(), and neither decoding nor rounding.
 #pragma once
 
 // MPFR declares its functions of intmax_t only after <cstdint>. They take 64 bits where a long has 32.
@@ -16,22 +16,22 @@
 namespace mmafuzz::exact {
 
 /// Frees at the end of the calling thread what MPFR keeps for it (constants, and the integers of mpfr_remainder).
-inline void free_caches_with_thread() {
+inline void free_caches_at_thread_end() {
   struct Caches {
     ~Caches() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
   };
   static thread_local const Caches of_this_thread;
 }
 
-/// An MPFR number that frees itself, at first NaN. One of at most sizeof(limbs_) bytes needs no heap memory, and its
-/// precision must not be changed. A copy has the same precision.
+/// An MPFR number, NaN until it is set. The precision is in bits and must not be changed; a copy has the same. A number
+/// whose significand fits into limbs_ needs no heap memory.
 class Mpfr {
  public:
   explicit Mpfr(mpfr_prec_t precision) : is_short_(precision <= mpfr_prec_t{8 * sizeof(limbs_)}) {
     if (is_short_) {
       mpfr_custom_init_set(value_, MPFR_NAN_KIND, 0, precision, limbs_);
     } else {
-      free_caches_with_thread();
+      free_caches_at_thread_end();
       mpfr_init2(value_, precision);
     }
   }
@@ -46,13 +46,14 @@ class Mpfr {
  private:
   mpfr_t value_;
   bool is_short_;
-  mp_limb_t limbs_[12];  // sums of fp32 products
+  mp_limb_t limbs_[12];  ///< of 64 bits: room for a sum of fp32 products (588 bits) and for what rounds it
 };
 
 /// Throws Contradiction unless `ternary` is 0, MPFR's ternary value of an exact result: the precision was too small.
 void must_be_exact(int ternary);
 
-/// Precision that holds any product and sum of two numbers of 64 bits (fp64 squared spans 4196 bits).
+/// Precision that holds a product of two numbers of any format of at most 64 bits, and its sum with a third: fp64
+/// squared spans 4196 bits, and the rest is reserve.
 inline constexpr mpfr_prec_t sum_precision = 5200;
 
 /// Precision that holds every sum of a dot's products and c exactly, and its difference from any number of d's format.
@@ -70,11 +71,11 @@ std::string decimal_text(mpfr_srcptr x, int digits);
 
 struct MpfrRounded {
   uint64_t encoding;
-  uint8_t flags;
+  uint8_t flags;  ///< of namespace flag
 };
 
-/// Rounds x to a format once. `truncated` says that x is a truncation of a longer value (a positive remainder below
-/// its last bit was dropped), which must have at least twice the format's precision.
+/// Rounds x to a format once. `truncated`: x is a longer value that was cut toward zero, and bits were lost below its
+/// last one. x must then have at least twice the format's precision.
 MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& rule, bool truncated = false);
 
 /// Precision that holds every exact result of a scalar operation; quotients and square roots are cut to it.
