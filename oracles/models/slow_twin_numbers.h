@@ -1,5 +1,6 @@
 // The exact numbers of the slow twin: integers times powers of two, decoding, exact operations, and the one rounding.
-// Nothing here is ever held in a machine float or cut to a fixed width.
+// Nothing here is ever held in a machine float or cut to a fixed width. Sections are those of docs/semantics.md; D with
+// a number is a point of docs/units.md on which sources differ.
 #pragma once
 
 #include <algorithm>
@@ -38,17 +39,18 @@ struct Term {
   cpp_int magnitude = 0;
   int weight = 0;
   int exponent = exponent_of_zero;
-  bool is_invalid = false;  ///< a NaN that an operation made of operands that are none
+  bool is_invalid = false;  ///< a NaN that an operation made without a NaN among its operands
   SomeNan nan = {};         ///< the bits of an operand that is a NaN
-  SomeNan factor[2] = {};   ///< of a product: `nan` of its factors of a and b
+  SomeNan factor[2] = {};   ///< of a product: `nan` of its factor from a, and of that from b
 
   bool special() const { return kind == Kind::infinity || kind == Kind::nan; }
   bool is_zero() const { return kind == Kind::zero; }
 };
 
+/// The exponent of the leading bit. The number must not be zero.
 inline int leading_exponent(const Dyadic& v) { return v.weight + static_cast<int>(msb(abs(v.units))); }
 inline int leading_exponent(const Term& t) { return t.weight + static_cast<int>(msb(t.magnitude)); }
-/// A term of that value, which nothing is aligned by.
+/// A term of that value; its exponent is not set.
 inline Term term_of(const Dyadic& v) {
   return {.kind = v.units == 0 ? Kind::zero : Kind::finite,
           .negative = v.units < 0,
@@ -101,7 +103,7 @@ inline bool is_nan(const FormatFields& f, bool sign, uint64_t exponent, uint64_t
   return false;
 }
 
-/// What stands for an exponent of all ones: infinities and NaNs, or numbers as of other exponents (D12: MATLAB's
+/// What an exponent of all ones stands for: infinities and NaNs, or numbers, as other exponents do (D12: MATLAB's
 /// chained accumulator, whose infinity is 2^(emax+1); OperandSpecials::numbers).
 enum class AllOnes { special, number };
 
@@ -167,7 +169,7 @@ inline Term multiply(const Term& x, const Term& y) {
   return p;
 }
 
-/// x + y, unrounded, with the zero signs of IEEE 754-2019, 6.3.
+/// x + y, unrounded. `mode` decides only the sign of a zero sum (IEEE 754-2019, 6.3).
 inline Term exact_add(const Term& x, const Term& y, Rounding mode) {
   Term sum;
   if (x.special() || y.special()) {
@@ -207,6 +209,7 @@ inline cpp_int round_shifted(const cpp_int& magnitude, int shift, bool negative,
   return away ? cpp_int(kept + 1) : kept;
 }
 
+/// Infinity, or the greatest number with `fraction_bits` fraction bits in f's container.
 inline uint64_t encode_overflow(const FormatFields& f, int fraction_bits, bool negative, Rounding mode, Overflow rule) {
   bool infinite = rule == Overflow::infinity;
   if (rule == Overflow::by_rounding) {
@@ -214,11 +217,10 @@ inline uint64_t encode_overflow(const FormatFields& f, int fraction_bits, bool n
                mode == (negative ? Rounding::down : Rounding::up);
   }
   if (infinite) return f.encode_infinity(negative);
-  const uint64_t unreachable = low_mask(f.fraction_bits - fraction_bits);
-  return f.encode_greatest(negative) & ~f.in_container(unreachable);
+  return f.encode_greatest(negative) & ~f.in_container(low_mask(f.fraction_bits - fraction_bits));
 }
 
-/// Nonzero v to fraction_bits bits inside f's container, with gradual underflow (section 1.6: e8m13 has lsb 2^-139).
+/// Nonzero v rounded to `fraction_bits` bits in f's container, underflow gradual (section 1.6: e8m13 has lsb 2^-139).
 inline Rounded round_to(const FormatFields& f, int fraction_bits, const Dyadic& v, Rounding mode, Overflow rule) {
   const bool negative = v.units < 0;
   const int exponent = std::max(leading_exponent(v), f.emin());
