@@ -102,14 +102,14 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
 }
 
 Surroundings surroundings_after(const Judge& judge, const Registry& registry, const Batch& sequence, uint64_t seed,
-                                uint64_t sequences) {
+                                uint64_t tries) {
   const Op& op = judge.op();
   const size_t last = sequence.size() - 1;
   Surroundings all;
   all.cases = all.before = Batch(op);
   std::vector<Batch> differing = {sequence};
   if (keep(all, sequence, last, judge.judge_anew(sequence, registry).back())) all.before.append(sequence, last - 1);
-  for (uint64_t number = 0; number < sequences; ++number) {
+  for (uint64_t number = 0; number < tries; ++number) {
     CounterRng rng(seed, number);
     Batch tried = differing[rng.below(static_cast<uint32_t>(differing.size()))];
     // The last case, the one before it, or both by the same random numbers: the flaw may need that they are similar.

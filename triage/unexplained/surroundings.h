@@ -1,4 +1,5 @@
-// Cases around one on which a unit and the model that it claims to equal differ: some of them differ too, some agree.
+// Cases near one on which a unit and the model that it claims to equal differ. On some of them the two differ as well,
+// on others they agree.
 #pragma once
 
 #include <vector>
@@ -13,17 +14,18 @@ struct Surroundings {
   Batch before;                             ///< the case before each case, for a unit with memory; else empty
   std::vector<uint64_t> of_unit, of_model;  ///< by case: encodings of the results of the unit and of the model
   std::vector<uint64_t> of_model_before;    ///< by case of `before`: results of the model; else empty
-  std::vector<size_t> differ, agree;        ///< indices of the cases that do, in the order of being found
+  std::vector<size_t> differ, agree;        ///< indices of the cases on which the two do so, in the order found
 };
 
-/// A random walk over cases: it starts at `starts`, and every further case is made by a few changes of one that
-/// differs. A function of the seed for deterministic units. `judge`: "equals_model" of the unit and what it claims to
-/// equal.
+/// A random walk over cases: it starts at `starts`, and every further case is made by a few changes of one in `differ`.
+/// Deterministic units give the same cases for the same seed. `judge`: "equals_model"; its first unit is the unit, its
+/// second one the model.
 Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed);
 
-/// The same for a unit with memory, over the last two cases of sequences that begin as `sequence` does. `sequences`:
-/// how many are tried. Each goes to units that have evaluated nothing before, which starts processes.
+/// The same for a unit with memory. Each of `tries` sequences is one that differs, first `sequence`, with changes in
+/// its last two cases; `sequence` has at least two. Each goes to units that have evaluated nothing before, which starts
+/// processes.
 Surroundings surroundings_after(const Judge& judge, const Registry& registry, const Batch& sequence, uint64_t seed,
-                                uint64_t sequences);
+                                uint64_t tries);
 
 }  // namespace mmafuzz
