@@ -1,19 +1,20 @@
-// The chain of fused multiply-adds of kernels/fma_chain-inl.h in fp64, rounded to nearest even, on operands that were
-// decoded before and are finite. The same function as fma_chain there (tests/panel_test.cc).
+// The chain of fused multiply-adds of kernels/fma_chain-inl.h in fp64, rounded to nearest even, on factors that were
+// decoded before and are finite, and a c that is no NaN. The same function as fma_chain there (tests/panel_test.cc).
 #pragma once
 
 #include "arithmetic/kernel_table.h"
 
 namespace mmafuzz {
 
-/// (-1)^minus * significand * 2^exponent. Operands are finite; an accumulator may be infinite.
+/// (-1)^minus * significand * 2^exponent. Factors are finite; an accumulator may be infinite.
 struct DecodedDouble {
   uint64_t significand;  ///< below 2^53
-  int32_t exponent;
+  int32_t exponent;      ///< of the significand's last bit; -1074 where the significand is below 2^52
   bool minus;
   bool infinite = false;
 };
 
+/// A NaN reads as an infinity. 1075 is the bias and the 52 fraction bits.
 MMAFUZZ_HD inline DecodedDouble decode_double(uint64_t encoding) {
   const int field = static_cast<int>(encoding >> 52 & 0x7ff);
   const uint64_t fraction = encoding & low_mask(52);
@@ -48,8 +49,8 @@ MMAFUZZ_HD inline DecodedDouble multiply_add(const DecodedDouble& x, const Decod
     if (z.significand == 0) sum.minus = minus && z.minus;
     return sum;
   }
-  // The leading bit of the greater of product and z becomes bit 125. Where the other one loses bits, it is so small
-  // that one sticky bit rounds as they do.
+  // The leading bit of the greater of product and z becomes bit 125, so that a sum has room. Where the other one loses
+  // bits, it is so small that one sticky bit in their place gives the same rounding.
   const int product_exponent = x.exponent + y.exponent;
   int top = product_exponent + bit_length128(product);
   if (z.significand) top = larger(top, z.exponent + bit_length(z.significand));
