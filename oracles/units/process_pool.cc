@@ -59,13 +59,13 @@ bool ProcessPool::lose_features() {
 void ProcessPool::note_batch(size_t answered, bool died) {
   const std::lock_guard lock(mutex_);
   unanswered_in_a_row_ = answered ? 0 : unanswered_in_a_row_ + 1;
-  died_in_a_row_ = answered ? 0 : died_in_a_row_ + died;
+  died_since_answer_ = answered ? 0 : died_since_answer_ + died;
   if (answered) not_started_in_a_row_ = 0;
 }
 
 bool ProcessPool::is_dying() {
   const std::lock_guard lock(mutex_);
-  return died_in_a_row_ > 0;
+  return died_since_answer_ > 0;
 }
 
 void ProcessPool::note_failure(ProcessFailure::Kind kind) {
@@ -79,7 +79,7 @@ std::string ProcessPool::why_given_up() {
   const std::lock_guard lock(mutex_);
   if (not_started_in_a_row_ >= max_not_started)
     return "it could not be started " + std::to_string(max_not_started) + " times in a row";
-  if (died_in_a_row_ >= max_died)
+  if (died_since_answer_ >= max_died)
     return "it died in " + std::to_string(max_died) + " batches in a row and answered no case of them";
   if (late_ >= max_late) return "it gave no answer in time " + std::to_string(max_late) + " times";
   if (unanswered_in_a_row_ >= max_unanswered)

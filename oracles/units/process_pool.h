@@ -21,8 +21,9 @@ class ProcessPool {
   /// The pool of a command with that patience: one for all ops and callers.
   static std::shared_ptr<ProcessPool> shared(const std::vector<std::string>& command, Patience patience);
 
-  /// What the process says of an op, or a refusal with its reason. It is asked once for each op line. If an exchange
-  /// fails before any op was answered, every later op is refused with that failure.
+  /// What the process says of an op, or a refusal with its reason; it is asked until it has answered the op line once.
+  /// If an exchange fails, the process is ended; before any op was answered, every later op is refused with the
+  /// failure.
   Result<ProcessTakes> take(const Op& op);
 
   /// A process, idle or new, that belongs to the caller until it is given back.
@@ -56,7 +57,7 @@ class ProcessPool {
   std::vector<std::unique_ptr<ProcessChild>> idle_;
   std::map<std::string, Result<ProcessTakes>> taken_;  ///< by op line
   std::optional<Refusal> unusable_;                    ///< the failure that came before any answer
-  uint64_t failed_batches_ = 0, unanswered_in_a_row_ = 0, died_in_a_row_ = 0, late_ = 0, not_started_in_a_row_ = 0;
+  uint64_t failed_batches_ = 0, unanswered_in_a_row_ = 0, died_since_answer_ = 0, late_ = 0, not_started_in_a_row_ = 0;
   bool tells_features_ = true;
 };
 
