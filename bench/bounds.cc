@@ -34,7 +34,7 @@ uint64_t encode_about(const FormatFields& f, bool negative, int exponent, bool o
 }
 
 /// A case that loses much, which a search finds by luck alone: one large addend, and others of one sign, with fractions
-/// of all ones, whose exponents are lower by about the number of kept bits.
+/// of all ones, whose exponents are lower by about the number of kept bits. Inputs 0 to 4: a, b, c, scales of a, of b.
 void draw_tight(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng) {
   const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields();
   if (a.integer || b.integer || c.integer) return;
@@ -58,6 +58,7 @@ void draw_tight(const Op& op, const CornerHints& hints, Batch& batch, size_t ind
   batch.inputs()[2].set(index, 0, c_zero ? 0 : encode_about(c, c_negative, c_exponent, c_ones, rng));
   for (int side = 0; op.has_scales() && side < 2; ++side) {
     const FormatFields& f = (side ? op.scale_b : op.scale_a).fields();
+    // Both sides together leave the products of all scales but the first about fraction_bits lower.
     for (int i = 0; i < op.scales(); ++i) {
       const int exponent = rng.between(-2, 2) - (i ? hints.fraction_bits / 2 : 0);
       const bool scale_ones = rng.one_in(2);
@@ -87,13 +88,13 @@ class BoundSearch {
       generator.fill(first, std::min(chunk, cases - first), batch);
       for (size_t i = 0; i < batch.size(); ++i) {
         CounterRng rng(seed_, first + i);
-        const uint32_t kind = rng.below(8);
-        if (kind >= 3 && !kept_.empty()) {  // vary one of the tightest cases so far
-          const Kept& first = kept_[rng.below(uint32_t(kept_.size()))];
-          const Kept& second = kept_[rng.below(uint32_t(kept_.size()))];
-          copy_case((score(first) < score(second) ? second : first).cases, 0, batch, i);
-          kind == 3 ? mutator.mutate(batch, i, rng) : nudge(batch, i, rng);
-        } else if (kind > 0) {
+        const uint32_t way = rng.below(8);  // 0: the generator's case stays
+        if (way >= 3 && !kept_.empty()) {   // vary one of the tightest cases so far
+          const Kept& one = kept_[rng.below(uint32_t(kept_.size()))];
+          const Kept& other = kept_[rng.below(uint32_t(kept_.size()))];
+          copy_case((score(one) < score(other) ? other : one).cases, 0, batch, i);
+          way == 3 ? mutator.mutate(batch, i, rng) : nudge(batch, i, rng);
+        } else if (way > 0) {
           draw_tight(op_, hints, batch, i, rng);
         }
       }
@@ -118,18 +119,18 @@ class BoundSearch {
 
  private:
   static constexpr uint64_t chunk = 512;
-  static constexpr size_t kept_of_a_kind = 4;  ///< cases with about the same number of parts
+  static constexpr size_t kept_of_like_parts = 4;  ///< kept cases with the same whole number of parts
 
   /// The error in units of the bound's greatest part. A case with a greater one is preferred for variation.
   static double score(const Kept& k) { return k.ratio * k.parts; }
 
-  /// Changes one to three operands: a bit, a neighbour, a zero, a copy of another product.
+  /// Changes one to three operands: a bit, a neighbour, a copy of another element, the next exponent.
   void nudge(Batch& batch, size_t index, CounterRng& rng) const {
     for (int moves = rng.between(1, 3); moves > 0; --moves) {
-      const size_t field = rng.one_in(5) ? 2 : rng.below(static_cast<uint32_t>(batch.inputs().size()));
-      Column& column = batch.inputs()[field];
+      const size_t input = rng.one_in(5) ? 2 : rng.below(static_cast<uint32_t>(batch.inputs().size()));  // 2: c
+      Column& column = batch.inputs()[input];
       const int element = rng.between(0, column.count() - 1);
-      const FormatFields& f = op_.input_format(field).fields();
+      const FormatFields& f = op_.input_format(input).fields();
       const uint64_t ulp = f.in_container(1);
       uint64_t x = column.get(index, element);
       switch (rng.below(4)) {
@@ -165,7 +166,7 @@ class BoundSearch {
       ++alike;
       if (!least || k.ratio < least->ratio) least = &k;
     }
-    if (alike < kept_of_a_kind) least = &kept_.emplace_back();
+    if (alike < kept_of_like_parts) least = &kept_.emplace_back();
     else if (ratio < least->ratio) return;
     *least = {Batch(op_), ratio, parts};
     least->cases.append(batch, index);
