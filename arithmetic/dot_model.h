@@ -204,8 +204,7 @@ struct DotModel {
   bool odd_even = false;  ///< even and odd products are aligned apart (CDNA3 fp8)
   SecondStage second_stage = SecondStage::floor32_then_31;
   CSpecial c_special = CSpecial::propagates;
-  int first_sum = 1;  ///< a divisor of `block`: products that are cut below their own greatest exponent and added to
-                      ///< one term first; 1: none
+  int first_sum = 1;  ///< products, a divisor of block, cut below their own greatest exponent and added first; 1: none
   int c_guard_bits = 0;  ///< bits kept below c's exponent beyond the fraction_bits below a product's
   Cut cut = Cut::floor;
   LostC lost_c = LostC::dropped;

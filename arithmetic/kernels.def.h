@@ -5,8 +5,8 @@
 //
 // KERNEL(name, domain of one dot, products, additions, c, carried, settings, does): the words of the four in the middle
 // are those of KernelTraits (arithmetic/kernel_table.h). The settings are the parameters that the kernel reads besides
-// k, output_rounding and nan, which every kernel reads (oracles/models/parameters.cc). `does` is a sentence for users. Names that end in FDPA and
-// FTZ-AddMul are those of MMA-Sim's paper.
+// k, output_rounding and nan, which every kernel reads (oracles/models/parameters.cc). `does` is a sentence for users.
+// Names that end in FDPA and FTZ-AddMul are those of MMA-Sim's paper.
 
 /// NVIDIA T-FDPA and ST-FDPA: truncated fused sum (docs/semantics.md 1, 2).
 KERNEL(

@@ -210,7 +210,7 @@ struct WideSums {
   }
 };
 
-/// Floored or complemented terms, added in 32 bits. First sums have a significand in two's complement, and `negative` 0.
+/// Floored sums in 32 bits. First sums have a significand in two's complement, and `negative` 0.
 struct FlooredSums {
   static constexpr bool are_wide = false;
 
