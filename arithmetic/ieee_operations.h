@@ -1,5 +1,6 @@
-// IEEE 754 addition, multiplication, fused multiply-add, division and square root on decoded numbers, each rounded
-// once to any format (operands may be of other formats), with the five flags and the denormal-operand flag.
+// IEEE 754 operations on decoded numbers: addition, multiplication, fused multiply-add, division, square root,
+// remainder, comparison and conversion. Each is rounded once to any format (operands may be of other formats) and
+// raises the five flags and the denormal-operand flag.
 #pragma once
 
 #include "arithmetic/round.h"
@@ -89,7 +90,9 @@ MMAFUZZ_HD inline Rounded rounded_nan(const FormatFields& f, bool invalid) {
   return r;
 }
 
-/// Infinity, or what a format without infinity gives for it: the greatest number (CFloat, MX) or NaN (E4M3, fnuz).
+/// Infinity, in every rounding mode. Under Overflow::saturate, and in formats without specials (CFloat, MX), it is the
+/// greatest number, in others without infinity NaN (E4M3, fnuz). -infinity in a format without sign is a negative
+/// number.
 MMAFUZZ_HD inline Rounded rounded_infinity(const FormatFields& f, bool negative, const RoundingRule& rule) {
   if (negative && !f.has_sign()) {
     if (!f.has(policy::negative_absolute)) return rounded_negative_unsigned(f, rule);
@@ -115,7 +118,7 @@ MMAFUZZ_HD inline Rounded round_any(const FormatFields& f, const Exact& x, const
   return round_exact(f, x, rule);
 }
 
-/// x + y rounded once. Both finite or zero addends may be anywhere in the exponent range of a product of fp64 numbers.
+/// x + y rounded once. A finite addend may have any exponent of a product of fp64 numbers.
 MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, const Exact& y,
                                          const RoundingRule& rule) {
   if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return rounded_nan(f, false);
@@ -132,7 +135,8 @@ MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, 
   if (y.significand == 0) return round_exact(f, x, rule);
 
   // An addend whose leading bit lies more than 70 bits below the other's last bit only matters as a sticky bit, so that
-  // any value there can replace it: 70 is more than the greatest precision, 53, and a borrow. Then 384 bits suffice.
+  // any value there can replace it: 70 is more than the greatest precision of a format, 53, and a borrow. Then the 384
+  // bits of WideInt<6> suffice.
   constexpr int far = 70;
   const Exact& high = x.exponent + bit_length128(x.significand) >= y.exponent + bit_length128(y.significand) ? x : y;
   Exact low = &high == &x ? y : x;
@@ -144,7 +148,7 @@ MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, 
   const bool zero_negative = zero_sum_sign(/*all_negative=*/false, /*all_positive=*/false, rule.rounding);
   const int top =
       larger(high.exponent + bit_length128(high.significand), low.exponent + bit_length128(low.significand));
-  if (top - base < 126) {  // always so up to fp32
+  if (top - base < 126) {  // the sum fits in 128 bits: always so of two fp32 numbers, not of a product and c
     const uint128 upper = high.significand << (high.exponent - base), lower = low.significand << (low.exponent - base);
     Exact sum{NumberClass::finite, high.negative, high.negative == low.negative ? upper + lower : upper - lower, base};
     if (upper < lower && high.negative != low.negative) {
@@ -160,12 +164,13 @@ MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, 
   return round_wide(f, sum, base, zero_negative, rule);
 }
 
+/// The flags that an operand raises in any operation.
 MMAFUZZ_HD inline uint8_t operand_flags(const Number& n) {
   return (n.subnormal ? flag::denormal_operand : 0) | (n.signaling ? flag::invalid : 0);
 }
 
-/// The denormal-operand flag is lower in precedence than NaN operands, invalid operations and division by zero, as on
-/// x86 (Intel SDM vol. 1, 4.9.2).
+/// The flags of all operands and of the rounded result, under the policies of the result's format f. NaN operands,
+/// invalid operations and divisions by zero suppress the denormal-operand flag, as on x86 (Intel SDM vol. 1, 4.9.2).
 MMAFUZZ_HD inline uint8_t merged_flags(const FormatFields& f, uint8_t operands, uint8_t result, bool any_nan) {
   uint8_t all = operands | result;
   if (any_nan && f.has(policy::any_nan_invalid)) all |= flag::invalid;
@@ -227,12 +232,11 @@ MMAFUZZ_HD_CALL inline Rounded ieee_divide(const FormatFields& f, const Number& 
   } else if (x.cls == NumberClass::zero || y.cls == NumberClass::infinity) {
     r = rounded_zero(f, negative);
   } else {
-    // A quotient of 63 or 64 bits plus a sticky remainder.
+    // A quotient of 63 or 64 bits plus a sticky remainder. The shift is 0 to 126.
     const int shift = 63 - bit_length(x.significand) + bit_length(y.significand);
-    const uint128 dividend = shift >= 0 ? uint128{x.significand} << shift : uint128{x.significand};
-    const uint128 divisor = shift >= 0 ? uint128{y.significand} : uint128{y.significand} << -shift;
-    r = round_once(f, negative, static_cast<uint64_t>(dividend / divisor), x.exponent - y.exponent - shift, rule,
-                   dividend % divisor != 0);
+    const uint128 dividend = uint128{x.significand} << shift;
+    r = round_once(f, negative, static_cast<uint64_t>(dividend / y.significand), x.exponent - y.exponent - shift, rule,
+                   dividend % y.significand != 0);
   }
   r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
   return r;
@@ -260,7 +264,7 @@ MMAFUZZ_HD_CALL inline Rounded ieee_square_root(const FormatFields& f, const Num
   } else if (x.cls == NumberClass::infinity) {
     r = rounded_infinity(f, false, rule);
   } else {
-    int shift = 126 - bit_length128(x.significand);  // radicand in [2^125, 2^126): a root of 63 bits
+    int shift = 126 - bit_length128(x.significand);  // radicand in [2^124, 2^126): a root of 63 bits
     if ((x.exponent - shift) % 2 != 0) --shift;
     const uint128 radicand = uint128{x.significand} << shift;
     const uint64_t root = integer_root(radicand);
@@ -280,8 +284,8 @@ MMAFUZZ_HD_CALL inline Rounded ieee_remainder(const FormatFields& f, const Numbe
   } else if (x.cls == NumberClass::zero || y.cls == NumberClass::infinity || y.exponent - x.exponent > 64) {
     r = round_once(f, x.negative, x.significand, x.exponent, rule);  // |x| is below |y| / 2
   } else {
-    // Both in units of the lower exponent. A higher exponent of x is reduced 32 bits at a time; only the last bit of
-    // the quotient is needed.
+    // Both in units of the lower exponent. Where x's exponent lies `higher` bits above y's, x is reduced 32 bits at a
+    // time; only the last bit of the quotient is needed.
     int higher = x.exponent - y.exponent;
     const uint128 divisor = higher >= 0 ? uint128{y.significand} : uint128{y.significand} << -higher;
     uint128 quotient = x.significand / divisor, rest = x.significand % divisor;
@@ -327,8 +331,8 @@ MMAFUZZ_HD inline Order ieee_order(const Number& x, const Number& y) {
   return smaller_magnitude != x.negative ? Order::less : Order::greater;
 }
 
-/// The truth of a comparison as 1 or +0 of the format; `signaling`: every NaN operand raises invalid, otherwise only
-/// signaling ones do.
+/// The result, 1 or +0 of the format, of a comparison of x and y whose truth the caller knows. `signaling`: every NaN
+/// operand raises invalid, otherwise only signaling ones do.
 MMAFUZZ_HD inline Rounded ieee_comparison(const FormatFields& f, const Number& x, const Number& y, bool truth,
                                           bool signaling) {
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
