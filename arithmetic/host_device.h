@@ -31,7 +31,7 @@ MMAFUZZ_HD inline int bit_length128(uint128 v) {
   return high ? 64 + bit_length(high) : bit_length(static_cast<uint64_t>(v));
 }
 
-/// |v|, also of the least number.
+/// |v|, also of -2^63.
 MMAFUZZ_HD constexpr uint64_t magnitude_of(int64_t v) {
   return v < 0 ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
 }

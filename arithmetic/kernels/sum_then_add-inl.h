@@ -4,10 +4,11 @@
 //
 // A text over a domain (arithmetic/kernels/README.md).
 
-/// A rounded sum and c under the row's Form.
+/// The encoding of what the row's Form makes of c and a rounded sum. `c_is_operand`: c is the instruction's operand,
+/// not the result of the block before.
 template <class Domain>
-MMAFUZZ_KERNEL typename Domain::Code joined_in_form(const Domain& d, bool c_is_operand, typename Domain::Code c,
-                                                    typename Domain::Code sum) {
+MMAFUZZ_KERNEL typename Domain::Code added_in_form(const Domain& d, bool c_is_operand, typename Domain::Code c,
+                                                   typename Domain::Code sum) {
   const DotModel& m = d.model();
   if (m.form == Form::s_alone) return sum;
   return d.added(c_is_operand, negates_c(m) ? d.negated(c_is_operand, c) : c,
@@ -17,7 +18,7 @@ MMAFUZZ_KERNEL typename Domain::Code joined_in_form(const Domain& d, bool c_is_o
 template <class Domain>
 MMAFUZZ_KERNEL typename Domain::Code sum_then_add(const Domain& d, typename Domain::Code c) {
   const DotModel& m = d.model();
-  typename Domain::Code of_blocks = c;
+  typename Domain::Code of_blocks{};
   for (int first = 0; first < m.k; first += m.block) {
     d.begin_block(first / m.block);
     const int n = smaller(m.block, m.k - first);
@@ -25,11 +26,11 @@ MMAFUZZ_KERNEL typename Domain::Code sum_then_add(const Domain& d, typename Doma
     for (int i = first; i < first + n; ++i) d.add_product(products, i);
     const typename Domain::Code sum = d.rounded(products, first, n);
     if (m.chain_join == ChainJoin::in_turn) {
-      c = joined_in_form(d, first == 0, c, sum);
+      c = added_in_form(d, first == 0, c, sum);
     } else {
-      of_blocks = first == 0 ? sum : d.added(false, of_blocks, sum);
+      of_blocks = first == 0 ? sum : d.added(/*c_is_operand=*/false, of_blocks, sum);
     }
   }
-  if (m.chain_join == ChainJoin::summed_first) c = joined_in_form(d, true, c, of_blocks);
+  if (m.chain_join == ChainJoin::summed_first) c = added_in_form(d, /*c_is_operand=*/true, c, of_blocks);
   return c;
 }

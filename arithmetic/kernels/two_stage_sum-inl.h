@@ -8,8 +8,8 @@ template <class Domain>
 struct TwoStages {
   typename Domain::Partial products;
   typename Domain::Addend c;
-  typename Domain::Int greatest;
-  int below;
+  typename Domain::Int greatest;  ///< the greater of the exponents of products and c
+  int below;                      ///< how many bits below `greatest` the second stage's unit lies
   typename Domain::Wide product_part, c_part;
 };
 
@@ -29,6 +29,7 @@ MMAFUZZ_KERNEL typename Domain::Code two_stage_sum(const Domain& d, typename Dom
                             : d.cut_and_summed(term, 0, 1, n);
     s.c = d.addend(first == 0, c, s.products, seen);
     s.greatest = greater_of(s.products.greatest, s.c.exponent);
+    // floored() cuts the products' sum at `below`, c at fraction_bits. In section 7 these are 32 (or 31) and 24.
     s.below = m.fraction_bits + (floors_again ? 8 : 7);
     s.product_part = d.floored(s.products, s.greatest, s.below);
     s.c_part = d.floored(s.c, s.greatest, s.below);
