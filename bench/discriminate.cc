@@ -33,7 +33,7 @@ struct BoundQuery {
 /// The search with one seed.
 struct Run {
   uint64_t seed = 0, cases = 0;    ///< cases up to and including the found one, or all that were tried
-  double seconds = 0;              ///< wall-clock time until then
+  double seconds = 0;              ///< wall-clock time until then, with the rest of the found one's chunk
   std::optional<Batch> input;      ///< the found input, a single case; nullopt: none
   uint64_t first = 0, second = 0;  ///< encodings of the two units' results on it
 };
@@ -43,13 +43,14 @@ bool tell_apart(const FormatFields& f, uint64_t x, uint64_t y) {
   return x != y && !is_special(f, x) && !is_special(f, y) && !(is_zero(f, x) && is_zero(f, y));
 }
 
+/// Searches until an input is found or `limit` seconds are over.
 Run search(const BoundQuery& bound, uint64_t seed, double limit) {
   constexpr size_t chunk_cases = 256;
   const double start = wall_seconds();
   const auto elapsed = [&] { return wall_seconds() - start; };
-  const DotModel* model = bound.first->model() ? bound.first->model() : bound.second->model();
+  const Unit& focus = bound.first->model() ? *bound.first : *bound.second;
   std::vector<GuidedSearch::Focus> focuses;
-  focuses.push_back({bound.query.first, corner_hints(model), make_functional_feedback(bound.op, model)});
+  focuses.push_back({focus.name(), corner_hints(focus.model()), make_functional_feedback(bound.op, focus.model())});
   GuidedSearch guided(bound.op, std::move(focuses), seed);
 
   Run run;
@@ -237,7 +238,8 @@ void add_bench_discriminate(Arguments& bench, int& status) {
   sub->add_flag("--json", options->json, "print JSON");
   sub->footer(
       "An input holds finite operands, and each hypothesis makes a finite result of it.\n"
-      "Every found input is evaluated again, rows by their slow twins too. Exit code 1 if a search found nothing.\n"
+      "Every found input is evaluated again, rows by their slow twins too. Exit code 1 if a search found nothing,\n"
+      "or if an evaluation disagrees.\n"
       "Example: mmafuzz bench discriminate --query 'carry-bits/*' --seeds 5");
   sub->callback([options, &status] { status = run_discriminate(*options); });
 }
