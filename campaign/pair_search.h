@@ -14,16 +14,17 @@ namespace mmafuzz {
 struct PairSearch {
   Op op;
   std::string first, second;
-  uint64_t cases = 1 << 15;  ///< of each round of the search
+  uint64_t cases = 1 << 15;  ///< of each round of the search (find_differences)
   uint64_t seed = 1;
 };
 
 struct PairAnswer {
   std::vector<std::string> units;        ///< names, as they were bound
-  uint64_t compared = 0, differing = 0;  ///< unguided structured cases: both answered, and of them the answers differ
-  AnswerCounts answers;                  ///< of both units to these cases
+  uint64_t compared = 0, differing = 0;  ///< unguided structured cases that both answered; those of them that differ
+  AnswerCounts answers;                  ///< counts, by unit, of what each answered of these cases
   std::vector<Fact> facts;
-  std::string of_stranger;  ///< where and how the one that is neither model nor reference differs from the other
+  /// What holds near the witness where one unit alone is neither model nor reference (UnitWithoutRow); "" elsewhere.
+  std::string of_stranger;
   std::vector<std::string> unseen;  ///< names of facts that the rows imply and no case showed
   std::vector<std::string> hidden;  ///< names of facts that the rows imply and no operands of the op can show
 };

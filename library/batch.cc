@@ -19,7 +19,7 @@ Error::~Error() = default;
 Batch Access::batch(::mmafuzz::Batch cases) {
   Batch made(to_text(cases.op()));
   made.content_->cases = std::move(cases);
-  made.resize(made.content_->cases.size());
+  made.resize(made.content_->cases.size());  // gives the columns of expected results their length
   return made;
 }
 
@@ -77,7 +77,7 @@ void Batch::add(const std::string& line) {
     const Op& op = content_->cases.op();
     CaseReader reader("case", case_text_start + to_text(op) + "\n" + typed_case(op, line).line + "\n");
     CaseBlock block;
-    if (!reader.next(block, 2) || block.batch.size() != 1 || reader.error())
+    if (!reader.next(block, /*limit=*/2) || block.batch.size() != 1 || reader.error())
       throw Error(reader.error() ? reader.error()->to_string() : "'" + line + "' is not one case");
     const size_t index = size();
     content_->cases.append(block.batch, 0);
@@ -108,9 +108,9 @@ uint64_t Batch::get(size_t index, size_t field, size_t element) const {
 
 void Batch::set(size_t index, size_t field, size_t element, uint64_t encoding) {
   get(index, field, element);  // throws where there is no such element
-  const Field& shape = content_->fields[field];
-  if (shape.width < 64 && encoding >> shape.width)
-    throw Error("an encoding of " + shape.format + " has " + std::to_string(shape.width) + " bits");
+  const Field& asked = content_->fields[field];
+  if (asked.width < 64 && encoding >> asked.width)
+    throw Error("an encoding of " + asked.format + " has " + std::to_string(asked.width) + " bits");
   content_->cases.inputs()[field].set(index, static_cast<int>(element), encoding);
 }
 
