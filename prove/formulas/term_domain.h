@@ -51,8 +51,8 @@ class TermDomain {
     const Number p = m_.product == ProductRule::normalized ? normalized(product) : product;
     return {p, p.exponent, m_.zero_rule == ZeroRule::operand ? read_exponent(x) + read_exponent(y) : zero_reads};
   }
-  Aligned aligned_c(bool is_own, const Number& c, Expression zero_reads) const {
-    const FormatFields& f = c_format(is_own);
+  Aligned aligned_c(bool c_is_operand, const Number& c, Expression zero_reads) const {
+    const FormatFields& f = c_format(c_is_operand);
     const int least = least_exponent_of_c(m_, f);
     // Where subnormal numbers may be aligned below the least exponent of their format, their leading bit says where.
     const bool by_leading_bit = least < f.subnormal_exponent();
@@ -73,8 +73,8 @@ class TermDomain {
   Number read(const FormatFields& f, Expression code) const {
     return read_operand(m_, f, code.is_none() ? constant(f.width, 0) : code, width_);
   }
-  /// `is_own`, here and in the domains: c is the instruction's own, not the result of the block before.
-  const FormatFields& c_format(bool is_own) const { return is_own ? c_format_ : m_.d; }
+  /// `c_is_operand`, here and in the domains: c is the instruction's operand, not the result of the block before.
+  const FormatFields& c_format(bool c_is_operand) const { return c_is_operand ? c_format_ : m_.d; }
 
   void note(Stage stage) const {
     stage.name = name_ + block_ + stage.name;

@@ -169,7 +169,7 @@ TermDots::Term TermDots::first_sum(int first, int last, Seen& seen) const {
   return {g, g.exponent, floor()};
 }
 
-TermDots::Code TermDots::ranked_result(int first, int last, bool is_own, Code code) const {
+TermDots::Code TermDots::ranked_result(int first, int last, bool c_is_operand, Code code) const {
   const Expression no = constant(1, 0);
   Expression nan = no, invalid = no, up = no, down = no;
   for (int i = first; i < last; ++i) {
@@ -179,7 +179,7 @@ TermDots::Code TermDots::ranked_result(int first, int last, bool is_own, Code co
     up = up | (p.infinite & ~p.negative);
     down = down | (p.infinite & p.negative);
   }
-  const FormatFields& f = c_format(is_own);
+  const FormatFields& f = c_format(c_is_operand);
   const Number c = read(f, code);
   invalid = invalid | (up & down);
   up = up | (c.infinite & ~c.negative);
@@ -208,8 +208,8 @@ Expression TermDots::cut_by_sign(const Number& x, const Number& c, bool is_c, Ex
   return choose(is_lost, as_number(floored, 0), floored);
 }
 
-TermDots::Term TermDots::addend(bool is_own, Code code, Seen& seen) const {
-  const FormatFields& f = c_format(is_own);
+TermDots::Term TermDots::addend(bool c_is_operand, Code code, Seen& seen) const {
+  const FormatFields& f = c_format(c_is_operand);
   Number c = read(f, code);
   if (m_.special_scope == SpecialScope::block) {
     seen.push_back(c);
@@ -224,7 +224,7 @@ TermDots::Term TermDots::addend(bool is_own, Code code, Seen& seen) const {
     c.infinite = c.nan = constant(1, 0);
   }
   const Expression zero_reads = m_.zero_rule == ZeroRule::operand ? exponent(operand_rule_zero_exponent) : floor();
-  const Term t = aligned_c(is_own, c, zero_reads);
+  const Term t = aligned_c(c_is_operand, c, zero_reads);
   note("c", t.number);
   return t;
 }

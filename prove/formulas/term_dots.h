@@ -40,15 +40,15 @@ class TermDots : public TermDomain {
   Term product(int i, Seen& seen) const;
   Term group(int first, int last, Seen& seen) const;
   Term first_sum(int first, int last, Seen& seen) const;
-  Term addend(bool is_own, Code code, Seen& seen) const;
+  Term addend(bool c_is_operand, Code code, Seen& seen) const;
   void look_at_addend(Code code, Seen& seen) const { seen.push_back(read(c_format_, code)); }
   Exponents alignment_exponent(const Term& t) const { return Exponents(t.aligned_at()); }
 
   template <class Terms>
-  Code special_result(Terms, const Term* term, int first, int n, bool is_own, Code code) const {
+  Code special_result(Terms, const Term* term, int first, int n, bool c_is_operand, Code code) const {
     if (traits_of(m_).floors())
-      return ranked_result(first * m_.first_sum, std::min((first + n) * m_.first_sum, m_.k), is_own, code);
-    return noted(specials_of(table_, numbers(term, n, read(c_format(is_own), code)))).result(m_.d, m_.nan);
+      return ranked_result(first * m_.first_sum, std::min((first + n) * m_.first_sum, m_.k), c_is_operand, code);
+    return noted(specials_of(table_, numbers(term, n, read(c_format(c_is_operand), code)))).result(m_.d, m_.nan);
   }
   Sum cut_and_summed(const Term* term, int n, const Term& c, Exponents greatest) const;
   template <class Terms>
@@ -65,7 +65,7 @@ class TermDots : public TermDomain {
   Expression floor() const { return exponent(m_.zero_exponent); }
   Code rounded(const std::vector<Number>& all, const Sum& sum) const;
   /// What infinities and NaNs of the products first..last-1 and of c decide in a floored sum (docs/semantics.md 13.6).
-  Code ranked_result(int first, int last, bool is_own, Code code) const;
+  Code ranked_result(int first, int last, bool c_is_operand, Code code) const;
   /// An addend in units of 2^(greatest - fraction_bits); with cut=opposed_complement, relative to c's sign.
   Expression cut_by_sign(const Number& x, const Number& c, bool is_c, Expression greatest, int width) const;
 };

@@ -31,26 +31,26 @@ void TermExactDots::add_product(Sum& sum, int i) const {
   note("product " + std::to_string(i), sum.back(), {}, {sum.back().zero});
 }
 
-TermExactDots::Code TermExactDots::rounded(Sum& sum, int, int, bool is_own, Code code) const {
-  const FormatFields& f = c_format(is_own);
+TermExactDots::Code TermExactDots::rounded(Sum& sum, int, int, bool c_is_operand, Code code) const {
+  const FormatFields& f = c_format(c_is_operand);
   sum.push_back(read(f, code));
   note("c", sum.back(), {}, {sum.back().zero});
   return rounded_between(sum, std::min(least_bit_of_products(m_), f.subnormal_bit()),
                          std::max(beyond_products(m_), f.emax() + 1));
 }
 
-TermExactDots::Code TermExactDots::negated(bool is_own, Code code) const {
-  const FormatFields& f = c_format(is_own);
+TermExactDots::Code TermExactDots::negated(bool c_is_operand, Code code) const {
+  const FormatFields& f = c_format(c_is_operand);
   const Expression sign = constant(code.width(), static_cast<int64_t>(f.in_container(f.sign_bit())));
   return choose(read(f, code).nan, code, code ^ sign);
 }
 
-TermExactDots::Code TermExactDots::added(bool is_own, Code c, Code sum) const {
+TermExactDots::Code TermExactDots::added(bool c_is_operand, Code c, Code sum) const {
   const IeeeRules rules{m_.d, m_.output_rounding, m_.nan, subnormals_of_results(m_), m_.overflow, m_.tininess};
-  const Number of_c = read(c_format(is_own), c), of_sum = flushed_operand(m_, m_.d, decoded(m_.d, sum));
+  const Number of_c = read(c_format(c_is_operand), c), of_sum = flushed_operand(m_, m_.d, decoded(m_.d, sum));
   Expression result = ieee_sum(rules, of_c, of_sum, &stages_);
   if (m_.nan_from != NanFrom::constant) {
-    const NanTerm abc[3] = {nan_term(m_.d, m_.d, of_sum, sum), {}, nan_term(m_.d, c_format(is_own), of_c, c)};
+    const NanTerm abc[3] = {nan_term(m_.d, m_.d, of_sum, sum), {}, nan_term(m_.d, c_format(c_is_operand), of_c, c)};
     result = choose(decoded(m_.d, result).nan, nan_result(m_.nan_from, abc, constant(1, 0), own_nan()), result);
   }
   note({"result", {result}});
@@ -150,9 +150,10 @@ TermTwoStageDots::Partial TermTwoStageDots::joined(const Partial& x, const Parti
   return {floor_shift(x.sum, greatest - x.greatest) + floor_shift(y.sum, greatest - y.greatest), greatest};
 }
 
-TermTwoStageDots::Addend TermTwoStageDots::addend(bool is_own, Code code, const Partial& products, Seen& seen) const {
+TermTwoStageDots::Addend TermTwoStageDots::addend(bool c_is_operand, Code code, const Partial& products,
+                                                  Seen& seen) const {
   note({"sum of the products", {products.greatest, products.sum}});
-  Number c = read(c_format(is_own), code);
+  Number c = read(c_format(c_is_operand), code);
   if (m_.c_special == CSpecial::reads_minus_one) {  // of an infinity or NaN, and drops it like any small c
     const Expression least = exponent(m_.fraction_bits), other = specials_of(table_, seen.specials).any();
     const Expression is_dropped = (c.infinite | c.nan) & ~other & signed_below(least, products.greatest);
@@ -163,7 +164,7 @@ TermTwoStageDots::Addend TermTwoStageDots::addend(bool is_own, Code code, const 
   }
   seen.specials.push_back(c);
   seen.operands.push_back(c);
-  const Addend x = aligned_c(is_own, c, exponent(operand_rule_zero_exponent));
+  const Addend x = aligned_c(c_is_operand, c, exponent(operand_rule_zero_exponent));
   note("c", x.number, {}, {x.number.zero});
   return {x.number, x.aligned_at(), x.zero_reads};
 }

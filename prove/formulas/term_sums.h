@@ -16,10 +16,10 @@ class TermExactDots : public TermDomain {
 
   Sum nothing() const { return {}; }
   void add_product(Sum& sum, int i) const;
-  Code rounded(Sum& sum, int first, int n, bool is_own, Code c) const;
+  Code rounded(Sum& sum, int first, int n, bool c_is_operand, Code c) const;
   Code rounded(const Sum& sum, int first, int n) const;
-  Code negated(bool is_own, Code code) const;
-  Code added(bool is_own, Code c, Code sum) const;
+  Code negated(bool c_is_operand, Code code) const;
+  Code added(bool c_is_operand, Code c, Code sum) const;
 
  private:
   /// The sum rounded once, of terms that are multiples of 2^least and below 2^most.
@@ -50,7 +50,7 @@ class TermTwoStageDots : public TermDomain {
   Term product(int i, Seen& seen) const;
   Partial cut_and_summed(const Term* term, int first, int stride, int n) const;
   Partial joined(const Partial& x, const Partial& y) const;
-  Addend addend(bool is_own, Code code, const Partial& products, Seen& seen) const;
+  Addend addend(bool c_is_operand, Code code, const Partial& products, Seen& seen) const;
 
   Wide floored(const Partial& p, Int greatest, int below) const;
   Wide floored(const Addend& c, Int greatest, int below) const;
