@@ -1,4 +1,5 @@
-"""The observatory's machinery on planted wrong conversions: each is found and named. No library is needed but NumPy's."""
+"""The observatory's machinery on planted wrong calls: each is found and named; and its pages, tables and proofs agree with
+what is kept in corpus/libraries. No library is needed but numpy and ml_dtypes."""
 
 import functools
 import json
@@ -89,6 +90,7 @@ PLANTED = [
 
 
 def row(call, source, target, attributes=""):
+    """A row of the library "planted" with the operation "planted"."""
     return conversions.Conversion("planted", "planted", source, target, attributes, "", lambda: call, "x = {input}",
                                   lambda: "1")  # fmt: skip
 
@@ -111,7 +113,8 @@ def test_a_planted_wrong_conversion_is_found_and_named(call, source, target, kin
 
 
 def test_overflow_through_a_narrower_format_is_rounded_twice():
-    middle = np.array([0x7F7F8000], np.uint32).view(np.float32).astype(np.float64)  # of bf16, where overflow begins
+    # Halfway from the greatest bf16 number to 2^128: there overflow begins.
+    middle = np.array([0x7F7F8000], np.uint32).view(np.float32).astype(np.float64)
     codes = middle.view(np.uint64) - np.arange(1, 9, dtype=np.uint64)
 
     def through_fp32(codes):
@@ -123,8 +126,8 @@ def test_overflow_through_a_narrower_format_is_rounded_twice():
 
 
 @pytest.mark.parametrize("source", ["fp32", "fp64", "s32"])
-def test_what_a_format_without_sign_and_nan_gives(source):
-    def call(codes):  # the magnitude's
+def test_what_a_format_without_sign_gives_for_negative_numbers(source):
+    def call(codes):  # the result of the magnitude
         return converted(codes & codes.dtype.type((1 << (inputs.width(source) - 1)) - 1), source, "e8m0")
 
     one = row(call, source, "e8m0")
@@ -192,7 +195,7 @@ def arithmetic_row(call, scalar="mul", format="fp16"):
     (product_of_normal_numbers, "operand flushed", set()),
     (product_with_normal_result, "flushed", set()),
     (truncated_product, "rounded wrong", {"tie", "saturated"}),
-    # The products between its greatest number and that of fp16 overflow.
+    # Products between the greatest numbers of e5m2 and of fp16 overflow.
     (product_through_e5m2, "value", {"rounded wrong", "special made", "not saturated"}),
 ], ids=lambda one: getattr(one, "__name__", ""))  # fmt: skip
 def test_a_planted_wrong_operation_is_found_and_named(call, kind, also):
@@ -203,7 +206,7 @@ def test_a_planted_wrong_operation_is_found_and_named(call, kind, also):
     shown = next(finding for finding in result.findings if finding["kind"] == kind)
     a, b = (np.array([int(x, 16)], np.uint16).view(np.float16)[0] for x in shown["input"].split(", "))
     assert shown["snippet"] == f"x = [{shown['input']}]" and shown["decimals"][0] == f"{a:.17g}, {b:.17g}"
-    # float64 holds the product: it lies nearer to what is expected.
+    # The product, which float64 holds, lies nearer to what is expected.
     values = [converted(np.array([code], np.uint16), "fp16", "fp64").view(np.float64)[0] for code in (one.expected, one.actual)]
     assert abs(values[0] - float(a) * float(b)) < abs(values[1] - float(a) * float(b))
 
@@ -212,7 +215,7 @@ def test_flushed_operands_of_a_format_without_negative_zero():
     exact = mmafuzz.unit("ieee")
     row = arithmetic_row(None, "add", "e4m3fnuz")
 
-    def call(codes):  # OCP's fnuz formats: three bits of fraction, 0x80 is NaN
+    def call(codes):  # subnormal operands count as 0: three bits of fraction, 0x80 is NaN
         a, b = (np.where(one & 0x7F < 8, np.where(one == 0x80, 0x80, 0), one).astype(np.uint8)
                 for one in inputs.operands_of(codes, row.operands))  # fmt: skip
         return inputs.as_codes(exact.evaluate("scalar add format=e4m3fnuz", a, b))
@@ -359,7 +362,7 @@ def test_the_edition_says_what_is_judged_today():
         assert found, f"{one['name']}: judgements.py has other words"
         assert one["upstream"] == found.upstream, one["name"]
         assert one["name"].endswith(slug(f"{one['kind']} {found.name}")), one["name"]
-        if one["table"] != "products":  # whose judgements depend on the case
+        if one["table"] != "products":  # the judgement of a product depends on the case, too
             assert judged(one["library"], one["operation"], one["kind"]) == (one["class"], one["reason"]), one["name"]
     assert [one["release"] for one in kept["past"]] == [release.name for release in past.RELEASES]
 
@@ -389,7 +392,7 @@ def test_the_c_program_of_a_compiler_runtime_prints_what_the_runtime_gives(one):
 
 
 def product_row(call, **changed):
-    """A row of a product that returns its result."""
+    """A row of a product, of float32, whose call returns the result."""
     said = {"library": "planted", "operation": "product, float32", "operands": "fp32", "result": "fp32", "form": "product",
             "strides": "any", "prepare": lambda: products.Prepared(call), "snippet": lambda finding: "x = 1",
             "version": lambda: "1"}  # fmt: skip
@@ -452,7 +455,7 @@ def test_all_inputs_are_tried_only_where_the_time_is_enough(monkeypatch):
 
 
 def result_of(row, *kinds):
-    result = run.Result(row.library, row.operation, "1", proven=bool(kinds), inputs=1 << 32)
+    result = run.Result(row.library, row.operation, "1", proven=True, inputs=1 << 32)
     result.findings = [{"kind": kind, "class": UNJUDGED, "reason": ""} for kind in kinds]
     return vars(result)
 
