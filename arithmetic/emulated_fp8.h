@@ -1,5 +1,5 @@
 // The domain of kernels/emulated_fp8-inl.h for one dot at a time: FP8 operands as fp16, divided between two fused sums,
-// the halves 0 and 1.
+// the halves 0 and 1 (product_of_half).
 #pragma once
 
 #include "arithmetic/chains.h"
@@ -22,12 +22,13 @@ class OneEmulatedDot {
  public:
   using Code = uint64_t;
 
-  MMAFUZZ_HD OneEmulatedDot(const DotModel& m, const DotOperands& in, int, const FormatFields& c_format, Trace& trace,
-                            Step& step)
-      : m_(m), half_(half_of_emulated(m)), c_format_(c_format), trace_(trace), step_(step) {
+  MMAFUZZ_HD OneEmulatedDot(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
+                            Trace& trace, Step& step)
+      : m_(m), half_(half_of_emulated(m)), first_index_(first_index), c_format_(c_format), trace_(trace), step_(step) {
     for (int half = 0; half < 2; ++half) {
       for (int i = 0; i < half_.k; ++i) {
-        const int product = product_of_half(half, i);  // the conversions are exact: fp16 holds every fp8 value
+        const int product = product_of_half(half, i);
+        // Exact: fp16 holds every fp8 value.
         a_[half][i] = convert_number(half_.a, decode(m.a, in.a[product]), {}).encoding;
         b_[half][i] = convert_number(half_.b, decode(m.b, in.b[product]), {}).encoding;
       }
@@ -37,12 +38,15 @@ class OneEmulatedDot {
     }
   }
 
-  MMAFUZZ_HD OneDot<Trace> half(int which) const { return {half_, part_[which], 0, m_.d, trace_, step_}; }
+  MMAFUZZ_HD OneDot<Trace> half(int which) const {
+    return {half_, part_[which], first_index_ + which * half_.k, m_.d, trace_, step_};
+  }
 
   MMAFUZZ_HD uint64_t joined(uint64_t c, uint64_t sum) const {
     DotModel row = m_;
     row.output_rounding = Rounding::nearest_even;
-    if constexpr (Trace::enabled) step_.block = 2;
+    if constexpr (Trace::enabled) step_.block = 2;  // beyond the blocks of the halves
+    // The addition reads no operands of part_[0].
     const OneChain<Trace> ieee(row, part_[0], 0, c_format_, trace_, step_);
     return ieee.stored(ieee.add(ieee.addend(c), ieee.real(sum)));
   }
@@ -50,6 +54,7 @@ class OneEmulatedDot {
  private:
   const DotModel& m_;
   DotModel half_;
+  int first_index_;
   FormatFields c_format_;
   uint64_t a_[2][max_instruction_k / 2], b_[2][max_instruction_k / 2];
   DotOperands part_[2];

@@ -23,6 +23,12 @@ MMAFUZZ_HD inline int product_at(const DotModel& m, int position) {
   return position;
 }
 
+/// The index of the product that the kernel adds at `position`: emulated FP8 adds one half after the other.
+MMAFUZZ_HD inline int added_at(const DotModel& m, int position) {
+  const int half = m.k / 2;
+  return traits_of(m).widens_to_fp16() ? product_of_half(position / half, position % half) : product_at(m, position);
+}
+
 /// Divides the products of a case into instructions of m.k, sets c = instruction(operands without c, index of the first
 /// product, format of c, c) for each in turn and returns the last c. A last part of fewer products is padded with +0,
 /// its scales with 1. The operands are valid only during the call.

@@ -10,7 +10,9 @@ namespace mmafuzz {
 struct Addend {
   enum class Source : uint8_t { product, c, group, partial_sum, first_sum };
   Source source;
-  int16_t index;  ///< a product's in the dot, a group's or first sum's in the instruction, a partial sum's in the step
+  /// A product's in the dot, counted in each instruction as the kernel adds them (added_at); a group's or first sum's
+  /// in the instruction, a partial sum's in the step.
+  int16_t index;
   NumberClass cls;
   bool negative;
   bool lost;             ///< alignment dropped nonzero bits

@@ -54,6 +54,15 @@ double number(const std::string& text) { return std::strtod(text.c_str(), nullpt
 double power(int exponent) { return std::ldexp(1.0, exponent); }
 
 constexpr const char* dot4 = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4";
+/// The sources of all addends but c and partial sums.
+std::vector<std::string> products_of(const ExplainedUnit& unit) {
+  std::vector<std::string> sources;
+  for (const ExplainedStep& step : unit.steps)
+    for (const ExplainedAddend& addend : step.addends)
+      if (addend.source.starts_with("a")) sources.push_back(addend.source);
+  return sources;
+}
+
 // Valpey et al. 2025, table 5, with b1 at 2^7 (printed 2^-7, which does not give what the text states).
 constexpr const char* table5 = "1c01 054e 0c00 0c00 | 5bfe 21c7 0c00 0c00 | 33800000";
 constexpr const char* table5_without_c = "1c01 054e 0c00 0c00 | 5bfe 21c7 0c00 0c00 | 00000000";
@@ -254,6 +263,26 @@ TEST(Explain, ConversionsShowTheirNeighbours) {
   EXPECT_EQ(explained("convert from=fp32 to=fp16", "3fc00000", {"ieee"}).rounding->decision, "exact");
   EXPECT_EQ(explained("convert from=fp32 to=fp16", "80000000", {"ieee"}).rounding->exact->hex, "8000");
   EXPECT_THAT(explained("convert from=fp32 to=fp16", "7fc00000", {"ieee"}).rounding->decision, HasSubstr("no number"));
+}
+
+TEST(Explain, AProductHasTheIndexOfItsOperandsInEveryOrder) {
+  struct {
+    std::string op, unit, one, zero;
+    int k;
+  } const rows[] = {
+      {"dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=64", "model:hopper/mma.m16n8k32.f32.e4m3.e4m3.f32", "38 ", "00 ", 64},
+      {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=8", std::string(volta) + "?block=2,order=descending", "3c00 ", "0000 ", 8},
+      {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=8", std::string(volta) + "?block=2,order=interleaved", "3c00 ", "0000 ", 8},
+      {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=8", std::string(volta) + "?block=2,order=swapped_pairs", "3c00 ", "0000 ", 8},
+  };
+  for (const auto& row : rows)
+    for (int i = 0; i < row.k; ++i) {
+      std::string a, b;
+      for (int j = 0; j < row.k; ++j) a += row.one, b += i == j ? row.one : row.zero;
+      const ExplainedUnit unit = explained(row.op, a + "| " + b + "| 00000000", {row.unit}).units[0];
+      const std::string index = std::to_string(i);
+      EXPECT_THAT(products_of(unit), testing::ElementsAre("a" + index + "*b" + index)) << row.unit;
+    }
 }
 
 TEST(Explain, QuotientsAndRootsShowTheirNeighbours) {

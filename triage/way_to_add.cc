@@ -24,17 +24,7 @@ std::vector<int> order_of(const DotModel& row, const Op& op) {
   std::vector<int> order;
   for (int first = 0; first < op.k; first += row.k)
     for (int position = 0; position < row.k; ++position)
-      if (const int at = first + product_at(row, position); at < op.k || zeros_count) order.push_back(at);
-  return order;
-}
-
-/// Emulated FP8 sums each half of an instruction's products at once (arithmetic/emulated_fp8.h).
-std::vector<int> order_of_halves(const DotModel& row, const Op& op) {
-  std::vector<int> order;
-  for (int first = 0; first < op.k; first += row.k)
-    for (int half = 0; half < 2; ++half)
-      for (int i = 0; i < row.k / 2; ++i)
-        if (const int at = first + product_of_half(half, i); at < op.k) order.push_back(at);
+      if (const int at = first + added_at(row, position); at < op.k || zeros_count) order.push_back(at);
   return order;
 }
 
@@ -45,7 +35,7 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   const auto reads = [&](const char* setting) { return find_parameter(setting)->used_by(row.kernel); };
   if (kernel.widens_to_fp32() && row.d.width != 32) return std::nullopt;
   WayToAdd way;
-  way.order = kernel.widens_to_fp16() ? order_of_halves(row, op) : order_of(row, op);
+  way.order = order_of(row, op);
   way.rounds_products = kernel.products == KernelTraits::Products::rounded;
   way.additions = kernel.additions == KernelTraits::Additions::in_pairs   ? Additions::in_pairs
                   : kernel.additions == KernelTraits::Additions::in_order ? Additions::in_order

@@ -35,8 +35,7 @@ class SideReader {
         mask_(static_cast<uint32_t>(low_mask(8 * bytes))) {
     const DotModel& m = row.model;
     for (int i = 0; i < m.k; ++i) {
-      const int half = m.k / 2;
-      const int element = traits_of(m).widens_to_fp16() ? product_of_half(i / half, i % half) : product_at(m, i);
+      const int element = added_at(m, i);
       word_[i] = static_cast<uint8_t>(element * bytes / 4);
       shift_[i] = static_cast<uint8_t>(element * bytes % 4 * 8);
     }

@@ -8,7 +8,6 @@
 #include <set>
 #include <stdexcept>
 
-#include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
 #include "core/property.h"
 #include "core/dot_case.h"
@@ -211,10 +210,8 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
             (out.parameters.empty() ? "" : " ") + std::string(shown) + "=" + parameter_text(parameter, *model);
     }
     const Format results = step_format(*model) == op.d.fields() ? op.d : format("fp32");
-    RecordingTrace trace;
     DotCase one(op);
-    evaluate_dot(*model, one.load(single, 0), trace);
-    out.steps = explained_steps(trace.steps, results, traits_of(*model).floors());
+    out.steps = explained_steps(recorded_steps(*model, one.load(single, 0)), results, traits_of(*model).floors());
   }
   if (!outcomes.has_answer(index)) {
     out.has_failed = outcomes.has_failed(index);

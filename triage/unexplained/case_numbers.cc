@@ -5,7 +5,6 @@
 
 #include "arithmetic/bins.h"
 #include "arithmetic/corner_encodings.h"
-#include "arithmetic/evaluate_dot.h"
 #include "search/coverage.h"
 #include "triage/operands.h"
 
@@ -64,11 +63,7 @@ CaseNumbers::CaseNumbers(const DotModel* model, const Batch& cases, size_t index
 /// Notes the steps of the case that determines the list, and its operands that are equal.
 void CaseNumbers::note_equals_and_steps(const DotOperands& in) {
   const Op& op = op_;
-  if (model_) {
-    RecordingTrace trace;
-    evaluate_dot(*model_, in, trace);
-    steps_ = trace.steps;
-  }
+  if (model_) steps_ = recorded_steps(*model_, in);
   const auto code = [&](bool of_b, int lane) { return (of_b ? in.b : in.a)[lane]; };
   const bool comparable = op.a == op.b;
   for (int n = 0; n < 2 * op.k; ++n)
@@ -204,16 +199,14 @@ void CaseNumbers::rounding(const Batch& cases, size_t index) {
 }
 
 void CaseNumbers::steps(const DotOperands& in) {
-  RecordingTrace trace;
-  evaluate_dot(*model_, in, trace);
+  const std::vector<Step> own = recorded_steps(*model_, in);
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (!is_aligned(steps_[i])) continue;
-    const bool is_there =
-        i < trace.steps.size() && is_aligned(trace.steps[i]) && trace.steps[i].count == steps_[i].count;
+    const bool is_there = i < own.size() && is_aligned(own[i]) && own[i].count == steps_[i].count;
     const int number = static_cast<int>(i);
-    step(is_there ? trace.steps[i] : steps_[i], is_there);
+    step(is_there ? own[i] : steps_[i], is_there);
     enter(steps_.size() == 1 ? Group::none : Group::step, number);
-    sum(is_there ? trace.steps[i] : steps_[i], is_there,
+    sum(is_there ? own[i] : steps_[i], is_there,
         steps_.size() == 1 ? Name{"the sum"} : Name{"the sum of step ", number + 1});
     enter(Group::none, 0);
   }

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "arithmetic/corner_encodings.h"
-#include "arithmetic/evaluate_dot.h"
 #include "arithmetic/integer_rounding.h"
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
@@ -132,10 +131,9 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
 /// The last step of a case's arithmetic, if that is a sum on a grid which is rounded once.
 std::optional<Step> last_sum(const DotModel& model, const Operands& one) {
   DotCase loaded(one.op());
-  RecordingTrace trace;
-  evaluate_dot(model, loaded.load(one.as_batch(), 0), trace);
-  if (trace.steps.empty()) return std::nullopt;
-  const Step& step = trace.steps.back();
+  const std::vector<Step> steps = recorded_steps(model, loaded.load(one.as_batch(), 0));
+  if (steps.empty()) return std::nullopt;
+  const Step& step = steps.back();
   if (step.kind != Step::Kind::fused_sum || !step.aligned) return std::nullopt;
   return step;
 }
