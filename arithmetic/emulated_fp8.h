@@ -38,20 +38,31 @@ class OneEmulatedDot {
     }
   }
 
-  MMAFUZZ_HD OneDot<Trace> half(int which) const {
-    return {half_, part_[which], first_index_ + which * half_.k, m_.d, trace_, step_};
+  /// A half, whose blocks are counted on from those of the half before.
+  class Half : public OneDot<Trace> {
+   public:
+    MMAFUZZ_HD Half(const OneDot<Trace>& half, int first_block) : OneDot<Trace>(half), first_block_(first_block) {}
+    MMAFUZZ_HD void begin_block(int block) const { OneDot<Trace>::begin_block(first_block_ + block); }
+
+   private:
+    int first_block_;
+  };
+  MMAFUZZ_HD Half half(int which) const {
+    return {{half_, part_[which], first_index_ + which * half_.k, m_.d, trace_, step_}, which * blocks_of_half()};
   }
 
   MMAFUZZ_HD uint64_t joined(uint64_t c, uint64_t sum) const {
     DotModel row = m_;
     row.output_rounding = Rounding::nearest_even;
-    if constexpr (Trace::enabled) step_.block = 2;  // beyond the blocks of the halves
+    if constexpr (Trace::enabled) step_.block = 2 * blocks_of_half();
     // The addition reads no operands of part_[0].
     const OneChain<Trace> ieee(row, part_[0], 0, c_format_, trace_, step_);
     return ieee.stored(ieee.add(ieee.addend(c), ieee.real(sum)));
   }
 
  private:
+  MMAFUZZ_HD int blocks_of_half() const { return (half_.k + half_.block - 1) / half_.block; }
+
   const DotModel& m_;
   DotModel half_;
   int first_index_;

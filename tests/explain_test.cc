@@ -285,6 +285,20 @@ TEST(Explain, AProductHasTheIndexOfItsOperandsInEveryOrder) {
     }
 }
 
+TEST(Explain, TheHalvesOfEmulatedFp8AndTheAdditionOfCAreBlocksInTurn) {
+  std::string zeros;
+  for (int i = 0; i < 32; ++i) zeros += "00 ";
+  const ExplainedUnit unit = explained("dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32", zeros + "| " + zeros + "| 3f800000",
+                                       {"model:hopper/mma.m16n8k32.f32.e4m3.e4m3.f32?block=8"})
+                                 .units[0];
+  std::vector<int> blocks;
+  for (const ExplainedStep& step : unit.steps) {
+    blocks.push_back(step.block);
+    for (int i = 1; i <= step.folded; ++i) blocks.push_back(step.block + i);
+  }
+  EXPECT_THAT(blocks, testing::ElementsAre(0, 1, 2, 3, 4));
+}
+
 TEST(Explain, QuotientsAndRootsShowTheirNeighbours) {
   const ExplainedCase third = explained("scalar div format=fp32", "3f800000 40400000", {"ieee"});
   EXPECT_EQ(third.rounding->lower.hex, "3eaaaaaa");
