@@ -54,7 +54,7 @@ MMAFUZZ_KERNEL typename Domain::Code fused_sum(const Domain& d, typename Domain:
     for (int i = 0; i < m.k; ++i) term[i] = d.product(i, seen);
     special = d.specials(seen);
     if (any(special)) {
-      of_specials = d.special_result(Products{}, term, 0, m.k, true, c_code);
+      of_specials = d.special_result(Products{}, term, 0, m.k, /*c_is_operand=*/true, c_code);
       if (all(special)) return of_specials;
     }
   }

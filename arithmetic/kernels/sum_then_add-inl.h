@@ -12,7 +12,7 @@ MMAFUZZ_KERNEL typename Domain::Code added_in_form(const Domain& d, bool c_is_op
   const DotModel& m = d.model();
   if (m.form == Form::s_alone) return sum;
   return d.added(c_is_operand, negates_c(m) ? d.negated(c_is_operand, c) : c,
-                 negates_sum(m) ? d.negated(false, sum) : sum);
+                 negates_sum(m) ? d.negated(/*c_is_operand=*/false, sum) : sum);
 }
 
 template <class Domain>

@@ -309,7 +309,8 @@ class LaneExactDots {
     sum.upper.add(upper);
   }
   HWY_INLINE Code rounded(const Sum& sum, int first, int n) const {
-    const Code r = rounded(sum, first, n, false, {hn::Set(DF32(), -0.0f)});  // the neutral element of addition
+    const Code r =
+        rounded(sum, first, n, /*c_is_operand=*/false, {hn::Set(DF32(), -0.0f)});  // the neutral element of addition
     if constexpr (Hands) {
       const auto is_nan = hn::IsNaN(r.v);
       if (!hn::AllFalse(DF32(), is_nan)) return {hn::IfThenElse(is_nan, operations_.of_block(first, n).v, r.v)};
