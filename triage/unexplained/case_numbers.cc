@@ -146,11 +146,27 @@ void CaseNumbers::dot(const DotOperands& in) {
   for (int block = 0; op_.has_scales() && block < op_.scales(); ++block) {
     operand(op_.scale_a.fields(), {"the scale of a ", block}, in.scale_a[block], true);
     operand(op_.scale_b.fields(), {"the scale of b ", block}, in.scale_b[block], true);
+    scales_together(in, block);
   }
   equal_operands(in);
   if (op_.a.fields().integer) integer_sums(in);
   else counts(in);
   if (model_) steps(in);
+}
+
+/// The product of a block's two scales, and whether scales are those of the block before.
+void CaseNumbers::scales_together(const DotOperands& in, int block) {
+  const Number x = decode(op_.scale_a.fields(), in.scale_a[block]), y = decode(op_.scale_b.fields(), in.scale_b[block]);
+  const bool numbers = x.cls == NumberClass::finite && y.cls == NumberClass::finite;
+  put(Kind::number, Where::operand, "the exponent of the product of ", {"scales ", block},
+      numbers ? x.scale_exponent + y.scale_exponent : none);
+  if (block == 0) return;
+  for (const bool of_b : {false, true}) {
+    const uint64_t* codes = of_b ? in.scale_b : in.scale_a;
+    put(Kind::choice, Where::operand, "", {of_b ? "the scale of b " : "the scale of a ", block},
+        codes[block] == codes[block - 1], sameness);
+    if (is_listing_) all_.back().suffix = " the one before";
+  }
 }
 
 /// How operands of a scalar operation stand to each other, and to its result.
@@ -200,11 +216,23 @@ void CaseNumbers::rounding(const Batch& cases, size_t index) {
 
 void CaseNumbers::steps(const DotOperands& in) {
   const std::vector<Step> own = recorded_steps(*model_, in);
+  const FormatFields f = step_format(*model_);
+  int additions = 0;
   for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step::Kind kind = steps_[i].kind;
+    if ((kind == Step::Kind::ieee_add || kind == Step::Kind::ieee_fma) && i + 1 < steps_.size()) {
+      const bool is_there = i < own.size() && own[i].kind == kind;
+      const Name name{"the sum after addition ", ++additions};
+      const uint64_t sum = is_there ? own[i].result : 0;
+      put(Kind::choice, Where::sum, "", name, is_there ? value_kind(f, sum) : none, values);
+      put(Kind::field, Where::sum, "the exponent field of ", name,
+          is_there ? static_cast<int64_t>(sum >> f.fraction_bits & static_cast<uint64_t>(f.top_exponent_field()))
+                   : none);
+    }
     if (!is_aligned(steps_[i])) continue;
     const bool is_there = i < own.size() && is_aligned(own[i]) && own[i].count == steps_[i].count;
     const int number = static_cast<int>(i);
-    step(is_there ? own[i] : steps_[i], is_there);
+    step(is_there ? own[i] : steps_[i], is_there, number);
     enter(steps_.size() == 1 ? Group::none : Group::step, number);
     sum(is_there ? own[i] : steps_[i], is_there,
         steps_.size() == 1 ? Name{"the sum"} : Name{"the sum of step ", number + 1});
@@ -258,23 +286,24 @@ void CaseNumbers::counts(const DotOperands& in) {
   put(Kind::number, Where::sum, "the number of ", {"negative products"}, negative);
 }
 
-void CaseNumbers::step(const Step& s, bool is_there) {
+void CaseNumbers::step(const Step& s, bool is_there, int number) {
+  const Name before = number > 0 ? Name{"the sum before step ", number + 1} : Name{"the sum before"};
   for (int i = 0; i < s.count; ++i) {
     const Addend& t = s.addend[i];
     const bool product = t.source == Addend::Source::product;
     const Name name = product                                   ? Name{"a", t.index, "*b"}
-                      : t.source == Addend::Source::c           ? Name{"c"}
-                      : t.source == Addend::Source::group       ? Name{"the sum of group ", t.index}
-                      : t.source == Addend::Source::partial_sum ? Name{"the sum before"}
+                      : t.source == Addend::Source::c           ? number > 0 ? before : Name{"c"}
+                                : t.source == Addend::Source::group ? Name{"the sum of group ", t.index}
+                      : t.source == Addend::Source::partial_sum ? before
                                                                 : Name{"the sum of products"};
     enter(product ? Group::lane : Group::none, product ? t.index : 0);
-    const bool number = is_there && t.significand != 0;
+    const bool is_number = is_there && t.significand != 0;
     put(Kind::choice, Where::addend, "", name, is_there ? t.significand == 0 : none, zeros);
     put(Kind::choice, Where::addend, "", name, is_there ? t.negative : none, signs);
-    put(Kind::number, Where::addend, "the exponent of ", name, number ? t.scale_exponent : none);
-    put(Kind::number, Where::addend, "the shift of ", name, number ? t.shift : none);
+    put(Kind::number, Where::addend, "the exponent of ", name, is_number ? t.scale_exponent : none);
+    put(Kind::number, Where::addend, "the shift of ", name, is_number ? t.shift : none);
     put(Kind::choice, Where::addend, "what alignment drops of ", name,
-        number ? bins::lost_class(t.significand, t.exponent, s.unit_exponent) : none, lost);
+        is_number ? bins::lost_class(t.significand, t.exponent, s.unit_exponent) : none, lost);
   }
 }
 

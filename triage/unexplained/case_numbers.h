@@ -65,10 +65,11 @@ class CaseNumbers {
            int width = 0);
   void operand(const FormatFields& f, Name name, uint64_t encoding, bool of_scale);
   void steps(const DotOperands& in);
-  void step(const Step& s, bool is_there);
+  void step(const Step& s, bool is_there, int number);
   void sum(const Step& s, bool is_there, Name name);
   void size_of(int64_t sum, bool is_there, Name name);
   void equal_operands(const DotOperands& in);
+  void scales_together(const DotOperands& in, int block);
   void counts(const DotOperands& in);
   void dot(const DotOperands& in);
   void note_equals_and_steps(const DotOperands& in);

@@ -177,6 +177,13 @@ bool is_empty(const Part& part) {
   return !part.members && limit.least == no_least && limit.most == no_most;
 }
 
+/// Whether two parts are of one number, and the first is narrower.
+bool is_within(const Part& narrow, const Part& wide) {
+  const Limit &x = narrow.limits[0], &y = wide.limits[0];
+  return !narrow.members && !wide.members && x.number == y.number && x.mask == y.mask && x.least >= y.least &&
+         x.most <= y.most && (x.least > y.least || x.most < y.most);
+}
+
 }  // namespace
 
 AllNumbers::AllNumbers(const Surroundings& walk, const DotModel* model)
@@ -227,6 +234,35 @@ ConditionLearner::ConditionLearner(const Unit& claimed, const Surroundings& walk
   for (const auto* members : {&lanes_, &steps_})
     for (const std::vector<size_t>& member : *members)
       if (Part part = common(*members, member); !part.limits.empty()) add(std::move(part));
+  for (const auto* members : {&lanes_, &steps_}) add_extremes(*members);
+}
+
+/// Adds, for each number of a lane or step, the part that some member has as great a value as every case that differs
+/// has in one, and the part that some has as small a value.
+void ConditionLearner::add_extremes(const std::vector<std::vector<size_t>>& members) {
+  for (size_t role = 0; role < (members.empty() ? 0 : members[0].size()); ++role) {
+    const Kind kind = numbers_.all()[members[0][role]].kind;
+    if (kind != Kind::number && kind != Kind::field) continue;
+    Limit least, most;
+    least.number = most.number = role;
+    least.least = most.most = 0;
+    least.most = no_most;
+    most.least = no_least;
+    bool all_have_it = true, is_first = true;
+    for (const size_t i : walk_.differ) {
+      int64_t greatest = no_least, smallest = no_most;
+      for (const std::vector<size_t>& member : members)
+        if (const int64_t x = values_[member[role]][i]; x != CaseNumbers::none)
+          greatest = std::max(greatest, x), smallest = std::min(smallest, x);
+      all_have_it &= greatest != no_least;
+      least.least = is_first ? greatest : std::min(least.least, greatest);
+      most.most = is_first ? smallest : std::max(most.most, smallest);
+      is_first = false;
+    }
+    if (!all_have_it) continue;
+    add({{least}, &members});
+    add({{most}, &members});
+  }
 }
 
 void ConditionLearner::add(Part part) {
@@ -284,6 +320,10 @@ Condition ConditionLearner::learn(const std::vector<size_t>& seen) const {
   if (walk_.differ.size() < too_few || seen.size() < least_seen) return found;
   learn(seen, least_gain, found.parts);
   learn(walk_.agree, least_gain_unseen, found.parts);
+  const std::vector<Part> all = found.parts;
+  std::erase_if(found.parts, [&](const Part& part) {
+    return std::any_of(all.begin(), all.end(), [&](const Part& other) { return is_within(other, part); });
+  });
   if (found.parts.empty()) return found;
   found.text = text_of(numbers_.all(), found.parts);
   found.where = number_of(numbers_.all(), found.parts[0], found.parts[0].limits[0]).where;
@@ -308,6 +348,7 @@ void ConditionLearner::learn(const std::vector<size_t>& agree, double least_gain
   for (const size_t i : agree)
     if (std::none_of(parts.begin(), parts.end(), [&](const Part& part) { return leaves_out(part, i); }))
       left.push_back(i);
+  const std::vector<size_t> before = left;
   const size_t at_first = left.size();
   std::vector<size_t> chosen;
   while (chosen.size() < max_parts && left.size() > at_first / few_left) {
@@ -336,6 +377,12 @@ void ConditionLearner::learn(const std::vector<size_t>& agree, double least_gain
     if (only_by(agree, p, chosen, [&](size_t i) { return left_out_[p][i]; }) <= agree.size() / few_left / 4)
       chosen.erase(chosen.begin() + static_cast<ptrdiff_t>(at));
   }
+  // One part that leaves no more cases than all chosen ones together is simpler.
+  const auto count_of_left = [&](size_t p) {
+    return std::count_if(before.begin(), before.end(), [&](size_t i) { return !left_out_[p][i]; });
+  };
+  for (size_t p = 0; p < possible_.size() && chosen.size() > 1; ++p)
+    if (count_of_left(p) <= static_cast<ptrdiff_t>(left.size())) chosen = {p};
   for (const size_t p : chosen)
     if (const Part part = simpler(p, chosen, agree); !is_empty(part)) parts.push_back(part);
 }

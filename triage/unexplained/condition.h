@@ -76,6 +76,7 @@ class ConditionLearner {
 
  private:
   void add(Part part);
+  void add_extremes(const std::vector<std::vector<size_t>>& members);
   double weight(const Part& part) const;
   Part common(const std::vector<std::vector<size_t>>& members, const std::vector<size_t>& of_first) const;
   bool leaves_out(const Part& part, size_t index) const;

@@ -30,7 +30,9 @@ void change_equals(Operands& c, size_t at, int exponent, CounterRng& rng) {
 void move_a_little(Operands& c, CounterRng& rng) {
   const bool dot = c.is_dot();
   const uint32_t size = static_cast<uint32_t>(c.size()), k = dot ? static_cast<uint32_t>(c.op().k) : size;
-  const size_t lane = rng.below(k), other = rng.below(k), at = rng.below(size);
+  const size_t lane = rng.below(k), other = rng.below(k);
+  const uint32_t scales = dot ? size - 2 * k - 1 : 0;  // of many operands few are scales
+  const size_t at = scales && rng.one_in(4) ? size - 1 - rng.below(scales) : rng.below(size);
   const int distance = rng.between(1, 8);
   const int exponent = rng.one_in(2) ? distance : -distance;
   const size_t factor = dot ? k + lane : lane, addends = dot ? k + 1 : size;
