@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <map>
 
 #include "arithmetic/evaluate_dot.h"
@@ -129,6 +130,76 @@ uint64_t a_scale_is_the_neighbours(const DotOperands& in) {
   return evaluate_dot(find_model_row(nvfp4)->model, changed);
 }
 
+constexpr char mxfp8[] = "rtx_blackwell/mma.kind::mxf8f6f4.block32.m16n8k32.f32.e4m3.e4m3.f32.ue8m0";
+/// The biased exponents of both scales are added in eight bits, and saturate.
+uint64_t scales_saturate(const DotOperands& in) {
+  const uint64_t one = 127, sum = in.scale_a[0] + in.scale_b[0];
+  const uint64_t scale = std::clamp<uint64_t>(sum, 127, 381) - 127;
+  DotOperands changed = in;
+  if (in.scale_a[0] != 255 && in.scale_b[0] != 255) changed.scale_a = &scale, changed.scale_b = &one;
+  return evaluate_dot(find_model_row(mxfp8)->model, changed);
+}
+/// In lanes 8 to 15 a NaN times zero is zero.
+uint64_t zero_beats_nan(const DotOperands& in) {
+  std::vector<uint64_t> a(in.a, in.a + in.k), b(in.b, in.b + in.k);
+  for (size_t i = 8; i < 16; ++i)
+    if ((a[i] & 0x7fff) == 0 || (b[i] & 0x7fff) == 0) a[i] = b[i] = 0;
+  DotOperands changed = in;
+  changed.a = a.data();
+  changed.b = b.data();
+  return evaluate_dot(hopper(16), changed);
+}
+/// The shifts of the upper eight lanes are counted in five bits.
+uint64_t shifts_wrap(const DotOperands& in) {
+  RecordingTrace trace;
+  const uint64_t d = evaluate_dot(hopper(16), in, trace);
+  const Step& s = trace.steps.back();
+  if (s.kind != Step::Kind::fused_sum) return d;
+  int64_t sum = s.sum;
+  for (int i = 8; i < 16; ++i) {
+    const Addend& t = s.addend[i];
+    if (t.significand == 0 || t.shift < 32) continue;
+    const int up = t.exponent + t.shift / 32 * 32 - s.unit_exponent;
+    const auto kept = static_cast<int64_t>(up >= 0 ? t.significand << up : -up < 64 ? t.significand >> -up : 0);
+    sum += t.negative ? -kept : kept;
+  }
+  return sum == s.sum ? d : round_output(hopper(16), sum, s.unit_exponent, false).encoding;
+}
+/// The result is c where a is a row of zeros.
+uint64_t zeros_pass_c_on(const DotOperands& in) {
+  for (int i = 0; i < in.k; ++i)
+    if (in.a[i] & 0x7fff) return evaluate_dot(hopper(16), in);
+  return in.c;
+}
+
+/// A chain of multiply-adds of fp32, of which the sum after two products is flushed.
+uint64_t a_sum_is_flushed(const DotOperands& in) {
+  float sum = std::bit_cast<float>(static_cast<uint32_t>(in.c));
+  const auto value = [](uint64_t code) { return std::bit_cast<float>(static_cast<uint32_t>(code)); };
+  for (int i = 0; i < in.k; ++i) {
+    sum = std::fma(value(in.a[i]), value(in.b[i]), sum);
+    if (i == 1 && std::fpclassify(sum) == FP_SUBNORMAL) sum = std::copysign(0.0f, sum);
+  }
+  return std::isnan(sum) ? 0x7fffffff : std::bit_cast<uint32_t>(sum);
+}
+
+/// b3 is an integer without a sign where a2 is zero.
+uint64_t a_sign_is_lost(const DotOperands& in) {
+  int64_t sum = static_cast<int32_t>(in.c);
+  for (int i = 0; i < in.k; ++i) {
+    const bool unsigned_b = i == 3 && in.a[2] == 0;
+    sum += static_cast<int8_t>(in.a[i]) * (unsigned_b ? int(in.b[i]) : static_cast<int8_t>(in.b[i]));
+  }
+  return static_cast<uint32_t>(sum);
+}
+/// All pairs of products are added in registers of 16 bits that saturate.
+uint64_t pairs_saturate(const DotOperands& in) {
+  const auto product = [&](int i) { return static_cast<int8_t>(in.a[i]) * static_cast<int8_t>(in.b[i]); };
+  int64_t sum = static_cast<int32_t>(in.c);
+  for (int i = 0; i < in.k; i += 2) sum += std::min(product(i) + product(i + 1), 32767);
+  return static_cast<uint32_t>(sum);
+}
+
 /// As if the fifth and sixth product were added in a register of 16 bits that saturates.
 uint64_t a_pair_saturates(const DotOperands& in) {
   const auto product = [&](int i) { return static_cast<int8_t>(in.a[i]) * static_cast<int8_t>(in.b[i]); };
@@ -142,7 +213,7 @@ uint64_t a_pair_saturates(const DotOperands& in) {
 
 // Conversions from fp32 to fp16, products and sums of fp16. Each gets its operands and what is right.
 constexpr char conversion[] = "op convert from=fp32 to=fp16", product[] = "op scalar mul format=fp16",
-               sum[] = "op scalar add format=fp16";
+               sum[] = "op scalar add format=fp16", fused[] = "op scalar fma format=fp16";
 using Changed = uint64_t (*)(const uint64_t* operands, const Rounded& right);
 
 /// The last bit of the result turns where the source has one exponent.
@@ -167,6 +238,26 @@ uint64_t cancellations_are_doubled(const uint64_t* x, const Rounded& right) {
   const auto exponent = [](uint64_t code) { return std::max<int>(code >> 10 & 31, 1); };
   const int greatest = std::max(exponent(x[0]), exponent(x[1])), left = greatest - exponent(right.encoding);
   return left >= 7 && greatest < 31 && (right.encoding & 0x7c00) ? right.encoding + 0x400 : right.encoding;
+}
+/// A NaN loses its fraction.
+uint64_t nans_are_infinities(const uint64_t* x, const Rounded& right) {
+  return (x[0] & 0x7fffffff) > 0x7f800000 ? (x[0] >> 16 & 0x8000) | 0x7c00 : right.encoding;
+}
+/// A multiply-add of fp32, rounded once more.
+uint64_t rounded_twice(const uint64_t* x, const Rounded& right) {
+  const FormatFields fp16 = format("fp16").fields(), fp32 = format("fp32").fields();
+  const Number n[] = {decode(fp16, x[0]), decode(fp16, x[1]), decode(fp16, x[2])};
+  if (!is_number(n[0].cls) || !is_number(n[1].cls) || !is_number(n[2].cls)) return right.encoding;
+  return convert_number(fp16, decode(fp32, ieee_fma(fp32, n[0], n[1], n[2], {}).encoding), {}).encoding;
+}
+/// Rounding of a product sees two of the bits that it drops.
+uint64_t sees_two_bits(const uint64_t* x, const Rounded& right) {
+  const FormatFields f = format("fp16").fields();
+  Exact p = exact_product(to_exact(decode(f, x[0])), to_exact(decode(f, x[1])));
+  const int unseen = right.quantum - 2 - p.exponent;
+  if (p.cls != NumberClass::finite || unseen <= 0 || unseen > 100) return right.encoding;
+  p.significand = p.significand >> unseen << unseen;
+  return p.significand ? round_exact(f, p, {}).encoding : right.encoding;
 }
 uint64_t as_it_is(const uint64_t*, const Rounded& right) { return right.encoding; }
 uint64_t no_zero_is_negative(const uint64_t*, const Rounded& right) {
@@ -194,6 +285,8 @@ class RowThatLosesAProduct final : public Unit {
 std::string claim_on(const Op& op) {
   if (op.kind == OpKind::gemm) return "ieee:serial";
   if (op.kind != OpKind::dot) return "exact";
+  if (op.a == format("fp32")) return "ieee:fma";
+  if (op.a == format("e4m3")) return std::string("model:") + mxfp8;
   return op.a.fields().integer ? "integer" : std::string("model:") + (op.has_scales() ? nvfp4 : claimed);
 }
 
@@ -217,6 +310,13 @@ class FlawedUnits final : public Family {
         {"own:classes", three_classes_meet},
         {"own:integers", a_pair_saturates},
         {"own:scales", a_scale_is_the_neighbours},
+        {"own:range", scales_saturate},
+        {"own:nan", zero_beats_nan},
+        {"own:shifts", shifts_wrap},
+        {"own:c", zeros_pass_c_on},
+        {"own:flush", a_sum_is_flushed},
+        {"own:unsigned", a_sign_is_lost},
+        {"own:pairs", pairs_saturate},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
     static const std::map<std::string, Changed> changed = {{"own:exponent", one_exponent_is_wrong},
                                                            {"own:subnormals", subnormals_are_cut},
@@ -224,6 +324,9 @@ class FlawedUnits final : public Family {
                                                            {"own:factors", fractions_of_factors_meet},
                                                            {"own:zeros", no_zero_is_negative},
                                                            {"own:cancel", cancellations_are_doubled},
+                                                           {"own:nans", nans_are_infinities},
+                                                           {"own:twice", rounded_twice},
+                                                           {"own:seen", sees_two_bits},
                                                            {"own:flags", as_it_is}};
     if (op.kind == OpKind::gemm)
       return named(std::make_unique<RowThatLosesAProduct>(), name, {{"equals_model", claim_on(op)}});
@@ -231,7 +334,9 @@ class FlawedUnits final : public Family {
       const auto evaluate = [change = changed.at(name), op](const uint64_t* x) {
         const FormatFields fp16 = format("fp16").fields();
         const bool converts = op.kind == OpKind::convert, multiplies = op.scalar == ScalarOperation::mul;
+        const bool fuses = op.scalar == ScalarOperation::fma;
         Rounded right = converts     ? convert_number(fp16, decode(format("fp32").fields(), x[0]), {})
+                        : fuses      ? ieee_fma(fp16, decode(fp16, x[0]), decode(fp16, x[1]), decode(fp16, x[2]), {})
                         : multiplies ? ieee_multiply(fp16, decode(fp16, x[0]), decode(fp16, x[1]), {})
                                      : ieee_add(fp16, decode(fp16, x[0]), decode(fp16, x[1]), {});
         right.encoding = change(x, right);
@@ -357,6 +462,69 @@ TEST(UnitWithoutRow, NamesAScaleThatIsReadFromItsNeighbour) {
                       "a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16"),
               AllOf(HasSubstr("as if scale 1 of a were read from scale 0 of a"), HasSubstr("the scale of a 0 is"),
                     HasSubstr("the scale of a 1 is")));
+}
+
+TEST(UnitWithoutRow, NamesTheRangeOfAProductOfScales) {
+  const std::string one =
+      "38" + std::string(" 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00") +
+      " 00 00 00 00";
+  EXPECT_THAT(
+      said_of("own:range", one, one, "00000000 | 10 | 10",
+              "a=e4m3 b=e4m3 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32"),
+      HasSubstr("it differs wherever it can be seen; as if the product of two scales kept to the range of one"));
+}
+
+TEST(UnitWithoutRow, NamesHalfOfTheLanes) {
+  EXPECT_THAT(said_of("own:nan", zeros_12.substr(1) + " 7e00 0000 0000 0000",
+                      zeros_12.substr(1) + " 0000 0000 0000 0000", "3f800000"),
+              AllOf(HasSubstr("as if one of the products were left out"), HasSubstr("in lanes 8 to 15 only")));
+}
+
+TEST(UnitWithoutRow, NamesACountOfShiftsThatIsTooShort) {
+  // 2^20 and 2^-13, which is 33 exponents below.
+  EXPECT_THAT(said_of("own:shifts", "6400 0000 0000 0000 0000 0000 0000 0000 0000 2000 0000 0000 0000 0000 0000 0000",
+                      "6400 0000 0000 0000 0000 0000 0000 0000 0000 2400 0000 0000 0000 0000 0000 0000", "00000000"),
+              AllOf(HasSubstr("in some lane [the shift of a*b is at least 32]"),
+                    HasSubstr("as if the shift of an addend kept only its last 5 bits")));
+}
+
+TEST(UnitWithoutRow, NamesAResultThatIsC) {
+  EXPECT_THAT(said_of("own:c", "0000 0000 0000 0000" + zeros_12, "7c00 0000 fc00 0000" + zeros_12, "3f800000"),
+              HasSubstr("as if the result were c"));
+}
+
+TEST(UnitWithoutRow, NamesASumBetweenTwoProducts) {
+  EXPECT_THAT(said_of("own:flush", "00800000 00000000 3f800000 00000000", "3f000000 00000000 00800000 00000000",
+                      "00000000", "a=fp32 b=fp32 c=fp32 d=fp32 k=4"),
+              HasSubstr("it differs wherever it can be seen; as if the sum after the first 2 products were zero where "
+                        "it is subnormal"));
+}
+
+TEST(UnitWithoutRow, NamesASignThatIsLost) {
+  EXPECT_THAT(said_of("own:unsigned", "00 00 00 01", "00 00 00 ff", "00000000", "a=s8 b=s8 c=s32 d=s32 k=4"),
+              AllOf(HasSubstr("a2 is 0"), HasSubstr("as if b3 were read without a sign")));
+}
+
+TEST(UnitWithoutRow, NamesRegistersOfAllPairs) {
+  EXPECT_THAT(said_of("own:pairs", "00 00 00 00 80 80 00 00", "00 00 00 00 80 80 00 00", "00000000",
+                      "a=s8 b=s8 c=s32 d=s32 k=8"),
+              HasSubstr("it differs wherever it can be seen; as if each sum of 2 products were saturated at 16 bits"));
+}
+
+TEST(UnitWithoutRow, NamesANaNThatIsAnInfinity) {
+  EXPECT_THAT(said_of_case("own:nans", conversion, "7f800001"),
+              HasSubstr("as if the source were infinity where it is NaN"));
+}
+
+TEST(UnitWithoutRow, NamesARoundingToAWiderFormat) {
+  // Half a unit of fp16 and a little, which fp32 drops.
+  EXPECT_THAT(said_of_case("own:twice", fused, "d600 be06 0080"),
+              HasSubstr("one rounding is claimed, a rounding to fp32 first fits"));
+}
+
+TEST(UnitWithoutRow, NamesDroppedBitsThatAreNotSeen) {
+  EXPECT_THAT(said_of_case("own:seen", product, "3c01 3e01"),
+              HasSubstr("as if rounding saw only the first 2 of the bits that it drops"));
 }
 
 TEST(UnitWithoutRow, NamesTheExponentOfASource) {

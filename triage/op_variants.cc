@@ -52,9 +52,22 @@ bool same(const Batch& cases, size_t index, const Answer& x, const Answer& y) {
 constexpr std::string_view scale_as = "scale_as_", scale_through = "scale_through_", elements_round = "elements_round_",
                            scale_steps = "scale_by_", code_steps = "codes_by_";
 
+/// Writes the same numbers in a format that holds them all.
+void widen(const Column& from, const FormatFields& f, Column& to, const FormatFields& wider) {
+  for (size_t i = 0; i < from.cases(); ++i)
+    for (int at = 0; at < from.count(); ++at) {
+      const Number x = decode(f, from.get(i, at));
+      to.set(i, at,
+             x.cls == NumberClass::nan        ? wider.encode_nan()
+             : x.cls == NumberClass::infinity ? wider.encode_infinity(x.negative)
+                                              : round_exact(wider, to_exact(x), RoundingRule{}).encoding);
+    }
+}
+
 }  // namespace
 
-/// One operation, or two in sequence, of which `then` takes the result of `op` as its first operand.
+/// One operation, or two in sequence, of which `then` takes the result of `op` as its first operand. Where `op` has
+/// wider operands than the cases, it takes the same numbers.
 struct OpVariants::Variant {
   std::string name;
   Op op, then = {};
@@ -64,7 +77,8 @@ struct OpVariants::Variant {
 
   Outcomes run(const Batch& cases) const {
     Batch first(op, cases.size());
-    first.inputs() = cases.inputs();
+    if (op.a == cases.op().a) first.inputs() = cases.inputs();
+    else widen(cases.inputs()[0], cases.op().a.fields(), first.inputs()[0], op.a.fields());
     const Outcomes middle = unit->outcomes_of(first);
     if (!then_unit) return middle;
     Batch second(then, cases.size());
@@ -195,6 +209,15 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
       add_two("double_rounding", first, second);
     }
   }
+  if (op.kind == OpKind::scalar && !compares(op.scalar) && !op.rounds_to_integer())
+    for (const char* name : {"fp32", "fp64"}) {
+      const Format wider = format(name);
+      if (op.a.fields().integer || op.a.fields().width >= wider.fields().width) continue;
+      Op first = op, narrowing = op;
+      first.a = first.d = narrowing.a = wider;
+      narrowing.kind = OpKind::convert;
+      add_two("double_rounding", first, narrowing);
+    }
   if (op.kind == OpKind::scalar && op.scalar == ScalarOperation::fma) {
     Op product = op, sum = op;
     product.scalar = ScalarOperation::mul;
@@ -282,7 +305,7 @@ std::vector<OpChange> OpVariants::changes() const {
   std::vector<OpChange> all;
   for (const Variant& variant : variants_) {
     std::string from = "one rounding",
-                to = op_.kind == OpKind::convert ? "one to " + variant.op.d.name() + " first" : "two roundings";
+                to = variant.op.d == op_.d ? "two roundings" : "a rounding to " + variant.op.d.name() + " first";
     if (!variant.then_unit) {
       from = words_beside(op_, variant.op);
       to = words_beside(variant.op, op_);

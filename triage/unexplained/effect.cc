@@ -7,8 +7,10 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t max_cases = 64;  ///< limit of cases on which candidates are tried
-constexpr size_t max_alike = 16;  ///< more candidates of one stage that explain as much do so by chance
+constexpr size_t max_cases = 64;      ///< limit of cases on which candidates are tried
+constexpr size_t max_agreeing = 256;  ///< limit of agreeing cases on which a candidate is tried
+constexpr size_t few_agreeing = 32;   ///< a complete candidate changes at most one in this many of them
+constexpr size_t max_alike = 16;      ///< more candidates of one stage that explain as much do so by chance
 
 /// Indices of the cases on which at least one form of the results is `wanted`.
 template <class Wanted>
@@ -18,6 +20,14 @@ std::vector<size_t> cases_with(const EffectResults& forms, size_t cases, const W
     if (std::any_of(forms.begin(), forms.end(), [&](const std::vector<uint64_t>& form) { return wanted(form[i], i); }))
       found.push_back(i);
   return found;
+}
+
+/// At most `most` of the indices, evenly spread.
+std::vector<size_t> spread(const std::vector<size_t>& indices, size_t most) {
+  std::vector<size_t> some;
+  for (size_t i = 0; i < std::min(most, indices.size()); ++i)
+    some.push_back(indices[i * indices.size() / std::min(most, indices.size())]);
+  return some;
 }
 
 Sample sample_of(const Surroundings& walk, const std::vector<size_t>& indices) {
@@ -52,9 +62,8 @@ std::vector<size_t> Effect::visible(const Surroundings& cases, const std::vector
 
 Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<ModelVariant>& variants)
     : cases_(std::min(walk.differ.size(), max_cases)) {
-  std::vector<size_t> spread;
-  for (size_t i = 0; i < cases_; ++i) spread.push_back(walk.differ[i * walk.differ.size() / cases_]);
-  const Sample sample = sample_of(walk, spread);
+  const Sample sample = sample_of(walk, spread(walk.differ, max_cases));
+  const Sample agreeing = sample_of(walk, spread(walk.agree, max_agreeing));
   const Op& op = walk.cases.op();
   all_ = effect_candidates(op, model, variants, sample);
   for (EffectCandidate& candidate : all_) {
@@ -64,6 +73,14 @@ Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<
     if (candidate.stage == Stage::row && candidate.fits < cases_) candidate.fits = 0;  // a row holds for all cases
     most_ = std::max(most_, candidate.fits);
   }
+  for (EffectCandidate& candidate : all_) {
+    if (candidate.fits < most_ || agreeing.cases.empty()) continue;
+    const size_t changed =
+        cases_with(candidate.results(agreeing), agreeing.cases.size(), [&](uint64_t result, size_t i) {
+          return !same_result(op, result, agreeing.of_model[i]);
+        }).size();
+    candidate.is_complete = changed * few_agreeing <= agreeing.cases.size();
+  }
 }
 
 Effect Effects::best(CaseNumber::Where condition) const {
@@ -71,12 +88,16 @@ Effect Effects::best(CaseNumber::Where condition) const {
   // The first of each stage is named. A stage with many that fit is used only if no other stage has any.
   const EffectCandidate* chosen = nullptr;
   std::string text;
+  const bool any_complete =
+      std::any_of(all_.begin(), all_.end(), [](const EffectCandidate& c) { return c.is_complete; });
   for (const bool allows_many : {false, true})
     for (const Stage stage : likeliest_first(condition)) {
       size_t alike = 0;
       const EffectCandidate* first = nullptr;
       for (const EffectCandidate& candidate : all_)
-        if (candidate.fits == most_ && candidate.stage == stage && alike++ == 0) first = &candidate;
+        if (candidate.fits == most_ && candidate.is_complete == any_complete && candidate.stage == stage &&
+            alike++ == 0)
+          first = &candidate;
       if (!first || (alike > max_alike) != allows_many || (allows_many && chosen)) continue;
       if (chosen && stage == Stage::row) continue;  // a parameter of the row is unlikely under a condition
       if (!chosen) chosen = first;

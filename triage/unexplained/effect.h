@@ -41,6 +41,7 @@ struct EffectCandidate {
   std::string text;
   std::function<EffectResults(const Sample&)> results;  ///< those of the model under this change
   size_t fits = 0;                                      ///< number of cases that it explains
+  bool is_complete = false;  ///< it changes hardly any result on which unit and model agree: it needs no condition
 };
 
 /// Possible effects: on an operand, of one parameter, on the last sum, on the result, of memory of the case before. For
@@ -65,8 +66,9 @@ class Effects {
  public:
   Effects(const Surroundings& walk, const Unit& model, const std::vector<ModelVariant>& variants);
 
-  /// The candidate that explains most cases, if those are nine in ten; else an empty effect. Where candidates of
-  /// several stages explain as many, the text names the first of each, that stage first which the condition is about.
+  /// The candidate that explains most cases, if those are nine in ten; else an empty effect. Where several explain as
+  /// many, complete ones are preferred. Where those are of several stages, the text names the first of each, that stage
+  /// first which the condition is about.
   Effect best(CaseNumber::Where condition) const;
 
  private:

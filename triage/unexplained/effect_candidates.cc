@@ -9,6 +9,7 @@
 #include "arithmetic/integer_rounding.h"
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
+#include "search/coverage.h"
 #include "triage/unexplained/effect.h"
 
 namespace mmafuzz {
@@ -58,13 +59,19 @@ void set_bit_to(Operands& c, size_t at, int bit, bool one) {
 /// `block`: products of a step; `lanes`: indices of addends that are not zero in any case, k for c.
 void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, size_t block,
                   const std::vector<int>& lanes) {
-  const auto add = [&](const std::string& text, const std::function<void(Operands&)>& change) {
-    all.push_back({Stage::operands, text, [change, op, &unit](const Sample& sample) {
-                     std::vector<Operands> changed = sample.cases;
-                     for (Operands& c : changed) change(c);
-                     return Results{results_of(unit, op, changed, sample.of_model)};
+  using Change = std::function<void(Operands&)>;
+  const auto add_forms = [&](const std::string& text, const std::vector<Change>& forms) {
+    all.push_back({Stage::operands, text, [forms, op, &unit](const Sample& sample) {
+                     Results results;
+                     for (const Change& form : forms) {
+                       std::vector<Operands> changed = sample.cases;
+                       for (Operands& c : changed) form(c);
+                       results.push_back(results_of(unit, op, changed, sample.of_model));
+                     }
+                     return results;
                    }});
   };
+  const auto add = [&](const std::string& text, const Change& change) { add_forms(text, {change}); };
   const Operands any(op, Batch(op, 1), 0);
   const bool dot = any.is_dot();
   const size_t scales = static_cast<size_t>(op.has_scales() ? op.scales() : 0), operands = any.size() - 2 * scales,
@@ -81,6 +88,17 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
         if (decode(c.format(at), c[at]).negative) negate(c, at);
     });
   }
+  if (dot) {
+    std::vector<Change> left_out;
+    for (int i = 0; i < op.k; ++i) left_out.push_back([=](Operands& c) { clear_addend(c, i); });
+    add_forms("one of the products were left out", left_out);
+  }
+  for (size_t at = 0; at < operands; ++at)
+    if (any.format(at).has_infinity())
+      add(operand_name(op, at) + " were infinity where it is NaN", [=](Operands& c) {
+        const FormatFields& f = c.format(at);
+        if (decode(f, c[at]).cls == NumberClass::nan) c[at] = f.encode_infinity(is_negative(f, c[at]));
+      });
   for (size_t at = 0; at < operands; ++at)
     add(operand_name(op, at) + " were zero where it is subnormal", [=](Operands& c) {
       if (decode(c.format(at), c[at]).subnormal) c.clear(at);
@@ -106,6 +124,16 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
       for (size_t i = 0; i < end; ++i) clear_addend(c, static_cast<int>(i));
       c.clear(2 * k);
     });
+  if (scales && op.scale_a == op.scale_b)
+    add("the product of two scales kept to the range of one", [=](Operands& c) {
+      for (size_t at = 2 * k + 1; at <= 2 * k + scales; ++at) {
+        const FormatFields& f = c.format(at);
+        const Number x = decode(f, c[at]), y = decode(f, c[at + scales]);
+        if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) continue;
+        const int sum = x.scale_exponent + y.scale_exponent, kept = std::clamp(sum, f.emin(), f.emax());
+        if (kept != sum) scale(c, at + scales, kept - sum);
+      }
+    });
   for (size_t at = 2 * k + 1; at <= 2 * k + 2 * scales; ++at)
     for (size_t from = 2 * k + 1; from <= 2 * k + 2 * scales; ++from)
       if (from != at && ((from <= 2 * k + scales) == (at <= 2 * k + scales) || op.scale_a == op.scale_b))
@@ -128,13 +156,44 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
           });
 }
 
+/// Changes of the sum that one step hands on to the next: it becomes the next c.
+void add_partial_sums(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, size_t block) {
+  const size_t k = static_cast<size_t>(op.k);
+  const FormatFields& f = op.d.fields();
+  const auto add = [&](const std::string& text, size_t end, const std::function<uint64_t(uint64_t)>& changed) {
+    all.push_back({Stage::operands, fmt::format("the sum after the first {} products {}", end, text),
+                   [=, &unit](const Sample& sample) {
+                     std::vector<Operands> first = sample.cases, rest = sample.cases;
+                     for (Operands& c : first)
+                       for (size_t i = end; i < k; ++i) clear_addend(c, static_cast<int>(i));
+                     const std::vector<uint64_t> sums = results_of(unit, op, first, sample.of_model);
+                     for (size_t at = 0; at < rest.size(); ++at) {
+                       for (size_t i = 0; i < end; ++i) clear_addend(rest[at], static_cast<int>(i));
+                       rest[at][2 * k] = changed(sums[at]);
+                     }
+                     return Results{results_of(unit, op, rest, sample.of_model)};
+                   }});
+  };
+  for (size_t end = block; end < k; end += block) {
+    add("were zero where it is subnormal", end, [&f](uint64_t sum) {
+      const Number n = decode(f, sum);
+      return n.cls == NumberClass::finite && n.subnormal ? f.encode_zero(n.negative) : sum;
+    });
+    add("were the greatest finite number where it is infinity", end, [&f](uint64_t sum) {
+      const Number n = decode(f, sum);
+      return n.cls == NumberClass::infinity ? f.encode_greatest(n.negative) : sum;
+    });
+  }
+}
+
 /// The last step of a case's arithmetic, if that is a sum on a grid which is rounded once.
 std::optional<Step> last_sum(const DotModel& model, const Operands& one) {
   DotCase loaded(one.op());
   const std::vector<Step> steps = recorded_steps(model, loaded.load(one.as_batch(), 0));
   if (steps.empty()) return std::nullopt;
   const Step& step = steps.back();
-  if (step.kind != Step::Kind::fused_sum || !step.aligned) return std::nullopt;
+  if ((step.kind != Step::Kind::fused_sum && step.kind != Step::Kind::second_stage) || !step.aligned)
+    return std::nullopt;
   return step;
 }
 
@@ -185,6 +244,15 @@ void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
           if (t.lost && (twice & 1)) sum += t.negative ? -1 : 1;
         }
         return sum;
+      }});
+  const int precision = (model.output_fraction_bits ? model.output_fraction_bits : model.d.fraction_bits) + 1;
+  add("a subnormal result were rounded twice: as a normal number first", {[precision](const Step& s) {
+        const uint64_t m = magnitude_of(s.sum);
+        const int drop = bit_length(m) - precision;
+        if (drop <= 0) return s.sum;
+        const uint64_t half = uint64_t{1} << (drop - 1), rest = m & (2 * half - 1), kept = m - rest;
+        const bool up = rest > half || (rest == half && (m >> drop & 1));
+        return with_sign_of(s.sum, kept + (up ? 2 * half : 0));
       }});
   std::vector<ChangedSum> cuts;
   for (int n = 1; n <= max_cuts; ++n)
@@ -277,6 +345,29 @@ void add_normalization(std::vector<EffectCandidate>& all, const DotModel& model)
                                  std::vector<bool>{far}, moved_result));
 }
 
+/// Changes by the count of a shift that lost its upper bits: of one addend, of all, or of half of the lanes.
+void add_shifts(std::vector<EffectCandidate>& all, const DotModel& model) {
+  for (int bits = 3; bits <= 9; ++bits) {
+    std::vector<ChangedSum> forms;
+    const auto add = [&](int first, int end) {  // addends of these numbers
+      forms.push_back([=](const Step& s) {
+        int64_t sum = s.sum;
+        for (int i = first; i < std::min(end, s.count); ++i) {
+          const Addend& t = s.addend[i];
+          const int lost = t.shift >> bits << bits;
+          if (t.significand == 0 || lost == 0) continue;
+          sum += with_sign_of(t.negative ? -1 : 1, cut(t.significand, t.exponent + lost, s.unit_exponent)) - t.kept;
+        }
+        return sum;
+      });
+    };
+    for (int i = 0; i <= max_instruction_k; ++i) add(i, i + 1);
+    const int lanes = products_per_step(model);
+    for (const auto& [first, end] : {std::pair{0, lanes + 1}, {0, lanes / 2}, {lanes / 2, lanes}}) add(first, end);
+    all.push_back(sum_candidate(model, fmt::format("the shift of an addend kept only its last {} bits", bits), forms));
+  }
+}
+
 /// Changes of one product, or of c, before it is aligned.
 void add_products(std::vector<EffectCandidate>& all, const DotModel& model) {
   const auto of_addends = [](const std::function<uint64_t(uint64_t)>& change) {
@@ -302,33 +393,47 @@ void add_products(std::vector<EffectCandidate>& all, const DotModel& model) {
 /// Changes by sums of adjacent integer products that are kept in a narrow register.
 void add_integer_sums(std::vector<EffectCandidate>& all, const Op& op) {
   enum class Register { saturates, wraps };
-  const auto add = [&](int first, int count, int bits, Register kind) {
+  const size_t k = static_cast<size_t>(op.k);
+  const auto add_to_result = [&](const std::string& text, const std::function<int64_t(const Operands&)>& change) {
+    all.push_back({Stage::sum, text, [=](const Sample& sample) {
+                     Results results(1, sample.of_model);
+                     for (size_t i = 0; i < sample.cases.size(); ++i)
+                       results[0][i] = (results[0][i] + static_cast<uint64_t>(change(sample.cases[i]))) &
+                                       low_mask(op.d.fields().width);
+                     return results;
+                   }});
+  };
+  const auto value = [](const Operands& c, size_t at) { return integer_value(c.format(at), c[at]); };
+  // Adds the candidate that keeps the sums of `count` products, from lane `first` on up to lane `end`, in registers.
+  const auto add = [&](const std::string& which, size_t first, size_t end, size_t count, int bits, Register kind) {
     const bool saturates = kind == Register::saturates;
     const char* what = saturates ? "were saturated at" : "kept only its last";
-    all.push_back(
-        {Stage::sum, fmt::format("the sum of products {} to {} {} {} bits", first, first + count - 1, what, bits),
-         [=](const Sample& sample) {
-           Results results(1, sample.of_model);
-           const size_t k = static_cast<size_t>(op.k);
-           for (size_t i = 0; i < sample.cases.size(); ++i) {
-             const Operands& c = sample.cases[i];
-             int64_t sum = 0;
-             for (size_t lane = static_cast<size_t>(first); lane < static_cast<size_t>(first + count); ++lane)
-               sum += integer_value(c.format(lane), c[lane]) * integer_value(c.format(k + lane), c[k + lane]);
-             const int64_t most = (int64_t{1} << (bits - 1)) - 1;
-             const int64_t held =
-                 saturates ? std::clamp(sum, -most - 1, most) : ((sum + most + 1) & (2 * most + 1)) - most - 1;
-             results[0][i] = (results[0][i] + static_cast<uint64_t>(held - sum)) & low_mask(op.d.fields().width);
-           }
-           return results;
-         }});
-  };
-  for (int count = 2; count <= op.k; count *= 2)
-    for (int first = 0; first + count <= op.k; first += count)
-      for (int bits = 8; bits <= 24; ++bits) {
-        add(first, count, bits, Register::saturates);
-        add(first, count, bits, Register::wraps);
+    add_to_result(fmt::format("{} {} {} bits", which, what, bits), [=](const Operands& c) {
+      int64_t change = 0;
+      for (size_t begin = first; begin + count <= end; begin += count) {
+        int64_t sum = 0;
+        for (size_t lane = begin; lane < begin + count; ++lane) sum += value(c, lane) * value(c, k + lane);
+        const int64_t most = (int64_t{1} << (bits - 1)) - 1;
+        change += (saturates ? std::clamp(sum, -most - 1, most) : ((sum + most + 1) & (2 * most + 1)) - most - 1) - sum;
       }
+      return change;
+    });
+  };
+  for (size_t count = 2; count <= k; count *= 2)
+    for (int bits = 8; bits <= 24; ++bits)
+      for (const Register kind : {Register::saturates, Register::wraps}) {
+        if (count < k) add(fmt::format("each sum of {} products", count), 0, k, count, bits, kind);
+        for (size_t first = 0; first + count <= k; first += count)
+          add(fmt::format("the sum of products {} to {}", first, first + count - 1), first, first + count, count, bits,
+              kind);
+      }
+  for (size_t at = 0; at < 2 * k; ++at) {
+    const FormatFields& f = (at < k ? op.a : op.b).fields();
+    if (f.has_sign())
+      add_to_result(operand_name(op, at) + " were read without a sign", [=](const Operands& c) {
+        return value(c, at) < 0 ? (int64_t{1} << f.width) * value(c, at < k ? at + k : at - k) : 0;
+      });
+  }
 }
 
 /// A conversion to an integer that keeps the low bits of an integer beyond the range.
@@ -343,6 +448,28 @@ void add_wrapping(std::vector<EffectCandidate>& all, const Op& op) {
                    }
                    return results;
                  }});
+}
+
+/// A conversion or product whose rounding does not see all of the bits that it drops.
+void add_dropped_bits(std::vector<EffectCandidate>& all, const Op& op) {
+  constexpr int most_seen = 30;
+  for (int seen = 1; seen <= most_seen; ++seen)
+    all.push_back({Stage::result, fmt::format("rounding saw only the first {} of the bits that it drops", seen),
+                   [op, seen](const Sample& sample) {
+                     Results results(1, sample.of_model);
+                     for (size_t i = 0; i < sample.cases.size(); ++i) {
+                       const Operands& c = sample.cases[i];
+                       Exact x = to_exact(decode(c.format(0), c[0]));
+                       if (op.kind == OpKind::scalar) x = exact_product(x, to_exact(decode(c.format(1), c[1])));
+                       if (x.cls != NumberClass::finite) continue;
+                       const FormatFields& d = op.d.fields();
+                       const int unseen = round_scalar_case(op, c.as_batch(), 0).quantum - seen - x.exponent;
+                       if (unseen <= 0 || unseen >= 128) continue;
+                       x.significand = x.significand >> unseen << unseen;
+                       if (x.significand) results[0][i] = round_exact(d, x, op.rounding_rule_of(c[0])).encoding;
+                     }
+                     return results;
+                   }});
 }
 
 /// Changes of the result: a shift of normalization, rounding, one wrong bit.
@@ -444,12 +571,25 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
                : fmt::format("it had {} ({})", v.other_value, v.meaning),
            [run = v.run, op](const Sample& of) { return Results{results_of(run, op, of.cases, of.of_model)}; }});
   if (!sample.before.empty()) add_memory(all, op, unit);
+  if (op.kind == OpKind::dot && op.c == op.d) {
+    if (!op.a.fields().integer)
+      add_partial_sums(all, op, unit, static_cast<size_t>(model ? products_per_step(*model) : 1));
+    all.push_back({Stage::result, "the result were c", [at = 2 * static_cast<size_t>(op.k)](const Sample& of) {
+                     Results results(1);
+                     for (const Operands& c : of.cases) results[0].push_back(c[at]);
+                     return results;
+                   }});
+  }
   if (model) add_sums(all, *model);
   if (model && !model->d.integer) add_normalization(all, *model);
   if (model) add_alignments(all, *model);
   if (model) add_products(all, *model);
-  if (op.a.fields().integer) add_integer_sums(all, op);
+  if (model) add_shifts(all, *model);
+  if (op.kind == OpKind::dot && op.a.fields().integer) add_integer_sums(all, op);
   if (op.kind == OpKind::convert && op.rounds_to_integer()) add_wrapping(all, op);
+  if ((op.kind == OpKind::convert && !op.rounds_to_integer()) ||
+      (op.kind == OpKind::scalar && op.scalar == ScalarOperation::mul))
+    add_dropped_bits(all, op);
   add_results(all, op.d.fields(), model);
   return all;
 }
