@@ -71,11 +71,33 @@ class CountsPlain final : public Unit {
   mutable size_t plain_ = 0;
 };
 
+/// Gives what Hopper gives, but while all a are zero c stays that of the first such case.
+class HoldsC final : public Unit {
+ public:
+  HoldsC(std::unique_ptr<Unit> hopper) : hopper_(std::move(hopper)) {}
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    Batch held = batch;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      bool zeros = true;
+      for (int lane = 0; lane < batch.op().k; ++lane) zeros &= batch.a().get(i, lane) == 0;
+      if (zeros && holds_) held.inputs()[2].set(i, 0, c_);
+      else c_ = batch.c().get(i);
+      holds_ = zeros;
+    }
+    hopper_->run(held, outcomes);
+  }
+
+ private:
+  std::unique_ptr<Unit> hopper_;
+  mutable bool holds_ = false;
+  mutable uint64_t c_ = 0;
+};
+
 class FlawedFamily final : public Family {
  public:
   Role role(const std::string&) const override { return Role::plugin; }
   bool owns(std::string_view name) const override {
-    return name == "counts" || name == "counts24" || name == "counts_plain" || name == "remembers";
+    return name == "counts" || name == "counts24" || name == "counts_plain" || name == "remembers" || name == "holds_c";
   }
   std::vector<UnitInfo> list() const override { return {}; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
@@ -84,6 +106,7 @@ class FlawedFamily final : public Family {
     if (name == "counts") return named(std::make_unique<Counts>(std::move(*row), 5), name);
     if (name == "counts24") return named(std::make_unique<Counts>(std::move(*row), 24), name);
     if (name == "counts_plain") return named(std::make_unique<CountsPlain>(std::move(*row)), name);
+    if (name == "holds_c") return named(std::make_unique<HoldsC>(std::move(*row)), name);
     return named(std::make_unique<Remembers>(std::move(*row)), name);
   }
 };
@@ -129,16 +152,18 @@ TEST(MinimizeSequence, WhatFailsByItselfRemembersNothing) {
   EXPECT_FALSE(fails_after_others(*judge, units, sequence));
 }
 
-/// The buckets of one record that says which cases came before.
+/// The buckets of records that say which cases came before.
 std::vector<Bucket> buckets_of(const Registry& units, const std::string& unit, const std::vector<std::string>& before,
-                               const std::string& line) {
+                               const std::vector<std::string>& lines) {
   Triage triage(units);
-  LoggedDivergence found;
-  found.severity = Severity::contract;
-  found.text = "property equals_model " + unit + " " + hopper + "\n";
-  for (const std::string& other : before) found.text += std::string(before_word) + other + "\n";
-  found.text += to_text(op_of_four()) + "\n" + line + "\n";
-  triage.add(found);
+  for (const std::string& line : lines) {
+    LoggedDivergence found;
+    found.severity = Severity::contract;
+    found.text = "property equals_model " + unit + " " + hopper + "\n";
+    for (const std::string& other : before) found.text += std::string(before_word) + other + "\n";
+    found.text += to_text(op_of_four()) + "\n" + line + "\n";
+    triage.add(found);
+  }
   triage.finish();
   return triage.finish();  // as after cases were added: it says the same
 }
@@ -153,16 +178,25 @@ const std::string with_infinity = "7c00 0000 0000 0000 | 3c00 0000 0000 0000 | 0
 TEST(MinimizeSequence, PlainCasesBeforeAreRemembered) {
   const Registry units = flawed_units();
   const std::vector<std::string> before(20, ones);
-  const std::vector<Bucket> buckets = buckets_of(units, "counts_plain", before, with_infinity);
+  const std::vector<Bucket> buckets = buckets_of(units, "counts_plain", before, {with_infinity});
   ASSERT_EQ(buckets.size(), 1u);
   EXPECT_EQ(buckets[0].cause, history);
   EXPECT_EQ(cases_in(buckets[0].witness), 3 + 1u) << buckets[0].witness;
 }
 
+/// Each of these cases leaves the unit so that the others fail by themselves, time and again.
+TEST(MinimizeSequence, ACaseThatPassesAloneIsOneOfASequence) {
+  const Registry units = flawed_units();
+  const auto zeros = [](const std::string& c) { return "0000 0000 0000 0000 | 0000 0000 0000 0000 | " + c; };
+  for (const Bucket& bucket :
+       buckets_of(units, "holds_c", {zeros("3f800000")}, {zeros("40000000"), zeros("40400000"), zeros("40800000")}))
+    EXPECT_EQ(bucket.cause, history) << bucket.detail;
+}
+
 TEST(MinimizeSequence, WhatMustStandInOneBatchMayGoByThePlace) {
   const Registry units = flawed_units();
   const auto detail_of = [&](const std::string& unit, const std::string& before, const std::string& line) {
-    return buckets_of(units, unit, std::vector<std::string>(20, before), line).at(0).detail;
+    return buckets_of(units, unit, std::vector<std::string>(20, before), {line}).at(0).detail;
   };
   EXPECT_TRUE(detail_of("counts_plain", ones, with_infinity)
                   .starts_with("the case fails only after the cases before it: the unit remembers them"));
@@ -174,7 +208,7 @@ TEST(MinimizeSequence, WhatIsKeptFailsWheneverItIsReplayed) {
   const Registry units = flawed_units();
   for (size_t before = 0; before < 64; ++before) {
     const std::vector<Bucket> buckets =
-        buckets_of(units, "counts24", std::vector<std::string>(before, ones), with_infinity);
+        buckets_of(units, "counts24", std::vector<std::string>(before, ones), {with_infinity});
     ASSERT_EQ(buckets.size(), 1u);
     EXPECT_EQ(buckets[0].cause, periodic);
     CaseReader reader("witness", buckets[0].witness);

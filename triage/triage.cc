@@ -212,11 +212,17 @@ class Triage::Group {
     set_minimal(bucket, *Judge::bind(judge_.property(), units, witness.op(), registry_), witness, witness);
   }
 
+  /// Whether a case fails on units that have evaluated nothing before; true where they cannot be begun anew.
+  bool fails_anew(const Batch& single) const {
+    const Verdict verdict = judge_.judge_anew(single, registry_)[0];
+    return verdict.fails || !verdict.compared;
+  }
+
   /// Gives the cause `unstable` to kept cases whose results do not repeat: a cause found in one run means nothing.
   void set_unstable_apart() {
     for (auto at = kept_.begin(); at != kept_.end();) {
       const auto [cls, cause] = at->first;
-      if (stays_as_found(cause) || repeats(at->second.cases, judge_)) {
+      if (stays_as_found(cause) || (repeats(at->second.cases, judge_) && fails_anew(at->second.cases))) {
         ++at;
         continue;
       }
