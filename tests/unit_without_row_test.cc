@@ -264,9 +264,11 @@ uint64_t no_zero_is_negative(const uint64_t*, const Rounded& right) {
   return right.encoding == 0x8000 ? 0 : right.encoding;
 }
 
-/// Products of fp64 in index order, of which the second row leaves out the third.
-class RowThatLosesAProduct final : public Unit {
+/// Products of fp64 in index order. Either the second row leaves out the third, or a row of a that is the one before it
+/// has that one's results, also where its c is another.
+class FlawedRows final : public Unit {
  public:
+  explicit FlawedRows(bool reuses) : reuses_(reuses) {}
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     const Op& op = batch.op();
@@ -274,12 +276,18 @@ class RowThatLosesAProduct final : public Unit {
       for (int e = 0; e < op.m * op.n; ++e) {
         double sum = std::bit_cast<double>(batch.c().get(at, e));
         for (int i = 0; i < op.k; ++i)
-          if (e / op.n != 1 || i != 2)
+          if (reuses_ || e / op.n != 1 || i != 2)
             sum += std::bit_cast<double>(batch.a().get(at, e / op.n * op.k + i)) *
                    std::bit_cast<double>(batch.b().get(at, i * op.n + e % op.n));
-        outcomes.results.set(at, e, std::bit_cast<uint64_t>(sum));
+        bool same = reuses_ && e >= op.n;
+        for (int i = 0; same && i < op.k; ++i)
+          same = batch.a().get(at, e / op.n * op.k + i) == batch.a().get(at, (e / op.n - 1) * op.k + i);
+        outcomes.results.set(at, e, same ? outcomes.results.get(at, e - op.n) : std::bit_cast<uint64_t>(sum));
       }
   }
+
+ private:
+  const bool reuses_;
 };
 
 std::string claim_on(const Op& op) {
@@ -329,7 +337,7 @@ class FlawedUnits final : public Family {
                                                            {"own:seen", sees_two_bits},
                                                            {"own:flags", as_it_is}};
     if (op.kind == OpKind::gemm)
-      return named(std::make_unique<RowThatLosesAProduct>(), name, {{"equals_model", claim_on(op)}});
+      return named(std::make_unique<FlawedRows>(name == "own:reuse"), name, {{"equals_model", claim_on(op)}});
     if (op.kind != OpKind::dot) {
       const auto evaluate = [change = changed.at(name), op](const uint64_t* x) {
         const FormatFields fp16 = format("fp16").fields();
@@ -576,6 +584,14 @@ TEST(UnitWithoutRow, NamesTheElementAndTheLaneOfAProduct) {
                    zeros.substr(1) + zero + zero + " " + one + " |" + zero + zero + " " + one + " |" + zero + zero),
       AllOf(HasSubstr("of the element in row 1 and column 0 of 2 by 1"),
             HasSubstr("as if a2*b2 were left out; in lane 2 only")));
+}
+
+TEST(UnitWithoutRow, NamesAnotherElementOfTheProduct) {
+  const std::string one = "3ff0000000000000", two = "4000000000000000", three = "4008000000000000";
+  EXPECT_THAT(said_of_case("own:reuse", "op gemm m=2 n=1 k=1 a=fp64 b=fp64 c=fp64 d=fp64 nan=any",
+                           one + " " + one + " | " + one + " | " + two + " " + three),
+              AllOf(HasSubstr("of the element in row 1 and column 0 of 2 by 1"), HasSubstr("a0 is 0x3ff"),
+                    HasSubstr("it had the result of row 0 and column 0 (another element)")));
 }
 
 TEST(UnitWithoutRow, TheLeastIntegerIsAnAddend) {

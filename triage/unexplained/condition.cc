@@ -177,6 +177,11 @@ bool is_empty(const Part& part) {
   return !part.members && limit.least == no_least && limit.most == no_most;
 }
 
+/// Whether a part bounds one number of some lane or step.
+bool is_extreme(const Part& part) {
+  return part.limits.size() == 1 && (part.limits[0].least == no_least || part.limits[0].most == no_most);
+}
+
 /// Whether two parts are of one number, and the first is narrower.
 bool is_within(const Part& narrow, const Part& wide) {
   const Limit &x = narrow.limits[0], &y = wide.limits[0];
@@ -274,7 +279,7 @@ void ConditionLearner::add(Part part) {
 /// The factor by which a part's gain counts. A statement about operands is easier to check than one about a sum. A
 /// class says more than the only number of the class that occurred.
 double ConditionLearner::weight(const Part& part) const {
-  if (part.members) return 0.9;
+  if (part.members) return is_extreme(part) ? 0.8 : 0.9;
   const CaseNumber& number = number_of(numbers_.all(), part, part.limits[0]);
   if ((number.kind == Kind::field || number.kind == Kind::leading) && number.where == CaseNumber::Where::sum)
     return 0.85;

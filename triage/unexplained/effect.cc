@@ -8,8 +8,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t max_cases = 64;      ///< limit of cases on which candidates are tried
-constexpr size_t max_agreeing = 256;  ///< limit of agreeing cases on which a candidate is tried
-constexpr size_t few_agreeing = 32;   ///< a complete candidate changes at most one in this many of them
+constexpr size_t max_agreeing = 512;  ///< limit of agreeing cases of the walk on which a candidate is tried
 constexpr size_t max_alike = 16;      ///< more candidates of one stage that explain as much do so by chance
 
 /// Indices of the cases on which at least one form of the results is `wanted`.
@@ -63,7 +62,9 @@ std::vector<size_t> Effect::visible(const Surroundings& cases, const std::vector
 Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<ModelVariant>& variants)
     : cases_(std::min(walk.differ.size(), max_cases)) {
   const Sample sample = sample_of(walk, spread(walk.differ, max_cases));
-  const Sample agreeing = sample_of(walk, spread(walk.agree, max_agreeing));
+  Sample agreeing = sample_of(walk, spread(walk.agree, max_agreeing));
+  for (size_t i = 0; i < walk.far.size(); ++i) agreeing.cases.emplace_back(walk.far.op(), walk.far, i);
+  agreeing.of_model.insert(agreeing.of_model.end(), walk.of_far.begin(), walk.of_far.end());
   const Op& op = walk.cases.op();
   all_ = effect_candidates(op, model, variants, sample);
   for (EffectCandidate& candidate : all_) {
@@ -75,11 +76,10 @@ Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<
   }
   for (EffectCandidate& candidate : all_) {
     if (candidate.fits < most_ || agreeing.cases.empty()) continue;
-    const size_t changed =
+    candidate.is_complete =
         cases_with(candidate.results(agreeing), agreeing.cases.size(), [&](uint64_t result, size_t i) {
           return !same_result(op, result, agreeing.of_model[i]);
-        }).size();
-    candidate.is_complete = changed * few_agreeing <= agreeing.cases.size();
+        }).empty();
   }
 }
 

@@ -41,7 +41,7 @@ struct EffectCandidate {
   std::string text;
   std::function<EffectResults(const Sample&)> results;  ///< those of the model under this change
   size_t fits = 0;                                      ///< number of cases that it explains
-  bool is_complete = false;  ///< it changes hardly any result on which unit and model agree: it needs no condition
+  bool is_complete = false;                             ///< it changes no result on which unit and model agree
 };
 
 /// Possible effects: on an operand, of one parameter, on the last sum, on the result, of memory of the case before. For

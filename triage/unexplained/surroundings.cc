@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "search/mutator.h"
+#include "search/structured_generator.h"
 #include "triage/operands.h"
 
 namespace mmafuzz {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr size_t cases_a_round = 256, rounds = 48;                     ///< cases judged together; limit of rounds
 constexpr size_t enough_that_differ = 1024, enough_that_agree = 4096;  ///< limits of cases that are kept
+constexpr size_t tried_far = 512;                                      ///< cases far from the walk
 
 void new_fraction(Operands& c, size_t at, CounterRng& rng) {
   const FormatFields& f = c.format(at);
@@ -73,6 +75,18 @@ bool keep(Surroundings& all, const Batch& cases, size_t i, const Verdict& verdic
   return true;
 }
 
+void add_far(Surroundings& all, const Judge& judge, uint64_t seed) {
+  Batch drawn(judge.op(), tried_far);
+  StructuredGenerator(judge.op(), seed).fill(0, drawn.size(), drawn);
+  const std::vector<Verdict> verdicts = judge.judge(drawn);
+  all.far = Batch(judge.op());
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    if (!verdicts[i].compared || verdicts[i].fails) continue;
+    all.far.append(drawn, i);
+    all.of_far.push_back(verdicts[i].second);
+  }
+}
+
 }  // namespace
 
 Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed) {
@@ -83,6 +97,7 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
   const std::vector<Verdict> of_starts = judge.judge(starts);
   for (size_t i = 0; i < starts.size(); ++i) keep(all, starts, i, of_starts[i]);
   if (all.differ.empty()) return all;
+  add_far(all, judge, seed);
   for (uint64_t round = 0; round < rounds; ++round) {
     Batch tried(op, cases_a_round);
     for (size_t i = 0; i < cases_a_round; ++i) {

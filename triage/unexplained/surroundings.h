@@ -15,11 +15,13 @@ struct Surroundings {
   std::vector<uint64_t> of_unit, of_model;  ///< by case: encodings of the results of the unit and of the model
   std::vector<uint64_t> of_model_before;    ///< by case of `before`: results of the model; else empty
   std::vector<size_t> differ, agree;        ///< indices of the cases on which the two do so, in the order found
+  Batch far;                                ///< structured cases, near to none of these, on which the two agree
+  std::vector<uint64_t> of_far;             ///< by case of `far`: the result; both are empty for a unit with memory
 };
 
 /// A random walk over cases: it starts at `starts`, and every further case is made by a few changes of one in `differ`.
-/// Deterministic units give the same cases for the same seed. `judge`: "equals_model"; its first unit is the unit, its
-/// second one the model.
+/// Beside it are the cases of `far`. Deterministic units give the same cases for the same seed. `judge`:
+/// "equals_model"; its first unit is the unit, its second one the model.
 Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed);
 
 /// The same for a unit with memory. Each of `tries` sequences is one that differs, first `sequence`, with changes in

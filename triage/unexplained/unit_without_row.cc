@@ -17,7 +17,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t least_telling = 4;  ///< minimum number of cases that differ, for each sign of the result
+constexpr size_t least_telling = 4;            ///< minimum number of cases that differ, for each sign of the result
+constexpr char of_element_name[] = "element";  ///< of variants that are other elements of a product
 constexpr char no_change[] = "no change of one operand, one parameter, the last sum or the result makes it";
 // A condition is learned on some cases, and counted on others.
 constexpr uint64_t learning_seed = 1, learned_sequences = 288, counting_seed = 2, counted_sequences = 32;
@@ -120,7 +121,8 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
     clauses.push_back(flags_alone ? "its flags are others, its result is the same" : no_change);
   }
   if (!lanes.empty()) clauses.push_back(lanes);
-  if (!variants.empty()) counts.push_back("no other value of one parameter fits all");
+  if (!variants.empty() && variants[0].parameter != of_element_name)
+    counts.push_back("no other value of one parameter fits all");
   return joined(clauses, "; ") + (counts.empty() ? "" : " (" + joined(counts, "; ") + ")");
 }
 
@@ -246,17 +248,23 @@ std::string UnitWithoutRow::describe(const Batch& cases) const {
   if (judge_.is_about_answering()) {
     return judge_.units()[0]->outcomes_of(single).how_failed;
   }
-  if (judge_.op().kind == OpKind::gemm) return describe_product(single);
-  const bool dot = judge_.op().kind == OpKind::dot;
-  std::vector<ModelVariant> variants;
-  if (!dot) variants = variants_of(judge_.op(), registry_);
-  else if (judge_.units()[1]->model()) variants = variants_of(*judge_.units()[1], judge_.op(), registry_);
+  const Op& op = judge_.op();
+  if (op.kind == OpKind::gemm) return describe_product(single);
+  if (op.kind == OpKind::dot)
+    return describe_dot(cases, judge_.units()[1]->model() ? variants_of(*judge_.units()[1], op, registry_)
+                                                          : std::vector<ModelVariant>());
+  const std::vector<ModelVariant> variants = variants_of(op, registry_);
   const Surroundings near = surroundings_of(judge_, cases, learning_seed);
   if (const std::optional<std::string> fit = fitting_parameter(*judge_.units()[0], near, variants)) return *fit;
-  const Surroundings others = surroundings_of(judge_, cases, counting_seed);
-  if (!dot) return condition_and_effect(*judge_.units()[1], near, others, variants);
+  return condition_and_effect(*judge_.units()[1], near, surroundings_of(judge_, cases, counting_seed), variants);
+}
+
+std::string UnitWithoutRow::describe_dot(const Batch& cases, std::vector<ModelVariant> variants) const {
+  const Surroundings near = surroundings_of(judge_, cases, learning_seed);
+  if (const std::optional<std::string> fit = fitting_parameter(*judge_.units()[0], near, variants)) return *fit;
+  const Batch single = cases.part(0);
   const std::vector<size_t> moves = moves_of(judge_, single);
-  return condition_and_effect(*judge_.units()[1], near, others, variants,
+  return condition_and_effect(*judge_.units()[1], near, surroundings_of(judge_, cases, counting_seed), variants,
                               lanes_text(Operands(judge_.op(), single, 0), moves), !moves.empty());
 }
 
@@ -273,8 +281,27 @@ std::string UnitWithoutRow::describe_product(const Batch& product) const {
   }
   dot.inputs()[2].set(0, 0, product.c().get(0, element));
   const Judge of_element = Judge::of_units(std::move(units[0]), std::move(units[1]), dot_op);
+  const std::shared_ptr<const Unit> model = std::make_shared<ElementOf>(*judge_.units()[1], product, element);
+  std::vector<ModelVariant> others;
+  for (int other = 0; other < op.m * op.n; ++other)
+    if (other != element)
+      others.push_back({Stage::result, of_element_name, "another element", "its own",
+                        fmt::format("the result of row {} and column {}", other / op.n, other % op.n),
+                        [op, product, row, column, other, model](const Batch& dots) {
+                          Batch moved = dots;
+                          for (size_t at = 0; at < dots.size(); ++at) {
+                            for (int i = 0; i < op.k; ++i) {
+                              if (other / op.n != row)
+                                moved.inputs()[0].set(at, i, product.a().get(0, other / op.n * op.k + i));
+                              if (other % op.n != column)
+                                moved.inputs()[1].set(at, i, product.b().get(0, i * op.n + other % op.n));
+                            }
+                            moved.inputs()[2].set(at, 0, product.c().get(0, other));
+                          }
+                          return model->outcomes_of(moved);
+                        }});
   return fmt::format("of the element in row {} and column {} of {} by {}, from 0: {}", row, column, op.m, op.n,
-                     UnitWithoutRow(of_element, registry_).describe(dot));
+                     UnitWithoutRow(of_element, registry_).describe_dot(dot, others));
 }
 
 std::string UnitWithoutRow::describe_sequence(const Batch& sequence) const {

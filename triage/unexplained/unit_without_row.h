@@ -4,8 +4,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "triage/judge.h"
+#include "triage/unexplained/effect.h"
 
 namespace mmafuzz {
 
@@ -29,6 +31,7 @@ class UnitWithoutRow {
 
  private:
   std::string describe_product(const Batch& product) const;
+  std::string describe_dot(const Batch& cases, std::vector<ModelVariant> variants) const;
 
   const Judge& judge_;
   const Registry& registry_;
