@@ -160,15 +160,20 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
 void add_partial_sums(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, size_t block) {
   const size_t k = static_cast<size_t>(op.k);
   const FormatFields& f = op.d.fields();
+  // A product of -0 changes no sum, not even -0.
+  const auto leave_out = [](Operands& c, size_t i) {
+    clear_addend(c, static_cast<int>(i));
+    if (c.format(i).has_sign()) c[i] = c.format(i).encode_zero(true);
+  };
   const auto add = [&](const std::string& text, size_t end, const std::function<uint64_t(uint64_t)>& changed) {
     all.push_back({Stage::operands, fmt::format("the sum after the first {} products {}", end, text),
                    [=, &unit](const Sample& sample) {
                      std::vector<Operands> first = sample.cases, rest = sample.cases;
                      for (Operands& c : first)
-                       for (size_t i = end; i < k; ++i) clear_addend(c, static_cast<int>(i));
+                       for (size_t i = end; i < k; ++i) leave_out(c, i);
                      const std::vector<uint64_t> sums = results_of(unit, op, first, sample.of_model);
                      for (size_t at = 0; at < rest.size(); ++at) {
-                       for (size_t i = 0; i < end; ++i) clear_addend(rest[at], static_cast<int>(i));
+                       for (size_t i = 0; i < end; ++i) leave_out(rest[at], i);
                        rest[at][2 * k] = changed(sums[at]);
                      }
                      return Results{results_of(unit, op, rest, sample.of_model)};

@@ -38,7 +38,7 @@ void move_a_little(Operands& c, CounterRng& rng) {
   const int distance = rng.between(1, 8);
   const int exponent = rng.one_in(2) ? distance : -distance;
   const size_t factor = dot ? k + lane : lane, addends = dot ? k + 1 : size;
-  switch (rng.below(12)) {
+  switch (rng.below(13)) {
     case 0: c[at] ^= uint64_t{1} << rng.below(static_cast<uint32_t>(c.format(at).width)); return;
     case 1: new_fraction(c, at, rng); return;
     case 2:
@@ -58,6 +58,9 @@ void move_a_little(Operands& c, CounterRng& rng) {
     case 9: change_equals(c, at, exponent, rng); return;
     case 10:
       for (size_t i = 0; i < addends; ++i) scale(c, dot && i == k ? 2 * k : i, exponent);
+      return;
+    case 11:  // the sum has the other sign
+      for (size_t i = 0; i < addends; ++i) flip_sign(c, dot && i == k ? 2 * k : i);
       return;
     default: c[at] = rng.next() & c.format(at).container_mask(); return;
   }
