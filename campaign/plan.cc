@@ -81,7 +81,13 @@ std::string refusal(const FuzzTarget& target, const std::vector<std::string>& un
   return "";
 }
 
+bool is_named(const FuzzTarget& target, const PlanRequest& request) {
+  return std::any_of(request.targets.begin(), request.targets.end(),
+                     [&](const std::string& glob) { return glob != "*" && matches_glob(glob, target.name); });
+}
+
 std::vector<Op> ops_of(const FuzzTarget& target, const PlanRequest& request) {
+  if (request.ops.empty() && target.in_campaigns == InCampaigns::asked && !is_named(target, request)) return {};
   if (request.ops.empty()) return campaign_ops_of(target);
   std::vector<Op> ops;
   for (const std::string& text : request.ops) {
@@ -93,7 +99,7 @@ std::vector<Op> ops_of(const FuzzTarget& target, const PlanRequest& request) {
 
 constexpr size_t max_own_ops = 6;  ///< ops for units that take none of the default ops, at most
 
-/// Where the named units, plugins say, take none of the targets' own ops: a few of the models' ops that all take.
+/// Where the named units, plugins say, take none of the targets' own ops: a few ops of models or blocks that all take.
 std::vector<std::string> ops_of_units(const std::vector<const FuzzTarget*>& targets, const PlanRequest& request) {
   std::vector<std::string> names, ops;
   for (const std::string& unit : request.units)
@@ -107,9 +113,12 @@ std::vector<std::string> ops_of_units(const std::vector<const FuzzTarget*>& targ
     });
   };
   for (const FuzzTarget* target : targets)
-    for (const Op& op : campaign_ops_of(*target))
+    for (const Op& op : ops_of(*target, request))
       if (all_take(op)) return {};
-  for (const Op& op : ops_of_models())
+  std::vector<Op> others = ops_of_models();
+  for (const FuzzTarget* target : targets)
+    for (const Op& op : campaign_ops_of(*target)) others.push_back(op);
+  for (const Op& op : others)
     if (ops.size() < max_own_ops && all_take(op)) ops.push_back(to_text(op));
   return ops;
 }
@@ -190,7 +199,7 @@ std::vector<const FuzzTarget*> targets_matching(const std::vector<std::string>& 
     const size_t before = targets.size();
     std::string known;
     for (const FuzzTarget& target : fuzz_targets()) {
-      if (!target.in_campaigns) continue;
+      if (target.in_campaigns == InCampaigns::never) continue;
       known += std::string(" ") + target.name;
       if (matches_glob(glob, target.name) && std::find(targets.begin(), targets.end(), &target) == targets.end())
         targets.push_back(&target);
@@ -206,9 +215,6 @@ std::vector<Assignment> fields_of(const std::vector<const FuzzTarget*>& targets,
   const bool asks_for_all =
       request.ops.empty() &&
       (request.units.empty() || std::count(request.units.begin(), request.units.end(), default_word));
-  const auto is_named = [&](const FuzzTarget& target) {
-    return std::find(request.targets.begin(), request.targets.end(), target.name) != request.targets.end();
-  };
   std::vector<Op> all_ops;
   for (const FuzzTarget* target : targets)
     for (const Op& op : ops_of(*target, request)) all_ops.push_back(op);
@@ -221,7 +227,7 @@ std::vector<Assignment> fields_of(const std::vector<const FuzzTarget*>& targets,
   bool has_op = false, wants_op = false;
   for (const FuzzTarget* target : targets) {
     wants_op |= target->has_ops();
-    if (!target->has_ops() && (asks_for_all || is_named(*target)))
+    if (!target->has_ops() && (asks_for_all || is_named(*target, request)))
       fields.push_back({.target = target, .op = {}, .binary = ""});
     for (const Op& op : ops_of(*target, request)) {
       bool checks_claim = false;
@@ -347,7 +353,7 @@ std::vector<EngineHere> engines_here() {
   for (const Engine engine : all_engines) {
     EngineHere here{name_of(engine), 0, ""};
     for (const FuzzTarget& target : fuzz_targets())
-      here.builds += engine == Engine::batch ? target.in_campaigns && target.has_ops()
+      here.builds += engine == Engine::batch ? target.in_campaigns != InCampaigns::never && target.has_ops()
                                              : !find_build(folders, target.name, engine).empty();
     if (!is_installed(engine)) here.missing = "without afl-fuzz";
     all.push_back(std::move(here));

@@ -33,6 +33,12 @@ class QuantizedBlock {
     load(batch, index);
     return scale_code_;
   }
+  /// The code of element `i` under a scale of any encoding; a zero where that is NaN.
+  Rounded code_under(uint64_t scale, const Batch& batch, size_t index, int i) {
+    tensor_ = tensor_scale_of(batch, index);
+    scale_ = decode(op_.scale_a.fields(), scale);
+    return scale_.cls == NumberClass::nan ? Rounded() : element(batch, index, i);
+  }
   /// Calls `rounded` with the result of rounding each element; not at all where the block has no usable scale.
   template <class See>
   void observe(const Batch& batch, size_t index, See rounded) {

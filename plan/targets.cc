@@ -1,5 +1,7 @@
 #include "plan/targets.h"
 
+#include <algorithm>
+
 #include "core/text.h"
 #include "core/unit_name.h"
 #include "oracles/properties/properties.h"
@@ -13,6 +15,11 @@ namespace {
 std::vector<Op> none() { return {}; }
 std::vector<Op> dots() { return default_ops(OpKind::dot); }
 std::vector<Op> gemms() { return default_ops(OpKind::gemm); }
+std::vector<Op> blocks() {
+  std::vector<Op> ops = default_ops(OpKind::quantize);
+  for (const Op& op : default_ops(OpKind::dequantize)) ops.push_back(op);
+  return ops;
+}
 
 Op conversion(const char* from, const char* to, Rounding rounding, bool saturate = false) {
   Op op;
@@ -80,7 +87,7 @@ void leave_out_other_formats(std::vector<Op>& ops, const FuzzTarget& target) {
 const std::vector<FuzzTarget>& fuzz_targets() {
   static const std::vector<FuzzTarget> all = {
 #define MMAFUZZ_TARGET(name, looks_at, ops, format, properties, without, campaigns, contract) \
-  {#name, LooksAt::looks_at, ops, format, properties, without, campaigns, contract},
+  {#name, LooksAt::looks_at, ops, format, properties, without, InCampaigns::campaigns, contract},
 #include "plan/targets.def.h"
 #undef MMAFUZZ_TARGET
   };
@@ -117,12 +124,13 @@ std::vector<Op> ops_of(const FuzzTarget& target) {
 
 bool takes(const FuzzTarget& target, const Op& op) {
   const std::vector<Op> ops = ops_of(target);
-  return !ops.empty() && ops[0].kind == op.kind && (!*target.format || op.a.name() == target.format);
+  return std::any_of(ops.begin(), ops.end(), [&](const Op& own) { return own.kind == op.kind; }) &&
+         (!*target.format || op.a.name() == target.format);
 }
 
 std::vector<Op> campaign_ops_of(const FuzzTarget& target) {
   std::vector<Op> ops = ops_of(target);
-  if (ops.empty()) return ops;
+  if (ops.empty() || ops[0].is_of_blocks()) return ops;  // those of blocks are default_ops() of both kinds
   ops = default_ops(ops[0].kind);
   leave_out_other_formats(ops, target);
   return ops;

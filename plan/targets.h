@@ -12,6 +12,7 @@ namespace mmafuzz {
 
 /// What a target checks; plan/targets.def.h explains the words.
 enum class LooksAt { units, one_unit, own };
+enum class InCampaigns { never, asked, always };
 
 struct FuzzTarget {
   const char* name;
@@ -20,7 +21,7 @@ struct FuzzTarget {
   const char* format;          ///< the format that a must have; "": any
   const char* properties;      ///< globs of the properties that it checks, separated by commas
   const char* not_properties;  ///< globs of the properties that it leaves out of these
-  bool in_campaigns;
+  InCampaigns in_campaigns;
   const char* contract;  ///< what a contract failure means
 
   /// Whether its inputs are cases of known ops.
@@ -46,10 +47,10 @@ std::vector<std::string> target_names(bool (*which)(const FuzzTarget&));
 /// The default ops of an engine's build of the target.
 std::vector<Op> ops_of(const FuzzTarget& target);
 
-/// The default ops of the target in a campaign: default_ops() of their kind, which are few.
+/// The default ops of the target in a campaign: default_ops() of their kinds, which are few.
 std::vector<Op> campaign_ops_of(const FuzzTarget& target);
 
-/// Whether the target can be given this op: one of its kind and format.
+/// Whether the target can be given this op: one of its kinds and format.
 bool takes(const FuzzTarget& target, const Op& op);
 
 std::vector<const Property*> properties_of(const FuzzTarget& target);

@@ -532,6 +532,11 @@ dot.per_case = True
         found = " ".join(self.mmafuzz("findings", self.out / "findings.sqlite", code=0).stdout.split())
         self.assertIn(f"ieee:serial on {differing}", found, "the store holds it")
 
+    def test_blocks_are_searched(self):
+        op = "quantize from=fp32 to=e4m3 block=8 scale=e8m0 rule=rceil special=nan_scale"
+        run = campaign("--out", self.out, "--ops", op, "--units", "quantizer:rceil,exact", "--cases", "2000", "--json")
+        self.assertEqual((run.returncode, json.loads(run.stdout)["facts"]["contradictions"]), (0, []), run.stderr)
+
     def test_a_conversion_that_claims_nothing_contradicts_nothing(self):
         units = pathlib.Path(__file__).parent.parent / "examples/units.py"
         run = campaign("--out", self.out, "--targets", "convert", "--units", f"python:{units}:negate,exact", "--ops", "convert from=fp16 to=fp16",

@@ -33,6 +33,16 @@ TEST(Targets, EachTakesItsOwnOpsAndHasProperties) {
   EXPECT_THROW(target_named("dot_model"), BadInput);
 }
 
+TEST(Targets, OfBlocksHasBothKindsAndWaitsToBeAskedFor) {
+  const FuzzTarget& target = target_named("quantize");
+  EXPECT_EQ(target.in_campaigns, InCampaigns::asked);
+  for (const char* op : {"quantize from=fp32 to=e4m3 block=64 scale=e8m0 rule=rceil special=nan_scale",
+                         "dequantize from=e4m3 to=fp32 block=64 scale=e8m0"}) {
+    EXPECT_TRUE(takes(target, op_from_text(op)));
+    EXPECT_STREQ(target_of("equals_model", op_from_text(op)).name, "quantize");
+  }
+}
+
 TEST(Targets, EveryKindOfFailureHasOne) {
   EXPECT_STREQ(target_of("inner_permutation", op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=4")).name,
                "ozaki_dgemm");

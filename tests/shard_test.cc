@@ -40,6 +40,21 @@ TEST(Plan, TheParserIsSearchedWhereAllIsNotWhereUnitsOrOpsAreNamed) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Plan, BlocksAreSearchedWhereTheyAreAskedFor) {
+  const auto ops_of_blocks = [](std::vector<std::string> targets, std::vector<std::string> ops,
+                                std::vector<std::string> units) {
+    const Plan plan = make_plan({targets, ops, units, {"batch"}, {}, 0, 0, 1});
+    return std::count_if(plan.assignments.begin(), plan.assignments.end(),
+                         [](const Assignment& a) { return std::string(a.target->name) == "quantize"; });
+  };
+  const std::string op = "quantize from=fp32 to=e4m3 block=32 scale=e8m0 rule=rceil special=nan_scale";
+  EXPECT_EQ(ops_of_blocks({"*"}, {}, {}), 0);
+  EXPECT_EQ(ops_of_blocks({"*"}, {}, {"exact"}), 0);
+  EXPECT_EQ(ops_of_blocks({"*"}, {op, "dequantize from=e4m3 to=fp32 block=32 scale=e8m0"}, {}), 2);
+  EXPECT_GT(ops_of_blocks({"quant*"}, {}, {}), 2);
+  EXPECT_GT(ops_of_blocks({"*"}, {}, {"quantizer:floor", "exact"}), 0) << "the unit takes nothing else";
+}
+
 TEST(Shard, PartsCoverThePlanOnceAndHaveTheSameTime) {
   const Plan plan = whole_plan(480, 0);
   double all = 0;

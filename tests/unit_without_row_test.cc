@@ -11,6 +11,7 @@
 
 #include "arithmetic/evaluate_dot.h"
 #include "arithmetic/ieee_operations.h"
+#include "core/block_case.h"
 #include "core/case_text.h"
 #include "core/function_unit.h"
 #include "core/recording_trace.h"
@@ -264,6 +265,58 @@ uint64_t no_zero_is_negative(const uint64_t*, const Rounded& right) {
   return right.encoding == 0x8000 ? 0 : right.encoding;
 }
 
+constexpr char quantizer[] = "op quantize from=fp32 to=e4m3 block=4 scale=e8m0 rule=rceil special=nan_scale";
+
+/// Quantizers to which something happens, by name.
+class FlawedQuantizer final : public Unit {
+ public:
+  explicit FlawedQuantizer(std::string flaw) : flaw_(std::move(flaw)) {}
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    Op op = batch.op(), toward_zero = op;
+    if (flaw_ == "own:rule") op.scale_rule = ScaleRule::floor;
+    toward_zero.rounding = Rounding::toward_zero;
+    QuantizedBlock as_claimed(op), cutting(toward_zero);
+    for (size_t at = 0; at < batch.size(); ++at) {
+      Batch block = batch.part(at), positive = block, cut = block;
+      uint64_t amax = 0;
+      for (int lane = 0; lane < op.k; ++lane) {
+        const uint64_t x = block.inputs()[0].get(0, lane);
+        amax = std::max(amax, x & 0x7fffffff);
+        if (x >> 31) positive.inputs()[0].set(0, lane, 0);
+        cut.inputs()[0].set(0, lane, x & 0xffff0000);
+      }
+      as_claimed.run(batch, at, outcomes.results);
+      const uint64_t scale = flaw_ == "own:signed" ? as_claimed.scale(positive, 0) : as_claimed.scale(block, 0);
+      outcomes.results.set(at, 0, scale + (flaw_ == "own:amax" && amax >> 23 == 0x85 ? 1 : 0));
+      for (int lane = 0; lane < op.k; ++lane)
+        if (flaw_ == "own:signed" || flaw_ == "own:cut" || (flaw_ == "own:lane" && lane == 2))
+          outcomes.results.set(at, 1 + lane,
+                               (flaw_ == "own:lane" ? cutting : as_claimed)
+                                   .code_under(scale, flaw_ == "own:cut" ? cut : block, 0, lane)
+                                   .encoding);
+    }
+  }
+
+ private:
+  std::string flaw_;
+};
+
+/// Subnormal codes are zeros.
+class FlawedDequantizer final : public Unit {
+ public:
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    for (size_t at = 0; at < batch.size(); ++at) {
+      dequantize_case(batch, at, outcomes.results);
+      for (int lane = 0; lane < batch.op().k; ++lane)
+        if (const uint64_t code = batch.inputs()[0].get(at, lane); (code & 0x78) == 0)
+          if (batch.inputs()[1].get(at) != 0xff) outcomes.results.set(at, lane, (code & 0x80) << 24);
+    }
+  }
+};
+
 /// Products of fp64 in index order. Either the second row leaves out the third, or a row of a that is the one before it
 /// has that one's results, also where its c is another.
 class FlawedRows final : public Unit {
@@ -336,6 +389,10 @@ class FlawedUnits final : public Family {
                                                            {"own:twice", rounded_twice},
                                                            {"own:seen", sees_two_bits},
                                                            {"own:flags", as_it_is}};
+    if (op.kind == OpKind::quantize)
+      return named(std::make_unique<FlawedQuantizer>(name), name, {{"equals_model", claim_on(op)}});
+    if (op.kind == OpKind::dequantize)
+      return named(std::make_unique<FlawedDequantizer>(), name, {{"equals_model", claim_on(op)}});
     if (op.kind == OpKind::gemm)
       return named(std::make_unique<FlawedRows>(name == "own:reuse"), name, {{"equals_model", claim_on(op)}});
     if (op.kind != OpKind::dot) {
@@ -592,6 +649,43 @@ TEST(UnitWithoutRow, NamesAnotherElementOfTheProduct) {
                            one + " " + one + " | " + one + " | " + two + " " + three),
               AllOf(HasSubstr("of the element in row 1 and column 0 of 2 by 1"), HasSubstr("a0 is 0x3ff"),
                     HasSubstr("it had the result of row 0 and column 0 (another element)")));
+}
+
+TEST(UnitWithoutRow, NamesTheRuleOfAScale) {
+  EXPECT_THAT(
+      said_of_case("own:rule", quantizer, "43f00000 bf800000 00000000 3f800000"),
+      HasSubstr("of the scale: scale_as_floor (the scale of rule=floor): rule=rceil is claimed, rule=floor fits"));
+}
+
+TEST(UnitWithoutRow, NamesTheExponentOfAmax) {
+  EXPECT_THAT(said_of_case("own:amax", quantizer, "42c00000 bf800000 00000000 3f800000"),
+              AllOf(HasSubstr("of the scale: it differs where the exponent field of amax is 0x85"),
+                    HasSubstr("as if the scale were one step greater")));
+}
+
+TEST(UnitWithoutRow, NamesAScaleThatOverlooksNegativeElements) {
+  EXPECT_THAT(said_of_case("own:signed", quantizer, "c2c00000 3f800000 00000000 3f800000"),
+              AllOf(HasSubstr("of the scale: it differs wherever it can be seen"),
+                    HasSubstr("as if the scale were that of the positive elements alone")));
+}
+
+TEST(UnitWithoutRow, NamesElementsThatLoseBitsFirst) {
+  // 17.0001 / 16 rounds up, 17 / 16 is a tie.
+  EXPECT_THAT(said_of_case("own:cut", quantizer, "43e00000 41880100 00000000 00000000"),
+              AllOf(HasSubstr("of the code of element 1: "), HasSubstr("as if elements were cut to bf16 first"),
+                    HasSubstr("in any lane")));
+}
+
+TEST(UnitWithoutRow, NamesTheLaneOfARounding) {
+  EXPECT_THAT(
+      said_of_case("own:lane", quantizer, "43e00000 00000000 419e0000 419f0000"),
+      AllOf(HasSubstr("of the code of element 2: "), HasSubstr("round=toward_zero fits"), HasSubstr("in lane 2 only")));
+}
+
+TEST(UnitWithoutRow, NamesTheCodesOfADequantizer) {
+  EXPECT_THAT(said_of_case("own:codes", "op dequantize from=e4m3 to=fp32 block=4 scale=e8m0", "03 41 00 00 | 7f"),
+              AllOf(HasSubstr("of the number of element 0: "), HasSubstr("were zero where it is subnormal"),
+                    HasSubstr("in any lane")));
 }
 
 TEST(UnitWithoutRow, TheLeastIntegerIsAnAddend) {

@@ -309,6 +309,7 @@ std::vector<OpChange> OpVariants::changes() const {
     if (!variant.then_unit) {
       from = words_beside(op_, variant.op);
       to = words_beside(variant.op, op_);
+      if (from.empty() && to.empty()) from = "the exact quotient", to = "the quotient in these steps";  // of a recipe
       if (from.empty()) from = "no " + to;
       if (to.empty()) to = "no " + from;
     }

@@ -112,8 +112,13 @@ void clear_addend(Operands& c, int addend) {
 }
 
 std::string operand_name(const Op& op, size_t at) {
+  const size_t k = static_cast<size_t>(op.k);
+  if (op.is_of_blocks()) {
+    if (at < k) return "element " + std::to_string(at);
+    return op.kind == OpKind::dequantize && at == k ? "the scale" : "the tensor's scale";
+  }
   if (op.kind != OpKind::dot) return op.kind == OpKind::convert ? "the source" : std::string(1, "abc"[at]);
-  const size_t k = static_cast<size_t>(op.k), scales = static_cast<size_t>(op.scales());
+  const size_t scales = static_cast<size_t>(op.scales());
   if (at < 2 * k) return (at < k ? "a" : "b") + std::to_string(at % k);
   if (at == 2 * k) return "c";
   const size_t scale = at - 2 * k - 1;

@@ -79,7 +79,8 @@ bool scale_addend(Operands& operands, int addend, int exponent);
 Operands cleared(Operands operands);
 void clear_addend(Operands& operands, int addend);
 
-/// The name of an operand: of a dot "a3", "c", "scale 0 of a"; of a scalar operation "b"; of a conversion "the source".
+/// The name of an operand: of a dot "a3", "c", "scale 0 of a"; of a scalar operation "b"; of a conversion "the source";
+/// of a block "element 3", "the scale", "the tensor's scale".
 std::string operand_name(const Op& op, size_t at);
 /// The name of an addend: of a dot "a3*b3", "c"; of others that of the operand.
 std::string addend_name(const Op& op, int addend);

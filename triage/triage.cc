@@ -282,7 +282,7 @@ class Triage::Group {
                          ? causes_.detail(history)
                          : "the case fails only after the cases before it in the same batch: the unit remembers them "
                            "for so long, or goes by the place in a batch";
-      if (UnitWithoutRow::speaks_of(judge_))
+      if (UnitWithoutRow::speaks_of(judge_) && !judge_.op().is_of_blocks())
         found.detail += "; " + UnitWithoutRow(judge_, registry_).describe_sequence(*sequence);
       std::erase_if(kept_, [](const auto& kept) { return kept.first.second == unstable; });
       kept_[{found.verdict.cls, history}] = std::move(found);

@@ -5,8 +5,10 @@
 
 #include "arithmetic/bins.h"
 #include "arithmetic/corner_encodings.h"
+#include "core/block_case.h"
 #include "search/coverage.h"
 #include "triage/operands.h"
+#include "triage/unexplained/block_part.h"
 
 namespace mmafuzz {
 namespace {
@@ -22,6 +24,7 @@ constexpr const char* rests[] = {"nothing", "its lowest bit alone", "less than h
                                  "half",    "one above half",       "more than half", "all ones"};
 constexpr const char* parities[] = {"even", "odd"};
 constexpr const char* sameness[] = {"another than", "the same as"};
+constexpr const char* specials[] = {"none", "an infinity", "a NaN", "infinity and NaN"};
 constexpr const char* orders[] = {"less than", "equal to", "greater than"};
 constexpr const char* results[] = {"+0",
                                    "-0",
@@ -52,8 +55,9 @@ int64_t integer_value(const FormatFields& f, uint64_t encoding) {
   return n.negative ? -static_cast<int64_t>(n.significand) : static_cast<int64_t>(n.significand);
 }
 
-CaseNumbers::CaseNumbers(const DotModel* model, const Batch& cases, size_t index, uint64_t result)
-    : op_(cases.op()), model_(model), one_(op_) {
+CaseNumbers::CaseNumbers(const DotModel* model, const BlockPart* part, const Batch& cases, size_t index,
+                         uint64_t result)
+    : op_(cases.op()), model_(model), part_(part), one_(op_) {
   const Op& op = op_;
   if (op.kind == OpKind::dot) note_equals_and_steps(one_.load(cases, index));
   values_of(cases, index, result);
@@ -117,6 +121,8 @@ const std::vector<int64_t>& CaseNumbers::values_of(const Batch& cases, size_t in
   values_.clear();
   if (op_.kind == OpKind::dot) {
     dot(one_.load(cases, index));
+  } else if (part_) {
+    block(cases, index, Operands(op_, cases, index));
   } else {
     const Operands x(op_, cases, index);
     for (size_t at = 0; at < x.size(); ++at) operand(x.format(at), {operand_name(op_, at).c_str()}, x[at], false);
@@ -125,8 +131,12 @@ const std::vector<int64_t>& CaseNumbers::values_of(const Batch& cases, size_t in
   }
   const FormatFields& d = op_.d.fields();
   const int bits = model_ && model_->output_fraction_bits ? model_->output_fraction_bits : d.fraction_bits;
-  if (!d.integer) put(Kind::choice, Where::result, "", {"the result"}, bins::result_value(d, bits, result), results);
-  operand(d, {"the result"}, result, false);
+  const bool is_scale = part_ && part_->is_scale();
+  const Name name = {is_scale ? "the scale" : part_ && part_->quantizes() ? "the code" : "the result"};
+  if (!d.integer && !is_scale) put(Kind::choice, Where::result, "", name, bins::result_value(d, bits, result), results);
+  const size_t before = values_.size();
+  operand(d, name, result, is_scale);
+  for (size_t n = before; part_ && is_listing_ && n < all_.size(); ++n) all_[n].where = Where::result;
   return values_;
 }
 
@@ -200,6 +210,49 @@ void CaseNumbers::relations(const Operands& x, uint64_t result) {
   const bool cancels = numbers && decode(f, result).cls == NumberClass::finite;
   put(Kind::number, Where::sum, "the number of leading bits that cancel in ", {"the sum"},
       cancels ? std::max(first, exponent(other)) - leading_exponent(f, result) : none);
+}
+
+/// The block as the claim sees it, and of a code its element and what rounding does to it.
+void CaseNumbers::block(const Batch& cases, size_t index, const Operands& x) {
+  const Op& op = part_->op;
+  const FormatFields &from = op.a.fields(), &scale_format = op.scale_a.fields();
+  const size_t k = static_cast<size_t>(op.k), lane = static_cast<size_t>(std::max(part_->lane(), 0));
+  if (op.has_tensor_scale()) operand(op.scale_b.fields(), {"the tensor's scale"}, x[x.size() - 1], true);
+  if (!part_->quantizes()) {
+    operand(from, {"the element"}, x[lane], false);
+    return operand(scale_format, {"the scale"}, x[k], true);
+  }
+  const auto magnitude = [&](size_t i) { return x[i] & ~from.in_container(from.sign_bit()); };
+  size_t amax = k, special = 0, live = 0, greatest = 0;  // amax: k where no element is a number
+  for (size_t i = 0; i < k; ++i) {
+    const NumberClass cls = decode(from, x[i]).cls;
+    if (!is_number(cls)) special |= cls == NumberClass::nan ? 2 : 1;
+    else if (amax == k || magnitude(i) > magnitude(amax)) amax = i, greatest = 1;
+    else greatest += magnitude(i) == magnitude(amax);
+    live += cls != NumberClass::zero;
+  }
+  const uint64_t code = amax == k ? 0 : x[amax];
+  operand(from, {"amax"}, code, false);
+  put(Kind::number, Where::operand, "the lane of ", {"amax"}, is_zero(from, code) ? none : static_cast<int64_t>(amax));
+  put(Kind::number, Where::operand, "the number of ", {"elements as great as amax"}, static_cast<int64_t>(greatest));
+  put(Kind::number, Where::operand, "the number of ", {"elements that are not zero"}, static_cast<int64_t>(live));
+  put(Kind::choice, Where::operand, "", {"the block's special value"}, static_cast<int64_t>(special), specials);
+  if (part_->is_scale()) return;
+  QuantizedBlock block(op);
+  const uint64_t scale = block.scale(cases, index);
+  operand(scale_format, {"the scale"}, scale, true);
+  operand(from, {"the element"}, x[lane], false);
+  const Number element = decode(from, x[lane]);
+  const bool numbers = element.cls == NumberClass::finite && decode(scale_format, scale).cls == NumberClass::finite;
+  put(Kind::number, Where::addend, "the exponent of ", {"amax less that of the element"},
+      numbers ? leading_exponent(from, code) - leading_exponent(from, x[lane]) : none);
+  const Rounded r = block.code_under(scale, cases, index, part_->lane());
+  int rest = bins::remainder_class(r.guard, r.sticky);
+  if (numbers && scale_format.fraction_bits == 0 && !op.d.fields().integer)  // all bits of the element are at hand
+    rest = bins::remainder_class(element.significand,
+                                 r.quantum - element.exponent + leading_exponent(scale_format, scale));
+  put(Kind::choice, Where::sum, "what rounding drops of ", {"the scaled element"}, rest, rests);
+  put(Kind::choice, Where::sum, "the last bit that is kept of ", {"the scaled element"}, r.last, parities);
 }
 
 /// What the one rounding of a conversion or scalar operation has to do.

@@ -1,6 +1,6 @@
-// A case as a list of numbers that a condition can be about: fields of its operands, the rounding, the result; of a dot
-// also exponent and shift of each addend in each step of the model's arithmetic, and the sum of each step. A lane is
-// the index of a product, from 0.
+// A case as a list of numbers that a condition can be about: fields of its operands, the rounding, the result; of a
+// block also those of amax, the greatest magnitude; of a dot also exponent and shift of each addend in each step of the
+// model's arithmetic, and the sum of each step. A lane is the index of a product, from 0.
 #pragma once
 
 #include <string>
@@ -11,6 +11,8 @@
 #include "triage/operands.h"
 
 namespace mmafuzz {
+
+struct BlockPart;
 
 /// The value of an encoding of an integer format.
 int64_t integer_value(const FormatFields& f, uint64_t encoding);
@@ -40,9 +42,9 @@ class CaseNumbers {
  public:
   static constexpr int64_t none = INT64_MIN;  ///< a number that a case lacks: a zero has no shift
 
-  /// Case `index` determines the list: its steps, and its operands that are equal. The model must outlive this object;
-  /// nullptr: the list has no numbers of steps. `result`: as for values_of().
-  CaseNumbers(const DotModel* model, const Batch& cases, size_t index, uint64_t result);
+  /// Case `index` determines the list: its steps, and its operands that are equal. Model and part must outlive this
+  /// object; nullptr: the list has no numbers of steps, and of blocks. `result`: as for values_of().
+  CaseNumbers(const DotModel* model, const BlockPart* part, const Batch& cases, size_t index, uint64_t result);
 
   const std::vector<CaseNumber>& all() const { return all_; }
   /// The values of a case, one for each of all(); valid until the next call. `result`: that of a unit without flaw.
@@ -75,10 +77,12 @@ class CaseNumbers {
   void note_equals_and_steps(const DotOperands& in);
   void relations(const Operands& x, uint64_t result);
   void rounding(const Batch& cases, size_t index);
+  void block(const Batch& cases, size_t index, const Operands& x);
   void integer_sums(const DotOperands& in);
 
   Op op_;
   const DotModel* model_;
+  const BlockPart* part_;
   DotCase one_;
   std::vector<CaseNumber> all_;
   std::vector<int64_t> values_;  ///< the values that values_of() returns

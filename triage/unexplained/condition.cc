@@ -182,19 +182,14 @@ bool is_extreme(const Part& part) {
   return part.limits.size() == 1 && (part.limits[0].least == no_least || part.limits[0].most == no_most);
 }
 
-/// Whether two parts are of one number, and the first is narrower.
-bool is_within(const Part& narrow, const Part& wide) {
-  const Limit &x = narrow.limits[0], &y = wide.limits[0];
-  return !narrow.members && !wide.members && x.number == y.number && x.mask == y.mask && x.least >= y.least &&
-         x.most <= y.most && (x.least > y.least || x.most < y.most);
-}
-
 }  // namespace
 
 AllNumbers::AllNumbers(const Surroundings& walk, const DotModel* model)
-    : op_(walk.cases.op()), last_(model, walk.cases, walk.differ[0], walk.of_model[walk.differ[0]]), all_(last_.all()) {
+    : op_(walk.cases.op()),
+      last_(model, walk.part, walk.cases, walk.differ[0], walk.of_model[walk.differ[0]]),
+      all_(last_.all()) {
   if (walk.before.size() == 0) return;
-  before_.emplace(model, walk.before, walk.differ[0], walk.of_model_before[walk.differ[0]]);
+  before_.emplace(model, walk.part, walk.before, walk.differ[0], walk.of_model_before[walk.differ[0]]);
   for (CaseNumber number : before_->all()) {
     number.group = CaseNumber::Group::none;
     number.prefix = "in the case before " + number.prefix;
@@ -325,10 +320,6 @@ Condition ConditionLearner::learn(const std::vector<size_t>& seen) const {
   if (walk_.differ.size() < too_few || seen.size() < least_seen) return found;
   learn(seen, least_gain, found.parts);
   learn(walk_.agree, least_gain_unseen, found.parts);
-  const std::vector<Part> all = found.parts;
-  std::erase_if(found.parts, [&](const Part& part) {
-    return std::any_of(all.begin(), all.end(), [&](const Part& other) { return is_within(other, part); });
-  });
   if (found.parts.empty()) return found;
   found.text = text_of(numbers_.all(), found.parts);
   found.where = number_of(numbers_.all(), found.parts[0], found.parts[0].limits[0]).where;
@@ -389,7 +380,13 @@ void ConditionLearner::learn(const std::vector<size_t>& agree, double least_gain
   for (size_t p = 0; p < possible_.size() && chosen.size() > 1; ++p)
     if (count_of_left(p) <= static_cast<ptrdiff_t>(left.size())) chosen = {p};
   for (const size_t p : chosen)
-    if (const Part part = simpler(p, chosen, agree); !is_empty(part)) parts.push_back(part);
+    if (const Part part = simpler(p, chosen, agree); !is_empty(part)) {
+      const auto same = std::find_if(parts.begin(), parts.end(), [&](const Part& other) {
+        return !part.members && !other.members && other.limits[0].number == part.limits[0].number;
+      });
+      if (same == parts.end()) parts.push_back(part);
+      else *same = possible_[p];  // the narrowest excludes what both do
+    }
 }
 
 /// Part `p` less limits and bounds that exclude nearly no case of `agree` that the other chosen parts admit.

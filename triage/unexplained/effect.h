@@ -28,7 +28,7 @@ enum class Stage { operands, row, sum, result };
 struct ModelVariant {
   Stage stage;
   std::string parameter, meaning;        ///< its name and meaning
-  std::string model_value, other_value;  ///< the model's value, and that of the variant
+  std::string model_value, other_value;  ///< the model's value, and that of the variant; without a parameter the text
   std::function<Outcomes(const Batch&)> run;
 };
 

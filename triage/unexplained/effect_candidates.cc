@@ -75,7 +75,7 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
   const Operands any(op, Batch(op, 1), 0);
   const bool dot = any.is_dot();
   const size_t scales = static_cast<size_t>(op.has_scales() ? op.scales() : 0), operands = any.size() - 2 * scales,
-               k = dot ? static_cast<size_t>(op.k) : operands;
+               k = dot || op.is_of_blocks() ? static_cast<size_t>(op.k) : operands;
   for (int i = 0; i < any.addends(); ++i) {
     const std::string addend = addend_name(op, i);
     add(addend + (dot ? " were left out" : " were zero"), [=](Operands& c) { clear_addend(c, i); });
@@ -499,7 +499,8 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
     }
     const uint64_t nan = model ? model->nan : d.encode_nan();
     add("a NaN", [nan](uint64_t) { return nan; });
-    for (int by = -max_scales; by <= max_scales; ++by)
+    const int most = std::min(max_scales, d.emax() - d.emin() + d.fraction_bits);  // all beyond are alike
+    for (int by = -most; by <= most; ++by)
       if (by != 0)
         add(fmt::format("2^{} times as large", by), [&d, by](uint64_t claimed) {
           const Number n = decode(d, claimed);
@@ -566,15 +567,16 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
     if (std::none_of(sample.cases.begin(), sample.cases.end(),
                      [&](const Operands& c) { return c.is_zero_addend(lane); }))
       lanes.push_back(lane);
-  add_operands(all, op, unit, static_cast<size_t>(model ? products_per_step(*model) : op.k), lanes);
   for (const ModelVariant& v : variants)
     if (v.parameter != "kernel")  // another kernel fits many cases by chance
       all.push_back(
           {v.stage,
-           v.stage == Stage::row
+           v.parameter.empty() ? v.other_value
+           : v.stage == Stage::row
                ? fmt::format("{} ({}) were {} and not {}", v.parameter, v.meaning, v.other_value, v.model_value)
                : fmt::format("it had {} ({})", v.other_value, v.meaning),
            [run = v.run, op](const Sample& of) { return Results{results_of(run, op, of.cases, of.of_model)}; }});
+  add_operands(all, op, unit, static_cast<size_t>(model ? products_per_step(*model) : op.k), lanes);
   if (!sample.before.empty()) add_memory(all, op, unit);
   if (op.kind == OpKind::dot && op.c == op.d) {
     if (!op.a.fields().integer)

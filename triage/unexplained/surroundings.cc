@@ -30,14 +30,18 @@ void change_equals(Operands& c, size_t at, int exponent, CounterRng& rng) {
 
 /// A small random change. The walk also uses those of the mutator, which aim at corners of an adder.
 void move_a_little(Operands& c, CounterRng& rng) {
-  const bool dot = c.is_dot();
-  const uint32_t size = static_cast<uint32_t>(c.size()), k = dot ? static_cast<uint32_t>(c.op().k) : size;
-  const size_t lane = rng.below(k), other = rng.below(k);
+  const bool dot = c.is_dot(), block = c.op().is_of_blocks();
+  const uint32_t size = static_cast<uint32_t>(c.size()), k = dot || block ? static_cast<uint32_t>(c.op().k) : size;
+  size_t lane = rng.below(k);
+  const size_t other = rng.below(k);
   const uint32_t scales = dot ? size - 2 * k - 1 : 0;  // of many operands few are scales
-  const size_t at = scales && rng.one_in(4) ? size - 1 - rng.below(scales) : rng.below(size);
+  size_t at = scales && rng.one_in(4) ? size - 1 - rng.below(scales) : rng.below(size);
+  if (block && rng.one_in(2))  // few elements of a simple block count
+    if (const std::vector<int> live = c.nonzero_addends(); !live.empty())
+      lane = at = static_cast<size_t>(live[rng.below(static_cast<uint32_t>(live.size()))]);
   const int distance = rng.between(1, 8);
   const int exponent = rng.one_in(2) ? distance : -distance;
-  const size_t factor = dot ? k + lane : lane, addends = dot ? k + 1 : size;
+  const size_t factor = dot ? k + lane : lane, addends = dot ? k + 1 : k;
   switch (rng.below(13)) {
     case 0: c[at] ^= uint64_t{1} << rng.below(static_cast<uint32_t>(c.format(at).width)); return;
     case 1: new_fraction(c, at, rng); return;
@@ -53,7 +57,14 @@ void move_a_little(Operands& c, CounterRng& rng) {
       std::swap(c[lane], c[other]);
       if (dot) std::swap(c[factor], c[k + other]);
       return;
-    case 7: c[lane] = rng.one_in(2) ? c[other] : c[factor] & c.format(lane).container_mask(); return;
+    case 7:
+      if (block) {  // another element becomes amax
+        c[other] = c[lane];
+        scale(c, other, 2 * distance);
+        return;
+      }
+      c[lane] = rng.one_in(2) ? c[other] : c[factor] & c.format(lane).container_mask();
+      return;
     case 8: c.clear(at); return;
     case 9: change_equals(c, at, exponent, rng); return;
     case 10:

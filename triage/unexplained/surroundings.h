@@ -9,11 +9,14 @@
 
 namespace mmafuzz {
 
+struct BlockPart;
+
 struct Surroundings {
   Batch cases;
   Batch before;                             ///< the case before each case, for a unit with memory; else empty
   std::vector<uint64_t> of_unit, of_model;  ///< by case: encodings of the results of the unit and of the model
   std::vector<uint64_t> of_model_before;    ///< by case of `before`: results of the model; else empty
+  const BlockPart* part = nullptr;          ///< of blocks: what of them the results are
   std::vector<size_t> differ, agree;        ///< indices of the cases on which the two do so, in the order found
   Batch far;                                ///< structured cases, near to none of these, on which the two agree
   std::vector<uint64_t> of_far;             ///< by case of `far`: the result; both are empty for a unit with memory

@@ -11,6 +11,7 @@
 #include "triage/operands.h"
 #include "triage/op_variants.h"
 #include "triage/replacements.h"
+#include "triage/unexplained/block_part.h"
 #include "triage/unexplained/condition.h"
 #include "triage/unexplained/effect.h"
 
@@ -50,7 +51,7 @@ Operands rotated(const Operands& from, size_t lanes) {
   const size_t k = static_cast<size_t>(from.op().k);
   for (size_t i = 0; i < k; ++i) {
     c[(i + lanes) % k] = from[i];
-    c[k + (i + lanes) % k] = from[k + i];
+    if (from.is_dot()) c[k + (i + lanes) % k] = from[k + i];
   }
   return c;
 }
@@ -66,16 +67,20 @@ std::string ranges(const std::vector<size_t>& numbers) {
   return joined(words, ", ");
 }
 
-/// In which lanes the difference stays, for people. `moves`: of moves_of() for the witness.
-std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves) {
+/// In which lanes the difference stays, for people. `moves`: of moves_of() for the witness. `lane`: the one that is
+/// looked at; -1: all that are not zero.
+std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves, int lane = -1) {
   const size_t k = static_cast<size_t>(witness.op().k);
   std::vector<size_t> products;
   for (const int addend : witness.nonzero_addends())
     if (static_cast<size_t>(addend) < k) products.push_back(static_cast<size_t>(addend));
   if (products.empty() || k == 1) return "";
+  if (lane >= 0) products = {static_cast<size_t>(lane)};
   if (moves.size() + 1 == k) return "in any lane";
   if (products.size() > 1)
-    return moves.empty() ? "in these lanes only" : "also with all products moved on by " + ranges(moves) + " lanes";
+    return moves.empty() ? "in these lanes only"
+                         : fmt::format("also with all {} moved on by {} lanes",
+                                       witness.is_dot() ? "products" : "elements", ranges(moves));
   std::vector<size_t> lanes = {products[0]};
   for (const size_t by : moves) lanes.push_back((products[0] + by) % k);
   std::sort(lanes.begin(), lanes.end());
@@ -136,6 +141,17 @@ std::vector<ModelVariant> variants_of(const Op& op, const Registry& registry) {
   return variants;
 }
 
+/// The variants of an op on blocks that change one attribute; of a code not those of its scale.
+std::vector<ModelVariant> variants_of(const BlockPart& part, const Registry& registry) {
+  std::vector<ModelVariant> variants = variants_of(part.op, registry);
+  std::erase_if(variants, [&](const ModelVariant& v) {
+    return v.parameter.find(',') != std::string::npos || (!part.is_scale() && v.parameter.starts_with("scale_"));
+  });
+  for (ModelVariant& v : variants)
+    v.run = [part, run = std::move(v.run)](const Batch& cases) { return part.of(run(cases)); };
+  return variants;
+}
+
 /// The variants of a model that has a row.
 std::vector<ModelVariant> variants_of(const Unit& claimed, const Op& op, const Registry& registry) {
   const DotModel& model = *claimed.model();
@@ -169,6 +185,7 @@ std::optional<std::string> fitting_parameter(const Unit& unit, const Surrounding
     return std::nullopt;
   const std::vector<uint8_t> flags = op.has_flags() ? unit.outcomes_of(near.cases).flags : std::vector<uint8_t>();
   for (const ModelVariant& variant : variants) {
+    if (variant.parameter.empty()) continue;
     const Outcomes outcomes = variant.run(near.cases);
     const bool have_flags = !flags.empty() && !outcomes.flags.empty();
     bool fits = true;
@@ -236,7 +253,8 @@ bool UnitWithoutRow::can_describe(const Judge& judge) {
   const OpKind kind = judge.op().kind;
   const bool product = kind == OpKind::gemm && !judge.op().has_alpha_beta() && judge.op().k <= max_instruction_k;
   return judge.units().size() == 2 && !judge.units()[0]->model() &&
-         (kind == OpKind::dot || kind == OpKind::convert || kind == OpKind::scalar || product);
+         (kind == OpKind::dot || kind == OpKind::convert || kind == OpKind::scalar || product ||
+          judge.op().is_of_blocks());
 }
 
 bool UnitWithoutRow::speaks_of(const Judge& judge) {
@@ -250,6 +268,7 @@ std::string UnitWithoutRow::describe(const Batch& cases) const {
   }
   const Op& op = judge_.op();
   if (op.kind == OpKind::gemm) return describe_product(single);
+  if (op.is_of_blocks()) return describe_block(cases);
   if (op.kind == OpKind::dot)
     return describe_dot(cases, judge_.units()[1]->model() ? variants_of(*judge_.units()[1], op, registry_)
                                                           : std::vector<ModelVariant>());
@@ -302,6 +321,40 @@ std::string UnitWithoutRow::describe_product(const Batch& product) const {
                         }});
   return fmt::format("of the element in row {} and column {} of {} by {}, from 0: {}", row, column, op.m, op.n,
                      UnitWithoutRow(of_element, registry_).describe_dot(dot, others));
+}
+
+/// Describes the first number of the result that is another one in the first case.
+std::string UnitWithoutRow::describe_block(const Batch& cases) const {
+  const Batch single = cases.part(0);
+  const BlockPart part = {judge_.op(), judge_.judge(single)[0].element};
+  const auto judge_of = [&](const BlockPart& p) {
+    return Judge::of_units(part_of(*judge_.units()[0], p), part_of(*judge_.units()[1], p), p.op_of_part());
+  };
+  const Judge judge = judge_of(part);
+  Batch starts(judge.op(), cases.size());
+  starts.inputs() = cases.inputs();
+  for (size_t i = 1; i < cases.size() && part.lane() >= 0; ++i) {  // what differs comes to the same lane
+    const int lane = BlockPart{judge_.op(), judge_.judge(cases.part(i))[0].element}.lane();
+    if (lane >= 0)
+      rotated(Operands(judge.op(), starts, i), static_cast<size_t>(part.lane() - lane + judge_.op().k))
+          .store(starts, i);
+  }
+  std::vector<ModelVariant> variants = variants_of(part, registry_);
+  for (ModelVariant& effect : effects_on_block(part)) variants.push_back(std::move(effect));
+  Surroundings near = surroundings_of(judge, starts, learning_seed);
+  near.part = &part;
+  std::vector<size_t> moves = moves_of(judge_, single);
+  std::erase_if(moves, [&](size_t by) {  // another element differs, not the one that moved
+    if (part.is_scale()) return false;
+    const int lane = (part.lane() + static_cast<int>(by)) % judge_.op().k;
+    const Judge of_moved = judge_of({judge_.op(), part.element + lane - part.lane()});
+    return !of_moved.judge(rotated(Operands(judge.op(), starts, 0), by).as_batch())[0].fails;
+  });
+  const std::string lanes = lanes_text(Operands(judge_.op(), single, 0), moves, part.lane());
+  if (const std::optional<std::string> fit = fitting_parameter(*judge.units()[0], near, variants))
+    return "of " + part.name() + ": " + *fit + (lanes.empty() ? "" : "; " + lanes);
+  const Surroundings others = surroundings_of(judge, starts, counting_seed);
+  return "of " + part.name() + ": " + condition_and_effect(*judge.units()[1], near, others, variants, lanes);
 }
 
 std::string UnitWithoutRow::describe_sequence(const Batch& sequence) const {

@@ -16,8 +16,8 @@ class UnitWithoutRow {
   /// `judge`: can_describe() or speaks_of() is true of it. Both must outlive this object.
   UnitWithoutRow(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
 
-  /// Whether the judge compares a unit without a row with another one, on a dot, conversion, scalar operation, or
-  /// matrix product without alpha and beta.
+  /// Whether the judge compares a unit without a row with another one, on a dot, conversion, scalar operation,
+  /// block, or matrix product without alpha and beta.
   static bool can_describe(const Judge& judge);
   /// The same where the first unit claims to equal the other one; or the judge's statement is that a unit answers.
   static bool speaks_of(const Judge& judge);
@@ -32,6 +32,7 @@ class UnitWithoutRow {
  private:
   std::string describe_product(const Batch& product) const;
   std::string describe_dot(const Batch& cases, std::vector<ModelVariant> variants) const;
+  std::string describe_block(const Batch& cases) const;
 
   const Judge& judge_;
   const Registry& registry_;
