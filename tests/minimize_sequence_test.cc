@@ -93,11 +93,30 @@ class HoldsC final : public Unit {
   mutable uint64_t c_ = 0;
 };
 
+/// Gives what Hopper gives, but a bit is off where c is the result of the case before.
+class Forwards final : public Unit {
+ public:
+  Forwards(std::unique_ptr<Unit> hopper) : hopper_(std::move(hopper)) {}
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    hopper_->run(batch, outcomes);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const uint64_t result = outcomes.results.get(i);
+      if (batch.c().get(i) == before_) outcomes.results.set(i, 0, result ^ 1);
+      before_ = result;
+    }
+  }
+
+ private:
+  std::unique_ptr<Unit> hopper_;
+  mutable uint64_t before_ = ~uint64_t{0};
+};
+
 class FlawedFamily final : public Family {
  public:
   Role role(const std::string&) const override { return Role::plugin; }
   bool owns(std::string_view name) const override {
-    return name == "counts" || name == "counts24" || name == "counts_plain" || name == "remembers" || name == "holds_c";
+    return name == "counts" || name == "counts24" || name == "counts_plain" || name == "remembers" ||
+           name == "holds_c" || name == "forwards";
   }
   std::vector<UnitInfo> list() const override { return {}; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
@@ -106,6 +125,7 @@ class FlawedFamily final : public Family {
     if (name == "counts") return named(std::make_unique<Counts>(std::move(*row), 5), name);
     if (name == "counts24") return named(std::make_unique<Counts>(std::move(*row), 24), name);
     if (name == "counts_plain") return named(std::make_unique<CountsPlain>(std::move(*row)), name);
+    if (name == "forwards") return named(std::make_unique<Forwards>(std::move(*row)), name);
     if (name == "holds_c") return named(std::make_unique<HoldsC>(std::move(*row)), name);
     return named(std::make_unique<Remembers>(std::move(*row)), name);
   }
@@ -191,6 +211,15 @@ TEST(MinimizeSequence, ACaseThatPassesAloneIsOneOfASequence) {
   for (const Bucket& bucket :
        buckets_of(units, "holds_c", {zeros("3f800000")}, {zeros("40000000"), zeros("40400000"), zeros("40800000")}))
     EXPECT_EQ(bucket.cause, history) << bucket.detail;
+}
+
+TEST(MinimizeSequence, ACThatIsTheResultBeforeIsNamed) {
+  const Registry units = flawed_units();
+  const std::vector<Bucket> buckets =
+      buckets_of(units, "forwards", {ones}, {"3c00 0000 0000 0000 | 3c00 0000 0000 0000 | 3f800000"});
+  ASSERT_EQ(buckets.size(), 1u);
+  EXPECT_NE(buckets[0].detail.find("where c is the result of the case before; as if"), std::string::npos)
+      << buckets[0].detail;
 }
 
 TEST(MinimizeSequence, WhatMustStandInOneBatchMayGoByThePlace) {

@@ -181,7 +181,18 @@ uint64_t a_sum_is_flushed(const DotOperands& in) {
     sum = std::fma(value(in.a[i]), value(in.b[i]), sum);
     if (i == 1 && std::fpclassify(sum) == FP_SUBNORMAL) sum = std::copysign(0.0f, sum);
   }
-  return std::isnan(sum) ? 0x7fffffff : std::bit_cast<uint32_t>(sum);
+  return std::isnan(sum) ? 0x7fc00000 : std::bit_cast<uint32_t>(sum);
+}
+
+/// A chain of multiply-adds of fp32 that begins with the last product where a0 is zero.
+uint64_t begins_at_the_end(const DotOperands& in) {
+  const auto value = [](uint64_t code) { return std::bit_cast<float>(static_cast<uint32_t>(code)); };
+  float sum = value(in.c);
+  for (int i = 0; i < in.k; ++i) {
+    const int at = in.a[0] & 0x7fffffff ? i : in.k - 1 - i;
+    sum = std::fma(value(in.a[at]), value(in.b[at]), sum);
+  }
+  return std::isnan(sum) ? 0x7fc00000 : std::bit_cast<uint32_t>(sum);
 }
 
 /// b3 is an integer without a sign where a2 is zero.
@@ -376,6 +387,7 @@ class FlawedUnits final : public Family {
         {"own:shifts", shifts_wrap},
         {"own:c", zeros_pass_c_on},
         {"own:flush", a_sum_is_flushed},
+        {"own:reverse", begins_at_the_end},
         {"own:unsigned", a_sign_is_lost},
         {"own:pairs", pairs_saturate},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
@@ -563,6 +575,13 @@ TEST(UnitWithoutRow, NamesASumBetweenTwoProducts) {
                       "00000000", "a=fp32 b=fp32 c=fp32 d=fp32 k=4"),
               HasSubstr("it differs wherever it can be seen; as if the sum after the first 2 products were zero where "
                         "it is subnormal"));
+}
+
+TEST(UnitWithoutRow, NamesTheOrderOfProducts) {
+  // 2^25 + 1 - 2^25: the order decides whether the 1 is lost.
+  EXPECT_THAT(said_of("own:reverse", "00000000 3f800000 4c000000 cc000000", "3f800000 3f800000 3f800000 3f800000",
+                      "00000000", "a=fp32 b=fp32 c=fp32 d=fp32 k=4"),
+              AllOf(HasSubstr("a0 is +0 or -0"), HasSubstr("as if the products came in the reverse order")));
 }
 
 TEST(UnitWithoutRow, NamesASignThatIsLost) {

@@ -101,6 +101,7 @@ void CaseNumbers::operand(const FormatFields& f, Name name, uint64_t encoding, b
   const uint64_t code = encoding >> f.ignored_low_bits;
   if (f.integer) {
     put(Kind::number, Where::operand, "", name, integer_value(f, encoding));
+    if (f.has_sign()) put(Kind::choice, Where::operand, "", name, is_negative(f, encoding), signs);
     put(Kind::bits, Where::operand, "", name, static_cast<int64_t>(code), nullptr, f.width);
     return;
   }

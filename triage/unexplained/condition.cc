@@ -198,9 +198,19 @@ AllNumbers::AllNumbers(const Surroundings& walk, const DotModel* model)
   static constexpr const char* relations[] = {"the same as in the case before",
                                               "that of the case before with the other sign",
                                               "another than in the case before"};
-  for (size_t at = 0; at < Operands(op_, walk.cases, 0).size(); ++at)
-    all_.push_back({Kind::choice, CaseNumber::Where::operand, CaseNumber::Group::none, 0, "", operand_name(op_, at), "",
-                    "", relations, 0});
+  static constexpr const char* sameness[] = {"another than the result of the case before",
+                                             "the result of the case before"};
+  const auto add = [&](Kind kind, const std::string& prefix, const std::string& name, const char* const* names) {
+    all_.push_back({kind, CaseNumber::Where::operand, CaseNumber::Group::none, 0, prefix, name, "", "", names, 0});
+  };
+  for (size_t at = 0; at < Operands(op_, walk.cases, 0).size(); ++at) {
+    const std::string name = operand_name(op_, at);
+    add(Kind::choice, "", name, relations);
+    add(Kind::choice, "", name, sameness);
+    add(Kind::number, "the number of first bits that the case before shares with ", name, nullptr);
+    add(Kind::number, "the number of last bits that the case before shares with ", name, nullptr);
+  }
+  add(Kind::number, "the number of ", "bits of operands that are others than in the case before", nullptr);
 }
 
 const std::vector<int64_t>& AllNumbers::values_of(const Surroundings& from, size_t index) {
@@ -209,11 +219,19 @@ const std::vector<int64_t>& AllNumbers::values_of(const Surroundings& from, size
   const std::vector<int64_t>& row = before_->values_of(from.before, index, from.of_model_before[index]);
   row_.insert(row_.end(), row.begin(), row.end());
   const Operands x(op_, from.cases, index), y(op_, from.before, index);
+  int changed = 0;
   for (size_t at = 0; at < x.size(); ++at) {
     Operands turned = y;
     flip_sign(turned, at);
     row_.push_back(x[at] == y[at] ? 0 : x[at] == turned[at] ? 1 : 2);
+    row_.push_back(x.named_format(at) == op_.d && x[at] == from.of_model_before[index]);
+    const uint64_t others = x[at] ^ y[at];
+    const int width = x.format(at).width;
+    row_.push_back(width - bit_length(others));
+    row_.push_back(std::min(width, std::countr_zero(others)));
+    changed += std::popcount(others);
   }
+  row_.push_back(changed);
   return row_;
 }
 

@@ -92,6 +92,12 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
     std::vector<Change> left_out;
     for (int i = 0; i < op.k; ++i) left_out.push_back([=](Operands& c) { clear_addend(c, i); });
     add_forms("one of the products were left out", left_out);
+    add("the products came in the reverse order", [k](Operands& c) {
+      for (size_t i = 0, j = k - 1; i < j; ++i, --j) {
+        std::swap(c[i], c[j]);
+        std::swap(c[k + i], c[k + j]);
+      }
+    });
   }
   for (size_t at = 0; at < operands; ++at)
     if (any.format(at).has_infinity())
@@ -507,6 +513,11 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
           return n.cls == NumberClass::finite ? with_exponent(d, claimed, leading_exponent(d, claimed) + by) : claimed;
         });
   }
+  for (int bit = 1; d.integer && bit < d.width; ++bit)
+    for (const bool less : {true, false})
+      add(fmt::format("2^{} {}", bit, less ? "less" : "greater"), [bit, less](uint64_t claimed) {
+        return less ? claimed - (uint64_t{1} << bit) : claimed + (uint64_t{1} << bit);
+      });
   // The results of some rows have fewer fraction bits than the format.
   const bool short_results = model && model->output_fraction_bits > 0 && model->output_fraction_bits < d.fraction_bits;
   const uint64_t step =

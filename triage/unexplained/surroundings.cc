@@ -140,6 +140,11 @@ Surroundings surroundings_after(const Judge& judge, const Registry& registry, co
   all.cases = all.before = Batch(op);
   std::vector<Batch> differing = {sequence};
   if (keep(all, sequence, last, judge.judge_anew(sequence, registry).back())) all.before.append(sequence, last - 1);
+  const auto before_last = [&](const Batch& cases) {  // what the model makes of the case before the last
+    return judge.units()[1]->outcomes_of(cases.part(last - 1)).results.get(0);
+  };
+  const Operands first(op, sequence, last);
+  const uint64_t result_at_first = before_last(sequence);
   for (uint64_t number = 0; number < tries; ++number) {
     CounterRng rng(seed, number);
     Batch tried = differing[rng.below(static_cast<uint32_t>(differing.size()))];
@@ -153,6 +158,13 @@ Surroundings surroundings_after(const Judge& judge, const Registry& registry, co
       Operands c(op, tried, i);
       for (uint32_t n = 1 + moves.below(4); n > 0; --n) move_a_little(c, moves);
       c.store(tried, i);
+    }
+    // What was the result of the case before stays it in half of the sequences.
+    if (rng.one_in(2)) {
+      Operands c(op, tried, last);
+      for (size_t at = 0; at < c.size(); ++at)
+        if (first[at] == result_at_first && c.named_format(at) == op.d) c[at] = before_last(tried);
+      c.store(tried, last);
     }
     const Verdict verdict = judge.judge_anew(tried, registry).back();
     if (!keep(all, tried, last, verdict)) continue;
