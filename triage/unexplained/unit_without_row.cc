@@ -25,6 +25,7 @@ constexpr char no_change[] = "no change of one operand, one parameter, the last 
 constexpr uint64_t learning_seed = 1, learned_sequences = 288, counting_seed = 2, counted_sequences = 32;
 constexpr size_t max_beside = 8;    ///< a complete condition holds for at most one in this many cases that agree
 constexpr size_t few_beside = 32;   ///< no condition is needed if more than this many cases differ per case that agrees
+constexpr int max_elements = 64;    ///< of products with more elements no other one is tried
 constexpr int64_t few_values = 16;  ///< limit of the width of a range of which all values are tried
 
 /// Other values of a parameter that a wrong row may have: all words, all numbers of a narrow range; else the numbers
@@ -247,6 +248,32 @@ class ElementOf final : public Unit {
   int element_;
 };
 
+/// For each other element of a product: the model with the operands of that element where they are not its own.
+std::vector<ModelVariant> other_elements(const Unit& products, const Batch& product, int element) {
+  const Op& op = product.op();
+  const int row = element / op.n, column = element % op.n;
+  const std::shared_ptr<const Unit> model = std::make_shared<ElementOf>(products, product, element);
+  std::vector<ModelVariant> others;
+  for (int other = 0; other < op.m * op.n && op.m * op.n <= max_elements; ++other)
+    if (other != element)
+      others.push_back({Stage::result, of_element_name, "another element", "its own",
+                        fmt::format("the result of row {} and column {}", other / op.n, other % op.n),
+                        [op, product, row, column, other, model](const Batch& dots) {
+                          Batch moved = dots;
+                          for (size_t at = 0; at < dots.size(); ++at) {
+                            for (int i = 0; i < op.k; ++i) {
+                              if (other / op.n != row)
+                                moved.inputs()[0].set(at, i, product.a().get(0, other / op.n * op.k + i));
+                              if (other % op.n != column)
+                                moved.inputs()[1].set(at, i, product.b().get(0, i * op.n + other % op.n));
+                            }
+                            moved.inputs()[2].set(at, 0, product.c().get(0, other));
+                          }
+                          return model->outcomes_of(moved);
+                        }});
+  return others;
+}
+
 }  // namespace
 
 bool UnitWithoutRow::can_describe(const Judge& judge) {
@@ -300,27 +327,9 @@ std::string UnitWithoutRow::describe_product(const Batch& product) const {
   }
   dot.inputs()[2].set(0, 0, product.c().get(0, element));
   const Judge of_element = Judge::of_units(std::move(units[0]), std::move(units[1]), dot_op);
-  const std::shared_ptr<const Unit> model = std::make_shared<ElementOf>(*judge_.units()[1], product, element);
-  std::vector<ModelVariant> others;
-  for (int other = 0; other < op.m * op.n; ++other)
-    if (other != element)
-      others.push_back({Stage::result, of_element_name, "another element", "its own",
-                        fmt::format("the result of row {} and column {}", other / op.n, other % op.n),
-                        [op, product, row, column, other, model](const Batch& dots) {
-                          Batch moved = dots;
-                          for (size_t at = 0; at < dots.size(); ++at) {
-                            for (int i = 0; i < op.k; ++i) {
-                              if (other / op.n != row)
-                                moved.inputs()[0].set(at, i, product.a().get(0, other / op.n * op.k + i));
-                              if (other % op.n != column)
-                                moved.inputs()[1].set(at, i, product.b().get(0, i * op.n + other % op.n));
-                            }
-                            moved.inputs()[2].set(at, 0, product.c().get(0, other));
-                          }
-                          return model->outcomes_of(moved);
-                        }});
-  return fmt::format("of the element in row {} and column {} of {} by {}, from 0: {}", row, column, op.m, op.n,
-                     UnitWithoutRow(of_element, registry_).describe_dot(dot, others));
+  return fmt::format(
+      "of the element in row {} and column {} of {} by {}, from 0: {}", row, column, op.m, op.n,
+      UnitWithoutRow(of_element, registry_).describe_dot(dot, other_elements(*judge_.units()[1], product, element)));
 }
 
 /// Describes the first number of the result that is another one in the first case.
