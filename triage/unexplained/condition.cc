@@ -255,31 +255,29 @@ ConditionLearner::ConditionLearner(const Unit& claimed, const Surroundings& walk
   for (const auto* members : {&lanes_, &steps_}) add_extremes(*members);
 }
 
-/// Adds, for each number of a lane or step, the part that some member has as great a value as every case that differs
-/// has in one, and the part that some has as small a value.
+/// Adds, for each number of a lane or step, the part that some member has at least the least of the greatest values
+/// that the cases which differ have, and the part that some has at most the greatest of their least values.
 void ConditionLearner::add_extremes(const std::vector<std::vector<size_t>>& members) {
   for (size_t role = 0; role < (members.empty() ? 0 : members[0].size()); ++role) {
     const Kind kind = numbers_.all()[members[0][role]].kind;
     if (kind != Kind::number && kind != Kind::field) continue;
-    Limit least, most;
-    least.number = most.number = role;
-    least.least = most.most = 0;
-    least.most = no_most;
-    most.least = no_least;
-    bool all_have_it = true, is_first = true;
+    Limit from, to;
+    from.number = to.number = role;
+    from.least = from.most = no_most;
+    to.least = to.most = no_least;
+    bool all_have_it = true;
     for (const size_t i : walk_.differ) {
-      int64_t greatest = no_least, smallest = no_most;
+      int64_t greatest = no_least, least = no_most;
       for (const std::vector<size_t>& member : members)
         if (const int64_t x = values_[member[role]][i]; x != CaseNumbers::none)
-          greatest = std::max(greatest, x), smallest = std::min(smallest, x);
+          greatest = std::max(greatest, x), least = std::min(least, x);
       all_have_it &= greatest != no_least;
-      least.least = is_first ? greatest : std::min(least.least, greatest);
-      most.most = is_first ? smallest : std::max(most.most, smallest);
-      is_first = false;
+      from.least = std::min(from.least, greatest);
+      to.most = std::max(to.most, least);
     }
     if (!all_have_it) continue;
-    add({{least}, &members});
-    add({{most}, &members});
+    add({{from}, &members});
+    add({{to}, &members});
   }
 }
 

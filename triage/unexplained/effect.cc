@@ -74,8 +74,9 @@ Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<
     if (candidate.stage == Stage::row && candidate.fits < cases_) candidate.fits = 0;  // a row holds for all cases
     most_ = std::max(most_, candidate.fits);
   }
+  if (!explains_enough() || agreeing.cases.empty()) return;
   for (EffectCandidate& candidate : all_) {
-    if (candidate.fits < most_ || agreeing.cases.empty()) continue;
+    if (candidate.fits < most_) continue;
     candidate.is_complete =
         cases_with(candidate.results(agreeing), agreeing.cases.size(), [&](uint64_t result, size_t i) {
           return !same_result(op, result, agreeing.of_model[i]);
@@ -84,7 +85,7 @@ Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<
 }
 
 Effect Effects::best(CaseNumber::Where condition) const {
-  if (cases_ == 0 || 10 * most_ < 9 * cases_) return {};
+  if (!explains_enough()) return {};
   // The first of each stage is named. A stage with many that fit is used only if no other stage has any.
   const EffectCandidate* chosen = nullptr;
   std::string text;

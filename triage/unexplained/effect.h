@@ -72,6 +72,8 @@ class Effects {
   Effect best(CaseNumber::Where condition) const;
 
  private:
+  bool explains_enough() const { return cases_ > 0 && 10 * most_ >= 9 * cases_; }
+
   std::vector<EffectCandidate> all_;
   size_t cases_ = 0, most_ = 0;  ///< number of cases tried; maximum of EffectCandidate::fits
 };
