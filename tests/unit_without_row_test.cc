@@ -150,6 +150,15 @@ uint64_t zero_beats_nan(const DotOperands& in) {
   changed.b = b.data();
   return evaluate_dot(hopper(16), changed);
 }
+/// Lanes 8 to 15 lose a product where the sixth to eighth fraction bit of b are 101.
+uint64_t some_bits_lose_a_product(const DotOperands& in) {
+  std::vector<uint64_t> b(in.b, in.b + in.k);
+  for (size_t i = 8; i < 16; ++i)
+    if ((b[i] & 0x1c) == 0x14) b[i] &= 0x8000;
+  DotOperands changed = in;
+  changed.b = b.data();
+  return evaluate_dot(hopper(16), changed);
+}
 /// The shifts of the upper eight lanes are counted in five bits.
 uint64_t shifts_wrap(const DotOperands& in) {
   RecordingTrace trace;
@@ -385,6 +394,7 @@ class FlawedUnits final : public Family {
         {"own:range", scales_saturate},
         {"own:nan", zero_beats_nan},
         {"own:shifts", shifts_wrap},
+        {"own:bits", some_bits_lose_a_product},
         {"own:c", zeros_pass_c_on},
         {"own:flush", a_sum_is_flushed},
         {"own:reverse", begins_at_the_end},
@@ -563,6 +573,13 @@ TEST(UnitWithoutRow, NamesACountOfShiftsThatIsTooShort) {
                       "6400 0000 0000 0000 0000 0000 0000 0000 0000 2400 0000 0000 0000 0000 0000 0000", "00000000"),
               AllOf(HasSubstr("in some lane [the shift of a*b is at least 32]"),
                     HasSubstr("as if the shift of an addend kept only its last 5 bits")));
+}
+
+TEST(UnitWithoutRow, NamesBitsOfAnyLane) {
+  EXPECT_THAT(said_of("own:bits", zeros_12.substr(1) + " 3c00 0000 0000 0000",
+                      zeros_12.substr(1) + " 3e94 0000 0000 0000", "00000000"),
+              AllOf(HasSubstr("in some lane ["), HasSubstr("the fraction of b is x{5}101"),
+                    HasSubstr("in lanes 8 to 15 only")));
 }
 
 TEST(UnitWithoutRow, NamesAResultThatIsC) {

@@ -18,7 +18,9 @@ constexpr double least_gain = 0.04;        ///< minimum share of the remaining a
 constexpr double least_gain_result = 0.2;  ///< the same for parts on the result, which often only say what is visible
 constexpr double least_gain_unseen = 0.5;  ///< the same among cases on which the effect may be invisible
 constexpr size_t few_left = 200;           ///< the condition may hold for one in this many of the cases that agree
-constexpr size_t least_share = 100;        ///< a part excludes at least one in this many of all agreeing cases
+constexpr size_t few_others =
+    20;  ///< a part about deciding products holds for all but one in this many cases that differ
+constexpr size_t least_share = 100;  ///< a part excludes at least one in this many of all agreeing cases
 
 constexpr int64_t no_least = INT64_MIN + 1, no_most = INT64_MAX;  // INT64_MIN is CaseNumbers::none
 
@@ -252,6 +254,7 @@ ConditionLearner::ConditionLearner(const Unit& claimed, const Surroundings& walk
   for (const auto* members : {&lanes_, &steps_})
     for (const std::vector<size_t>& member : *members)
       if (Part part = common(*members, member); !part.limits.empty()) add(std::move(part));
+  if (Part part = of_deciding_lanes(); !part.limits.empty()) add(std::move(part));
   for (const auto* members : {&lanes_, &steps_}) add_extremes(*members);
 }
 
@@ -323,6 +326,31 @@ Part ConditionLearner::common(const std::vector<std::vector<size_t>>& members,
     }
     part.limits = std::move(best);
   }
+  return part;
+}
+
+/// What the lanes of the deciding products have in common, as a part; without limits where few of them are known, or
+/// where others of the cases that differ are not so.
+Part ConditionLearner::of_deciding_lanes() const {
+  Part part{{}, &lanes_};
+  std::vector<size_t> known;
+  for (size_t n = 0; n < walk_.deciding.size(); ++n)
+    if (walk_.deciding[n] >= 0) known.push_back(n);
+  if (known.size() < too_few || lanes_.empty()) return part;
+  for (size_t role = 0; role < lanes_[0].size(); ++role) {
+    std::vector<int64_t> values(walk_.deciding.size());
+    for (const size_t n : known)
+      values[n] = values_[lanes_[static_cast<size_t>(walk_.deciding[n])][role]][walk_.differ[n]];
+    Limit limit;
+    limit.number = role;
+    const CaseNumber& number = numbers_.all()[lanes_[0][role]];
+    if (narrowest(number.kind, values, known, limit) &&
+        (number.kind != Kind::bits || (limit.mask & low_mask(number.width)) != 0))
+      part.limits.push_back(limit);
+  }
+  const auto others =
+      std::count_if(walk_.differ.begin(), walk_.differ.end(), [&](size_t i) { return leaves_out(part, i); });
+  if (static_cast<size_t>(others) * few_others > walk_.differ.size()) part.limits.clear();
   return part;
 }
 

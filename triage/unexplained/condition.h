@@ -79,6 +79,7 @@ class ConditionLearner {
   void add_extremes(const std::vector<std::vector<size_t>>& members);
   double weight(const Part& part) const;
   Part common(const std::vector<std::vector<size_t>>& members, const std::vector<size_t>& of_first) const;
+  Part of_deciding_lanes() const;
   bool leaves_out(const Part& part, size_t index) const;
   template <class LeavesOut>
   size_t only_by(const std::vector<size_t>& agree, size_t part, const std::vector<size_t>& chosen,

@@ -1,5 +1,6 @@
 #include "triage/unexplained/surroundings.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "search/mutator.h"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr size_t cases_a_round = 256, rounds = 48;                     ///< cases judged together; limit of rounds
 constexpr size_t enough_that_differ = 1024, enough_that_agree = 4096;  ///< limits of cases that are kept
+constexpr size_t asked_what_decides = 256;                             ///< cases that differ, at most
 constexpr size_t tried_far = 512;                                      ///< cases far from the walk
 
 void new_fraction(Operands& c, size_t at, CounterRng& rng) {
@@ -130,6 +132,33 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
     if (all.differ.size() >= enough_that_differ && all.agree.size() >= enough_that_agree) break;
   }
   return all;
+}
+
+void find_deciding_products(Surroundings& all, const Judge& judge) {
+  const Op& op = judge.op();
+  const auto find = [&](bool alone) {
+    all.deciding.assign(std::min(all.differ.size(), asked_what_decides), -1);
+    for (size_t n = 0; n < all.deciding.size(); ++n) {
+      const Operands whole(op, all.cases, all.differ[n]);
+      Batch asked(op, static_cast<size_t>(op.k));
+      for (int lane = 0; lane < op.k; ++lane) {
+        Operands c = alone ? cleared(whole) : whole;
+        if (!alone) clear_addend(c, lane);
+        for (const size_t at : whole.operands_of(lane))
+          if (alone) c[at] = whole[at];
+        c.store(asked, static_cast<size_t>(lane));
+      }
+      int found = 0;
+      const std::vector<Verdict> verdicts = judge.judge(asked);
+      for (int lane = 0; lane < op.k; ++lane)
+        if (const Verdict& v = verdicts[static_cast<size_t>(lane)]; v.compared && v.fails == alone && ++found == 1)
+          all.deciding[n] = lane;
+      if (found != 1) all.deciding[n] = -1;
+    }
+    return std::count_if(all.deciding.begin(), all.deciding.end(), [](int lane) { return lane >= 0; });
+  };
+  constexpr int enough = 16;
+  if (find(true) < enough) find(false);
 }
 
 Surroundings surroundings_after(const Judge& judge, const Registry& registry, const Batch& sequence, uint64_t seed,

@@ -18,6 +18,8 @@ struct Surroundings {
   std::vector<uint64_t> of_model_before;    ///< by case of `before`: results of the model; else empty
   const BlockPart* part = nullptr;          ///< of blocks: what of them the results are
   std::vector<size_t> differ, agree;        ///< indices of the cases on which the two do so, in the order found
+  std::vector<int> deciding;                ///< by index into `differ`: the product that decides, or -1; empty where
+                                            ///< that was not asked
   Batch far;                                ///< structured cases, near to none of these, on which the two agree
   std::vector<uint64_t> of_far;             ///< by case of `far`: the result; both are empty for a unit with memory
 };
@@ -27,9 +29,13 @@ struct Surroundings {
 /// "equals_model"; its first unit is the unit, its second one the model.
 Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed);
 
-/// The same for a unit with memory. Each of `tries` sequences is one that differs, first `sequence`, with changes in
-/// its last two cases; `sequence` has at least two. Each goes to units that have evaluated nothing before, which starts
-/// processes.
+/// Sets `deciding` for the first cases of a dot that differ. It is the only product that by itself makes a case that
+/// differs; where such cases are few, the only one without which the case agrees.
+void find_deciding_products(Surroundings& all, const Judge& judge);
+
+/// As surroundings_of() for a unit with memory. Each of `tries` sequences is one that differs, first `sequence`, with
+/// changes in its last two cases; `sequence` has at least two. Each goes to units that have evaluated nothing before,
+/// which starts processes.
 Surroundings surroundings_after(const Judge& judge, const Registry& registry, const Batch& sequence, uint64_t seed,
                                 uint64_t tries);
 

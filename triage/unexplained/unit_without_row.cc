@@ -306,10 +306,11 @@ std::string UnitWithoutRow::describe(const Batch& cases) const {
 }
 
 std::string UnitWithoutRow::describe_dot(const Batch& cases, std::vector<ModelVariant> variants) const {
-  const Surroundings near = surroundings_of(judge_, cases, learning_seed);
+  Surroundings near = surroundings_of(judge_, cases, learning_seed);
   if (const std::optional<std::string> fit = fitting_parameter(*judge_.units()[0], near, variants)) return *fit;
   const Batch single = cases.part(0);
   const std::vector<size_t> moves = moves_of(judge_, single);
+  if (!moves.empty()) find_deciding_products(near, judge_);
   return condition_and_effect(*judge_.units()[1], near, surroundings_of(judge_, cases, counting_seed), variants,
                               lanes_text(Operands(judge_.op(), single, 0), moves), !moves.empty());
 }
