@@ -81,7 +81,7 @@ class StateCase {
     }
     if (op_.has_scales() && !solved) draw_scales(digit, specials);
     negative_ = s_.coin();
-    favoured_cut_ = s_.coin() ? 5 : below(6);
+    favoured_cut_ = s_.coin() ? 5 : below(6);  // often all_ones, which the fewest operands give
     all_alike_ = (alone || (solved && size >= big)) && !s_.rng.one_in(4);
     if (solved && size >= big) make_big(size - big + 2, first, end);
     make_greatest(whole, solved && size >= big);

@@ -28,13 +28,17 @@ std::string ordinal(size_t n) {
   return std::to_string(n) + (is_teen || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd");
 }
 
-/// Whether the verdict on case 0 of `single` is the same failure on many copies of the case, between other cases and at
-/// other positions of a batch. Models, references and schemes are deterministic and are not run again.
-bool repeats(const Batch& single, const Judge& judge) {
-  const bool is_deterministic = std::all_of(judge.units().begin(), judge.units().end(), [](const auto& unit) {
+/// Whether both units are models, references or schemes, which remember nothing.
+bool is_deterministic(const Judge& judge) {
+  return std::all_of(judge.units().begin(), judge.units().end(), [](const auto& unit) {
     return unit->model() || is_reference(*unit) || unit->role() == Role::scheme;
   });
-  if (is_deterministic) return true;
+}
+
+/// Whether the verdict on case 0 of `single` is the same failure on many copies of the case, between other cases and at
+/// other positions of a batch. Deterministic units are not run again.
+bool repeats(const Batch& single, const Judge& judge) {
+  if (is_deterministic(judge)) return true;
   const Operands copy(judge.op(), single, 0), other = cleared(copy);
   const auto is_copy = [](size_t i) { return i % 3 != 1; };
   Batch many(judge.op(), repeated_cases);
@@ -214,6 +218,7 @@ class Triage::Group {
 
   /// Whether a case fails on units that have evaluated nothing before; true where they cannot be begun anew.
   bool fails_anew(const Batch& single) const {
+    if (is_deterministic(judge_)) return true;
     const Verdict verdict = judge_.judge_anew(single, registry_)[0];
     return verdict.fails || !verdict.compared;
   }

@@ -342,12 +342,13 @@ void CaseNumbers::counts(const DotOperands& in) {
 
 void CaseNumbers::step(const Step& s, bool is_there, int number) {
   const Name before = number > 0 ? Name{"the sum before step ", number + 1} : Name{"the sum before"};
+  const Name c = number > 0 ? before : Name{"c"};  // later steps begin from the sum before
   for (int i = 0; i < s.count; ++i) {
     const Addend& t = s.addend[i];
     const bool product = t.source == Addend::Source::product;
     const Name name = product                                   ? Name{"a", t.index, "*b"}
-                      : t.source == Addend::Source::c           ? number > 0 ? before : Name{"c"}
-                                : t.source == Addend::Source::group ? Name{"the sum of group ", t.index}
+                      : t.source == Addend::Source::c           ? c
+                      : t.source == Addend::Source::group       ? Name{"the sum of group ", t.index}
                       : t.source == Addend::Source::partial_sum ? before
                                                                 : Name{"the sum of products"};
     enter(product ? Group::lane : Group::none, product ? t.index : 0);

@@ -91,18 +91,6 @@ bool keep(Surroundings& all, const Batch& cases, size_t i, const Verdict& verdic
   return true;
 }
 
-void add_far(Surroundings& all, const Judge& judge, uint64_t seed) {
-  Batch drawn(judge.op(), tried_far);
-  StructuredGenerator(judge.op(), seed).fill(0, drawn.size(), drawn);
-  const std::vector<Verdict> verdicts = judge.judge(drawn);
-  all.far = Batch(judge.op());
-  for (size_t i = 0; i < drawn.size(); ++i) {
-    if (!verdicts[i].compared || verdicts[i].fails) continue;
-    all.far.append(drawn, i);
-    all.of_far.push_back(verdicts[i].second);
-  }
-}
-
 }  // namespace
 
 Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed) {
@@ -113,7 +101,6 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
   const std::vector<Verdict> of_starts = judge.judge(starts);
   for (size_t i = 0; i < starts.size(); ++i) keep(all, starts, i, of_starts[i]);
   if (all.differ.empty()) return all;
-  add_far(all, judge, seed);
   for (uint64_t round = 0; round < rounds; ++round) {
     Batch tried(op, cases_a_round);
     for (size_t i = 0; i < cases_a_round; ++i) {
@@ -132,6 +119,18 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
     if (all.differ.size() >= enough_that_differ && all.agree.size() >= enough_that_agree) break;
   }
   return all;
+}
+
+void find_far_cases(Surroundings& all, const Judge& judge, uint64_t seed) {
+  Batch drawn(judge.op(), tried_far);
+  StructuredGenerator(judge.op(), seed).fill(0, drawn.size(), drawn);
+  const std::vector<Verdict> verdicts = judge.judge(drawn);
+  all.far = Batch(judge.op());
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    if (!verdicts[i].compared || verdicts[i].fails) continue;
+    all.far.append(drawn, i);
+    all.of_far.push_back(verdicts[i].second);
+  }
 }
 
 void find_deciding_products(Surroundings& all, const Judge& judge) {

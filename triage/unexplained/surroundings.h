@@ -21,13 +21,16 @@ struct Surroundings {
   std::vector<int> deciding;                ///< by index into `differ`: the product that decides, or -1; empty where
                                             ///< that was not asked
   Batch far;                                ///< structured cases, near to none of these, on which the two agree
-  std::vector<uint64_t> of_far;             ///< by case of `far`: the result; both are empty for a unit with memory
+  std::vector<uint64_t> of_far;  ///< by case of `far`: the result; both are empty where they were not asked for
 };
 
 /// A random walk over cases: it starts at `starts`, and every further case is made by a few changes of one in `differ`.
-/// Beside it are the cases of `far`. Deterministic units give the same cases for the same seed. `judge`:
-/// "equals_model"; its first unit is the unit, its second one the model.
+/// Deterministic units give the same cases for the same seed. `judge`: "equals_model"; its first unit is the unit, its
+/// second one the model.
 Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed);
+
+/// Sets `far` and `of_far`.
+void find_far_cases(Surroundings& all, const Judge& judge, uint64_t seed);
 
 /// Sets `deciding` for the first cases of a dot that differ. It is the only product that by itself makes a case that
 /// differs; where such cases are few, the only one without which the case agrees.

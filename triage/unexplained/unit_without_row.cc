@@ -88,6 +88,13 @@ std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves
   return (lanes.size() == 1 ? "in lane " : "in lanes ") + ranges(lanes) + " only";
 }
 
+/// The cases near and far of which condition and effect are learned.
+Surroundings learning_cases(const Judge& judge, const Batch& starts) {
+  Surroundings all = surroundings_of(judge, starts, learning_seed);
+  find_far_cases(all, judge, learning_seed);
+  return all;
+}
+
 /// Learns condition and effect from `near` and counts on `others` how well the condition fits.
 std::string condition_and_effect(const Unit& claimed, const Surroundings& near, const Surroundings& others,
                                  const std::vector<ModelVariant>& variants = {}, const std::string& lanes = "",
@@ -300,13 +307,13 @@ std::string UnitWithoutRow::describe(const Batch& cases) const {
     return describe_dot(cases, judge_.units()[1]->model() ? variants_of(*judge_.units()[1], op, registry_)
                                                           : std::vector<ModelVariant>());
   const std::vector<ModelVariant> variants = variants_of(op, registry_);
-  const Surroundings near = surroundings_of(judge_, cases, learning_seed);
+  const Surroundings near = learning_cases(judge_, cases);
   if (const std::optional<std::string> fit = fitting_parameter(*judge_.units()[0], near, variants)) return *fit;
   return condition_and_effect(*judge_.units()[1], near, surroundings_of(judge_, cases, counting_seed), variants);
 }
 
 std::string UnitWithoutRow::describe_dot(const Batch& cases, std::vector<ModelVariant> variants) const {
-  Surroundings near = surroundings_of(judge_, cases, learning_seed);
+  Surroundings near = learning_cases(judge_, cases);
   if (const std::optional<std::string> fit = fitting_parameter(*judge_.units()[0], near, variants)) return *fit;
   const Batch single = cases.part(0);
   const std::vector<size_t> moves = moves_of(judge_, single);
@@ -351,7 +358,7 @@ std::string UnitWithoutRow::describe_block(const Batch& cases) const {
   }
   std::vector<ModelVariant> variants = variants_of(part, registry_);
   for (ModelVariant& effect : effects_on_block(part)) variants.push_back(std::move(effect));
-  Surroundings near = surroundings_of(judge, starts, learning_seed);
+  Surroundings near = learning_cases(judge, starts);
   near.part = &part;
   std::vector<size_t> moves = moves_of(judge_, single);
   std::erase_if(moves, [&](size_t by) {  // another element differs, not the one that moved
