@@ -182,6 +182,37 @@ uint64_t zeros_pass_c_on(const DotOperands& in) {
   return in.c;
 }
 
+constexpr char two_steps[] = "ampere/mma.m16n8k16.f32.bf16.bf16.f32";
+/// The sum of the first eight products and c has a wrong fourth bit.
+uint64_t first_sum_is_wrong(const DotOperands& in) {
+  const DotModel& model = find_model_row(two_steps)->model;
+  DotOperands first = in, second = in;
+  first.k = second.k = 8;
+  second.a += 8;
+  second.b += 8;
+  second.c = evaluate_dot(model, first);
+  const uint64_t exponent = second.c >> 23 & 0xff;
+  if (exponent != 0 && exponent != 0xff) second.c ^= 0x100000;
+  return evaluate_dot(model, second);
+}
+/// The sum of the products of lanes 4 to 7 loses its sign.
+uint64_t sum_of_four_loses_its_sign(const DotOperands& in) {
+  RecordingTrace trace;
+  const uint64_t d = evaluate_dot(hopper(16), in, trace);
+  const Step& s = trace.steps.back();
+  if (s.kind != Step::Kind::fused_sum) return d;
+  int64_t four = 0;
+  for (int i = 4; i < 8; ++i) four += s.addend[i].significand ? s.addend[i].kept : 0;
+  return four >= 0 ? d : round_output(hopper(16), s.sum - 2 * four, s.unit_exponent, false).encoding;
+}
+/// The result loses its last bit where all a are negative.
+uint64_t negative_operands_cut(const DotOperands& in) {
+  const uint64_t d = evaluate_dot(hopper(16), in);
+  for (int i = 0; i < in.k; ++i)
+    if (in.a[i] >> 15 == 0) return d;
+  return (d >> 23 & 0xff) == 0xff ? d : d & ~uint64_t{1};
+}
+
 /// A chain of multiply-adds of fp32, of which the sum after two products is flushed.
 uint64_t a_sum_is_flushed(const DotOperands& in) {
   float sum = std::bit_cast<float>(static_cast<uint32_t>(in.c));
@@ -280,6 +311,15 @@ uint64_t sees_two_bits(const uint64_t* x, const Rounded& right) {
   p.significand = p.significand >> unseen << unseen;
   return p.significand ? round_exact(f, p, {}).encoding : right.encoding;
 }
+/// The exponent of a subnormal c is its field.
+uint64_t subnormal_c_is_half(const uint64_t* x, const Rounded& right) {
+  const FormatFields f = format("fp16").fields();
+  const Exact p = exact_product(to_exact(decode(f, x[0])), to_exact(decode(f, x[1])));
+  Exact c = to_exact(decode(f, x[2]));
+  if (!decode(f, x[2]).subnormal || !is_number(p.cls)) return right.encoding;
+  c.exponent -= 1;
+  return add_exact(f, p, c, {}).encoding;
+}
 uint64_t as_it_is(const uint64_t*, const Rounded& right) { return right.encoding; }
 uint64_t no_zero_is_negative(const uint64_t*, const Rounded& right) {
   return right.encoding == 0x8000 ? 0 : right.encoding;
@@ -337,11 +377,11 @@ class FlawedDequantizer final : public Unit {
   }
 };
 
-/// Products of fp64 in index order. Either the second row leaves out the third, or a row of a that is the one before it
-/// has that one's results, also where its c is another.
+/// Products of fp64 in index order. The second row leaves out the third product, or reads the third operand of the
+/// first row; or a row of a that is the one before it has that one's results, also where its c is another.
 class FlawedRows final : public Unit {
  public:
-  explicit FlawedRows(bool reuses) : reuses_(reuses) {}
+  explicit FlawedRows(const std::string& name) : reuses_(name == "own:reuse"), misreads_(name == "own:misread") {}
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     const Op& op = batch.op();
@@ -349,8 +389,8 @@ class FlawedRows final : public Unit {
       for (int e = 0; e < op.m * op.n; ++e) {
         double sum = std::bit_cast<double>(batch.c().get(at, e));
         for (int i = 0; i < op.k; ++i)
-          if (reuses_ || e / op.n != 1 || i != 2)
-            sum += std::bit_cast<double>(batch.a().get(at, e / op.n * op.k + i)) *
+          if (const bool wrong = !reuses_ && e / op.n == 1 && i == 2; !wrong || misreads_)
+            sum += std::bit_cast<double>(batch.a().get(at, (wrong ? 0 : e / op.n * op.k) + i)) *
                    std::bit_cast<double>(batch.b().get(at, i * op.n + e % op.n));
         bool same = reuses_ && e >= op.n;
         for (int i = 0; same && i < op.k; ++i)
@@ -360,13 +400,14 @@ class FlawedRows final : public Unit {
   }
 
  private:
-  const bool reuses_;
+  const bool reuses_, misreads_;
 };
 
 std::string claim_on(const Op& op) {
   if (op.kind == OpKind::gemm) return "ieee:serial";
   if (op.kind != OpKind::dot) return "exact";
   if (op.a == format("fp32")) return "ieee:fma";
+  if (op.a == format("bf16")) return std::string("model:") + two_steps;
   if (op.a == format("e4m3")) return std::string("model:") + mxfp8;
   return op.a.fields().integer ? "integer" : std::string("model:") + (op.has_scales() ? nvfp4 : claimed);
 }
@@ -396,6 +437,9 @@ class FlawedUnits final : public Family {
         {"own:shifts", shifts_wrap},
         {"own:bits", some_bits_lose_a_product},
         {"own:c", zeros_pass_c_on},
+        {"own:step", first_sum_is_wrong},
+        {"own:four", sum_of_four_loses_its_sign},
+        {"own:every", negative_operands_cut},
         {"own:flush", a_sum_is_flushed},
         {"own:reverse", begins_at_the_end},
         {"own:unsigned", a_sign_is_lost},
@@ -410,13 +454,14 @@ class FlawedUnits final : public Family {
                                                            {"own:nans", nans_are_infinities},
                                                            {"own:twice", rounded_twice},
                                                            {"own:seen", sees_two_bits},
+                                                           {"own:half", subnormal_c_is_half},
                                                            {"own:flags", as_it_is}};
     if (op.kind == OpKind::quantize)
       return named(std::make_unique<FlawedQuantizer>(name), name, {{"equals_model", claim_on(op)}});
     if (op.kind == OpKind::dequantize)
       return named(std::make_unique<FlawedDequantizer>(), name, {{"equals_model", claim_on(op)}});
     if (op.kind == OpKind::gemm)
-      return named(std::make_unique<FlawedRows>(name == "own:reuse"), name, {{"equals_model", claim_on(op)}});
+      return named(std::make_unique<FlawedRows>(name), name, {{"equals_model", claim_on(op)}});
     if (op.kind != OpKind::dot) {
       const auto evaluate = [change = changed.at(name), op](const uint64_t* x) {
         const FormatFields fp16 = format("fp16").fields();
@@ -569,10 +614,10 @@ TEST(UnitWithoutRow, NamesHalfOfTheLanes) {
 
 TEST(UnitWithoutRow, NamesACountOfShiftsThatIsTooShort) {
   // 2^20 and 2^-13, which is 33 exponents below.
-  EXPECT_THAT(said_of("own:shifts", "6400 0000 0000 0000 0000 0000 0000 0000 0000 2000 0000 0000 0000 0000 0000 0000",
-                      "6400 0000 0000 0000 0000 0000 0000 0000 0000 2400 0000 0000 0000 0000 0000 0000", "00000000"),
-              AllOf(HasSubstr("in some lane [the shift of a*b is at least 32]"),
-                    HasSubstr("as if the shift of an addend kept only its last 5 bits")));
+  EXPECT_THAT(
+      said_of("own:shifts", "6400 0000 0000 0000 0000 0000 0000 0000 0000 2000 0000 0000 0000 0000 0000 0000",
+              "6400 0000 0000 0000 0000 0000 0000 0000 0000 2400 0000 0000 0000 0000 0000 0000", "00000000"),
+      HasSubstr("wherever it can be seen; as if the shift of an addend kept only its last 5 bits (upper lanes)"));
 }
 
 TEST(UnitWithoutRow, NamesBitsOfAnyLane) {
@@ -585,6 +630,29 @@ TEST(UnitWithoutRow, NamesBitsOfAnyLane) {
 TEST(UnitWithoutRow, NamesAResultThatIsC) {
   EXPECT_THAT(said_of("own:c", "0000 0000 0000 0000" + zeros_12, "7c00 0000 fc00 0000" + zeros_12, "3f800000"),
               HasSubstr("as if the result were c"));
+}
+
+TEST(UnitWithoutRow, NamesADigitOfAnEarlierStep) {
+  EXPECT_THAT(said_of("own:step", "3f80" + zeros_12 + " 0000 0000 3f80", "3f80" + zeros_12 + " 0000 0000 3f80",
+                      "00000000", "a=bf16 b=bf16 c=fp32 d=fp32 k=16"),
+              HasSubstr("digit 3 after the leading one of the sum were the other one"));
+}
+
+TEST(UnitWithoutRow, NamesTheSumOfSomeProducts) {
+  EXPECT_THAT(said_of("own:four", "0000 0000 0000 0000 3c00 bc00" + zeros_12.substr(10),
+                      "0000 0000 0000 0000 3c00 4000" + zeros_12.substr(10), "3f800000"),
+              HasSubstr("wherever it can be seen; as if the sum of 4 adjacent products lost its sign (lanes 4 to 7)"));
+}
+
+TEST(UnitWithoutRow, NamesWhatAllLanesHave) {
+  std::string a = "bc01", b = "3c01";
+  for (int i = 1; i < 16; ++i) a += " bc01", b += " 3c01";
+  EXPECT_THAT(said_of("own:every", a, b, "3f800001"), HasSubstr("in every lane [a is negative]"));
+}
+
+TEST(UnitWithoutRow, NamesASubnormalThatCountsHalf) {
+  EXPECT_THAT(said_of_case("own:half", fused, "3c00 0001 0200"),
+              HasSubstr("it differs wherever it can be seen; as if c were half as large where it is subnormal"));
 }
 
 TEST(UnitWithoutRow, NamesASumBetweenTwoProducts) {
@@ -677,6 +745,14 @@ TEST(UnitWithoutRow, NamesTheElementAndTheLaneOfAProduct) {
                    zeros.substr(1) + zero + zero + " " + one + " |" + zero + zero + " " + one + " |" + zero + zero),
       AllOf(HasSubstr("of the element in row 1 and column 0 of 2 by 1"),
             HasSubstr("as if a2*b2 were left out; in lane 2 only")));
+}
+
+TEST(UnitWithoutRow, NamesAnOperandOfAnotherRow) {
+  const std::string one = "3ff0000000000000", zero = " 0000000000000000";
+  EXPECT_THAT(
+      said_of_case("own:misread", "op gemm m=2 n=1 k=3 a=fp64 b=fp64 c=fp64 d=fp64 nan=any",
+                   one + zero + zero + zero + zero + " " + one + " |" + zero + zero + " " + one + " |" + zero + zero),
+      HasSubstr("as if a2 were read from lane 2 of row 0"));
 }
 
 TEST(UnitWithoutRow, NamesAnotherElementOfTheProduct) {

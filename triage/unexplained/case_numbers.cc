@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "arithmetic/bins.h"
 #include "arithmetic/corner_encodings.h"
@@ -92,7 +93,8 @@ void CaseNumbers::put(Kind kind, Where where, const char* prefix, Name name, int
   const std::string number = name.number < 0 ? "" : std::to_string(name.number);
   const std::string second = name.second ? name.second : "";
   std::string in_any = name.text;
-  if (group_ == Group::step) in_any = in_any.substr(0, in_any.find(" of step "));
+  for (const char* which : {" of step ", " from lane "})
+    if (group_ != Group::none && group_ != Group::lane) in_any = in_any.substr(0, in_any.find(which));
   all_.push_back({kind, where, group_, member_, prefix, name.text + number + (name.second ? second + number : ""),
                   in_any + second, "", names, width});
 }
@@ -290,6 +292,7 @@ void CaseNumbers::steps(const DotOperands& in) {
     enter(steps_.size() == 1 ? Group::none : Group::step, number);
     sum(is_there ? own[i] : steps_[i], is_there,
         steps_.size() == 1 ? Name{"the sum"} : Name{"the sum of step ", number + 1});
+    adjacent_sums(is_there ? own[i] : steps_[i], is_there);
     enter(Group::none, 0);
   }
 }
@@ -364,7 +367,7 @@ void CaseNumbers::step(const Step& s, bool is_there, int number) {
 
 void CaseNumbers::sum(const Step& s, bool is_there, Name name) {
   int present = 0, negative = 0, live = 0, greatest = 0, one_below = 0, lossy = 0, raises = 0, highest = INT32_MIN;
-  int64_t products = 0;
+  int64_t products = 0, least_shift = none, greatest_shift = none;
   for (int i = 0; i < s.count; ++i) {
     const Addend& t = s.addend[i];
     if (t.significand == 0) continue;
@@ -374,6 +377,8 @@ void CaseNumbers::sum(const Step& s, bool is_there, Name name) {
     negative += t.negative;
     greatest += t.shift == 0;
     one_below += t.shift == 1;
+    if (t.shift > 0 && (least_shift == none || t.shift < least_shift)) least_shift = t.shift;
+    greatest_shift = std::max<int64_t>(greatest_shift, t.shift);
     lossy += t.lost;
     raises += t.scale_exponent > highest;
     highest = std::max(highest, t.scale_exponent);
@@ -389,6 +394,8 @@ void CaseNumbers::sum(const Step& s, bool is_there, Name name) {
   number("the number of addends that lose bits in ", lossy);
   number("the number of times that the greatest exponent rises from lane to lane in ", raises);
   number("the greatest exponent in ", s.greatest_exponent);
+  number("the greatest shift in ", greatest_shift);
+  number("the least shift that is not 0 in ", least_shift);
   size_of(s.sum, is_there, name);
   size_of(products, is_there,
           name.number < 0 ? Name{"the sum of products without c"} : Name{"the sum of products of step ", name.number});
@@ -398,6 +405,23 @@ void CaseNumbers::sum(const Step& s, bool is_there, Name name) {
   put(Kind::choice, Where::sum, "what rounding drops of ", name,
       is_there && magnitude ? bins::remainder_class(magnitude, s.rounded.quantum - s.unit_exponent) : none, rests);
   put(Kind::choice, Where::sum, "the last bit that is kept of ", name, is_there ? s.rounded.last : none, parities);
+}
+
+/// Sums of two and of four adjacent products, which some units add first.
+void CaseNumbers::adjacent_sums(const Step& s, bool is_there) {
+  for (const auto& [count, group, name] : {std::tuple{2, Group::two_lanes, "the sum of the two products from lane "},
+                                           {4, Group::four_lanes, "the sum of the four products from lane "}})
+    for (int first = 0; first + count <= s.count; first += count) {
+      int64_t sum = 0;
+      bool products = true;
+      for (int i = first; i < first + count; ++i) {
+        products &= s.addend[i].source == Addend::Source::product;
+        sum += s.addend[i].significand ? s.addend[i].kept : 0;
+      }
+      if (!products) break;
+      enter(group, s.addend[first].index / count);
+      size_of(sum, is_there, {name, s.addend[first].index});
+    }
 }
 
 void CaseNumbers::size_of(int64_t sum, bool is_there, Name name) {

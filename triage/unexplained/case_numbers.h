@@ -27,13 +27,13 @@ struct CaseNumber {
     leading,  ///< bits, the first of which is bit 63
   };
   enum class Where : uint8_t { operand, addend, sum, result };
-  enum class Group : uint8_t { none, lane, step };
+  enum class Group : uint8_t { none, lane, step, two_lanes, four_lanes };
   Kind kind;
   Where where;
   Group group;
-  int member;                          ///< index of the lane or step; all have the same numbers in the same order
-  std::string prefix, name;            ///< "the exponent field of ", "a3"
-  std::string name_in_any, suffix;     ///< "a" in any lane; text after the value
+  int member;                       ///< index of the lane, step or lanes; all have the same numbers in the same order
+  std::string prefix, name;         ///< "the exponent field of ", "a3"
+  std::string name_in_any, suffix;  ///< "a" in any lane; text after the value
   const char* const* names = nullptr;  ///< of a choice
   int width = 0;                       ///< of bits
 };
@@ -70,6 +70,7 @@ class CaseNumbers {
   void step(const Step& s, bool is_there, int number);
   void sum(const Step& s, bool is_there, Name name);
   void size_of(int64_t sum, bool is_there, Name name);
+  void adjacent_sums(const Step& s, bool is_there);
   void equal_operands(const DotOperands& in);
   void scales_together(const DotOperands& in, int block);
   void counts(const DotOperands& in);

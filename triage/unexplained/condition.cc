@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,17 @@ bool holds(const Part& part, const Numbers& numbers, const ValueOf& value_of) {
     });
   };
   if (!part.members) return all_hold(nullptr);
+  if (part.for_every_member) {
+    const Limit& limit = part.limits[0];
+    bool any = false;
+    for (const std::vector<size_t>& member : *part.members) {
+      const int64_t value = value_of(member[limit.number]);
+      if (value == CaseNumbers::none) continue;
+      any = true;
+      if (!limit.holds(numbers[member[limit.number]].kind, value)) return false;
+    }
+    return any;
+  }
   return std::any_of(part.members->begin(), part.members->end(), [&](const auto& member) { return all_hold(&member); });
 }
 
@@ -112,8 +124,12 @@ std::string text_of(const Numbers& numbers, const std::vector<Part>& parts) {
         const CaseNumber& number = number_of(numbers, part, limit);
         text += (text.empty() ? "" : ", ") + number.prefix + number.name_in_any + " is " + value_text(number, limit);
       }
-      const bool lane = number_of(numbers, part, part.limits[0]).group == CaseNumber::Group::lane;
-      said.push_back({fmt::format("{} [{}]", lane ? "in some lane" : "in some step", text), "", {}});
+      static constexpr const char* places[] = {"", "lane", "step", "two lanes", "four lanes"};
+      const CaseNumber::Group group = number_of(numbers, part, part.limits[0]).group;
+      said.push_back({fmt::format("in {} {} [{}]", part.for_every_member ? "every" : "some",
+                                  places[static_cast<size_t>(group)], text),
+                      "",
+                      {}});
       continue;
     }
     const CaseNumber& number = number_of(numbers, part, part.limits[0]);
@@ -244,18 +260,40 @@ ConditionLearner::ConditionLearner(const Unit& claimed, const Surroundings& walk
     const std::vector<int64_t>& row = numbers_.values_of(walk, i);
     for (size_t n = 0; n < row.size(); ++n) values_[n].push_back(row[n]);
   }
-  if (in_other_lanes) lanes_ = members_of(all, CaseNumber::Group::lane);
+  all_lanes_ = members_of(all, CaseNumber::Group::lane);
+  if (in_other_lanes) lanes_ = all_lanes_;
   steps_ = members_of(all, CaseNumber::Group::step);
+  two_lanes_ = members_of(all, CaseNumber::Group::two_lanes);
+  four_lanes_ = members_of(all, CaseNumber::Group::four_lanes);
+  const auto members = {&lanes_, &steps_, &two_lanes_, &four_lanes_};
   for (size_t n = 0; n < all.size(); ++n) {
     Limit limit;
     limit.number = n;
     if (narrowest(all[n].kind, values_[n], walk.differ, limit)) add({{limit}});
   }
-  for (const auto* members : {&lanes_, &steps_})
-    for (const std::vector<size_t>& member : *members)
-      if (Part part = common(*members, member); !part.limits.empty()) add(std::move(part));
+  for (const auto* of : members)
+    for (const std::vector<size_t>& member : *of)
+      if (Part part = common(*of, member); !part.limits.empty()) add(std::move(part));
   if (Part part = of_deciding_lanes(); !part.limits.empty()) add(std::move(part));
-  for (const auto* members : {&lanes_, &steps_}) add_extremes(*members);
+  for (const auto* of : members) add_extremes(*of);
+  add_for_every_lane();
+}
+
+/// Adds, for each number of a lane, the narrowest part that every lane with that number satisfies.
+void ConditionLearner::add_for_every_lane() {
+  for (size_t role = 0; role < (all_lanes_.empty() ? 0 : all_lanes_[0].size()); ++role) {
+    const CaseNumber& number = numbers_.all()[all_lanes_[0][role]];
+    std::vector<int64_t> there;
+    for (const size_t i : walk_.differ)
+      for (const std::vector<size_t>& member : all_lanes_)
+        if (const int64_t x = values_[member[role]][i]; x != CaseNumbers::none) there.push_back(x);
+    std::vector<size_t> each(there.size());
+    std::iota(each.begin(), each.end(), size_t{0});
+    Limit limit;
+    limit.number = role;
+    const auto is_limit = [&] { return number.kind != Kind::bits || (limit.mask & low_mask(number.width)) != 0; };
+    if (!there.empty() && narrowest(number.kind, there, each, limit) && is_limit()) add({{limit}, &all_lanes_, true});
+  }
 }
 
 /// Adds, for each number of a lane or step, the part that some member has at least the least of the greatest values

@@ -30,11 +30,13 @@ struct Limit {
   }
 };
 
-/// One limit, on one number; or several limits that hold together for the numbers of at least one lane, or step.
+/// One limit, on one number; or several limits that hold together for the numbers of at least one lane, or step; or a
+/// limit that holds for every lane that has the number.
 struct Part {
   std::vector<Limit> limits;
   /// By lane or by step: the indices of its numbers. nullptr: there is one limit, on one number.
   const std::vector<std::vector<size_t>>* members = nullptr;
+  bool for_every_member = false;
 };
 
 /// The numbers of a case and, where a walk has cases before its cases, those of the case before it.
@@ -77,6 +79,7 @@ class ConditionLearner {
  private:
   void add(Part part);
   void add_extremes(const std::vector<std::vector<size_t>>& members);
+  void add_for_every_lane();
   double weight(const Part& part) const;
   Part common(const std::vector<std::vector<size_t>>& members, const std::vector<size_t>& of_first) const;
   Part of_deciding_lanes() const;
@@ -89,9 +92,10 @@ class ConditionLearner {
 
   const Surroundings& walk_;
   AllNumbers numbers_;
-  std::vector<std::vector<int64_t>> values_;        ///< by index of the number, then of the case
-  std::vector<std::vector<size_t>> lanes_, steps_;  ///< as Part::members; empty where there are no such parts
-  std::vector<Part> possible_;                      ///< parts that hold for all cases that differ
+  std::vector<std::vector<int64_t>> values_;  ///< by index of the number, then of the case
+  /// As Part::members: of parts on every lane; of parts on some lane, step, two or four lanes, or none.
+  std::vector<std::vector<size_t>> all_lanes_, lanes_, steps_, two_lanes_, four_lanes_;
+  std::vector<Part> possible_;               ///< parts that hold for all cases that differ
   std::vector<std::vector<bool>> left_out_;  ///< by index of possible_, then of the case: the part excludes the case
 };
 

@@ -40,6 +40,15 @@ Sample sample_of(const Surroundings& walk, const std::vector<size_t>& indices) {
   return sample;
 }
 
+/// Leaves the candidate that one of its forms.
+void keep_form(EffectCandidate& candidate, size_t form) {
+  if (candidate.name_of_form) candidate.text += candidate.name_of_form(form);
+  candidate.results = [all = std::move(candidate.results), form](const Sample& sample) {
+    EffectResults results = all(sample);
+    return EffectResults{form < results.size() ? std::move(results[form]) : sample.of_model};
+  };
+}
+
 /// All stages, those that a condition on such numbers makes likely first.
 std::vector<Stage> likeliest_first(CaseNumber::Where condition) {
   if (condition == CaseNumber::Where::sum) return {Stage::sum, Stage::result, Stage::row, Stage::operands};
@@ -67,10 +76,15 @@ Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<
   agreeing.of_model.insert(agreeing.of_model.end(), walk.of_far.begin(), walk.of_far.end());
   const Op& op = walk.cases.op();
   all_ = effect_candidates(op, model, variants, sample);
+  const auto fits = [&](uint64_t result, size_t i) { return same_result(op, result, sample.of_unit[i]); };
   for (EffectCandidate& candidate : all_) {
-    candidate.fits = cases_with(candidate.results(sample), cases_, [&](uint64_t result, size_t i) {
-                       return same_result(op, result, sample.of_unit[i]);
-                     }).size();
+    const EffectResults forms = candidate.results(sample);
+    candidate.fits = cases_with(forms, cases_, fits).size();
+    for (size_t form = 0; forms.size() > 1 && candidate.fits > 0 && form < forms.size(); ++form)
+      if (cases_with({forms[form]}, cases_, fits).size() == candidate.fits) {
+        keep_form(candidate, form);
+        break;
+      }
     if (candidate.stage == Stage::row && candidate.fits < cases_) candidate.fits = 0;  // a row holds for all cases
     most_ = std::max(most_, candidate.fits);
   }

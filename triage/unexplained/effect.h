@@ -39,9 +39,10 @@ using EffectResults = std::vector<std::vector<uint64_t>>;
 struct EffectCandidate {
   Stage stage;
   std::string text;
-  std::function<EffectResults(const Sample&)> results;  ///< those of the model under this change
-  size_t fits = 0;                                      ///< number of cases that it explains
-  bool is_complete = false;                             ///< it changes no result on which unit and model agree
+  std::function<EffectResults(const Sample&)> results;     ///< those of the model under this change
+  std::function<std::string(size_t form)> name_of_form{};  ///< what is added to the text where one form is enough
+  size_t fits = 0;                                         ///< number of cases that it explains
+  bool is_complete = false;                                ///< it changes no result on which unit and model agree
 };
 
 /// Possible effects: on an operand, of one parameter, on the last sum, on the result, of memory of the case before. For
@@ -49,6 +50,10 @@ struct EffectCandidate {
 /// Defined in effect_candidates.cc.
 std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
                                                const std::vector<ModelVariant>& variants, const Sample& sample);
+
+/// Appends those of products and addends of IEEE operations: of scalar additions, multiplications and multiply-adds,
+/// and of dots that are chains of multiply-adds.
+void add_ieee_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample);
 
 struct Effect {
   std::string text;            ///< "a5*b5 were left out"; empty: no effect was found

@@ -2,15 +2,16 @@
 // order counts: of those of a stage that explain as much the first one is named.
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 
-#include "arithmetic/corner_encodings.h"
 #include "arithmetic/integer_rounding.h"
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
+#include "core/text.h"
 #include "search/coverage.h"
-#include "triage/unexplained/effect.h"
+#include "triage/unexplained/candidate_results.h"
 
 namespace mmafuzz {
 namespace {
@@ -24,25 +25,11 @@ constexpr size_t max_wires = 32;     ///< up to so many lanes, a lane reads any 
 constexpr size_t max_in_pairs = 17;  ///< up to so many addends, pairs of them are left out
 constexpr int max_cuts = 4;          ///< addends that lose bits and are a unit larger or smaller
 constexpr int widest_sum = 48;       ///< bits of a sum that are changed
-constexpr int max_moved = 24;        ///< bit positions by which the exponent of alignment is wrong
-constexpr int max_missed = 3;        ///< the same where that exponent is no addend's
-
-/// What a unit or variant makes of cases; for a case without an answer, the entry of `otherwise`.
-template <class Run>
-std::vector<uint64_t> results_of(const Run& run, const Op& op, const std::vector<Operands>& cases,
-                                 const std::vector<uint64_t>& otherwise) {
-  Batch batch(op, cases.size());
-  for (size_t i = 0; i < cases.size(); ++i) cases[i].store(batch, i);
-  const Outcomes outcomes = run(batch);
-  std::vector<uint64_t> results = otherwise;
-  for (size_t i = 0; i < results.size(); ++i)
-    if (outcomes.has_answer(i)) results[i] = outcomes.results.get(i);
-  return results;
-}
-std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const std::vector<Operands>& cases,
-                                 const std::vector<uint64_t>& otherwise) {
-  return results_of([&](const Batch& batch) { return unit.outcomes_of(batch); }, op, cases, otherwise);
-}
+constexpr int max_role = 28;         ///< digits after a sum's leading one, or after its last one that stays
+constexpr int max_group_cut = 8;     ///< digits that the sum of some products loses
+constexpr int least_register = 16, widest_register = 40;  ///< bits of a register for the sum of some products
+constexpr int max_moved = 24;                             ///< bit positions by which the exponent of alignment is wrong
+constexpr int max_missed = 3;                             ///< the same where that exponent is no addend's
 
 void negate(Operands& c, size_t at) {
   const FormatFields& f = c.format(at);
@@ -166,20 +153,14 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
 void add_partial_sums(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, size_t block) {
   const size_t k = static_cast<size_t>(op.k);
   const FormatFields& f = op.d.fields();
-  // A product of -0 changes no sum, not even -0.
-  const auto leave_out = [](Operands& c, size_t i) {
-    clear_addend(c, static_cast<int>(i));
-    if (c.format(i).has_sign()) c[i] = c.format(i).encode_zero(true);
-  };
   const auto add = [&](const std::string& text, size_t end, const std::function<uint64_t(uint64_t)>& changed) {
     all.push_back({Stage::operands, fmt::format("the sum after the first {} products {}", end, text),
                    [=, &unit](const Sample& sample) {
                      std::vector<Operands> first = sample.cases, rest = sample.cases;
-                     for (Operands& c : first)
-                       for (size_t i = end; i < k; ++i) leave_out(c, i);
+                     for (Operands& c : first) leave_out(c, end, k);
                      const std::vector<uint64_t> sums = results_of(unit, op, first, sample.of_model);
                      for (size_t at = 0; at < rest.size(); ++at) {
-                       for (size_t i = 0; i < end; ++i) leave_out(rest[at], i);
+                       leave_out(rest[at], 0, end);
                        rest[at][2 * k] = changed(sums[at]);
                      }
                      return Results{results_of(unit, op, rest, sample.of_model)};
@@ -197,15 +178,20 @@ void add_partial_sums(std::vector<EffectCandidate>& all, const Op& op, const Uni
   }
 }
 
-/// The last step of a case's arithmetic, if that is a sum on a grid which is rounded once.
-std::optional<Step> last_sum(const DotModel& model, const Operands& one) {
-  DotCase loaded(one.op());
-  const std::vector<Step> steps = recorded_steps(model, loaded.load(one.as_batch(), 0));
-  if (steps.empty()) return std::nullopt;
-  const Step& step = steps.back();
-  if ((step.kind != Step::Kind::fused_sum && step.kind != Step::Kind::second_stage) || !step.aligned)
-    return std::nullopt;
-  return step;
+/// The steps of a case's arithmetic: sums on a grid that are rounded once. Empty where the last step is none; the last
+/// alone where an earlier one is none, or does not hand its result on as c.
+std::vector<Step> sums_of(const DotModel& model, const Operands& one) {
+  const Op& op = one.op();
+  DotCase loaded(op);
+  std::vector<Step> steps = recorded_steps(model, loaded.load(one.as_batch(), 0));
+  const auto is_fused = [](const Step& s) { return s.kind == Step::Kind::fused_sum && s.aligned; };
+  if (steps.empty() ||
+      !(is_fused(steps.back()) || (steps.back().kind == Step::Kind::second_stage && steps.back().aligned)))
+    return {};
+  const bool hand_on = op.c == op.d && model.d == step_format(model) &&
+                       static_cast<int>(steps.size()) * products_per_step(model) == op.k;
+  if (!hand_on || !std::all_of(steps.begin(), steps.end(), is_fused)) steps.erase(steps.begin(), steps.end() - 1);
+  return steps;
 }
 
 int64_t with_sign_of(int64_t sum, uint64_t magnitude) {
@@ -218,34 +204,62 @@ uint64_t cut(uint64_t significand, int exponent, int unit) {
   return down >= 64 ? 0 : down >= 0 ? significand >> down : -down >= 63 ? 0 : significand << -down;
 }
 
-/// The candidate whose forms change the last sum. `result_of`: returns the encoding of the result under a form, from
-/// the step and from the model's result.
+/// The candidate whose forms change the sum of one step. `result_of`: returns the encoding of a step's result under a
+/// form, from the step and from the model's result. `names`: of the forms; empty where they need none.
 template <class Form, class ResultOf>
-EffectCandidate step_candidate(const DotModel& model, const std::string& text, const std::vector<Form>& forms,
-                               const ResultOf& result_of) {
-  return {Stage::sum, text, [&model, forms, result_of](const Sample& sample) {
+EffectCandidate step_candidate(const Unit& unit, const std::string& text, const std::vector<Form>& forms,
+                               const ResultOf& result_of, const std::vector<std::string>& names = {}) {
+  const int steps = unit.model()->k / products_per_step(*unit.model());
+  const auto name_of_form = [names, steps, count = forms.size()](size_t form) {
+    std::vector<std::string> words;
+    if (!names.empty()) words.push_back(names[form % count]);
+    if (steps > 1) words.push_back(fmt::format("step {}", form / count + 1));
+    return words.empty() ? "" : " (" + joined(words, ", ") + ")";
+  };
+  return {Stage::sum, text,
+          [&unit, forms, result_of](const Sample& sample) {
+            const DotModel& model = *unit.model();
             Results results(forms.size(), sample.of_model);
-            for (size_t i = 0; i < sample.cases.size(); ++i)
-              if (const std::optional<Step> last = last_sum(model, sample.cases[i]))
-                for (size_t form = 0; form < forms.size(); ++form)
-                  results[form][i] = result_of(forms[form], *last, sample.of_model[i]);
+            if (sample.cases.empty()) return results;
+            LaterSteps later(unit, sample.cases[0].op());
+            for (size_t i = 0; i < sample.cases.size(); ++i) {
+              const std::vector<Step> steps = sums_of(model, sample.cases[i]);
+              for (size_t at = 0; at < steps.size(); ++at)
+                for (size_t form = 0; form < forms.size(); ++form) {
+                  if (results.size() < (at + 1) * forms.size())
+                    results.resize((at + 1) * forms.size(), sample.of_model);
+                  const size_t place = at * forms.size() + form;
+                  const bool is_last = at + 1 == steps.size();
+                  const uint64_t of_model = is_last ? sample.of_model[i] : steps[at].result;
+                  const uint64_t changed = result_of(forms[form], steps[at], of_model);
+                  if (is_last) results[place][i] = changed;
+                  else if (changed != of_model)
+                    later.add(sample, i, place, (at + 1) * static_cast<size_t>(products_per_step(model)), changed);
+                }
+            }
+            later.put_into(results);
             return results;
-          }};
+          },
+          name_of_form};
 }
 
 using ChangedSum = std::function<int64_t(const Step&)>;
 
-/// The candidate whose forms change the last sum, in its own units, which is then rounded as the model does.
-EffectCandidate sum_candidate(const DotModel& model, const std::string& text, const std::vector<ChangedSum>& forms) {
-  return step_candidate(model, text, forms, [&model](const ChangedSum& form, const Step& last, uint64_t) {
-    return round_output(model, form(last), last.unit_exponent, false).encoding;
-  });
+/// The candidate whose forms change a sum, in its own units, which is then rounded as the model does.
+EffectCandidate sum_candidate(const Unit& unit, const std::string& text, const std::vector<ChangedSum>& forms,
+                              const std::vector<std::string>& names = {}) {
+  const auto result_of = [&unit](const ChangedSum& form, const Step& step, uint64_t of_model) {
+    const int64_t changed = form(step);
+    return changed == step.sum ? of_model : round_output(*unit.model(), changed, step.unit_exponent, false).encoding;
+  };
+  return step_candidate(unit, text, forms, result_of, names);
 }
 
 /// Changes of the last sum: an alignment that cuts differently, one wrong digit.
-void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
+void add_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
+  const DotModel& model = *unit.model();
   const auto add = [&](const std::string& text, const std::vector<ChangedSum>& forms) {
-    all.push_back(sum_candidate(model, text, forms));
+    all.push_back(sum_candidate(unit, text, forms));
   };
   add("what is cut off of addends were rounded to nearest", {[](const Step& s) {
         int64_t sum = s.sum;
@@ -295,32 +309,108 @@ void add_sums(std::vector<EffectCandidate>& all, const DotModel& model) {
     add(fmt::format("the sum had no digits from number {} on", bit),
         {of_magnitude([digit](uint64_t m) { return m & (digit - 1); })});
   }
+  // Digits by their role: how far they stand after the leading one, and after the last one of the result.
+  const auto by_role = [&](const std::string& text, int after, bool of_leading,
+                           const std::function<uint64_t(uint64_t, uint64_t)>& change) {
+    add(text, {[=](const Step& s) {
+          const uint64_t m = magnitude_of(s.sum);
+          const int bit = (of_leading ? bit_length(m) - 1 : s.rounded.quantum - s.unit_exponent) - after;
+          return bit < 0 || bit >= bit_length(m) ? s.sum : with_sign_of(s.sum, change(m, uint64_t{1} << bit));
+        }});
+  };
+  for (int after = 1; after <= max_role; ++after)
+    for (const bool of_leading : {false, true}) {
+      const std::string digit = of_leading ? fmt::format("digit {} after the leading one of the sum", after)
+                                           : fmt::format("digit {} of those of the sum that rounding drops", after);
+      by_role(digit + " were the other one", after, of_leading, [](uint64_t m, uint64_t one) { return m ^ one; });
+      by_role(digit + " were 0", after, of_leading, [](uint64_t m, uint64_t one) { return m & ~one; });
+      by_role(digit + " were 1", after, of_leading, [](uint64_t m, uint64_t one) { return m | one; });
+      by_role(digit + " were the last one", after, of_leading, [](uint64_t m, uint64_t one) { return m & (0 - one); });
+    }
+}
+
+/// Changes of the sum of some adjacent products of a step, or of those in even or odd lanes.
+void add_group_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
+  struct Lanes {
+    int first, end, stride;
+  };
+  const int lanes = products_per_step(*unit.model());
+  const auto add = [&](const std::string& text, const std::vector<Lanes>& groups,
+                       const std::function<int64_t(int64_t)>& changed) {
+    const auto change_of = [changed, lanes](const Step& s, const Lanes& group) {
+      int64_t sum = 0;
+      for (int i = 0; i < s.count; ++i) {
+        const Addend& t = s.addend[i];
+        const int lane = t.index % lanes;
+        if (t.source == Addend::Source::product && lane >= group.first && lane < group.end &&
+            (lane - group.first) % group.stride == 0)
+          sum += t.kept;
+      }
+      return changed(sum) - sum;
+    };
+    std::vector<ChangedSum> forms;
+    std::vector<std::string> names;
+    for (const Lanes& group : groups) {
+      forms.push_back([=](const Step& s) { return s.sum + change_of(s, group); });
+      names.push_back(group.stride == 1  ? fmt::format("lanes {} to {}", group.first, group.end - 1)
+                      : group.first == 0 ? "even lanes"
+                                         : "odd lanes");
+    }
+    forms.push_back([=](const Step& s) {
+      int64_t sum = s.sum;
+      for (const Lanes& group : groups) sum += change_of(s, group);
+      return sum;
+    });
+    names.push_back("each of them");
+    all.push_back(sum_candidate(unit, text, forms, names));
+  };
+  const auto add_all = [&](const std::string& which, const std::vector<Lanes>& groups) {
+    add(which + " were left out", groups, [](int64_t) { return 0; });
+    add(which + " had the other sign", groups, [](int64_t sum) { return -sum; });
+    add(which + " lost its sign", groups, [](int64_t sum) { return std::abs(sum); });
+    for (int bits = 1; bits <= max_group_cut; ++bits)
+      add(fmt::format("{} lost its last {} digits", which, bits), groups,
+          [bits](int64_t sum) { return with_sign_of(sum, magnitude_of(sum) >> bits << bits); });
+    for (int bits = least_register; bits <= widest_register; ++bits) {
+      const int64_t most = (int64_t{1} << (bits - 1)) - 1;
+      add(fmt::format("{} kept only its last {} bits", which, bits), groups,
+          [most](int64_t sum) { return ((sum + most + 1) & (2 * most + 1)) - most - 1; });
+      add(fmt::format("{} were saturated at {} bits", which, bits), groups,
+          [most](int64_t sum) { return std::clamp(sum, -most - 1, most); });
+    }
+  };
+  for (int count = 2; count < lanes; count *= 2) {
+    std::vector<Lanes> groups;
+    for (int first = 0; first + count <= lanes; first += count) groups.push_back({first, first + count, 1});
+    add_all(fmt::format("the sum of {} adjacent products", count), groups);
+  }
+  add_all("the sum of the products in even or in odd lanes", {{0, lanes, 2}, {1, lanes, 2}});
 }
 
 using ChangedGreatest = std::function<int(const Step&)>;  ///< returns the exponent of alignment
 
 /// The candidate whose forms align the addends of the last step at another exponent.
-EffectCandidate alignment_candidate(const DotModel& model, const std::string& text,
+EffectCandidate alignment_candidate(const Unit& unit, const std::string& text,
                                     const std::vector<ChangedGreatest>& forms) {
-  return step_candidate(model, text, forms, [&model](const ChangedGreatest& form, const Step& last, uint64_t of_model) {
+  return step_candidate(unit, text, forms, [&unit](const ChangedGreatest& form, const Step& last, uint64_t of_model) {
     const int by = form(last) - last.greatest_exponent;
     if (by == 0 || std::abs(by) > max_moved) return of_model;
-    const int unit = last.unit_exponent + by;
+    const int grid = last.unit_exponent + by;
     int64_t sum = 0;
     for (int a = 0; a < last.count; ++a) {
       const Addend& t = last.addend[a];
-      sum += with_sign_of(t.negative ? -1 : 1, cut(t.significand, t.exponent, unit));
+      sum += with_sign_of(t.negative ? -1 : 1, cut(t.significand, t.exponent, grid));
     }
-    return round_output(model, sum, unit, false).encoding;
+    return round_output(*unit.model(), sum, grid, false).encoding;
   });
 }
 
 /// Changes by hardware that finds a wrong greatest exponent.
-void add_alignments(std::vector<EffectCandidate>& all, const DotModel& model) {
+void add_alignments(std::vector<EffectCandidate>& all, const Unit& unit) {
   for (int by = 1; by <= max_missed; ++by)
     for (const bool more : {true, false})
       all.push_back(alignment_candidate(
-          model, fmt::format("all were aligned at an exponent that is {} {}", by, more ? "greater" : "less"),
+          unit, fmt::format("all were aligned at an exponent that is {} {}", by, more ? "greater" : "less"),
           {[=](const Step& s) { return s.greatest_exponent + (more ? by : -by); }}));
   const auto greatest_without = [](const Step& s, const std::function<bool(int)>& is_left_out) {
     int greatest = INT32_MIN;
@@ -328,18 +418,19 @@ void add_alignments(std::vector<EffectCandidate>& all, const DotModel& model) {
       if (s.addend[i].significand && !is_left_out(i)) greatest = std::max(greatest, s.addend[i].scale_exponent);
     return greatest == INT32_MIN ? s.greatest_exponent : greatest;
   };
-  all.push_back(alignment_candidate(model, "all were aligned at the greatest exponent but one", {[=](const Step& s) {
+  all.push_back(alignment_candidate(unit, "all were aligned at the greatest exponent but one", {[=](const Step& s) {
                                       return greatest_without(s, [&](int i) { return s.addend[i].shift == 0; });
                                     }}));
   std::vector<ChangedGreatest> without_one;
   for (int out = 0; out <= max_instruction_k; ++out)
     without_one.push_back([=](const Step& s) { return greatest_without(s, [=](int i) { return i == out; }); });
-  all.push_back(alignment_candidate(model, "the greatest exponent were found without one of the addends", without_one));
+  all.push_back(alignment_candidate(unit, "the greatest exponent were found without one of the addends", without_one));
 }
 
 /// Changes by a leading 1 that is found at the wrong bit position: the fraction has one bit more or less, which carries
 /// into the exponent.
-void add_normalization(std::vector<EffectCandidate>& all, const DotModel& model) {
+void add_normalization(std::vector<EffectCandidate>& all, const Unit& unit) {
+  const DotModel& model = *unit.model();
   const FormatFields& d = model.d;
   const int bits = model.output_fraction_bits ? model.output_fraction_bits : d.fraction_bits;
   const auto moved_result = [&d, bits](bool far, const Step& last, uint64_t of_model) {
@@ -352,12 +443,13 @@ void add_normalization(std::vector<EffectCandidate>& all, const DotModel& model)
     return (of_model + d.in_container(by << (d.fraction_bits - bits))) & d.container_mask();
   };
   for (const bool far : {true, false})
-    all.push_back(step_candidate(model, fmt::format("the sum were normalized one place too {}", far ? "far" : "short"),
+    all.push_back(step_candidate(unit, fmt::format("the sum were normalized one place too {}", far ? "far" : "short"),
                                  std::vector<bool>{far}, moved_result));
 }
 
 /// Changes by the count of a shift that lost its upper bits: of one addend, of all, or of half of the lanes.
-void add_shifts(std::vector<EffectCandidate>& all, const DotModel& model) {
+void add_shifts(std::vector<EffectCandidate>& all, const Unit& unit) {
+  const DotModel& model = *unit.model();
   for (int bits = 3; bits <= 9; ++bits) {
     std::vector<ChangedSum> forms;
     const auto add = [&](int first, int end) {  // addends of these numbers
@@ -372,15 +464,21 @@ void add_shifts(std::vector<EffectCandidate>& all, const DotModel& model) {
         return sum;
       });
     };
-    for (int i = 0; i <= max_instruction_k; ++i) add(i, i + 1);
     const int lanes = products_per_step(model);
-    for (const auto& [first, end] : {std::pair{0, lanes + 1}, {0, lanes / 2}, {lanes / 2, lanes}}) add(first, end);
-    all.push_back(sum_candidate(model, fmt::format("the shift of an addend kept only its last {} bits", bits), forms));
+    std::vector<std::string> names;
+    for (int i = 0; i <= max_instruction_k; ++i)
+      add(i, i + 1), names.push_back(i < lanes ? fmt::format("lane {}", i) : "c");
+    for (const auto& [first, end, name] :
+         {std::tuple{0, lanes + 1, "all addends"}, {0, lanes / 2, "lower lanes"}, {lanes / 2, lanes, "upper lanes"}})
+      add(first, end), names.push_back(name);
+    all.push_back(
+        sum_candidate(unit, fmt::format("the shift of an addend kept only its last {} bits", bits), forms, names));
   }
 }
 
 /// Changes of one product, or of c, before it is aligned.
-void add_products(std::vector<EffectCandidate>& all, const DotModel& model) {
+void add_products(std::vector<EffectCandidate>& all, const Unit& unit) {
+  const DotModel& model = *unit.model();
   const auto of_addends = [](const std::function<uint64_t(uint64_t)>& change) {
     std::vector<ChangedSum> forms;
     for (int i = 0; i <= max_instruction_k; ++i)
@@ -394,9 +492,9 @@ void add_products(std::vector<EffectCandidate>& all, const DotModel& model) {
   };
   for (int bit = 0; bit < 2 * std::max(model.a.fraction_bits, model.b.fraction_bits) + 2; ++bit) {
     const uint64_t digit = uint64_t{1} << bit;
-    all.push_back(sum_candidate(model, fmt::format("a product were less by 2^{} of its own last digit", bit),
+    all.push_back(sum_candidate(unit, fmt::format("a product were less by 2^{} of its own last digit", bit),
                                 of_addends([digit](uint64_t m) { return m < digit ? m : m - digit; })));
-    all.push_back(sum_candidate(model, fmt::format("digit {} of a product, from its own last one, were 0", bit),
+    all.push_back(sum_candidate(unit, fmt::format("digit {} of a product, from its own last one, were 0", bit),
                                 of_addends([digit](uint64_t m) { return m & ~digit; })));
   }
 }
@@ -524,6 +622,17 @@ void add_results(std::vector<EffectCandidate>& all, const FormatFields& d, const
       d.in_container(uint64_t{1} << (short_results ? d.fraction_bits - model->output_fraction_bits : 0));
   add("rounded to the next number away from zero", [=](uint64_t claimed) { return claimed + step; });
   add("rounded to the next number toward zero", [=](uint64_t claimed) { return claimed - step; });
+  for (const bool ones : {false, true})
+    all.push_back({Stage::result, fmt::format("some of the result's last bits, two or more, were all {}", ones ? 1 : 0),
+                   [&d, ones](const Sample& sample) {
+                     Results results;
+                     for (int bits = 2; bits < d.width; ++bits) {
+                       const uint64_t mask = d.in_container(low_mask(bits));
+                       std::vector<uint64_t>& form = results.emplace_back(sample.of_model);
+                       for (uint64_t& result : form) result = ones ? result | mask : result & ~mask;
+                     }
+                     return results;
+                   }});
   for (int bit = 0; bit < d.width; ++bit)
     add("wrong in bit " + std::to_string(bit), [=](uint64_t claimed) { return claimed ^ uint64_t { 1 } << bit; });
 }
@@ -598,16 +707,18 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
                      return results;
                    }});
   }
-  if (model) add_sums(all, *model);
-  if (model && !model->d.integer) add_normalization(all, *model);
-  if (model) add_alignments(all, *model);
-  if (model) add_products(all, *model);
-  if (model) add_shifts(all, *model);
+  if (model) add_sums(all, unit);
+  if (model && products_per_step(*model) > 2) add_group_sums(all, unit);
+  if (model && !model->d.integer) add_normalization(all, unit);
+  if (model) add_alignments(all, unit);
+  if (model) add_products(all, unit);
+  if (model) add_shifts(all, unit);
   if (op.kind == OpKind::dot && op.a.fields().integer) add_integer_sums(all, op);
   if (op.kind == OpKind::convert && op.rounds_to_integer()) add_wrapping(all, op);
   if ((op.kind == OpKind::convert && !op.rounds_to_integer()) ||
       (op.kind == OpKind::scalar && op.scalar == ScalarOperation::mul))
     add_dropped_bits(all, op);
+  add_ieee_effects(all, op, unit, sample);
   add_results(all, op.d.fields(), model);
   return all;
 }

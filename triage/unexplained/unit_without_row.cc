@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "arithmetic/corner_encodings.h"
 #include "arithmetic/decode.h"
 #include "core/text.h"
 #include "oracles/ieee/gemm_of_dots.h"
@@ -23,10 +24,11 @@ constexpr char of_element_name[] = "element";  ///< of variants that are other e
 constexpr char no_change[] = "no change of one operand, one parameter, the last sum or the result makes it";
 // A condition is learned on some cases, and counted on others.
 constexpr uint64_t learning_seed = 1, learned_sequences = 288, counting_seed = 2, counted_sequences = 32;
-constexpr size_t max_beside = 8;    ///< a complete condition holds for at most one in this many cases that agree
-constexpr size_t few_beside = 32;   ///< no condition is needed if more than this many cases differ per case that agrees
-constexpr int max_elements = 64;    ///< of products with more elements no other one is tried
-constexpr int64_t few_values = 16;  ///< limit of the width of a range of which all values are tried
+constexpr size_t max_beside = 8;   ///< a complete condition holds for at most one in this many cases that agree
+constexpr size_t few_beside = 32;  ///< no condition is needed if more than this many cases differ per case that agrees
+constexpr uint64_t tries_of_neighbours = 4;  ///< with new numbers around an element of a product
+constexpr int max_elements = 64;             ///< of products with more elements no other one is tried
+constexpr int64_t few_values = 16;           ///< limit of the width of a range of which all values are tried
 
 /// Other values of a parameter that a wrong row may have: all words, all numbers of a narrow range; else the numbers
 /// one and two away, half, double, a quarter and four times the value.
@@ -255,29 +257,74 @@ class ElementOf final : public Unit {
   int element_;
 };
 
-/// For each other element of a product: the model with the operands of that element where they are not its own.
-std::vector<ModelVariant> other_elements(const Unit& products, const Batch& product, int element) {
+/// The product with a number, not zero, in each place that is zero and does not belong to the element, if the element
+/// still differs: an operand that is read from such a place is then seen.
+Batch with_neighbours(const Judge& judge, const Batch& product, int element) {
+  const Op& op = product.op();
+  const auto belongs = [&](size_t place, int at) {
+    return place == 0 ? at / op.k == element / op.n : place == 1 ? at % op.n == element % op.n : at == element;
+  };
+  for (uint64_t seed = 0; seed < tries_of_neighbours; ++seed) {
+    Batch filled = product;
+    CounterRng rng(seed, 0);
+    for (size_t place = 0; place < filled.inputs().size(); ++place) {
+      Column& column = filled.inputs()[place];
+      const FormatFields& f = op.input_format(place).fields();
+      for (int at = 0; at < column.count() && !f.integer; ++at)
+        if (!belongs(place, at) && is_zero(f, column.get(0, at)))
+          column.set(0, at, encode_near(f, rng.one_in(2), rng.between(-2, 2), rng.next() & f.fraction_mask()));
+    }
+    const Verdict verdict = judge.judge(filled)[0];
+    if (verdict.compared && verdict.fails && verdict.element == element) return filled;
+  }
+  return product;
+}
+
+/// The model with operands of an element read from other places of the product: all of another element, or one.
+std::vector<ModelVariant> other_places(const Unit& products, const Batch& product, int element) {
   const Op& op = product.op();
   const int row = element / op.n, column = element % op.n;
   const std::shared_ptr<const Unit> model = std::make_shared<ElementOf>(products, product, element);
   std::vector<ModelVariant> others;
-  for (int other = 0; other < op.m * op.n && op.m * op.n <= max_elements; ++other)
+  if (op.m * op.n > max_elements) return others;
+  const auto add = [&](Stage stage, const char* parameter, const std::string& text,
+                       const std::function<void(Batch&, size_t)>& change) {
+    others.push_back({stage, parameter, "another element", "its own", text, [=](const Batch& dots) {
+                        Batch moved = dots;
+                        for (size_t at = 0; at < dots.size(); ++at) change(moved, at);
+                        return model->outcomes_of(moved);
+                      }});
+  };
+  for (int other = 0; other < op.m * op.n; ++other)
     if (other != element)
-      others.push_back({Stage::result, of_element_name, "another element", "its own",
-                        fmt::format("the result of row {} and column {}", other / op.n, other % op.n),
-                        [op, product, row, column, other, model](const Batch& dots) {
-                          Batch moved = dots;
-                          for (size_t at = 0; at < dots.size(); ++at) {
-                            for (int i = 0; i < op.k; ++i) {
-                              if (other / op.n != row)
-                                moved.inputs()[0].set(at, i, product.a().get(0, other / op.n * op.k + i));
-                              if (other % op.n != column)
-                                moved.inputs()[1].set(at, i, product.b().get(0, i * op.n + other % op.n));
-                            }
-                            moved.inputs()[2].set(at, 0, product.c().get(0, other));
-                          }
-                          return model->outcomes_of(moved);
-                        }});
+      add(Stage::result, of_element_name, fmt::format("the result of row {} and column {}", other / op.n, other % op.n),
+          [=](Batch& moved, size_t at) {
+            for (int i = 0; i < op.k; ++i) {
+              if (other / op.n != row) moved.inputs()[0].set(at, i, product.a().get(0, other / op.n * op.k + i));
+              if (other % op.n != column) moved.inputs()[1].set(at, i, product.b().get(0, i * op.n + other % op.n));
+            }
+            moved.inputs()[2].set(at, 0, product.c().get(0, other));
+          });
+  // One operand, from the same lane or one beside it.
+  for (int lane = 0; lane < op.k; ++lane)
+    for (int from = std::max(0, lane - 1); from <= std::min(op.k - 1, lane + 1); ++from) {
+      for (int other = 0; other < op.m; ++other)
+        if (other != row)
+          add(Stage::operands, "", fmt::format("a{} were read from lane {} of row {}", lane, from, other),
+              [=](Batch& moved, size_t at) {
+                moved.inputs()[0].set(at, lane, product.a().get(0, other * op.k + from));
+              });
+      for (int other = 0; other < op.n; ++other)
+        if (other != column)
+          add(Stage::operands, "", fmt::format("b{} were read from lane {} of column {}", lane, from, other),
+              [=](Batch& moved, size_t at) {
+                moved.inputs()[1].set(at, lane, product.b().get(0, from * op.n + other));
+              });
+    }
+  for (int other = 0; other < op.m * op.n; ++other)
+    if (other != element)
+      add(Stage::operands, "", fmt::format("c were that of row {} and column {}", other / op.n, other % op.n),
+          [=](Batch& moved, size_t at) { moved.inputs()[2].set(at, 0, product.c().get(0, other)); });
   return others;
 }
 
@@ -322,10 +369,11 @@ std::string UnitWithoutRow::describe_dot(const Batch& cases, std::vector<ModelVa
                               lanes_text(Operands(judge_.op(), single, 0), moves), !moves.empty());
 }
 
-std::string UnitWithoutRow::describe_product(const Batch& product) const {
+std::string UnitWithoutRow::describe_product(const Batch& witness) const {
   const Op& op = judge_.op();
   const Op dot_op = gemm::dot_op_of(op);
-  const int element = judge_.judge(product)[0].element, row = element / op.n, column = element % op.n;
+  const int element = judge_.judge(witness)[0].element, row = element / op.n, column = element % op.n;
+  const Batch product = with_neighbours(judge_, witness, element);
   std::unique_ptr<Unit> units[2];
   for (size_t i = 0; i < 2; ++i) units[i] = std::make_unique<ElementOf>(*judge_.units()[i], product, element);
   Batch dot(dot_op, 1);
@@ -337,7 +385,7 @@ std::string UnitWithoutRow::describe_product(const Batch& product) const {
   const Judge of_element = Judge::of_units(std::move(units[0]), std::move(units[1]), dot_op);
   return fmt::format(
       "of the element in row {} and column {} of {} by {}, from 0: {}", row, column, op.m, op.n,
-      UnitWithoutRow(of_element, registry_).describe_dot(dot, other_elements(*judge_.units()[1], product, element)));
+      UnitWithoutRow(of_element, registry_).describe_dot(dot, other_places(*judge_.units()[1], product, element)));
 }
 
 /// Describes the first number of the result that is another one in the first case.

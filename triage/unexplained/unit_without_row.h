@@ -30,7 +30,7 @@ class UnitWithoutRow {
   std::string describe_sequence(const Batch& sequence) const;
 
  private:
-  std::string describe_product(const Batch& product) const;
+  std::string describe_product(const Batch& witness) const;
   std::string describe_dot(const Batch& cases, std::vector<ModelVariant> variants) const;
   std::string describe_block(const Batch& cases) const;
 

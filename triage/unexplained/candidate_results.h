@@ -1,0 +1,64 @@
+// What the candidates of effects share: results of changed cases, and of cases with a changed sum of an earlier step.
+#pragma once
+
+#include <utility>
+
+#include "arithmetic/corner_encodings.h"
+#include "triage/unexplained/effect.h"
+
+namespace mmafuzz {
+
+/// What a unit or variant makes of cases; for a case without an answer, the entry of `otherwise`.
+template <class Run>
+std::vector<uint64_t> results_of(const Run& run, const Op& op, const std::vector<Operands>& cases,
+                                 const std::vector<uint64_t>& otherwise) {
+  Batch batch(op, cases.size());
+  for (size_t i = 0; i < cases.size(); ++i) cases[i].store(batch, i);
+  const Outcomes outcomes = run(batch);
+  std::vector<uint64_t> results = otherwise;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (outcomes.has_answer(i)) results[i] = outcomes.results.get(i);
+  return results;
+}
+inline std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const std::vector<Operands>& cases,
+                                        const std::vector<uint64_t>& otherwise) {
+  return results_of([&](const Batch& batch) { return unit.outcomes_of(batch); }, op, cases, otherwise);
+}
+
+/// Makes the products of lanes `first` up to `end` -0, which changes no sum, not even -0.
+inline void leave_out(Operands& c, size_t first, size_t end) {
+  for (size_t i = first; i < end; ++i) {
+    clear_addend(c, static_cast<int>(i));
+    if (c.format(i).has_sign()) c[i] = c.format(i).encode_zero(true);
+  }
+}
+
+/// Dots whose first products are replaced by a changed sum of them, as c.
+class LaterSteps {
+ public:
+  /// The unit must outlive this object.
+  LaterSteps(const Unit& unit, const Op& op) : unit_(unit), op_(op) {}
+
+  /// The first `products` of case `index` have the sum `changed`; its result belongs to a form.
+  void add(const Sample& sample, size_t index, size_t form, size_t products, uint64_t changed) {
+    cases_.push_back(sample.cases[index]);
+    leave_out(cases_.back(), 0, products);
+    cases_.back()[2 * static_cast<size_t>(op_.k)] = changed;
+    places_.emplace_back(form, index);
+    of_model_.push_back(sample.of_model[index]);
+  }
+  void put_into(EffectResults& results) const {
+    if (cases_.empty()) return;
+    const std::vector<uint64_t> found = results_of(unit_, op_, cases_, of_model_);
+    for (size_t n = 0; n < places_.size(); ++n) results[places_[n].first][places_[n].second] = found[n];
+  }
+
+ private:
+  const Unit& unit_;
+  Op op_;
+  std::vector<Operands> cases_;
+  std::vector<std::pair<size_t, size_t>> places_;  ///< of the results, by form and case
+  std::vector<uint64_t> of_model_;
+};
+
+}  // namespace mmafuzz

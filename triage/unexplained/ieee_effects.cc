@@ -1,0 +1,143 @@
+// Effects on operations of IEEE 754: a product or an addend that is wrong before the one rounding.
+#include <fmt/format.h>
+
+#include "core/dot_case.h"
+#include "core/recording_trace.h"
+#include "triage/unexplained/candidate_results.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr int max_digit = 106;     ///< digits of a product of fp64
+constexpr int most_below = 60;     ///< digits of an addend below the last one of the other
+constexpr int max_operations = 8;  ///< those that are changed, from the first
+
+/// x * y + z, or where `multiplies` is false x + z, rounded once.
+struct Operation {
+  bool multiplies;
+  Number x, y, z;
+  uint64_t result;  ///< of the model
+};
+
+/// What is added: the product, or x, and z.
+struct Addends {
+  Exact first, second;
+};
+using ChangedAddends = std::function<void(Addends&, const Operation&)>;
+
+/// The operations of a case, one after the other, of which each but the first has the result before as z. Empty where a
+/// case is no such chain.
+std::vector<Operation> operations_of(const Op& op, const Unit& unit, const Operands& c, uint64_t of_model) {
+  const FormatFields& d = op.d.fields();
+  const auto number = [&](size_t at) { return decode(c.format(at), c[at]); };
+  if (op.kind == OpKind::scalar) {
+    Operation one{true, number(0), c.size() > 1 ? number(1) : Number(), Number(), of_model};
+    switch (op.scalar) {
+      case ScalarOperation::mul: one.z.negative = one.x.negative != one.y.negative; return {one};
+      case ScalarOperation::fma: one.z = number(2); return {one};
+      case ScalarOperation::sub: one.y.negative = !one.y.negative; [[fallthrough]];
+      case ScalarOperation::add:
+        one.multiplies = false;
+        std::swap(one.y, one.z);
+        return {one};
+      default: return {};
+    }
+  }
+  if (!unit.model() || op.c != op.d) return {};
+  DotCase loaded(op);
+  const std::vector<Step> steps = recorded_steps(*unit.model(), loaded.load(c.as_batch(), 0));
+  const size_t k = static_cast<size_t>(op.k);
+  if (steps.size() != k) return {};
+  std::vector<Operation> all;
+  for (size_t i = 0; i < k; ++i) {
+    if (steps[i].kind != Step::Kind::ieee_fma) return {};
+    const Number z = i == 0 ? number(2 * k) : decode(d, steps[i - 1].result);
+    all.push_back({true, number(i), number(k + i), z, steps[i].result});
+  }
+  return all;
+}
+
+std::optional<uint64_t> rounded(const Op& op, const Operation& o, const ChangedAddends& change) {
+  Addends of{o.multiplies ? exact_product(to_exact(o.x), to_exact(o.y)) : to_exact(o.x), to_exact(o.z)};
+  for (const NumberClass cls : {of.first.cls, of.second.cls})
+    if (!is_number(cls)) return std::nullopt;
+  if (change) change(of, o);
+  const RoundingRule rule = op.kind == OpKind::scalar ? op.rounding_rule() : RoundingRule();
+  return add_exact(op.d.fields(), of.first, of.second, rule).encoding;
+}
+
+void add(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const std::string& text,
+         const ChangedAddends& change) {
+  const size_t forms = op.kind == OpKind::scalar ? 1 : std::min<size_t>(static_cast<size_t>(op.k), max_operations);
+  all.push_back({Stage::sum, text,
+                 [=, &unit](const Sample& sample) {
+                   EffectResults results(forms, sample.of_model);
+                   LaterSteps later(unit, op);
+                   for (size_t i = 0; i < sample.cases.size(); ++i) {
+                     const std::vector<Operation> chain = operations_of(op, unit, sample.cases[i], sample.of_model[i]);
+                     for (size_t at = 0; at < std::min(forms, chain.size()); ++at) {
+                       const uint64_t of_model = chain[at].result;
+                       if (rounded(op, chain[at], {}) != of_model) continue;
+                       const uint64_t changed = *rounded(op, chain[at], change);
+                       if (at + 1 == chain.size()) results[at][i] = changed;
+                       else if (changed != of_model) later.add(sample, i, at, at + 1, changed);
+                     }
+                   }
+                   later.put_into(results);
+                   return results;
+                 },
+                 [forms](size_t form) { return forms > 1 ? fmt::format(" (lane {})", form) : ""; }});
+}
+
+}  // namespace
+
+void add_ieee_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample) {
+  if (sample.cases.empty() || operations_of(op, unit, sample.cases[0], sample.of_model[0]).empty()) return;
+  const auto of_first = [&](const std::string& text, const std::function<uint128(uint128)>& change) {
+    add(all, op, unit, text,
+        [change](Addends& of, const Operation&) { of.first.significand = change(of.first.significand); });
+  };
+  const bool multiplies =
+      op.kind != OpKind::scalar || op.scalar == ScalarOperation::mul || op.scalar == ScalarOperation::fma;
+  const int digits = multiplies ? std::min(max_digit, 2 * op.a.fields().precision()) : 0;
+  for (int bit = 0; bit < digits; ++bit) {
+    const uint128 digit = uint128{1} << bit;
+    of_first(fmt::format("a product were less by 2^{} of its own last digit", bit),
+             [digit](uint128 m) { return m < digit ? m : m - digit; });
+    of_first(fmt::format("a product were more by 2^{} of its own last digit", bit),
+             [digit](uint128 m) { return m == 0 ? m : m + digit; });
+    of_first(fmt::format("digit {} of a product, from its own last one, were the other one", bit),
+             [digit](uint128 m) { return m == 0 ? m : m ^ digit; });
+    if (2 * bit < digits)
+      of_first(fmt::format("a product lost its last {} digits", bit + 1),
+               [digit](uint128 m) { return m & ~(2 * digit - 1); });
+  }
+  static constexpr const char* names[] = {"a", "b", "c"};
+  for (const int which : {0, 1, 2})
+    for (const int by : {-1, 1})
+      add(all, op, unit,
+          fmt::format("{} were {} where it is subnormal", multiplies || which < 2 ? names[which] : "b",
+                      by < 0 ? "half as large" : "twice as large"),
+          [=](Addends& of, const Operation& o) {
+            if ((which == 0 ? o.x : which == 1 ? o.y : o.z).subnormal)
+              (which == 2 ? of.second : of.first).exponent += by;
+          });
+  for (int below = 0; below <= most_below; ++below)
+    for (const bool sticky : {false, true})
+      add(all, op, unit,
+          fmt::format("the smaller addend had no digits from {} below the greater one's last{}", below + 1,
+                      sticky ? ", which show as one" : ""),
+          [=](Addends& of, const Operation&) {
+            const auto leading = [](const Exact& x) { return x.exponent + bit_length128(x.significand); };
+            if (of.first.significand == 0 || of.second.significand == 0) return;
+            const bool first_is_less = leading(of.first) < leading(of.second);
+            Exact& less = first_is_less ? of.first : of.second;
+            const int down = (first_is_less ? of.second : of.first).exponent - below - less.exponent;
+            if (down <= 0) return;
+            const uint128 rest = down >= 128 ? less.significand : less.significand & ((uint128{1} << down) - 1);
+            less.significand -= rest;
+            if (sticky && rest && down < 128) less.significand |= uint128{1} << down;
+          });
+}
+
+}  // namespace mmafuzz
