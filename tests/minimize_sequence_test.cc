@@ -93,21 +93,22 @@ class HoldsC final : public Unit {
   mutable uint64_t c_ = 0;
 };
 
-/// Gives what Hopper gives, but a bit is off where c is the result of the case before.
+/// Gives what Hopper gives, but a bit is off where c is the result of the case before: the right one, or the given one.
 class Forwards final : public Unit {
  public:
-  Forwards(std::unique_ptr<Unit> hopper) : hopper_(std::move(hopper)) {}
+  Forwards(std::unique_ptr<Unit> hopper, bool given) : hopper_(std::move(hopper)), given_(given) {}
   void run(const Batch& batch, Outcomes& outcomes) const override {
     hopper_->run(batch, outcomes);
     for (size_t i = 0; i < batch.size(); ++i) {
       const uint64_t result = outcomes.results.get(i);
       if (batch.c().get(i) == before_) outcomes.results.set(i, 0, result ^ 1);
-      before_ = result;
+      before_ = given_ ? outcomes.results.get(i) : result;
     }
   }
 
  private:
   std::unique_ptr<Unit> hopper_;
+  const bool given_;
   mutable uint64_t before_ = ~uint64_t{0};
 };
 
@@ -116,7 +117,7 @@ class FlawedFamily final : public Family {
   Role role(const std::string&) const override { return Role::plugin; }
   bool owns(std::string_view name) const override {
     return name == "counts" || name == "counts24" || name == "counts_plain" || name == "remembers" ||
-           name == "holds_c" || name == "forwards";
+           name == "holds_c" || name == "forwards" || name == "forwards_given";
   }
   std::vector<UnitInfo> list() const override { return {}; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
@@ -125,7 +126,8 @@ class FlawedFamily final : public Family {
     if (name == "counts") return named(std::make_unique<Counts>(std::move(*row), 5), name);
     if (name == "counts24") return named(std::make_unique<Counts>(std::move(*row), 24), name);
     if (name == "counts_plain") return named(std::make_unique<CountsPlain>(std::move(*row)), name);
-    if (name == "forwards") return named(std::make_unique<Forwards>(std::move(*row)), name);
+    if (name.starts_with("forwards"))
+      return named(std::make_unique<Forwards>(std::move(*row), name == "forwards_given"), name);
     if (name == "holds_c") return named(std::make_unique<HoldsC>(std::move(*row)), name);
     return named(std::make_unique<Remembers>(std::move(*row)), name);
   }
@@ -261,6 +263,22 @@ TEST(PeriodOf, IsHowManyCasesAUnitCounts) {
   const Result<Judge> other = Judge::bind("equal", {"model:volta/mma.m8n8k4.f32.f16.f16.f32", hopper}, op, units);
   StructuredGenerator(op, 1).fill(0, 1, one);
   EXPECT_EQ(period_of(*other, units, one).cases, 0u) << "a row counts nothing";
+}
+
+TEST(IsCount, IsNotACaseThatUndoesItself) {
+  const Registry units = flawed_units();
+  const Op op = op_of_four();
+  Batch one(op);
+  one.resize(1);
+  for (const uint64_t c : {0x3f800000, 0}) {  // the result is c
+    one.inputs()[2].set(0, 0, c);
+    const Result<Judge> counts = Judge::bind("equal", {"counts", hopper}, op, units);
+    EXPECT_TRUE(is_count(*counts, units, one, period_of(*counts, units, one)));
+    const Result<Judge> forwards = Judge::bind("equal", {"forwards_given", hopper}, op, units);
+    const Period period = period_of(*forwards, units, one);
+    EXPECT_EQ(period.cases, 2u);
+    EXPECT_EQ(is_count(*forwards, units, one, period), c == 0) << "nothing but zeros tells nothing";
+  }
 }
 
 TEST(PeriodOf, IsSaidInABucketOfWhatComesAndGoes) {

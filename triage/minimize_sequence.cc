@@ -6,7 +6,9 @@
 namespace mmafuzz {
 namespace {
 
-constexpr int runs = 4;            ///< of a sequence, in each of which it must fail for fails_after_others()
+constexpr int runs = 4;  ///< of a sequence, in each of which it must fail for fails_after_others()
+constexpr size_t longest = 1024, periods = 3;  ///< copies of the longest period that is found; periods that are seen
+constexpr size_t least_copies = 64;            ///< among zeros, of is_count()
 constexpr size_t max_tries = 300;  ///< limit of sequences tried to simplify cases: each try starts processes
 
 Batch without(const Batch& sequence, size_t first, size_t count) {
@@ -50,7 +52,6 @@ bool fails_after_others(const Judge& judge, const Registry& registry, const Batc
 }
 
 Period period_of(const Judge& judge, const Registry& registry, const Batch& single) {
-  constexpr size_t longest = 1024, periods = 3;  // copies of the longest period that is found; periods that are seen
   Batch copies(single.op());
   for (size_t i = 0; i < longest * periods; ++i) copies.append(single, 0);
   const std::vector<Verdict> verdicts = judge.judge_anew(copies, registry);
@@ -65,6 +66,26 @@ Period period_of(const Judge& judge, const Registry& registry, const Batch& sing
     return {n, shown};
   }
   return {};
+}
+
+bool is_count(const Judge& judge, const Registry& registry, const Batch& single, const Period& period) {
+  const Batch zeros = cleared(Operands(single.op(), single, 0)).as_batch();
+  Batch copies(single.op()), mixed(single.op());
+  std::vector<size_t> at;  // places of the copies among the zeros
+  CounterRng rng(1, 0);
+  for (size_t i = 0; i < std::max(least_copies, periods * period.cases); ++i) {
+    while (rng.one_in(3)) mixed.append(zeros, 0);
+    at.push_back(mixed.size());
+    mixed.append(single, 0);
+  }
+  while (copies.size() < mixed.size()) copies.append(single, 0);
+  const std::vector<Verdict> alone = judge.judge_anew(copies, registry), among = judge.judge_anew(mixed, registry);
+  bool zeros_count = true, zeros_do_not = true;
+  for (size_t i = 0; i < at.size(); ++i) {
+    zeros_count &= among[at[i]].fails == alone[at[i]].fails;
+    zeros_do_not &= among[at[i]].fails == alone[i].fails;
+  }
+  return zeros_count || zeros_do_not;
 }
 
 std::optional<Batch> minimize_sequence(const Judge& judge, const Registry& registry, const Batch& sequence) {

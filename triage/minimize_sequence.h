@@ -16,6 +16,9 @@ struct Period {
   size_t shown = 0;  ///< a number of copies, `cases` or more, the last of which fails
 };
 Period period_of(const Judge& judge, const Registry& registry, const Batch& single);
+/// Whether the copies fail at that period also among cases of zeros, whether those count or not. Otherwise it is not a
+/// count that fails, but what the copies leave behind.
+bool is_count(const Judge& judge, const Registry& registry, const Batch& single, const Period& period);
 
 /// Makes a sequence for which fails_after_others() holds shorter, then each of its cases simpler by the steps of single
 /// cases (triage/simplifications.h). Nothing where fails_after_others() does not hold for the result.

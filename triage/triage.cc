@@ -245,7 +245,7 @@ class Triage::Group {
     for (auto at = kept_.begin(); at != kept_.end();) {
       const auto [cls, cause] = at->first;
       const Period period = cause == unstable ? period_of(judge_, registry_, at->second.cases) : Period{};
-      if (period.cases == 0) {
+      if (period.cases == 0 || !is_count(judge_, registry_, at->second.cases, period)) {
         ++at;
         continue;
       }
