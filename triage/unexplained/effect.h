@@ -51,6 +51,8 @@ struct EffectCandidate {
 std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
                                                const std::vector<ModelVariant>& variants, const Sample& sample);
 
+/// Appends those of the sums of a model that aligns addends: `unit` is the model.
+void add_sum_effects(std::vector<EffectCandidate>& all, const Unit& unit);
 /// Appends those of products and addends of IEEE operations: of scalar additions, multiplications and multiply-adds,
 /// and of dots that are chains of multiply-adds.
 void add_ieee_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample);

@@ -1,0 +1,359 @@
+// Effects on the sums of a model: what its adder does differently in one step. They are one list because their order
+// counts: of those that explain as much the first one is named.
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "core/dot_case.h"
+#include "core/recording_trace.h"
+#include "core/text.h"
+#include "triage/unexplained/candidate_results.h"
+
+namespace mmafuzz {
+namespace {
+
+using Results = EffectResults;
+
+// Limits of what is tried.
+constexpr int max_cuts = 4;       ///< addends that lose bits and are a unit larger or smaller
+constexpr int widest_sum = 48;    ///< bits of a sum that are changed
+constexpr int max_role = 28;      ///< digits after a sum's leading one, or after its last one that stays
+constexpr int max_group_cut = 8;  ///< digits that the sum of some products loses
+constexpr int least_register = 16, widest_register = 40;  ///< bits of a register for the sum of some products
+constexpr int max_moved = 24;                             ///< bit positions by which the exponent of alignment is wrong
+constexpr int max_missed = 3;                             ///< the same where that exponent is no addend's
+
+/// The steps of a case's arithmetic: sums on a grid that are rounded once. Empty where the last step is none; the last
+/// alone where an earlier one is none, or does not hand its result on as c.
+std::vector<Step> sums_of(const DotModel& model, const Operands& one) {
+  const Op& op = one.op();
+  DotCase loaded(op);
+  std::vector<Step> steps = recorded_steps(model, loaded.load(one.as_batch(), 0));
+  const auto is_fused = [](const Step& s) { return s.kind == Step::Kind::fused_sum && s.aligned; };
+  if (steps.empty() ||
+      !(is_fused(steps.back()) || (steps.back().kind == Step::Kind::second_stage && steps.back().aligned)))
+    return {};
+  const bool hand_on = op.c == op.d && model.d == step_format(model) &&
+                       static_cast<int>(steps.size()) * products_per_step(model) == op.k;
+  if (!hand_on || !std::all_of(steps.begin(), steps.end(), is_fused)) steps.erase(steps.begin(), steps.end() - 1);
+  return steps;
+}
+
+int64_t with_sign_of(int64_t sum, uint64_t magnitude) {
+  return sum < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
+}
+
+/// A magnitude in units of 2^exponent as a number of units of 2^unit, cut.
+uint64_t cut(uint64_t significand, int exponent, int unit) {
+  const int down = unit - exponent;
+  return down >= 64 ? 0 : down >= 0 ? significand >> down : -down >= 63 ? 0 : significand << -down;
+}
+
+/// The candidate whose forms change the sum of one step. `result_of`: returns the encoding of a step's result under a
+/// form, from the step and from the model's result. `names`: of the forms; empty where they need none.
+template <class Form, class ResultOf>
+EffectCandidate step_candidate(const Unit& unit, const std::string& text, const std::vector<Form>& forms,
+                               const ResultOf& result_of, const std::vector<std::string>& names = {}) {
+  const int steps = unit.model()->k / products_per_step(*unit.model());
+  const auto name_of_form = [names, steps, count = forms.size()](size_t form) {
+    std::vector<std::string> words;
+    if (!names.empty()) words.push_back(names[form % count]);
+    if (steps > 1) words.push_back(fmt::format("step {}", form / count + 1));
+    return words.empty() ? "" : " (" + joined(words, ", ") + ")";
+  };
+  return {Stage::sum, text,
+          [&unit, forms, result_of](const Sample& sample) {
+            const DotModel& model = *unit.model();
+            Results results(forms.size(), sample.of_model);
+            if (sample.cases.empty()) return results;
+            LaterSteps later(unit, sample.cases[0].op());
+            for (size_t i = 0; i < sample.cases.size(); ++i) {
+              const std::vector<Step> steps = sums_of(model, sample.cases[i]);
+              for (size_t at = 0; at < steps.size(); ++at)
+                for (size_t form = 0; form < forms.size(); ++form) {
+                  if (results.size() < (at + 1) * forms.size())
+                    results.resize((at + 1) * forms.size(), sample.of_model);
+                  const size_t place = at * forms.size() + form;
+                  const bool is_last = at + 1 == steps.size();
+                  const uint64_t of_model = is_last ? sample.of_model[i] : steps[at].result;
+                  const uint64_t changed = result_of(forms[form], steps[at], of_model);
+                  if (is_last) results[place][i] = changed;
+                  else if (changed != of_model)
+                    later.add(sample, i, place, (at + 1) * static_cast<size_t>(products_per_step(model)), changed);
+                }
+            }
+            later.put_into(results);
+            return results;
+          },
+          name_of_form};
+}
+
+using ChangedSum = std::function<int64_t(const Step&)>;
+
+/// The candidate whose forms change a sum, in its own units, which is then rounded as the model does.
+EffectCandidate sum_candidate(const Unit& unit, const std::string& text, const std::vector<ChangedSum>& forms,
+                              const std::vector<std::string>& names = {}) {
+  const auto result_of = [&unit](const ChangedSum& form, const Step& step, uint64_t of_model) {
+    const int64_t changed = form(step);
+    return changed == step.sum ? of_model : round_output(*unit.model(), changed, step.unit_exponent, false).encoding;
+  };
+  return step_candidate(unit, text, forms, result_of, names);
+}
+
+/// Changes of the last sum: an alignment that cuts differently, one wrong digit.
+void add_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
+  const DotModel& model = *unit.model();
+  const auto add = [&](const std::string& text, const std::vector<ChangedSum>& forms) {
+    all.push_back(sum_candidate(unit, text, forms));
+  };
+  add("what is cut off of addends were rounded to nearest", {[](const Step& s) {
+        int64_t sum = s.sum;
+        for (int i = 0; i < s.count; ++i) {
+          const Addend& t = s.addend[i];
+          const uint64_t twice = cut(t.significand, t.exponent, s.unit_exponent - 1);
+          if (t.lost && (twice & 1)) sum += t.negative ? -1 : 1;
+        }
+        return sum;
+      }});
+  const int precision = (model.output_fraction_bits ? model.output_fraction_bits : model.d.fraction_bits) + 1;
+  add("a subnormal result were rounded twice: as a normal number first", {[precision](const Step& s) {
+        const uint64_t m = magnitude_of(s.sum);
+        const int drop = bit_length(m) - precision;
+        if (drop <= 0) return s.sum;
+        const uint64_t half = uint64_t{1} << (drop - 1), rest = m & (2 * half - 1), kept = m - rest;
+        const bool up = rest > half || (rest == half && (m >> drop & 1));
+        return with_sign_of(s.sum, kept + (up ? 2 * half : 0));
+      }});
+  std::vector<ChangedSum> cuts;
+  for (int n = 1; n <= max_cuts; ++n)
+    for (const int by : {n, -n})
+      cuts.push_back([n, by](const Step& s) {
+        int lost = 0;
+        for (int i = 0; i < s.count; ++i) lost += s.addend[i].lost;
+        return n <= lost ? s.sum + by : s.sum;
+      });
+  add("an addend that loses bits in alignment were one unit of the sum's last digit larger or smaller", cuts);
+  const auto of_magnitude = [](const std::function<uint64_t(uint64_t)>& change) {
+    return [change](const Step& s) { return with_sign_of(s.sum, change(magnitude_of(s.sum))); };
+  };
+  for (int bit = 0; bit < widest_sum; ++bit) {
+    const uint64_t digit = uint64_t{1} << bit;
+    for (const bool less : {true, false}) {
+      const char* word = less ? "less" : "more";
+      add(fmt::format("the sum's magnitude were {} by 2^{} of its last digit", word, bit),
+          {of_magnitude([=](uint64_t m) { return less ? m - digit : m + digit; })});
+      add(fmt::format("the sum, with its sign, were {} by 2^{} of its last digit", word, bit), {[=](const Step& s) {
+            return less ? s.sum - static_cast<int64_t>(digit) : s.sum + static_cast<int64_t>(digit);
+          }});
+    }
+    add(fmt::format("digit {} of the sum, from the last one that is kept, were the other one", bit),
+        {of_magnitude([digit](uint64_t m) { return m ^ digit; })});
+    if (bit > 0)
+      add(fmt::format("the last {} digits of the sum were zero", bit),
+          {of_magnitude([digit](uint64_t m) { return m & ~(digit - 1); })});
+    add(fmt::format("the sum had no digits from number {} on", bit),
+        {of_magnitude([digit](uint64_t m) { return m & (digit - 1); })});
+  }
+  // Digits by their role: how far they stand after the leading one, and after the last one of the result.
+  const auto by_role = [&](const std::string& text, int after, bool of_leading,
+                           const std::function<uint64_t(uint64_t, uint64_t)>& change) {
+    add(text, {[=](const Step& s) {
+          const uint64_t m = magnitude_of(s.sum);
+          const int bit = (of_leading ? bit_length(m) - 1 : s.rounded.quantum - s.unit_exponent) - after;
+          return bit < 0 || bit >= bit_length(m) ? s.sum : with_sign_of(s.sum, change(m, uint64_t{1} << bit));
+        }});
+  };
+  for (int after = 1; after <= max_role; ++after)
+    for (const bool of_leading : {false, true}) {
+      const std::string digit = of_leading ? fmt::format("digit {} after the leading one of the sum", after)
+                                           : fmt::format("digit {} of those of the sum that rounding drops", after);
+      by_role(digit + " were the other one", after, of_leading, [](uint64_t m, uint64_t one) { return m ^ one; });
+      by_role(digit + " were 0", after, of_leading, [](uint64_t m, uint64_t one) { return m & ~one; });
+      by_role(digit + " were 1", after, of_leading, [](uint64_t m, uint64_t one) { return m | one; });
+      by_role(digit + " were the last one", after, of_leading, [](uint64_t m, uint64_t one) { return m & (0 - one); });
+    }
+}
+
+/// Changes of the sum of some adjacent products of a step, or of those in even or odd lanes.
+void add_group_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
+  struct Lanes {
+    int first, end, stride;
+  };
+  const int lanes = products_per_step(*unit.model());
+  const auto add = [&](const std::string& text, const std::vector<Lanes>& groups,
+                       const std::function<int64_t(int64_t)>& changed) {
+    const auto change_of = [changed, lanes](const Step& s, const Lanes& group) {
+      int64_t sum = 0;
+      for (int i = 0; i < s.count; ++i) {
+        const Addend& t = s.addend[i];
+        const int lane = t.index % lanes;
+        if (t.source == Addend::Source::product && lane >= group.first && lane < group.end &&
+            (lane - group.first) % group.stride == 0)
+          sum += t.kept;
+      }
+      return changed(sum) - sum;
+    };
+    std::vector<ChangedSum> forms;
+    std::vector<std::string> names;
+    for (const Lanes& group : groups) {
+      forms.push_back([=](const Step& s) { return s.sum + change_of(s, group); });
+      names.push_back(group.stride == 1  ? fmt::format("lanes {} to {}", group.first, group.end - 1)
+                      : group.first == 0 ? "even lanes"
+                                         : "odd lanes");
+    }
+    forms.push_back([=](const Step& s) {
+      int64_t sum = s.sum;
+      for (const Lanes& group : groups) sum += change_of(s, group);
+      return sum;
+    });
+    names.push_back("each of them");
+    all.push_back(sum_candidate(unit, text, forms, names));
+  };
+  const auto add_all = [&](const std::string& which, const std::vector<Lanes>& groups) {
+    add(which + " were left out", groups, [](int64_t) { return 0; });
+    add(which + " had the other sign", groups, [](int64_t sum) { return -sum; });
+    add(which + " lost its sign", groups, [](int64_t sum) { return std::abs(sum); });
+    for (int bits = 1; bits <= max_group_cut; ++bits)
+      add(fmt::format("{} lost its last {} digits", which, bits), groups,
+          [bits](int64_t sum) { return with_sign_of(sum, magnitude_of(sum) >> bits << bits); });
+    for (int bits = least_register; bits <= widest_register; ++bits) {
+      const int64_t most = (int64_t{1} << (bits - 1)) - 1;
+      add(fmt::format("{} kept only its last {} bits", which, bits), groups,
+          [most](int64_t sum) { return ((sum + most + 1) & (2 * most + 1)) - most - 1; });
+      add(fmt::format("{} were saturated at {} bits", which, bits), groups,
+          [most](int64_t sum) { return std::clamp(sum, -most - 1, most); });
+    }
+  };
+  for (int count = 2; count < lanes; count *= 2) {
+    std::vector<Lanes> groups;
+    for (int first = 0; first + count <= lanes; first += count) groups.push_back({first, first + count, 1});
+    add_all(fmt::format("the sum of {} adjacent products", count), groups);
+  }
+  add_all("the sum of the products in even or in odd lanes", {{0, lanes, 2}, {1, lanes, 2}});
+}
+
+using ChangedGreatest = std::function<int(const Step&)>;  ///< returns the exponent of alignment
+
+/// The candidate whose forms align the addends of the last step at another exponent.
+EffectCandidate alignment_candidate(const Unit& unit, const std::string& text,
+                                    const std::vector<ChangedGreatest>& forms) {
+  return step_candidate(unit, text, forms, [&unit](const ChangedGreatest& form, const Step& last, uint64_t of_model) {
+    const int by = form(last) - last.greatest_exponent;
+    if (by == 0 || std::abs(by) > max_moved) return of_model;
+    const int grid = last.unit_exponent + by;
+    int64_t sum = 0;
+    for (int a = 0; a < last.count; ++a) {
+      const Addend& t = last.addend[a];
+      sum += with_sign_of(t.negative ? -1 : 1, cut(t.significand, t.exponent, grid));
+    }
+    return round_output(*unit.model(), sum, grid, false).encoding;
+  });
+}
+
+/// Changes by hardware that finds a wrong greatest exponent.
+void add_alignments(std::vector<EffectCandidate>& all, const Unit& unit) {
+  for (int by = 1; by <= max_missed; ++by)
+    for (const bool more : {true, false})
+      all.push_back(alignment_candidate(
+          unit, fmt::format("all were aligned at an exponent that is {} {}", by, more ? "greater" : "less"),
+          {[=](const Step& s) { return s.greatest_exponent + (more ? by : -by); }}));
+  const auto greatest_without = [](const Step& s, const std::function<bool(int)>& is_left_out) {
+    int greatest = INT32_MIN;
+    for (int i = 0; i < s.count; ++i)
+      if (s.addend[i].significand && !is_left_out(i)) greatest = std::max(greatest, s.addend[i].scale_exponent);
+    return greatest == INT32_MIN ? s.greatest_exponent : greatest;
+  };
+  all.push_back(alignment_candidate(unit, "all were aligned at the greatest exponent but one", {[=](const Step& s) {
+                                      return greatest_without(s, [&](int i) { return s.addend[i].shift == 0; });
+                                    }}));
+  std::vector<ChangedGreatest> without_one;
+  for (int out = 0; out <= max_instruction_k; ++out)
+    without_one.push_back([=](const Step& s) { return greatest_without(s, [=](int i) { return i == out; }); });
+  all.push_back(alignment_candidate(unit, "the greatest exponent were found without one of the addends", without_one));
+}
+
+/// Changes by a leading 1 that is found at the wrong bit position: the fraction has one bit more or less, which carries
+/// into the exponent.
+void add_normalization(std::vector<EffectCandidate>& all, const Unit& unit) {
+  const DotModel& model = *unit.model();
+  const FormatFields& d = model.d;
+  const int bits = model.output_fraction_bits ? model.output_fraction_bits : d.fraction_bits;
+  const auto moved_result = [&d, bits](bool far, const Step& last, uint64_t of_model) {
+    if (decode(d, of_model).cls != NumberClass::finite) return of_model;
+    const uint64_t sum = magnitude_of(last.sum);
+    const int unit = last.unit_exponent, quantum = last.rounded.quantum;
+    const uint64_t kept = cut(sum, unit, quantum), moved = cut(sum, unit, quantum + (far ? -1 : 1));
+    const uint64_t implicit = uint64_t{1} << bits;
+    const uint64_t by = moved - kept + (far ? 0 - implicit : implicit);
+    return (of_model + d.in_container(by << (d.fraction_bits - bits))) & d.container_mask();
+  };
+  for (const bool far : {true, false})
+    all.push_back(step_candidate(unit, fmt::format("the sum were normalized one place too {}", far ? "far" : "short"),
+                                 std::vector<bool>{far}, moved_result));
+}
+
+/// Changes by the count of a shift that lost its upper bits: of one addend, of all, or of half of the lanes.
+void add_shifts(std::vector<EffectCandidate>& all, const Unit& unit) {
+  const DotModel& model = *unit.model();
+  for (int bits = 3; bits <= 9; ++bits) {
+    std::vector<ChangedSum> forms;
+    const auto add = [&](int first, int end) {  // addends of these numbers
+      forms.push_back([=](const Step& s) {
+        int64_t sum = s.sum;
+        for (int i = first; i < std::min(end, s.count); ++i) {
+          const Addend& t = s.addend[i];
+          const int lost = t.shift >> bits << bits;
+          if (t.significand == 0 || lost == 0) continue;
+          sum += with_sign_of(t.negative ? -1 : 1, cut(t.significand, t.exponent + lost, s.unit_exponent)) - t.kept;
+        }
+        return sum;
+      });
+    };
+    const int lanes = products_per_step(model);
+    std::vector<std::string> names;
+    for (int i = 0; i <= max_instruction_k; ++i)
+      add(i, i + 1), names.push_back(i < lanes ? fmt::format("lane {}", i) : "c");
+    for (const auto& [first, end, name] :
+         {std::tuple{0, lanes + 1, "all addends"}, {0, lanes / 2, "lower lanes"}, {lanes / 2, lanes, "upper lanes"}})
+      add(first, end), names.push_back(name);
+    all.push_back(
+        sum_candidate(unit, fmt::format("the shift of an addend kept only its last {} bits", bits), forms, names));
+  }
+}
+
+/// Changes of one product, or of c, before it is aligned.
+void add_products(std::vector<EffectCandidate>& all, const Unit& unit) {
+  const DotModel& model = *unit.model();
+  const auto of_addends = [](const std::function<uint64_t(uint64_t)>& change) {
+    std::vector<ChangedSum> forms;
+    for (int i = 0; i <= max_instruction_k; ++i)
+      forms.push_back([i, change](const Step& s) {
+        if (i >= s.count || s.addend[i].significand == 0) return s.sum;
+        const Addend& t = s.addend[i];
+        const uint64_t kept = cut(change(t.significand), t.exponent, s.unit_exponent);
+        return s.sum - t.kept + with_sign_of(t.negative ? -1 : 1, kept);
+      });
+    return forms;
+  };
+  for (int bit = 0; bit < 2 * std::max(model.a.fraction_bits, model.b.fraction_bits) + 2; ++bit) {
+    const uint64_t digit = uint64_t{1} << bit;
+    all.push_back(sum_candidate(unit, fmt::format("a product were less by 2^{} of its own last digit", bit),
+                                of_addends([digit](uint64_t m) { return m < digit ? m : m - digit; })));
+    all.push_back(sum_candidate(unit, fmt::format("digit {} of a product, from its own last one, were 0", bit),
+                                of_addends([digit](uint64_t m) { return m & ~digit; })));
+  }
+}
+
+}  // namespace
+
+void add_sum_effects(std::vector<EffectCandidate>& all, const Unit& unit) {
+  add_sums(all, unit);
+  if (products_per_step(*unit.model()) > 2) add_group_sums(all, unit);
+  if (!unit.model()->d.integer) add_normalization(all, unit);
+  add_alignments(all, unit);
+  add_products(all, unit);
+  add_shifts(all, unit);
+}
+
+}  // namespace mmafuzz
