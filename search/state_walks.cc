@@ -374,7 +374,7 @@ class StateCase {
     const int left = last - unit;
     if (left < 0 || left + fd.fraction_bits + 1 > max_aligned_bits) return 0;
     return static_cast<int64_t>(significand << left) +
-           (left > 0 && s_.coin() ? s_.rng.between(-1, 1) << std::max(0, left - 2) : 0);
+           (left > 0 && s_.coin() ? int64_t{s_.rng.between(-1, 1)} << std::max(0, left - 2) : 0);
   }
 
   /// The magnitude of the sum that the great lanes make, but at least 2^top.

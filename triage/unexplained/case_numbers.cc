@@ -40,6 +40,13 @@ constexpr const char* results[] = {"+0",
 
 constexpr int ending = 8;  ///< number of last bits of a sum; a text below has the same 8
 
+/// The number of ones in a row, where they are most.
+int longest_run(uint64_t bits) {
+  int length = 0;
+  for (; bits; bits &= bits << 1) ++length;
+  return length;
+}
+
 bool is_aligned(const Step& s) {
   return s.aligned && (s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage);
 }
@@ -148,7 +155,9 @@ void CaseNumbers::dot(const DotOperands& in) {
     enter(Group::lane, lane);
     operand(op_.a.fields(), {"a", lane}, in.a[lane], false);
     operand(op_.b.fields(), {"b", lane}, in.b[lane], false);
-    if (model_ || op_.a.fields().integer) continue;  // steps and integers have their products
+    if (op_.a.fields().integer) continue;  // they have their products
+    product(decode(op_.a.fields(), in.a[lane]), decode(op_.b.fields(), in.b[lane]), {"a", lane, "*b"});
+    if (model_) continue;  // steps have their exponents
     const bool number = decode(op_.a.fields(), in.a[lane]).cls == NumberClass::finite &&
                         decode(op_.b.fields(), in.b[lane]).cls == NumberClass::finite;
     put(Kind::number, Where::addend, "the exponent of ", {"a", lane, "*b"},
@@ -165,6 +174,21 @@ void CaseNumbers::dot(const DotOperands& in) {
   if (op_.a.fields().integer) integer_sums(in);
   else counts(in);
   if (model_) steps(in);
+}
+
+/// The digits of a product before any rounding.
+void CaseNumbers::product(const Number& x, const Number& y, Name name) {
+  const uint128 p =
+      x.cls == NumberClass::finite && y.cls == NumberClass::finite ? uint128{x.significand} * y.significand : 0;
+  const int length = bit_length128(p);
+  const uint64_t low = static_cast<uint64_t>(p);
+  put(Kind::leading, Where::addend, "the bits that begin ", name,
+      p ? static_cast<int64_t>(static_cast<uint64_t>(p << (128 - length) >> 64)) : none);
+  put(Kind::number, Where::addend, "the length in bits of ", name, p ? length : none);
+  put(Kind::number, Where::addend, "the number of zeros that end ", name,
+      p == 0 ? none
+      : low  ? std::countr_zero(low)
+             : 64 + std::countr_zero(static_cast<uint64_t>(p >> 64)));
 }
 
 /// The product of a block's two scales, and whether scales are those of the block before.
@@ -202,7 +226,10 @@ void CaseNumbers::relations(const Operands& x, uint64_t result) {
   const bool multiplies = op_.scalar == ScalarOperation::mul || op_.scalar == ScalarOperation::fma;
   const int first = !numbers ? 0 : multiplies ? exponent(0) + exponent(1) : exponent(0);
   const size_t other = x.size() - 1;  // of an addition or division b, of a multiply-add c
-  if (multiplies) put(Kind::number, Where::addend, "the exponent of ", {"a*b"}, numbers ? first : none);
+  if (multiplies) {
+    put(Kind::number, Where::addend, "the exponent of ", {"a*b"}, numbers ? first : none);
+    product(decode(f, x[0]), decode(f, x[1]), {"a*b"});
+  }
   if (op_.scalar == ScalarOperation::mul) return;
   const int64_t distance = numbers ? first - exponent(other) : none;
   put(Kind::number, Where::addend, "the exponent of ", {multiplies ? "a*b less that of c" : "a less that of b"},
@@ -394,6 +421,9 @@ void CaseNumbers::sum(const Step& s, bool is_there, Name name) {
   number("the number of addends that lose bits in ", lossy);
   number("the number of times that the greatest exponent rises from lane to lane in ", raises);
   number("the greatest exponent in ", s.greatest_exponent);
+  // In two's complement, as the last addition sees it.
+  number("the longest run of carries when the rest is added to the products in ",
+         longest_run(static_cast<uint64_t>(products ^ (s.sum - products) ^ s.sum)));
   number("the greatest shift in ", greatest_shift);
   number("the least shift that is not 0 in ", least_shift);
   size_of(s.sum, is_there, name);

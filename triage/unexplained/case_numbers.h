@@ -66,6 +66,7 @@ class CaseNumbers {
   void put(Kind kind, Where where, const char* prefix, Name name, int64_t value, const char* const* names = nullptr,
            int width = 0);
   void operand(const FormatFields& f, Name name, uint64_t encoding, bool of_scale);
+  void product(const Number& x, const Number& y, Name name);
   void steps(const DotOperands& in);
   void step(const Step& s, bool is_there, int number);
   void sum(const Step& s, bool is_there, Name name);

@@ -40,17 +40,9 @@ bool holds(const Part& part, const Numbers& numbers, const ValueOf& value_of) {
     });
   };
   if (!part.members) return all_hold(nullptr);
-  if (part.for_every_member) {
-    const Limit& limit = part.limits[0];
-    bool any = false;
-    for (const std::vector<size_t>& member : *part.members) {
-      const int64_t value = value_of(member[limit.number]);
-      if (value == CaseNumbers::none) continue;
-      any = true;
-      if (!limit.holds(numbers[member[limit.number]].kind, value)) return false;
-    }
-    return any;
-  }
+  if (part.for_every_member)
+    return std::all_of(part.members->begin(), part.members->end(),
+                       [&](const auto& member) { return all_hold(&member); });
   return std::any_of(part.members->begin(), part.members->end(), [&](const auto& member) { return all_hold(&member); });
 }
 
@@ -279,20 +271,20 @@ ConditionLearner::ConditionLearner(const Unit& claimed, const Surroundings& walk
   add_for_every_lane();
 }
 
-/// Adds, for each number of a lane, the narrowest part that every lane with that number satisfies.
+/// Adds, for each number that every lane has in all cases which differ, the narrowest part that they satisfy.
 void ConditionLearner::add_for_every_lane() {
   for (size_t role = 0; role < (all_lanes_.empty() ? 0 : all_lanes_[0].size()); ++role) {
     const CaseNumber& number = numbers_.all()[all_lanes_[0][role]];
-    std::vector<int64_t> there;
+    if (number.kind == Kind::leading) continue;  // of narrow formats they are few, and alike by chance
+    std::vector<int64_t> values;
     for (const size_t i : walk_.differ)
-      for (const std::vector<size_t>& member : all_lanes_)
-        if (const int64_t x = values_[member[role]][i]; x != CaseNumbers::none) there.push_back(x);
-    std::vector<size_t> each(there.size());
+      for (const std::vector<size_t>& member : all_lanes_) values.push_back(values_[member[role]][i]);
+    std::vector<size_t> each(values.size());
     std::iota(each.begin(), each.end(), size_t{0});
     Limit limit;
     limit.number = role;
     const auto is_limit = [&] { return number.kind != Kind::bits || (limit.mask & low_mask(number.width)) != 0; };
-    if (!there.empty() && narrowest(number.kind, there, each, limit) && is_limit()) add({{limit}, &all_lanes_, true});
+    if (narrowest(number.kind, values, each, limit) && is_limit()) add({{limit}, &all_lanes_, true});
   }
 }
 

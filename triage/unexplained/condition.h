@@ -31,7 +31,7 @@ struct Limit {
 };
 
 /// One limit, on one number; or several limits that hold together for the numbers of at least one lane, or step; or a
-/// limit that holds for every lane that has the number.
+/// limit that holds for every lane.
 struct Part {
   std::vector<Limit> limits;
   /// By lane or by step: the indices of its numbers. nullptr: there is one limit, on one number.

@@ -93,7 +93,7 @@ bool keep(Surroundings& all, const Batch& cases, size_t i, const Verdict& verdic
 
 }  // namespace
 
-Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed) {
+Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed, bool only_differing) {
   const Op& op = judge.op();
   Surroundings all;
   all.cases = Batch(op);
@@ -116,7 +116,7 @@ Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t s
     }
     const std::vector<Verdict> verdicts = judge.judge(tried);
     for (size_t i = 0; i < cases_a_round; ++i) keep(all, tried, i, verdicts[i]);
-    if (all.differ.size() >= enough_that_differ && all.agree.size() >= enough_that_agree) break;
+    if (all.differ.size() >= enough_that_differ && (only_differing || all.agree.size() >= enough_that_agree)) break;
   }
   return all;
 }

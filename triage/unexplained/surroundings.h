@@ -26,8 +26,8 @@ struct Surroundings {
 
 /// A random walk over cases: it starts at `starts`, and every further case is made by a few changes of one in `differ`.
 /// Deterministic units give the same cases for the same seed. `judge`: "equals_model"; its first unit is the unit, its
-/// second one the model.
-Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed);
+/// second one the model. `only_differing`: it ends when enough cases differ, however few agree.
+Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed, bool only_differing = false);
 
 /// Sets `far` and `of_far`.
 void find_far_cases(Surroundings& all, const Judge& judge, uint64_t seed);

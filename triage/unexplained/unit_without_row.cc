@@ -1,6 +1,7 @@
 #include "triage/unexplained/unit_without_row.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,7 +24,8 @@ constexpr size_t least_telling = 4;            ///< minimum number of cases that
 constexpr char of_element_name[] = "element";  ///< of variants that are other elements of a product
 constexpr char no_change[] = "no change of one operand, one parameter, the last sum or the result makes it";
 // A condition is learned on some cases, and counted on others.
-constexpr uint64_t learning_seed = 1, learned_sequences = 288, counting_seed = 2, counted_sequences = 32;
+constexpr uint64_t learning_seed = 1, second_learning_seed = 3, learned_sequences = 288;
+constexpr uint64_t counting_seed = 2, counted_sequences = 32;
 constexpr size_t max_beside = 8;   ///< a complete condition holds for at most one in this many cases that agree
 constexpr size_t few_beside = 32;  ///< no condition is needed if more than this many cases differ per case that agrees
 constexpr uint64_t tries_of_neighbours = 4;  ///< with new numbers around an element of a product
@@ -90,9 +92,21 @@ std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves
   return (lanes.size() == 1 ? "in lane " : "in lanes ") + ranges(lanes) + " only";
 }
 
-/// The cases near and far of which condition and effect are learned.
+/// The cases near and far of which condition and effect are learned. Those that differ are of two walks in turn: what
+/// only those of one have in common says where it went.
 Surroundings learning_cases(const Judge& judge, const Batch& starts) {
   Surroundings all = surroundings_of(judge, starts, learning_seed);
+  const Surroundings other = surroundings_of(judge, starts, second_learning_seed, true);
+  const std::vector<size_t> first = std::exchange(all.differ, {});
+  for (size_t n = 0; n < std::max(first.size(), other.differ.size()); ++n) {
+    if (n < first.size()) all.differ.push_back(first[n]);
+    if (n >= other.differ.size()) continue;
+    const size_t i = other.differ[n];
+    all.differ.push_back(all.cases.size());
+    all.cases.append(other.cases, i);
+    all.of_unit.push_back(other.of_unit[i]);
+    all.of_model.push_back(other.of_model[i]);
+  }
   find_far_cases(all, judge, learning_seed);
   return all;
 }
