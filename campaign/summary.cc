@@ -51,8 +51,8 @@ std::string walks_text(const StateWalks& walks) {
       whole += walk.walked == walk.whole;
       if (share < least) {
         least = share;
-        where = fmt::format("{} of '{}', beside {} cases of other units' walks there", walk.unit, op,
-                            short_number(double(walk.seen - walk.walked)));
+        where = fmt::format("{} of '{}', beside {} cases of other units' walks there", walk.unit,
+                            op.substr(op.find(' ') + 1), short_number(double(walk.seen - walk.walked)));
       }
     }
   if (units == 0) return "";

@@ -394,8 +394,7 @@ void say_left_out(const TriageOutcome& outcome) {
                outcome.left_out_of_contract);
 }
 
-Conclusions conclusions_of(const TriageRequest& request, const TriageOutcome& outcome,
-                           const std::string& knowledge_folder) {
+Conclusions conclusions_of(const TriageRequest& request, const TriageOutcome& outcome, const Knowledge& knowledge) {
   std::map<std::string, Expectation> expected;
   for (const std::string& path : request.paths) {
     if (!is_campaign(path)) continue;
@@ -406,7 +405,7 @@ Conclusions conclusions_of(const TriageRequest& request, const TriageOutcome& ou
       if (expectation.is_required || !known.is_required) known = expectation;
     }
   }
-  Conclusions all = conclude(outcome.buckets, Knowledge(knowledge_folder), expected);
+  Conclusions all = conclude(outcome.buckets, knowledge, expected);
   all.inconclusive = outcome.inconclusive;
   return all;
 }

@@ -33,8 +33,7 @@ struct TriageOutcome {
 void say_left_out(const TriageOutcome& outcome);
 
 /// What the buckets mean: the campaigns among the paths, which must have been triaged, say which facts must be there.
-Conclusions conclusions_of(const TriageRequest& request, const TriageOutcome& outcome,
-                           const std::string& knowledge_folder);
+Conclusions conclusions_of(const TriageRequest& request, const TriageOutcome& outcome, const Knowledge& knowledge);
 
 /// Triages all paths of the request. Throws std::runtime_error, BadInput, or after a signal Interrupted; the store then
 /// says that the campaign is not triaged.

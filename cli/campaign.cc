@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 struct CampaignOptions {
   CampaignSettings settings;
   std::string time, out, store, shard;
-  std::string knowledge = default_knowledge_folder();
+  std::string knowledge;
   bool resume = false, json = false, verbose = false, minimize = false, triage = true, conclude = false;
 };
 
@@ -170,7 +170,7 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
     std::set<std::string> seen_before;
     if (!options.store.empty())
       seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
-    Conclusions conclusions = conclude(outcome.buckets, Knowledge(options.knowledge),
+    Conclusions conclusions = conclude(outcome.buckets, known_facts(options.knowledge),
                                        expectations_of(plan, settings.units, progress), seen_before);
     conclusions.inconclusive = silence_message(answers).empty() ? outcome.inconclusive : "a unit answered no case";
     say_left_out(outcome);
@@ -357,7 +357,7 @@ void add_campaign(Arguments& app, int& status) {
       ->check(one_of({"contract", "new", "never"}));
   sub->add_flag("--minimize", options->minimize, "at the end write the inputs that reach every bin to OUT/corpus.min");
   sub->add_flag("!--no-triage", options->triage, "leave the divergences as they are: no OUT/findings.sqlite");
-  sub->add_option("--knowledge", options->knowledge, "folder of known facts")->capture_default_str();
+  add_knowledge_option(*sub, options->knowledge);
   sub->add_option("--store", options->store,
                   "store of all nights, into which this one is merged: its facts are not new, its decisions hold");
   sub->add_flag("-v,--verbose", options->verbose, "print accuracy and semantic findings too, not only their counts");

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "campaign/interrupt.h"
+#include "campaign/plan.h"
 #include "core/json_text.h"
 #include "plan/named_rows.h"
 
@@ -76,6 +77,18 @@ void add_rows_option(Arguments& command) {
       .add_taken_option("--rows", take_rows,
                         "file of rows of one's own, as `identify --save` writes it: their names stand for units")
       ->allow_extra_args(false);
+}
+
+Argument* add_knowledge_option(Arguments& command, std::string& folder, const std::string& help) {
+  folder = default_knowledge_folder();
+  return command.add_option("--knowledge", folder, help)->capture_default_str();
+}
+
+Knowledge known_facts(const std::string& folder) {
+  if (!std::filesystem::is_directory(folder))
+    fmt::print(stderr, "mmafuzz: every fact counts as new: {}; --knowledge names another folder of known facts\n",
+               folder.empty() ? "the folder corpus/knowledge is not found" : folder + " is no folder");
+  return Knowledge(folder);
 }
 
 void print_object(nlohmann::json object) {

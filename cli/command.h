@@ -7,6 +7,7 @@
 #include "plan/arguments.h"
 #include "plan/registry.h"
 #include "plan/request.h"
+#include "triage/facts/knowledge.h"
 
 namespace mmafuzz::cli {
 
@@ -24,6 +25,11 @@ int run_line(CommandLine& line, int argc, char** argv, const int& status);
 /// Adds the option --rows FILE: the command takes the names of the file's rows for units (plan/named_rows.h). The
 /// commands that have it are in docs/identify.md, "The answer".
 void add_rows_option(Arguments& command);
+/// Adds the option --knowledge FOLDER, whose default `folder` becomes.
+Argument* add_knowledge_option(Arguments& command, std::string& folder,
+                               const std::string& help = "folder of known facts");
+/// The known facts of a folder. Where there is none, a message on standard error says that every fact is new.
+Knowledge known_facts(const std::string& folder);
 /// Prints an object of --json, with the version of its keys.
 void print_object(nlohmann::json object);
 

@@ -220,8 +220,7 @@ void set_statuses(const std::string& file, const std::vector<std::string>& setti
 
 void add_findings(Arguments& app, int& status) {
   struct Options {
-    std::string store, severity, status, show, note, fact, since, accept, reason,
-        knowledge = default_knowledge_folder();
+    std::string store, severity, status, show, note, fact, since, accept, reason, knowledge;
     std::vector<std::string> set;
     BucketFilter filter;
     bool json = false, buckets = false, names = false;
@@ -248,7 +247,7 @@ void add_findings(Arguments& app, int& status) {
   Argument* accept_option =
       sub->add_option("--accept", options->accept, "keep the facts that match this glob as known, with a witness each");
   sub->add_option("--reason", options->reason, "with --accept: why")->needs(accept_option);
-  sub->add_option("--knowledge", options->knowledge, "folder of known facts")->capture_default_str();
+  add_knowledge_option(*sub, options->knowledge);
   sub->add_flag("--json", options->json, "print JSON")->excludes(set);
   sub->footer(
       "Examples: mmafuzz findings night.store --fact 'fraction_bits=24~25'\n"
@@ -276,7 +275,7 @@ void add_findings(Arguments& app, int& status) {
     if (!options->since.empty() && (options->buckets || !options->fact.empty() || !options->set.empty()))
       throw BadInput("--since is for the list of facts, and for --accept");
     const std::string why_nothing = inconclusive(options->store);
-    const Knowledge knowledge(options->knowledge);
+    const Knowledge knowledge = known_facts(options->knowledge);
     const std::vector<Bucket> of_all = Store(options->store, Access::read).buckets(options->filter);
     const std::vector<Bucket> buckets = buckets_of_fact(of_all, options->fact, knowledge.names());
     if (!options->set.empty()) {

@@ -95,7 +95,7 @@ void print_merged_json(const Merged& merged) {
 
 void add_merge(Arguments& app, int& status) {
   struct Options {
-    std::string into, knowledge = default_knowledge_folder();
+    std::string into, knowledge;
     std::vector<std::string> from;
     bool fail_on_new = false, json = false;
   };
@@ -107,11 +107,11 @@ void add_merge(Arguments& app, int& status) {
       "--fail-on-new", options->fail_on_new,
       "list the facts, unless they are known, in contract, accuracy, unstable and unexplained buckets that "
       "INTO did not have and nobody called known or expected, and in what was fixed and is back; exit with 1");
-  sub->add_option("--knowledge", options->knowledge, "folder of known facts")->capture_default_str();
+  add_knowledge_option(*sub, options->knowledge);
   sub->add_flag("--json", options->json, "print one JSON object, with that list");
   sub->footer("Example: mmafuzz merge all.store monday.store tuesday.store");
   sub->callback([options, &status] {
-    const Merged merged = merge_stores(options->into, options->from, Knowledge(options->knowledge));
+    const Merged merged = merge_stores(options->into, options->from, known_facts(options->knowledge));
     if (options->json) print_merged_json(merged);
     else print_merged(merged, options->into, options->fail_on_new);
     const bool fails = options->fail_on_new && (!merged.inconclusive.empty() || !merged.failing.empty());

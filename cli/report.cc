@@ -11,7 +11,7 @@ namespace mmafuzz::cli {
 
 void add_report(Arguments& app, int& status) {
   struct Options {
-    std::string store, html, bits, junit, sarif, json, knowledge = default_knowledge_folder();
+    std::string store, html, bits, junit, sarif, json, knowledge;
   };
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("report", "Turn a findings store into one HTML page, JUnit XML, SARIF or JSON");
@@ -21,13 +21,13 @@ void add_report(Arguments& app, int& status) {
   sub->add_option("--junit", options->junit, "JUnit XML file to write");
   sub->add_option("--sarif", options->sarif, "SARIF 2.1.0 file to write, a result for each fact");
   sub->add_option("--json", options->json, "JSON file to write");
-  sub->add_option("--knowledge", options->knowledge, "folder of known facts")->capture_default_str();
+  add_knowledge_option(*sub, options->knowledge);
   sub->footer("Example: mmafuzz report findings.db -o report.html --junit report.xml");
   sub->callback([options, &status] {
     if (options->html.empty() && options->junit.empty() && options->sarif.empty() && options->json.empty())
       throw BadInput("report needs an output: -o, --junit, --sarif or --json");
     const ReportData data = read_report_data(options->store);
-    const Knowledge knowledge(options->knowledge);
+    const Knowledge knowledge = known_facts(options->knowledge);
     if (!options->html.empty())
       write_output(options->html, html_report(data, knowledge, registry(), options->bits, version_number()));
     if (!options->junit.empty()) write_output(options->junit, junit_report(data, knowledge));

@@ -18,7 +18,7 @@ namespace {
 
 struct TriageOptions {
   TriageRequest request;
-  std::string knowledge = default_knowledge_folder();
+  std::string knowledge;
   bool details = false, json = false;
 };
 
@@ -41,7 +41,7 @@ nlohmann::json outcome_json(const TriageOptions& options, const TriageOutcome& o
           {"buckets", json_list(outcome.buckets, bucket_json)},
           {"new", outcome.new_ids},
           {"left_out", left_out},
-          {"facts", conclusions_json(conclusions_of(options.request, outcome, options.knowledge))}};
+          {"facts", conclusions_json(conclusions_of(options.request, outcome, known_facts(options.knowledge)))}};
 }
 
 }  // namespace
@@ -64,9 +64,7 @@ void add_triage(Arguments& app, int& status) {
                 "claim the simplest on each op)");
   sub->add_flag("--details", options->details, "print what each cause means");
   Argument* json = sub->add_flag("--json", options->json, "print one JSON object, with the facts that buckets show");
-  sub->add_option("--knowledge", options->knowledge, "with --json: folder of known facts")
-      ->needs(json)
-      ->capture_default_str();
+  add_knowledge_option(*sub, options->knowledge, "with --json: folder of known facts")->needs(json);
   sub->footer(
       "Exit codes: 1 where a bucket shows a broken claim, a record of one cannot be looked at, or a unit answered no "
       "case.\n"

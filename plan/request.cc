@@ -27,8 +27,10 @@ std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op) { retu
 std::unique_ptr<Unit> bind_or_fail(const Registry& units, const std::string& name, const Op& op) {
   Result<std::unique_ptr<Unit>> unit = units.bind(name, op);
   if (unit) return std::move(*unit);
+  const std::string& reason = unit.refusal().reason;
   const bool is_declined = unit.refusal().kind == Refusal::Kind::declined && !is_alias(name);
-  throw BadInput((is_declined ? "unit " + name + " declines: " : "") + unit.refusal().reason);
+  const size_t named = reason.starts_with(name + ": ") ? name.size() + 2 : 0;
+  throw BadInput(is_declined ? "unit " + name + " declines: " + reason.substr(named) : reason);
 }
 
 }  // namespace mmafuzz

@@ -494,6 +494,22 @@ void DatapathWalks::add_dot_parts() {
     }
   });
 
+  // A power of two in one lane, more or less a smaller one in another, at every exponent of the result: what stands
+  // just above and below where numbers get another exponent, or where subnormals end. 2 signs, 2 signs of the smaller.
+  const int least_power = std::max(fd.emin() - 2, fa.least_bit() + fb.least_bit());
+  const int powers = std::min(std::min(fd.emax(), fa.emax() + fb.emax()) - least_power + 1, 512);
+  const int distances = fd.precision() + 4;
+  if (k > 1 && powers > 0)
+    add_dot("two powers", static_cast<uint64_t>(powers) * static_cast<uint64_t>(distances) * 4,
+            [least_power, powers, distances](WalkCase& s, uint64_t n) {
+              const int e = least_power + take_digit(n, powers), below = 1 + take_digit(n, distances);
+              s.zero_lanes();
+              s.zero_c();
+              const int lane = s.any_lane(), other = (lane + 1 + s.rng.below(static_cast<uint32_t>(s.k - 1))) % s.k;
+              s.set_product(lane, n % 2, e, 0, 0);
+              s.set_product(other, n / 2 % 2, e - below, 0, 0);
+            });
+
   // Sums below the alignment floor: products of every two such exponents, all else zero. Scales supply what elements
   // cannot. With scales, the products are in two blocks of scales, or the second replaces the first where there is one
   // block.
