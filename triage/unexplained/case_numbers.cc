@@ -47,6 +47,11 @@ int longest_run(uint64_t bits) {
   return length;
 }
 
+int trailing_zeros(uint128 x) {
+  const auto low = static_cast<uint64_t>(x);
+  return low ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<uint64_t>(x >> 64));
+}
+
 bool is_aligned(const Step& s) {
   return s.aligned && (s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage);
 }
@@ -63,6 +68,26 @@ int64_t integer_value(const FormatFields& f, uint64_t encoding) {
   return n.negative ? -static_cast<int64_t>(n.significand) : static_cast<int64_t>(n.significand);
 }
 
+std::optional<Exact> exact_sum_of(const Step& s) {
+  if (s.aligned) return Exact{NumberClass::finite, s.sum < 0, magnitude_of(s.sum), s.unit_exponent};
+  constexpr int widest = 120;
+  int low = INT32_MAX, high = INT32_MIN;
+  for (int i = 0; i < s.count; ++i)
+    if (const Addend& t = s.addend[i]; t.significand) {
+      low = std::min(low, t.exponent);
+      high = std::max(high, t.exponent + bit_length(t.significand));
+    }
+  if (low > high || high - low > widest) return std::nullopt;
+  uint128 sum = 0;  // in two's complement
+  for (int i = 0; i < s.count; ++i)
+    if (const Addend& t = s.addend[i]; t.significand) {
+      const uint128 part = uint128{t.significand} << (t.exponent - low);
+      sum += t.negative ? 0 - part : part;
+    }
+  const bool negative = sum >> 127 != 0;
+  return Exact{NumberClass::finite, negative, negative ? 0 - sum : sum, low};
+}
+
 CaseNumbers::CaseNumbers(const DotModel* model, const BlockPart* part, const Batch& cases, size_t index,
                          uint64_t result)
     : op_(cases.op()), model_(model), part_(part), one_(op_) {
@@ -77,6 +102,9 @@ void CaseNumbers::note_equals_and_steps(const DotOperands& in) {
   const Op& op = op_;
   if (model_) steps_ = recorded_steps(*model_, in);
   const auto code = [&](bool of_b, int lane) { return (of_b ? in.b : in.a)[lane]; };
+  constexpr size_t max_live = 6;
+  for (int lane = 0; lane < op.k && !op.a.fields().integer && live_.size() < max_live; ++lane)
+    if (!is_zero(op.a.fields(), in.a[lane]) && !is_zero(op.b.fields(), in.b[lane])) live_.push_back(lane);
   const bool comparable = op.a == op.b;
   for (int n = 0; n < 2 * op.k; ++n)
     for (int m = n + 1; m < 2 * op.k; ++m) {
@@ -171,9 +199,18 @@ void CaseNumbers::dot(const DotOperands& in) {
     scales_together(in, block);
   }
   equal_operands(in);
+  distances(in);
   if (op_.a.fields().integer) integer_sums(in);
   else counts(in);
   if (model_) steps(in);
+}
+
+/// What rounding drops of a significand, from its first bit on.
+void CaseNumbers::dropped_bits(uint128 significand, int dropped, Name name) {
+  const bool any = dropped > 0 && dropped < 128;
+  const uint128 bits = any ? significand << (128 - dropped) : 0;
+  put(Kind::leading, Where::sum, "the bits that rounding drops of ", name,
+      any ? static_cast<int64_t>(static_cast<uint64_t>(bits >> 64)) : none);
 }
 
 /// The digits of a product before any rounding.
@@ -181,14 +218,10 @@ void CaseNumbers::product(const Number& x, const Number& y, Name name) {
   const uint128 p =
       x.cls == NumberClass::finite && y.cls == NumberClass::finite ? uint128{x.significand} * y.significand : 0;
   const int length = bit_length128(p);
-  const uint64_t low = static_cast<uint64_t>(p);
   put(Kind::leading, Where::addend, "the bits that begin ", name,
       p ? static_cast<int64_t>(static_cast<uint64_t>(p << (128 - length) >> 64)) : none);
   put(Kind::number, Where::addend, "the length in bits of ", name, p ? length : none);
-  put(Kind::number, Where::addend, "the number of zeros that end ", name,
-      p == 0 ? none
-      : low  ? std::countr_zero(low)
-             : 64 + std::countr_zero(static_cast<uint64_t>(p >> 64)));
+  put(Kind::number, Where::addend, "the number of zeros that end ", name, p ? trailing_zeros(p) : none);
 }
 
 /// The product of a block's two scales, and whether scales are those of the block before.
@@ -293,6 +326,15 @@ void CaseNumbers::rounding(const Batch& cases, size_t index) {
     const Number x = decode(op_.a.fields(), cases.inputs()[0].get(index, 0));
     if (x.cls == NumberClass::finite) rest = bins::remainder_class(x.significand, r.quantum - x.exponent);
   }
+  if (op_.kind == OpKind::convert || op_.scalar == ScalarOperation::mul) {
+    const Column& values = cases.inputs()[0];
+    Exact x = to_exact(decode(op_.a.fields(), values.get(index, 0)));
+    if (op_.kind == OpKind::scalar) x = exact_product(x, to_exact(decode(op_.a.fields(), values.get(index, 1))));
+    const bool number = x.cls == NumberClass::finite;
+    dropped_bits(x.significand, number ? r.quantum - x.exponent : 0, {"the exact result"});
+    put(Kind::number, Where::sum, "the number of bits that rounding drops of ", {"the exact result"},
+        number ? r.quantum - x.exponent : none);
+  }
   put(Kind::choice, Where::sum, "what rounding drops of ", {"the exact result"}, rest, rests);
   put(Kind::choice, Where::sum, "the last bit that is kept of ", {"the exact result"}, r.last, parities);
 }
@@ -312,6 +354,9 @@ void CaseNumbers::steps(const DotOperands& in) {
           is_there ? static_cast<int64_t>(sum >> f.fraction_bits & static_cast<uint64_t>(f.top_exponent_field()))
                    : none);
     }
+    if (kind == Step::Kind::exact_sum)
+      exact_sum(i < own.size() ? own[i] : steps_[i], i < own.size() && own[i].kind == kind,
+                steps_.size() == 1 ? Name{"the sum"} : Name{"the sum of step ", static_cast<int>(i) + 1});
     if (!is_aligned(steps_[i])) continue;
     const bool is_there = i < own.size() && is_aligned(own[i]) && own[i].count == steps_[i].count;
     const int number = static_cast<int>(i);
@@ -352,6 +397,37 @@ void CaseNumbers::equal_operands(const DotOperands& in) {
     put(Kind::choice, Where::operand, "", {p.is_first_of_b ? "b" : "a", p.first}, equal, sameness);
     if (is_listing_) all_.back().suffix = (p.is_second_of_b ? " b" : " a") + std::to_string(p.second);
   }
+}
+
+/// How far the exponents of two products, of their a and of their b stand apart.
+void CaseNumbers::distances(const DotOperands& in) {
+  const FormatFields &fa = op_.a.fields(), &fb = op_.b.fields();
+  constexpr int last_bits = 6;
+  const auto is_live = [&](int lane) {
+    return decode(fa, in.a[lane]).cls == NumberClass::finite && decode(fb, in.b[lane]).cls == NumberClass::finite;
+  };
+  for (size_t i = 0; i < live_.size(); ++i)
+    for (size_t j = i + 1; j < live_.size(); ++j) {
+      const int x = live_[i], y = live_[j];
+      const bool both = is_live(x) && is_live(y);
+      const int a = leading_exponent(fa, in.a[x]) - leading_exponent(fa, in.a[y]),
+                b = leading_exponent(fb, in.b[x]) - leading_exponent(fb, in.b[y]);
+      const auto difference = [&](const char* first, const char* second = nullptr) {
+        const auto text = [&](int lane) {
+          return first + std::to_string(lane) + (second ? second + std::to_string(lane) : "");
+        };
+        return is_listing_ ? text(x) + " less that of " + text(y) : "";
+      };
+      const auto number = [&](const std::string& name, int value) {
+        put(Kind::number, Where::addend, "the exponent of ", {name.c_str()}, both ? value : none);
+      };
+      number(difference("a"), a);
+      number(difference("b"), b);
+      const std::string products = difference("a", "*b");
+      number(products, a + b);
+      put(Kind::bits, Where::addend, "the last 6 bits of the exponent of ", {products.c_str()},
+          both ? static_cast<int64_t>(static_cast<uint64_t>(a + b) & low_mask(last_bits)) : none, nullptr, last_bits);
+    }
 }
 
 void CaseNumbers::counts(const DotOperands& in) {
@@ -435,6 +511,22 @@ void CaseNumbers::sum(const Step& s, bool is_there, Name name) {
   put(Kind::choice, Where::sum, "what rounding drops of ", name,
       is_there && magnitude ? bins::remainder_class(magnitude, s.rounded.quantum - s.unit_exponent) : none, rests);
   put(Kind::choice, Where::sum, "the last bit that is kept of ", name, is_there ? s.rounded.last : none, parities);
+  dropped_bits(magnitude, is_there ? s.rounded.quantum - s.unit_exponent : 0, name);
+}
+
+/// A sum that is exact before its one rounding, where it is not too long.
+void CaseNumbers::exact_sum(const Step& s, bool is_there, Name name) {
+  const std::optional<Exact> x = is_there ? exact_sum_of(s) : std::nullopt;
+  const uint128 m = x ? x->significand : 0;
+  const int dropped = x ? s.rounded.quantum - x->exponent : 0;
+  put(Kind::choice, Where::sum, "", name, x ? (m == 0 ? 0 : x->negative ? 2 : 1) : none, signs_of_sums);
+  put(Kind::number, Where::sum, "the exponent of the last bit that is kept of ", name, x ? s.rounded.quantum : none);
+  put(Kind::number, Where::sum, "the number of bits from the first to the last one of ", name,
+      m ? bit_length128(m) - trailing_zeros(m) : none);
+  put(Kind::choice, Where::sum, "the last bit that is kept of ", name, m ? s.rounded.last : none, parities);
+  put(Kind::choice, Where::sum, "what rounding drops of ", name,
+      m ? bins::remainder_class(s.rounded.guard, s.rounded.sticky) : none, rests);
+  dropped_bits(m, dropped, name);
 }
 
 /// Sums of two and of four adjacent products, which some units add first.
@@ -463,6 +555,7 @@ void CaseNumbers::size_of(int64_t sum, bool is_there, Name name) {
   put(Kind::field, Where::sum, "the magnitude, in units of the last digit, of ", name,
       is_there ? static_cast<int64_t>(magnitude) : none);
   put(Kind::number, Where::sum, "the number of zeros that end ", name, number ? std::countr_zero(magnitude) : none);
+  put(Kind::number, Where::sum, "the number of ones in ", name, number ? std::popcount(magnitude) : none);
   put(Kind::leading, Where::sum, "the bits that begin ", name,
       number ? static_cast<int64_t>(magnitude << (64 - length)) : none);
 }

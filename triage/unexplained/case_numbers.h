@@ -3,9 +3,11 @@
 // model's arithmetic, and the sum of each step. A lane is the index of a product, from 0.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "arithmetic/ieee_operations.h"
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
 #include "triage/operands.h"
@@ -16,6 +18,9 @@ struct BlockPart;
 
 /// The value of an encoding of an integer format.
 int64_t integer_value(const FormatFields& f, uint64_t encoding);
+
+/// The sum of a step before its rounding, where it is aligned, or exact and of at most 120 bits.
+std::optional<Exact> exact_sum_of(const Step& s);
 
 /// What one number of the list is.
 struct CaseNumber {
@@ -73,6 +78,9 @@ class CaseNumbers {
   void size_of(int64_t sum, bool is_there, Name name);
   void adjacent_sums(const Step& s, bool is_there);
   void equal_operands(const DotOperands& in);
+  void distances(const DotOperands& in);
+  void dropped_bits(uint128 significand, int dropped, Name name);
+  void exact_sum(const Step& s, bool is_there, Name name);
   void scales_together(const DotOperands& in, int block);
   void counts(const DotOperands& in);
   void dot(const DotOperands& in);
@@ -94,6 +102,7 @@ class CaseNumbers {
     int first, second;
   };
   std::vector<Pair> equal_;  ///< operands that are equal and not zero in that case
+  std::vector<int> live_;    ///< lanes whose products are not zero in that case, of which distances are looked at
   bool is_listing_ = true;   ///< the constructor makes all_
   Group group_ = Group::none;
   int member_ = 0;

@@ -74,6 +74,14 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
       }
     });
   }
+  // Products in each other's lanes: the order of additions, and the step to which each belongs.
+  for (size_t i = 0; dot && k <= max_wires && i < k; ++i)
+    for (size_t j = i + 1; j < k; ++j)
+      add(addend_name(op, static_cast<int>(i)) + " and " + addend_name(op, static_cast<int>(j)) + " changed places",
+          [=](Operands& c) {
+            std::swap(c[i], c[j]);
+            std::swap(c[k + i], c[k + j]);
+          });
   for (size_t at = 0; at < operands; ++at)
     if (any.format(at).has_infinity())
       add(operand_name(op, at) + " were infinity where it is NaN", [=](Operands& c) {

@@ -1,10 +1,12 @@
 // Effects on the sums of a model: what its adder does differently in one step. They are one list because their order
 // counts: of those that explain as much the first one is named.
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "arithmetic/ieee_operations.h"
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
 #include "core/text.h"
@@ -16,10 +18,11 @@ namespace {
 using Results = EffectResults;
 
 // Limits of what is tried.
-constexpr int max_cuts = 4;       ///< addends that lose bits and are a unit larger or smaller
-constexpr int widest_sum = 48;    ///< bits of a sum that are changed
-constexpr int max_role = 28;      ///< digits after a sum's leading one, or after its last one that stays
-constexpr int max_group_cut = 8;  ///< digits that the sum of some products loses
+constexpr int max_cuts = 4;             ///< addends that lose bits and are a unit larger or smaller
+constexpr int widest_sum = 48;          ///< bits of a sum that are changed
+constexpr int max_first_rounding = 16;  ///< digits beyond the result's, of a rounding before the last one
+constexpr int max_role = 28;            ///< digits after a sum's leading one, or after its last one that stays
+constexpr int max_group_cut = 8;        ///< digits that the sum of some products loses
 constexpr int least_register = 16, widest_register = 40;  ///< bits of a register for the sum of some products
 constexpr int max_moved = 24;                             ///< bit positions by which the exponent of alignment is wrong
 constexpr int max_missed = 3;                             ///< the same where that exponent is no addend's
@@ -65,16 +68,16 @@ EffectCandidate step_candidate(const Unit& unit, const std::string& text, const 
   return {Stage::sum, text,
           [&unit, forms, result_of](const Sample& sample) {
             const DotModel& model = *unit.model();
-            Results results(forms.size(), sample.of_model);
+            Results results;
             if (sample.cases.empty()) return results;
             LaterSteps later(unit, sample.cases[0].op());
+            const size_t of_row = static_cast<size_t>(model.k / products_per_step(model));
+            results.resize(of_row * forms.size(), sample.of_model);
             for (size_t i = 0; i < sample.cases.size(); ++i) {
               const std::vector<Step> steps = sums_of(model, sample.cases[i]);
               for (size_t at = 0; at < steps.size(); ++at)
                 for (size_t form = 0; form < forms.size(); ++form) {
-                  if (results.size() < (at + 1) * forms.size())
-                    results.resize((at + 1) * forms.size(), sample.of_model);
-                  const size_t place = at * forms.size() + form;
+                  const size_t place = (of_row - steps.size() + at) * forms.size() + form;
                   const bool is_last = at + 1 == steps.size();
                   const uint64_t of_model = is_last ? sample.of_model[i] : steps[at].result;
                   const uint64_t changed = result_of(forms[form], steps[at], of_model);
@@ -155,23 +158,111 @@ void add_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
     add(fmt::format("the sum had no digits from number {} on", bit),
         {of_magnitude([digit](uint64_t m) { return m & (digit - 1); })});
   }
-  // Digits by their role: how far they stand after the leading one, and after the last one of the result.
-  const auto by_role = [&](const std::string& text, int after, bool of_leading,
-                           const std::function<uint64_t(uint64_t, uint64_t)>& change) {
-    add(text, {[=](const Step& s) {
-          const uint64_t m = magnitude_of(s.sum);
-          const int bit = (of_leading ? bit_length(m) - 1 : s.rounded.quantum - s.unit_exponent) - after;
-          return bit < 0 || bit >= bit_length(m) ? s.sum : with_sign_of(s.sum, change(m, uint64_t{1} << bit));
-        }});
+}
+
+uint64_t rounded_sum(const DotModel& model, const Step& s, const Exact& x) {
+  if (s.aligned)
+    return round_output(model, with_sign_of(x.negative ? -1 : 1, static_cast<uint64_t>(x.significand)), x.exponent,
+                        false)
+        .encoding;
+  return flush_result(
+      model, round_exact(model.d, x,
+                         {.rounding = model.output_rounding, .tininess = model.tininess, .overflow = model.overflow}));
+}
+
+using ChangedWideSum = std::function<uint128(const Exact&, int dropped)>;
+
+/// The candidate that changes the magnitude of the sum of one step; the forms are the steps.
+EffectCandidate wide_candidate(const Unit& unit, const std::string& text, const ChangedWideSum& change) {
+  const size_t of_row = static_cast<size_t>(unit.model()->k / products_per_step(*unit.model()));
+  return {Stage::sum, text,
+          [&unit, change, of_row](const Sample& sample) {
+            const DotModel& model = *unit.model();
+            Results results(of_row, sample.of_model);
+            if (sample.cases.empty()) return results;
+            const Op op = sample.cases[0].op();
+            LaterSteps later(unit, op);
+            DotCase loaded(op);
+            for (size_t i = 0; i < sample.cases.size(); ++i) {
+              const std::vector<Step> steps = recorded_steps(model, loaded.load(sample.cases[i].as_batch(), 0));
+              const auto is_sum = [](const Step& s) {
+                return s.aligned ? s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage
+                                 : s.kind == Step::Kind::exact_sum;
+              };
+              const bool hand_on = op.c == op.d && model.d == step_format(model) && steps.size() == of_row;
+              const bool adds_c =
+                  of_row == 1 && steps.size() == 2 && steps[1].kind == Step::Kind::ieee_add && op.c == op.d;
+              for (size_t at = hand_on || adds_c ? 0 : steps.size() - (steps.empty() ? 0 : 1);
+                   at < steps.size() - adds_c; ++at) {
+                const Step& s = steps[at];
+                if (!is_sum(s)) continue;
+                std::optional<Exact> x = exact_sum_of(s);
+                if (!x || x->significand == 0 || rounded_sum(model, s, *x) != s.result) continue;
+                x->significand = change(*x, s.rounded.quantum - x->exponent);
+                if (x->significand == 0) continue;
+                const uint64_t changed = rounded_sum(model, s, *x);
+                const size_t form = hand_on ? at : of_row - 1;
+                if (changed == s.result) continue;
+                if (adds_c) {
+                  const uint64_t c = sample.cases[i][2 * static_cast<size_t>(op.k)];
+                  results[form][i] =
+                      flush_result(model, ieee_add(model.d, decode(model.d, c), decode(model.d, changed),
+                                                   {.rounding = model.output_rounding, .tininess = model.tininess}));
+                } else if (at + 1 == steps.size()) {
+                  results[form][i] = changed;
+                } else {
+                  later.add(sample, i, form, (at + 1) * static_cast<size_t>(products_per_step(model)), changed);
+                }
+              }
+            }
+            later.put_into(results);
+            return results;
+          },
+          [of_row](size_t form) { return of_row > 1 ? fmt::format(" (step {})", form + 1) : ""; }};
+}
+
+/// Changes of the digits of a sum by their role: how far they stand after the leading one, and after the last one that
+/// rounding keeps. Changes of the rounding itself.
+void add_roundings(std::vector<EffectCandidate>& all, const Unit& unit) {
+  const auto add = [&](const std::string& text, const ChangedWideSum& change) {
+    all.push_back(wide_candidate(unit, text, change));
   };
+  const auto rest = [](const Exact& x, int dropped) {
+    return dropped > 0 && dropped < 128 ? x.significand & ((uint128{1} << dropped) - 1) : 0;
+  };
+  const auto is_tie = [rest](const Exact& x, int dropped) {
+    return dropped > 0 && dropped < 128 && rest(x, dropped) == uint128{1} << (dropped - 1);
+  };
+  add("ties of the sum were rounded away from zero",
+      [is_tie](const Exact& x, int dropped) { return x.significand + is_tie(x, dropped); });
+  add("ties of the sum were rounded toward zero",
+      [is_tie](const Exact& x, int dropped) { return x.significand - is_tie(x, dropped); });
+  add("the sum were rounded toward zero",
+      [rest](const Exact& x, int dropped) { return x.significand - rest(x, dropped); });
+  const DotModel& model = *unit.model();
+  const int precision = (model.output_fraction_bits ? model.output_fraction_bits : model.d.fraction_bits) + 1;
+  for (int more = 1; more <= max_first_rounding; ++more)
+    add(fmt::format("the sum were rounded twice, to {} digits first", precision + more), [digits = precision + more](
+                                                                                             const Exact& x, int) {
+      const int drop = bit_length128(x.significand) - digits;
+      if (drop <= 0) return x.significand;
+      const uint128 half = uint128{1} << (drop - 1), low = x.significand & (2 * half - 1), kept = x.significand - low;
+      return kept + (low > half || (low == half && (x.significand >> drop & 1)) ? 2 * half : 0);
+    });
   for (int after = 1; after <= max_role; ++after)
     for (const bool of_leading : {false, true}) {
       const std::string digit = of_leading ? fmt::format("digit {} after the leading one of the sum", after)
                                            : fmt::format("digit {} of those of the sum that rounding drops", after);
-      by_role(digit + " were the other one", after, of_leading, [](uint64_t m, uint64_t one) { return m ^ one; });
-      by_role(digit + " were 0", after, of_leading, [](uint64_t m, uint64_t one) { return m & ~one; });
-      by_role(digit + " were 1", after, of_leading, [](uint64_t m, uint64_t one) { return m | one; });
-      by_role(digit + " were the last one", after, of_leading, [](uint64_t m, uint64_t one) { return m & (0 - one); });
+      const auto by_role = [&](const char* what, const std::function<uint128(uint128, uint128)>& change) {
+        add(digit + what, [=](const Exact& x, int dropped) {
+          const int length = bit_length128(x.significand), bit = (of_leading ? length - 1 : dropped) - after;
+          return bit < 0 || bit >= length ? x.significand : change(x.significand, uint128{1} << bit);
+        });
+      };
+      by_role(" were the other one", [](uint128 m, uint128 one) { return m ^ one; });
+      by_role(" were 0", [](uint128 m, uint128 one) { return m & ~one; });
+      by_role(" were 1", [](uint128 m, uint128 one) { return m | one; });
+      by_role(" were the last one", [](uint128 m, uint128 one) { return m & (0 - one); });
     }
 }
 
@@ -349,6 +440,7 @@ void add_products(std::vector<EffectCandidate>& all, const Unit& unit) {
 
 void add_sum_effects(std::vector<EffectCandidate>& all, const Unit& unit) {
   add_sums(all, unit);
+  add_roundings(all, unit);
   if (products_per_step(*unit.model()) > 2) add_group_sums(all, unit);
   if (!unit.model()->d.integer) add_normalization(all, unit);
   add_alignments(all, unit);

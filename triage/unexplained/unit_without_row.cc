@@ -50,13 +50,26 @@ std::vector<std::string> other_values(const Parameter& p, const DotModel& model)
   return values;
 }
 
-/// The case with every product moved some lanes on, modulo k.
+/// The lane to which a product moves: modulo k. With scales modulo their block, and its block modulo their number.
+size_t moved_lane(const Op& op, size_t lane, size_t by) {
+  const size_t k = static_cast<size_t>(op.k), block = op.has_scales() ? static_cast<size_t>(op.scale_block) : k;
+  return (lane / block + by / block) * block % k + (lane + by) % block;
+}
+
+/// The case with every product moved some lanes on, and its scales with it.
 Operands rotated(const Operands& from, size_t lanes) {
   Operands c = from;
-  const size_t k = static_cast<size_t>(from.op().k);
+  const Op& op = from.op();
+  const size_t k = static_cast<size_t>(op.k);
   for (size_t i = 0; i < k; ++i) {
-    c[(i + lanes) % k] = from[i];
-    if (from.is_dot()) c[k + (i + lanes) % k] = from[k + i];
+    const size_t to = moved_lane(op, i, lanes);
+    c[to] = from[i];
+    if (!from.is_dot()) continue;
+    c[k + to] = from[k + i];
+    if (!op.has_scales()) continue;
+    const size_t block = static_cast<size_t>(op.scale_block), scales = 2 * k + 1;
+    for (const size_t of : {scales, scales + static_cast<size_t>(op.scales())})
+      c[of + to / block] = from[of + i / block];
   }
   return c;
 }
@@ -87,7 +100,7 @@ std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves
                          : fmt::format("also with all {} moved on by {} lanes",
                                        witness.is_dot() ? "products" : "elements", ranges(moves));
   std::vector<size_t> lanes = {products[0]};
-  for (const size_t by : moves) lanes.push_back((products[0] + by) % k);
+  for (const size_t by : moves) lanes.push_back(moved_lane(witness.op(), products[0], by));
   std::sort(lanes.begin(), lanes.end());
   return (lanes.size() == 1 ? "in lane " : "in lanes ") + ranges(lanes) + " only";
 }
@@ -108,6 +121,12 @@ Surroundings learning_cases(const Judge& judge, const Batch& starts) {
     all.of_model.push_back(other.of_model[i]);
   }
   find_far_cases(all, judge, learning_seed);
+  for (size_t i = 0; i < all.far.size(); ++i) {  // a condition excludes them, too
+    all.agree.push_back(all.cases.size());
+    all.cases.append(all.far, i);
+    all.of_unit.push_back(all.of_far[i]);
+    all.of_model.push_back(all.of_far[i]);
+  }
   return all;
 }
 
