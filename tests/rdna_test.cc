@@ -52,6 +52,15 @@ TEST(Rdna4, WmmaIsNoChainOfDotProducts) {
     EXPECT_GT(differing("rdna4/v_dot2.1x1x2" + types, "rdna4/wmma_w64.16x16x16" + types, 10'000), 100u) << types;
 }
 
+/// In RDNA3's frame of c's sign nothing is floored: c without a bit left is zero there, and cannot be asked to be -1.
+TEST(Rdna3, TakesNoFlooredC) {
+  const Op& op = find_model_row("rdna3/v_dot2.1x1x2.f32.f16.f16.f32")->op;
+  for (const std::string prefix : {"model:rdna3/", "twin:rdna3/"}) {
+    EXPECT_FALSE(registry().bind(prefix + "v_dot2.1x1x2.f32.f16.f16.f32?lost_c=floored", op));
+    EXPECT_TRUE(registry().bind(prefix + "v_dot2.1x1x2.f32.f16.f16.f32?cut=floor,lost_c=floored", op));
+  }
+}
+
 /// The first operands of a dot of fp16; the others are +0.
 struct SmallDot {
   std::vector<uint64_t> a, b;

@@ -311,6 +311,7 @@ std::string contradiction_in(const DotModel& model) {
       return "nan_of_c=quieted needs a c whose NaNs have payloads as IEEE 754's do";
     if (model.block % model.first_sum != 0) return "block is a multiple of first_sum";
     if (model.first_sum > 1 && model.cut != Cut::floor) return "first_sum is known with cut=floor";
+    if (model.lost_c == LostC::floored && model.cut != Cut::floor) return "lost_c=floored is known with cut=floor";
     if (model.zero_rule == ZeroRule::operand)
       return "kernel=floored_sum takes zero_rule=constant or clamp: a zero product has no exponent";
     if (model.output_via == OutputVia::fp32_nearest && model.output_fraction_bits != model.d.fraction_bits)
