@@ -249,6 +249,14 @@ TEST(NansOfC, AreHandedOnWhereTheyHavePayloads) {
   }
 }
 
+/// QNaN floating-point indefinite ([SDM] vol. 1, 4.8.3.7) is negative; of ACE's FP8 that is open (A2, docs/units.md).
+TEST(NansOfX86, AreNegativeWhereTheyAreNoOperands) {
+  for (const ModelRow& row : model_rows()) {
+    if (row.arch != "x86" || row.instruction.starts_with("top4mx")) continue;
+    EXPECT_TRUE(decode(row.model.d, row.model.nan).negative) << row.name();
+  }
+}
+
 /// POWER10's forms, worked by hand from the Power ISA 3.1: those of 16-bit operands negate the rounded sum and c, those
 /// of fp32 c and the rounded result; NaNs stay.
 TEST(Forms, NegateWhatIsRoundedAndNoNan) {

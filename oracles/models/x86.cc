@@ -12,7 +12,8 @@ namespace mmafuzz {
 namespace {
 
 // QNaN floating-point indefinite ([SDM] vol. 1, 4.8.3.7).
-constexpr uint64_t default_nan_f32 = 0xffc00000, default_nan_f64 = 0xfff8000000000000, default_nan_f16 = 0xfe00;
+constexpr uint64_t default_nan_f32 = 0xffc00000, default_nan_f64 = 0xfff8000000000000, default_nan_f16 = 0xfe00,
+                   default_nan_bf16 = 0xffc0;
 
 class X86Rows : public RowList {
  public:
@@ -93,7 +94,7 @@ class X86Rows : public RowList {
   /// Adds a row whose operations each round to nearest even, and whose NaN is the processor's default.
   void add_rounded(ModelRow row, const char* source) {
     row.model.output_rounding = Rounding::nearest_even;
-    row.model.nan = row.op.d.name() == "fp32" ? default_nan_f32 : row.op.d.fields().encode_nan();
+    row.model.nan = row.op.d.name() == "fp32" ? default_nan_f32 : default_nan_bf16;
     row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
     add(std::move(row), source);
   }
@@ -147,7 +148,8 @@ std::vector<ModelRow> x86_rows() {
   rows.fma_chain("x86", "fma", {"k1"}, "f16", "[SDM] VFMADD231SH", {NanFrom::a_b_c, default_nan_f16});
   rows.tree("mul_add", "k1", "f32", "[SDM] MULSS and ADDSS", {NanFrom::c_a_b, default_nan_f32});
   rows.tree("mul_add", "k1", "f64", "[SDM] MULSD and ADDSD", {NanFrom::c_a_b, default_nan_f64});
-  rows.tree("dpps", "k4", "f32", "[SDM] DPPS, then ADDSS with c: (p0 + p1) + (p2 + p3)");
+  rows.tree("dpps", "k4", "f32", "[SDM] DPPS, then ADDSS with c: (p0 + p1) + (p2 + p3)",
+            {NanFrom::constant, default_nan_f32});
   return rows.take();
 }
 
