@@ -21,6 +21,9 @@ namespace {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);  // the parent was killed before the line above
+#ifdef __SANITIZE_ADDRESS__
+  memory = 0;  // AddressSanitizer reserves more addresses than any limit allows
+#endif
   if (memory) {
     const rlimit limit = {memory, memory};
     setrlimit(RLIMIT_AS, &limit);

@@ -307,7 +307,7 @@ class StateCase {
     uint64_t code = factor(fc, w.a, e, all_alike_ ? negative_ : s_.coin());
     const Number c = decode(fc, code);
     const int dropped = top_of(s_.k) - s_.kept_bits - c.exponent;
-    if (is_live(w) && dropped > 0) {  // the lowest bits are solved for
+    if (is_live(w) && dropped > 0 && fc.fraction_bits > 0) {  // the lowest bits are solved for
       const int width = std::min<int>(dropped, fc.fraction_bits);
       const uint64_t mask = low_mask(width), half = uint64_t{1} << (width - 1);
       const uint64_t draw = s_.rng.next();
