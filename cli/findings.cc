@@ -275,7 +275,8 @@ void add_findings(Arguments& app, int& status) {
     if (!options->since.empty() && (options->buckets || !options->fact.empty() || !options->set.empty()))
       throw BadInput("--since is for the list of facts, and for --accept");
     const std::string why_nothing = inconclusive(options->store);
-    const Knowledge knowledge = known_facts(options->knowledge);
+    const Knowledge knowledge =  // --accept makes the folder
+        options->accept.empty() ? known_facts(options->knowledge) : Knowledge(options->knowledge);
     const std::vector<Bucket> of_all = Store(options->store, Access::read).buckets(options->filter);
     const std::vector<Bucket> buckets = buckets_of_fact(of_all, options->fact, knowledge.names());
     if (!options->set.empty()) {

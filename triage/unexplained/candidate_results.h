@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "arithmetic/corner_encodings.h"
+#include "arithmetic/evaluate_dot.h"
 #include "triage/unexplained/effect.h"
 
 namespace mmafuzz {
@@ -25,11 +26,14 @@ inline std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const st
   return results_of([&](const Batch& batch) { return unit.outcomes_of(batch); }, op, cases, otherwise);
 }
 
-/// Makes the products of lanes `first` up to `end` -0, which changes no sum, not even -0.
-inline void leave_out(Operands& c, size_t first, size_t end) {
+/// Makes the products that the model adds as number `first` up to `end` -0, which changes no sum, not even -0. Without
+/// a model they are added by lane.
+inline void leave_out(Operands& c, size_t first, size_t end, const DotModel* model) {
   for (size_t i = first; i < end; ++i) {
-    clear_addend(c, static_cast<int>(i));
-    if (c.format(i).has_sign()) c[i] = c.format(i).encode_zero(true);
+    const size_t k = model ? static_cast<size_t>(model->k) : 1;
+    const size_t lane = model ? i / k * k + static_cast<size_t>(added_at(*model, static_cast<int>(i % k))) : i;
+    clear_addend(c, static_cast<int>(lane));
+    if (c.format(lane).has_sign()) c[lane] = c.format(lane).encode_zero(true);
   }
 }
 
@@ -42,7 +46,7 @@ class LaterSteps {
   /// The first `products` of case `index` have the sum `changed`; its result belongs to a form.
   void add(const Sample& sample, size_t index, size_t form, size_t products, uint64_t changed) {
     cases_.push_back(sample.cases[index]);
-    leave_out(cases_.back(), 0, products);
+    leave_out(cases_.back(), 0, products, unit_.model());
     cases_.back()[2 * static_cast<size_t>(op_.k)] = changed;
     places_.emplace_back(form, index);
     of_model_.push_back(sample.of_model[index]);

@@ -15,13 +15,13 @@ using Kind = CaseNumber::Kind;
 constexpr size_t too_few = 16;             ///< minimum number of cases that differ
 constexpr size_t too_few_beside = 32;      ///< minimum number of cases that agree
 constexpr size_t max_parts = 24;           ///< limit of parts
-constexpr double least_gain = 0.04;        ///< minimum share of the remaining agreeing cases that a new part excludes
+constexpr double least_gain = 0.06;        ///< minimum share of the remaining agreeing cases that a new part excludes
 constexpr double least_gain_result = 0.2;  ///< the same for parts on the result, which often only say what is visible
 constexpr double least_gain_unseen = 0.5;  ///< the same among cases on which the effect may be invisible
 constexpr size_t few_left = 200;           ///< the condition may hold for one in this many of the cases that agree
 constexpr size_t few_others =
     20;  ///< a part about deciding products holds for all but one in this many cases that differ
-constexpr size_t least_share = 100;  ///< a part excludes at least one in this many of all agreeing cases
+constexpr size_t least_share = 70;  ///< a part excludes at least one in this many of all agreeing cases
 
 constexpr int64_t no_least = INT64_MIN + 1, no_most = INT64_MAX;  // INT64_MIN is CaseNumbers::none
 

@@ -153,10 +153,10 @@ void add_partial_sums(std::vector<EffectCandidate>& all, const Op& op, const Uni
     all.push_back({Stage::operands, fmt::format("the sum after the first {} products {}", end, text),
                    [=, &unit](const Sample& sample) {
                      std::vector<Operands> first = sample.cases, rest = sample.cases;
-                     for (Operands& c : first) leave_out(c, end, k);
+                     for (Operands& c : first) leave_out(c, end, k, unit.model());
                      const std::vector<uint64_t> sums = results_of(unit, op, first, sample.of_model);
                      for (size_t at = 0; at < rest.size(); ++at) {
-                       leave_out(rest[at], 0, end);
+                       leave_out(rest[at], 0, end, unit.model());
                        rest[at][2 * k] = changed(sums[at]);
                      }
                      return Results{results_of(unit, op, rest, sample.of_model)};

@@ -16,6 +16,7 @@ namespace mmafuzz {
 namespace {
 
 using Results = EffectResults;
+using int128 = __int128;
 
 // Limits of what is tried.
 constexpr int max_cuts = 4;             ///< addends that lose bits and are a unit larger or smaller
@@ -24,6 +25,7 @@ constexpr int max_first_rounding = 16;  ///< digits beyond the result's, of a ro
 constexpr int max_role = 28;            ///< digits after a sum's leading one, or after its last one that stays
 constexpr int max_group_cut = 8;        ///< digits that the sum of some products loses
 constexpr int least_register = 16, widest_register = 40;  ///< bits of a register for the sum of some products
+constexpr int widest_aligned = 62;                        ///< bits of an aligned sum that is rounded
 constexpr int max_moved = 24;                             ///< bit positions by which the exponent of alignment is wrong
 constexpr int max_missed = 3;                             ///< the same where that exponent is no addend's
 
@@ -37,7 +39,7 @@ std::vector<Step> sums_of(const DotModel& model, const Operands& one) {
   if (steps.empty() ||
       !(is_fused(steps.back()) || (steps.back().kind == Step::Kind::second_stage && steps.back().aligned)))
     return {};
-  const bool hand_on = op.c == op.d && model.d == step_format(model) &&
+  const bool hand_on = op.c == op.d && model.d == step_format(model) && op.k == model.k &&
                        static_cast<int>(steps.size()) * products_per_step(model) == op.k;
   if (!hand_on || !std::all_of(steps.begin(), steps.end(), is_fused)) steps.erase(steps.begin(), steps.end() - 1);
   return steps;
@@ -53,25 +55,28 @@ uint64_t cut(uint64_t significand, int exponent, int unit) {
   return down >= 64 ? 0 : down >= 0 ? significand >> down : -down >= 63 ? 0 : significand << -down;
 }
 
+/// Names forms of which each step has all: " (lanes 4 to 7, step 2)". `names`: of the forms; empty: they have none.
+std::function<std::string(size_t)> name_of_steps(const std::vector<std::string>& names, size_t forms, size_t steps) {
+  return [names, forms, steps](size_t form) {
+    std::vector<std::string> words;
+    if (!names.empty()) words.push_back(names[form % forms]);
+    if (steps > 1) words.push_back(fmt::format("step {}", form / forms + 1));
+    return words.empty() ? "" : " (" + joined(words, ", ") + ")";
+  };
+}
+
 /// The candidate whose forms change the sum of one step. `result_of`: returns the encoding of a step's result under a
 /// form, from the step and from the model's result. `names`: of the forms; empty where they need none.
 template <class Form, class ResultOf>
 EffectCandidate step_candidate(const Unit& unit, const std::string& text, const std::vector<Form>& forms,
                                const ResultOf& result_of, const std::vector<std::string>& names = {}) {
-  const int steps = unit.model()->k / products_per_step(*unit.model());
-  const auto name_of_form = [names, steps, count = forms.size()](size_t form) {
-    std::vector<std::string> words;
-    if (!names.empty()) words.push_back(names[form % count]);
-    if (steps > 1) words.push_back(fmt::format("step {}", form / count + 1));
-    return words.empty() ? "" : " (" + joined(words, ", ") + ")";
-  };
+  const size_t of_row = static_cast<size_t>(unit.model()->k / products_per_step(*unit.model()));
   return {Stage::sum, text,
-          [&unit, forms, result_of](const Sample& sample) {
+          [&unit, forms, result_of, of_row](const Sample& sample) {
             const DotModel& model = *unit.model();
             Results results;
             if (sample.cases.empty()) return results;
             LaterSteps later(unit, sample.cases[0].op());
-            const size_t of_row = static_cast<size_t>(model.k / products_per_step(model));
             results.resize(of_row * forms.size(), sample.of_model);
             for (size_t i = 0; i < sample.cases.size(); ++i) {
               const std::vector<Step> steps = sums_of(model, sample.cases[i]);
@@ -89,7 +94,7 @@ EffectCandidate step_candidate(const Unit& unit, const std::string& text, const 
             later.put_into(results);
             return results;
           },
-          name_of_form};
+          name_of_steps(names, forms.size(), of_row)};
 }
 
 using ChangedSum = std::function<int64_t(const Step&)>;
@@ -160,103 +165,115 @@ void add_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
   }
 }
 
-uint64_t rounded_sum(const DotModel& model, const Step& s, const Exact& x) {
-  if (s.aligned)
-    return round_output(model, with_sign_of(x.negative ? -1 : 1, static_cast<uint64_t>(x.significand)), x.exponent,
-                        false)
-        .encoding;
-  return flush_result(
-      model, round_exact(model.d, x,
-                         {.rounding = model.output_rounding, .tininess = model.tininess, .overflow = model.overflow}));
+RoundingRule rule_of(const DotModel& model) {
+  return {.rounding = model.output_rounding, .tininess = model.tininess, .overflow = model.overflow};
 }
 
-using ChangedWideSum = std::function<uint128(const Exact&, int dropped)>;
+bool is_sum(const Step& s) {
+  return s.aligned ? s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage
+                   : s.kind == Step::Kind::exact_sum;
+}
 
-/// The candidate that changes the magnitude of the sum of one step; the forms are the steps.
-EffectCandidate wide_candidate(const Unit& unit, const std::string& text, const ChangedWideSum& change) {
+uint64_t rounded_sum(const DotModel& model, const Step& s, const Exact& x) {
+  if (x.significand == 0) return model.d.encode_zero(false);
+  if (!s.aligned) return flush_result(model, round_exact(model.d, x, rule_of(model)));
+  if (bit_length128(x.significand) > widest_aligned) return s.result;
+  const int64_t sum = with_sign_of(x.negative ? -1 : 1, static_cast<uint64_t>(x.significand));
+  return round_output(model, sum, x.exponent, false).encoding;
+}
+
+/// Returns the changed sum, in units of 2^exponent of what is given and of its sign unless it is negative. `dropped`:
+/// how many digits rounding drops.
+using ChangedWideSum = std::function<int128(const Exact&, int dropped, const Step&)>;
+
+/// The candidate whose forms change the sum of one step. `names`: of the forms; empty where they need none.
+EffectCandidate wide_candidate(const Unit& unit, const std::string& text, const std::vector<ChangedWideSum>& forms,
+                               const std::vector<std::string>& names = {}) {
   const size_t of_row = static_cast<size_t>(unit.model()->k / products_per_step(*unit.model()));
-  return {Stage::sum, text,
-          [&unit, change, of_row](const Sample& sample) {
-            const DotModel& model = *unit.model();
-            Results results(of_row, sample.of_model);
-            if (sample.cases.empty()) return results;
-            const Op op = sample.cases[0].op();
-            LaterSteps later(unit, op);
-            DotCase loaded(op);
-            for (size_t i = 0; i < sample.cases.size(); ++i) {
-              const std::vector<Step> steps = recorded_steps(model, loaded.load(sample.cases[i].as_batch(), 0));
-              const auto is_sum = [](const Step& s) {
-                return s.aligned ? s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage
-                                 : s.kind == Step::Kind::exact_sum;
-              };
-              const bool hand_on = op.c == op.d && model.d == step_format(model) && steps.size() == of_row;
-              const bool adds_c =
-                  of_row == 1 && steps.size() == 2 && steps[1].kind == Step::Kind::ieee_add && op.c == op.d;
-              for (size_t at = hand_on || adds_c ? 0 : steps.size() - (steps.empty() ? 0 : 1);
-                   at < steps.size() - adds_c; ++at) {
-                const Step& s = steps[at];
-                if (!is_sum(s)) continue;
-                std::optional<Exact> x = exact_sum_of(s);
-                if (!x || x->significand == 0 || rounded_sum(model, s, *x) != s.result) continue;
-                x->significand = change(*x, s.rounded.quantum - x->exponent);
-                if (x->significand == 0) continue;
-                const uint64_t changed = rounded_sum(model, s, *x);
-                const size_t form = hand_on ? at : of_row - 1;
-                if (changed == s.result) continue;
-                if (adds_c) {
-                  const uint64_t c = sample.cases[i][2 * static_cast<size_t>(op.k)];
-                  results[form][i] =
-                      flush_result(model, ieee_add(model.d, decode(model.d, c), decode(model.d, changed),
-                                                   {.rounding = model.output_rounding, .tininess = model.tininess}));
-                } else if (at + 1 == steps.size()) {
-                  results[form][i] = changed;
-                } else {
-                  later.add(sample, i, form, (at + 1) * static_cast<size_t>(products_per_step(model)), changed);
-                }
+  return {
+      Stage::sum, text,
+      [&unit, forms, of_row](const Sample& sample) {
+        Results results(of_row * forms.size(), sample.of_model);
+        if (sample.cases.empty()) return results;
+        const DotModel& model = *unit.model();
+        const Op op = sample.cases[0].op();
+        LaterSteps later(unit, op);
+        DotCase loaded(op);
+        for (size_t i = 0; i < sample.cases.size(); ++i) {
+          const std::vector<Step> steps = recorded_steps(model, loaded.load(sample.cases[i].as_batch(), 0));
+          const bool hands_on = op.c == op.d && model.d == step_format(model) && steps.size() == of_row;
+          const bool adds_c = of_row == 1 && steps.size() == 2 && steps[1].kind == Step::Kind::ieee_add && op.c == op.d;
+          const size_t end = steps.size() - adds_c, first = hands_on || adds_c || end == 0 ? 0 : end - 1;
+          for (size_t at = first; at < end; ++at) {
+            const Step& s = steps[at];
+            const std::optional<Exact> x = is_sum(s) ? exact_sum_of(s) : std::nullopt;
+            if (!x || (x->significand != 0 && rounded_sum(model, s, *x) != s.result)) continue;
+            for (size_t form = 0; form < forms.size(); ++form) {
+              const int128 sum = forms[form](*x, s.rounded.quantum - x->exponent, s);
+              Exact changed = *x;
+              changed.negative = x->negative != (sum < 0);
+              changed.significand = static_cast<uint128>(sum < 0 ? -sum : sum);
+              if (changed.significand == x->significand && changed.negative == x->negative) continue;
+              const uint64_t result = rounded_sum(model, s, changed);
+              const size_t place = (hands_on ? at : of_row - 1) * forms.size() + form;
+              if (result == s.result) continue;
+              if (adds_c) {
+                const Number c = decode(model.d, sample.cases[i][2 * static_cast<size_t>(op.k)]);
+                results[place][i] = flush_result(model, ieee_add(model.d, c, decode(model.d, result), rule_of(model)));
+              } else if (at + 1 == steps.size()) {
+                results[place][i] = result;
+              } else {
+                later.add(sample, i, place, (at + 1) * static_cast<size_t>(products_per_step(model)), result);
               }
             }
-            later.put_into(results);
-            return results;
-          },
-          [of_row](size_t form) { return of_row > 1 ? fmt::format(" (step {})", form + 1) : ""; }};
+          }
+        }
+        later.put_into(results);
+        return results;
+      },
+      name_of_steps(names, forms.size(), of_row)};
+}
+
+/// A magnitude rounded to its first digits, to nearest even.
+uint128 rounded_to(uint128 m, int digits) {
+  const int drop = bit_length128(m) - digits;
+  if (drop <= 0) return m;
+  const uint128 half = uint128{1} << (drop - 1), low = m & (2 * half - 1);
+  const bool up = low > half || (low == half && (m >> drop & 1) != 0);
+  return m - low + (up ? 2 * half : 0);
 }
 
 /// Changes of the digits of a sum by their role: how far they stand after the leading one, and after the last one that
 /// rounding keeps. Changes of the rounding itself.
 void add_roundings(std::vector<EffectCandidate>& all, const Unit& unit) {
-  const auto add = [&](const std::string& text, const ChangedWideSum& change) {
-    all.push_back(wide_candidate(unit, text, change));
+  using ChangedMagnitude = std::function<uint128(uint128, int dropped)>;
+  const auto add = [&](const std::string& text, const ChangedMagnitude& change) {
+    all.push_back(wide_candidate(unit, text, {[change](const Exact& x, int dropped, const Step&) {
+                                   return static_cast<int128>(change(x.significand, dropped));
+                                 }}));
   };
-  const auto rest = [](const Exact& x, int dropped) {
-    return dropped > 0 && dropped < 128 ? x.significand & ((uint128{1} << dropped) - 1) : 0;
+  const auto rest = [](uint128 m, int dropped) {
+    return dropped > 0 && dropped < 128 ? m & ((uint128{1} << dropped) - 1) : 0;
   };
-  const auto is_tie = [rest](const Exact& x, int dropped) {
-    return dropped > 0 && dropped < 128 && rest(x, dropped) == uint128{1} << (dropped - 1);
+  const auto is_tie = [rest](uint128 m, int dropped) {
+    return dropped > 0 && dropped < 128 && rest(m, dropped) == uint128{1} << (dropped - 1);
   };
-  add("ties of the sum were rounded away from zero",
-      [is_tie](const Exact& x, int dropped) { return x.significand + is_tie(x, dropped); });
-  add("ties of the sum were rounded toward zero",
-      [is_tie](const Exact& x, int dropped) { return x.significand - is_tie(x, dropped); });
-  add("the sum were rounded toward zero",
-      [rest](const Exact& x, int dropped) { return x.significand - rest(x, dropped); });
+  add("ties of the sum were rounded away from zero", [=](uint128 m, int dropped) { return m + is_tie(m, dropped); });
+  add("ties of the sum were rounded toward zero", [=](uint128 m, int dropped) { return m - is_tie(m, dropped); });
+  add("the sum were rounded toward zero", [=](uint128 m, int dropped) { return m - rest(m, dropped); });
   const DotModel& model = *unit.model();
   const int precision = (model.output_fraction_bits ? model.output_fraction_bits : model.d.fraction_bits) + 1;
   for (int more = 1; more <= max_first_rounding; ++more)
-    add(fmt::format("the sum were rounded twice, to {} digits first", precision + more), [digits = precision + more](
-                                                                                             const Exact& x, int) {
-      const int drop = bit_length128(x.significand) - digits;
-      if (drop <= 0) return x.significand;
-      const uint128 half = uint128{1} << (drop - 1), low = x.significand & (2 * half - 1), kept = x.significand - low;
-      return kept + (low > half || (low == half && (x.significand >> drop & 1)) ? 2 * half : 0);
-    });
+    add(fmt::format("the sum were rounded twice, to {} digits first", precision + more),
+        [digits = precision + more](uint128 m, int) { return rounded_to(m, digits); });
   for (int after = 1; after <= max_role; ++after)
     for (const bool of_leading : {false, true}) {
       const std::string digit = of_leading ? fmt::format("digit {} after the leading one of the sum", after)
                                            : fmt::format("digit {} of those of the sum that rounding drops", after);
       const auto by_role = [&](const char* what, const std::function<uint128(uint128, uint128)>& change) {
-        add(digit + what, [=](const Exact& x, int dropped) {
-          const int length = bit_length128(x.significand), bit = (of_leading ? length - 1 : dropped) - after;
-          return bit < 0 || bit >= length ? x.significand : change(x.significand, uint128{1} << bit);
+        add(digit + what, [=](uint128 m, int dropped) {
+          const int length = bit_length128(m), bit = (of_leading ? length - 1 : dropped) - after;
+          return bit < 0 || bit >= length ? m : change(m, uint128{1} << bit);
         });
       };
       by_role(" were the other one", [](uint128 m, uint128 one) { return m ^ one; });
@@ -272,48 +289,66 @@ void add_group_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
     int first, end, stride;
   };
   const int lanes = products_per_step(*unit.model());
-  const auto add = [&](const std::string& text, const std::vector<Lanes>& groups,
-                       const std::function<int64_t(int64_t)>& changed) {
-    const auto change_of = [changed, lanes](const Step& s, const Lanes& group) {
-      int64_t sum = 0;
-      for (int i = 0; i < s.count; ++i) {
-        const Addend& t = s.addend[i];
-        const int lane = t.index % lanes;
-        if (t.source == Addend::Source::product && lane >= group.first && lane < group.end &&
-            (lane - group.first) % group.stride == 0)
-          sum += t.kept;
-      }
-      return changed(sum) - sum;
-    };
-    std::vector<ChangedSum> forms;
-    std::vector<std::string> names;
-    for (const Lanes& group : groups) {
-      forms.push_back([=](const Step& s) { return s.sum + change_of(s, group); });
-      names.push_back(group.stride == 1  ? fmt::format("lanes {} to {}", group.first, group.end - 1)
-                      : group.first == 0 ? "even lanes"
-                                         : "odd lanes");
+  const auto sum_of = [lanes](const Step& s, const Lanes& group, int unit_exponent) {
+    int128 sum = 0;
+    for (int i = 0; i < s.count; ++i) {
+      const Addend& t = s.addend[i];
+      const int lane = t.index % lanes;
+      if (t.source != Addend::Source::product || t.significand == 0 || lane < group.first || lane >= group.end ||
+          (lane - group.first) % group.stride != 0)
+        continue;
+      const auto exact = static_cast<int128>(t.significand) << std::max(0, t.exponent - unit_exponent);
+      sum += s.aligned ? t.kept : t.negative ? -exact : exact;
     }
-    forms.push_back([=](const Step& s) {
-      int64_t sum = s.sum;
-      for (const Lanes& group : groups) sum += change_of(s, group);
-      return sum;
-    });
-    names.push_back("each of them");
-    all.push_back(sum_candidate(unit, text, forms, names));
+    return sum;
+  };
+  const auto add = [&](const std::string& text, const std::vector<Lanes>& groups,
+                       const std::function<int128(int128)>& changed) {
+    std::vector<ChangedWideSum> forms;
+    std::vector<std::string> names;
+    const auto add_form = [&](const std::vector<Lanes>& of_form, const std::string& name) {
+      names.push_back(name);
+      forms.push_back([=](const Exact& x, int, const Step& s) {
+        int128 change = 0;
+        for (const Lanes& group : of_form) {
+          const int128 sum = sum_of(s, group, x.exponent);
+          change += changed(sum) - sum;
+        }
+        return static_cast<int128>(x.significand) + (x.negative ? -change : change);
+      });
+    };
+    for (const Lanes& group : groups)
+      add_form({group}, group.stride == 1  ? fmt::format("lanes {} to {}", group.first, group.end - 1)
+                        : group.first == 0 ? "even lanes"
+                                           : "odd lanes");
+    add_form(groups, "each of them");
+    all.push_back(wide_candidate(unit, text, forms, names));
+  };
+  const auto of_magnitude = [](const std::function<uint128(uint128)>& change) {
+    return [change](int128 sum) {
+      const auto changed = static_cast<int128>(change(static_cast<uint128>(sum < 0 ? -sum : sum)));
+      return sum < 0 ? -changed : changed;
+    };
   };
   const auto add_all = [&](const std::string& which, const std::vector<Lanes>& groups) {
-    add(which + " were left out", groups, [](int64_t) { return 0; });
-    add(which + " had the other sign", groups, [](int64_t sum) { return -sum; });
-    add(which + " lost its sign", groups, [](int64_t sum) { return std::abs(sum); });
+    add(which + " were left out", groups, [](int128) { return 0; });
+    add(which + " had the other sign", groups, [](int128 sum) { return -sum; });
+    add(which + " lost its sign", groups, [](int128 sum) { return sum < 0 ? -sum : sum; });
     for (int bits = 1; bits <= max_group_cut; ++bits)
       add(fmt::format("{} lost its last {} digits", which, bits), groups,
-          [bits](int64_t sum) { return with_sign_of(sum, magnitude_of(sum) >> bits << bits); });
+          of_magnitude([bits](uint128 m) { return m >> bits << bits; }));
     for (int bits = least_register; bits <= widest_register; ++bits) {
-      const int64_t most = (int64_t{1} << (bits - 1)) - 1;
+      const int128 most = (int128{1} << (bits - 1)) - 1;
       add(fmt::format("{} kept only its last {} bits", which, bits), groups,
-          [most](int64_t sum) { return ((sum + most + 1) & (2 * most + 1)) - most - 1; });
+          [most](int128 sum) { return ((sum + most + 1) & (2 * most + 1)) - most - 1; });
       add(fmt::format("{} were saturated at {} bits", which, bits), groups,
-          [most](int64_t sum) { return std::clamp(sum, -most - 1, most); });
+          [most](int128 sum) { return std::clamp(sum, -most - 1, most); });
+      add(fmt::format("{} were rounded to {} digits", which, bits), groups,
+          of_magnitude([bits](uint128 m) { return rounded_to(m, bits); }));
+      add(fmt::format("{} were cut to {} digits", which, bits), groups, of_magnitude([bits](uint128 m) {
+            const int drop = std::max(0, bit_length128(m) - bits);
+            return m >> drop << drop;
+          }));
     }
   };
   for (int count = 2; count < lanes; count *= 2) {
@@ -413,6 +448,26 @@ void add_shifts(std::vector<EffectCandidate>& all, const Unit& unit) {
   }
 }
 
+/// Changes by the count of a shift that is another lane's.
+void add_exchanged_shifts(std::vector<EffectCandidate>& all, const Unit& unit) {
+  const int lanes = products_per_step(*unit.model());
+  std::vector<ChangedSum> forms;
+  std::vector<std::string> names;
+  for (int lane = 0; lane < lanes; ++lane)
+    for (const int other : {lane - 1, lane + 1}) {
+      if (other < 0 || other >= lanes) continue;
+      names.push_back(fmt::format("lane {} that of lane {}", lane, other));
+      forms.push_back([=](const Step& s) {
+        if (lane >= s.count || other >= s.count) return s.sum;
+        const Addend &t = s.addend[lane], &from = s.addend[other];
+        if (t.significand == 0 || from.significand == 0) return s.sum;
+        const uint64_t kept = cut(t.significand, t.exponent + t.shift - from.shift, s.unit_exponent);
+        return s.sum - t.kept + with_sign_of(t.negative ? -1 : 1, kept);
+      });
+    }
+  all.push_back(sum_candidate(unit, "a product were shifted as its neighbour", forms, names));
+}
+
 /// Changes of one product, or of c, before it is aligned.
 void add_products(std::vector<EffectCandidate>& all, const Unit& unit) {
   const DotModel& model = *unit.model();
@@ -446,6 +501,7 @@ void add_sum_effects(std::vector<EffectCandidate>& all, const Unit& unit) {
   add_alignments(all, unit);
   add_products(all, unit);
   add_shifts(all, unit);
+  add_exchanged_shifts(all, unit);
 }
 
 }  // namespace mmafuzz
