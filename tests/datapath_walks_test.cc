@@ -191,6 +191,28 @@ TEST(DatapathWalks, EveryPatternLeadsTheSumAtEveryLength) {
     }
 }
 
+TEST(DatapathWalks, EveryPowerOfTwoStandsBesideSmallerOnes) {
+  const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=32");
+  const DatapathWalks walks(op, {.fraction_bits = 25, .block = 32, .floor = -133}, 1);
+  const FormatFields f = op.a.fields();
+  std::set<std::pair<int, int>> met;  // greater exponent; how far below the other is, negative where it is taken away
+  walk(walks, op, "two powers", [&](const Batch& batch) {
+    std::vector<double> products;
+    for (int lane = 0; lane < 32; ++lane) {
+      const Number a = decode(f, batch.a().get(0, lane)), b = decode(f, batch.b().get(0, lane));
+      const double value = std::ldexp(double(a.significand) * double(b.significand), a.exponent + b.exponent);
+      if (value != 0) products.push_back(a.negative != b.negative ? -value : value);
+    }
+    ASSERT_EQ(products.size(), 2u);
+    std::sort(products.begin(), products.end(), [](double x, double y) { return std::fabs(x) > std::fabs(y); });
+    const int below = std::ilogb(products[0]) - std::ilogb(products[1]);
+    met.insert({std::ilogb(products[0]), products[0] * products[1] < 0 ? -below : below});
+  });
+  for (int e = -128; e <= 127; ++e)
+    for (int below = 1; below <= 28; ++below)
+      EXPECT_TRUE(met.contains({e, below}) && met.contains({e, -below})) << e << ' ' << below;
+}
+
 TEST(DatapathWalks, EveryInputOfANarrowConversionIsMet) {
   const Op op = op_from_text("convert from=fp16 to=e4m3 nan=any");
   const DatapathWalks walks(op, {}, 1);

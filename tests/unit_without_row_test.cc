@@ -205,6 +205,58 @@ uint64_t sum_of_four_loses_its_sign(const DotOperands& in) {
   for (int i = 4; i < 8; ++i) four += s.addend[i].significand ? s.addend[i].kept : 0;
   return four >= 0 ? d : round_output(hopper(16), s.sum - 2 * four, s.unit_exponent, false).encoding;
 }
+/// Lane 7 is shifted as lane 6 where their shifts are equal in the last three bits.
+uint64_t lane_7_is_shifted_as_lane_6(const DotOperands& in) {
+  RecordingTrace trace;
+  const uint64_t d = evaluate_dot(hopper(16), in, trace);
+  const Step& s = trace.steps.back();
+  if (s.kind != Step::Kind::fused_sum) return d;
+  const Addend &x = s.addend[6], &y = s.addend[7];
+  if (x.significand == 0 || y.significand == 0 || (x.shift - y.shift) % 8 != 0) return d;
+  const int up = y.exponent + y.shift - x.shift - s.unit_exponent;
+  const auto kept = static_cast<int64_t>(up >= 0 ? y.significand << up : -up < 64 ? y.significand >> -up : 0);
+  return round_output(hopper(16), s.sum - y.kept + (y.negative ? -kept : kept), s.unit_exponent, false).encoding;
+}
+/// Products 3 and 12 are added in each other's steps.
+uint64_t two_products_changed_places(const DotOperands& in) {
+  std::vector<uint64_t> a(in.a, in.a + in.k), b(in.b, in.b + in.k);
+  std::swap(a[3], a[12]);
+  std::swap(b[3], b[12]);
+  DotOperands changed = in;
+  changed.a = a.data();
+  changed.b = b.data();
+  return evaluate_dot(find_model_row(two_steps)->model, changed);
+}
+
+constexpr char exact_dot[] = "arm/fdot.k4.f32.e4m3.e5m2.f32";
+/// The exact sum is rounded to 27 digits first.
+uint64_t exact_sum_is_rounded_twice(const DotOperands& in) {
+  const FormatFields fa = format("e4m3").fields(), fb = format("e5m2").fields(), f = format("fp32").fields();
+  const uint64_t d = evaluate_dot(find_model_row(exact_dot)->model, in);
+  const Number c = decode(f, in.c);
+  if (!is_number(c.cls) || !is_number(decode(f, d).cls) || (d & 0x7f800000) == 0) return d;
+  constexpr int unit = -60;  // what has more digits is left as it is
+  __int128 sum = 0;
+  const auto add = [&](bool negative, uint64_t significand, int exponent) {
+    if (significand == 0) return true;
+    if (exponent < unit || exponent > unit + 90) return false;
+    const __int128 part = static_cast<__int128>(significand) << (exponent - unit);
+    sum += negative ? -part : part;
+    return true;
+  };
+  if (!add(c.negative, c.significand, c.exponent)) return d;
+  for (int i = 0; i < in.k; ++i) {
+    const Number x = decode(fa, in.a[i]), y = decode(fb, in.b[i]);
+    if (!is_number(x.cls) || !is_number(y.cls)) return d;
+    if (!add(x.negative != y.negative, x.significand * y.significand, x.exponent + y.exponent)) return d;
+  }
+  const auto first = static_cast<uint128>(sum < 0 ? -sum : sum);
+  const int drop = bit_length128(first) - 27;
+  if (drop <= 0) return d;
+  const uint128 half = uint128{1} << (drop - 1), rest = first & (2 * half - 1);
+  const uint128 kept = first - rest + (rest > half || (rest == half && (first >> drop & 1)) ? 2 * half : 0);
+  return round_exact(f, {NumberClass::finite, sum < 0, kept, unit}, {}).encoding;
+}
 /// The result loses its last bit where all a are negative.
 uint64_t negative_operands_cut(const DotOperands& in) {
   const uint64_t d = evaluate_dot(hopper(16), in);
@@ -408,6 +460,7 @@ std::string claim_on(const Op& op) {
   if (op.kind != OpKind::dot) return "exact";
   if (op.a == format("fp32")) return "ieee:fma";
   if (op.a == format("bf16")) return std::string("model:") + two_steps;
+  if (op.b == format("e5m2")) return std::string("model:") + exact_dot;
   if (op.a == format("e4m3")) return std::string("model:") + mxfp8;
   return op.a.fields().integer ? "integer" : std::string("model:") + (op.has_scales() ? nvfp4 : claimed);
 }
@@ -439,6 +492,9 @@ class FlawedUnits final : public Family {
         {"own:c", zeros_pass_c_on},
         {"own:step", first_sum_is_wrong},
         {"own:four", sum_of_four_loses_its_sign},
+        {"own:shifted", lane_7_is_shifted_as_lane_6},
+        {"own:places", two_products_changed_places},
+        {"own:exact", exact_sum_is_rounded_twice},
         {"own:every", negative_operands_cut},
         {"own:flush", a_sum_is_flushed},
         {"own:reverse", begins_at_the_end},
@@ -642,6 +698,26 @@ TEST(UnitWithoutRow, NamesTheSumOfSomeProducts) {
   EXPECT_THAT(said_of("own:four", "0000 0000 0000 0000 3c00 bc00" + zeros_12.substr(10),
                       "0000 0000 0000 0000 3c00 4000" + zeros_12.substr(10), "3f800000"),
               HasSubstr("wherever it can be seen; as if the sum of 4 adjacent products lost its sign (lanes 4 to 7)"));
+}
+
+TEST(UnitWithoutRow, NamesAShiftOfTheNeighbour) {
+  EXPECT_THAT(said_of("own:shifted", "3c00 0000 0000 0000 0000 0000 1c00 3c00" + zeros_12.substr(20),
+                      "3c00 0000 0000 0000 0000 0000 3800 3801" + zeros_12.substr(20), "00000000"),
+              HasSubstr("as if a product were shifted as its neighbour (lane 7 that of lane 6)"));
+}
+
+TEST(UnitWithoutRow, NamesProductsThatChangedPlaces) {
+  // 2^25 + 1 - 2^25: a step loses the 1 beside 2^25.
+  EXPECT_THAT(said_of("own:places", "4c00 0000 0000 3f80 cc00 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000",
+                      "3f80 0000 0000 3f80 3f80 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000", "00000000",
+                      "a=bf16 b=bf16 c=fp32 d=fp32 k=16"),
+              HasSubstr("it differs wherever it can be seen; as if a3*b3 and a12*b12 changed places"));
+}
+
+TEST(UnitWithoutRow, NamesARoundingOfAnExactSumBeforeTheLast) {
+  // 1 + 2^-24 + 2^-28: a tie once it has 27 digits.
+  EXPECT_THAT(said_of("own:exact", "38 00 00 00", "3c 00 00 00", "33880000", "a=e4m3 b=e5m2 c=fp32 d=fp32 k=4"),
+              HasSubstr("as if the sum were rounded twice, to 27 digits first"));
 }
 
 TEST(UnitWithoutRow, NamesWhatAllLanesHave) {
