@@ -29,22 +29,6 @@ constexpr int widest_aligned = 62;                        ///< bits of an aligne
 constexpr int max_moved = 24;                             ///< bit positions by which the exponent of alignment is wrong
 constexpr int max_missed = 3;                             ///< the same where that exponent is no addend's
 
-/// The steps of a case's arithmetic: sums on a grid that are rounded once. Empty where the last step is none; the last
-/// alone where an earlier one is none, or does not hand its result on as c.
-std::vector<Step> sums_of(const DotModel& model, const Operands& one) {
-  const Op& op = one.op();
-  DotCase loaded(op);
-  std::vector<Step> steps = recorded_steps(model, loaded.load(one.as_batch(), 0));
-  const auto is_fused = [](const Step& s) { return s.kind == Step::Kind::fused_sum && s.aligned; };
-  if (steps.empty() ||
-      !(is_fused(steps.back()) || (steps.back().kind == Step::Kind::second_stage && steps.back().aligned)))
-    return {};
-  const bool hand_on = op.c == op.d && model.d == step_format(model) && op.k == model.k &&
-                       static_cast<int>(steps.size()) * products_per_step(model) == op.k;
-  if (!hand_on || !std::all_of(steps.begin(), steps.end(), is_fused)) steps.erase(steps.begin(), steps.end() - 1);
-  return steps;
-}
-
 int64_t with_sign_of(int64_t sum, uint64_t magnitude) {
   return sum < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
 }
@@ -65,45 +49,68 @@ std::function<std::string(size_t)> name_of_steps(const std::vector<std::string>&
   };
 }
 
-/// The candidate whose forms change the sum of one step. `result_of`: returns the encoding of a step's result under a
-/// form, from the step and from the model's result. `names`: of the forms; empty where they need none.
+RoundingRule rule_of(const DotModel& model) {
+  return {.rounding = model.output_rounding, .tininess = model.tininess, .overflow = model.overflow};
+}
+
+bool is_sum(const Step& s) {
+  return s.aligned ? s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage
+                   : s.kind == Step::Kind::exact_sum;
+}
+
+/// The candidate whose forms change the sum of one step: the last one, any that hands its result on as c, or one to
+/// which c is added. `result_of`: returns the encoding of a step's result under a form, from the step and from the
+/// model's result. `names`: of the forms; empty where they need none.
 template <class Form, class ResultOf>
 EffectCandidate step_candidate(const Unit& unit, const std::string& text, const std::vector<Form>& forms,
                                const ResultOf& result_of, const std::vector<std::string>& names = {}) {
   const size_t of_row = static_cast<size_t>(unit.model()->k / products_per_step(*unit.model()));
-  return {Stage::sum, text,
-          [&unit, forms, result_of, of_row](const Sample& sample) {
-            const DotModel& model = *unit.model();
-            Results results;
-            if (sample.cases.empty()) return results;
-            LaterSteps later(unit, sample.cases[0].op());
-            results.resize(of_row * forms.size(), sample.of_model);
-            for (size_t i = 0; i < sample.cases.size(); ++i) {
-              const std::vector<Step> steps = sums_of(model, sample.cases[i]);
-              for (size_t at = 0; at < steps.size(); ++at)
-                for (size_t form = 0; form < forms.size(); ++form) {
-                  const size_t place = (of_row - steps.size() + at) * forms.size() + form;
-                  const bool is_last = at + 1 == steps.size();
-                  const uint64_t of_model = is_last ? sample.of_model[i] : steps[at].result;
-                  const uint64_t changed = result_of(forms[form], steps[at], of_model);
-                  if (is_last) results[place][i] = changed;
-                  else if (changed != of_model)
-                    later.add(sample, i, place, (at + 1) * static_cast<size_t>(products_per_step(model)), changed);
-                }
+  return {
+      Stage::sum, text,
+      [&unit, forms, result_of, of_row](const Sample& sample) {
+        Results results(of_row * forms.size(), sample.of_model);
+        if (sample.cases.empty()) return results;
+        const DotModel& model = *unit.model();
+        const Op op = sample.cases[0].op();
+        LaterSteps later(unit, op);
+        DotCase loaded(op);
+        for (size_t i = 0; i < sample.cases.size(); ++i) {
+          const std::vector<Step> steps = recorded_steps(model, loaded.load(sample.cases[i].as_batch(), 0));
+          const bool hands_on = op.c == op.d && model.d == step_format(model) && steps.size() == of_row;
+          const bool adds_c = of_row == 1 && steps.size() == 2 && steps[1].kind == Step::Kind::ieee_add && op.c == op.d;
+          const size_t end = steps.size() - adds_c, first = hands_on || adds_c || end == 0 ? 0 : end - 1;
+          for (size_t at = first; at < end; ++at) {
+            if (!is_sum(steps[at])) continue;
+            const bool is_last = at + 1 == steps.size();
+            const uint64_t of_model = is_last ? sample.of_model[i] : steps[at].result;
+            for (size_t form = 0; form < forms.size(); ++form) {
+              const uint64_t result = result_of(forms[form], steps[at], of_model);
+              if (result == of_model) continue;
+              const size_t place = (hands_on ? at : of_row - 1) * forms.size() + form;
+              if (is_last) {
+                results[place][i] = result;
+              } else if (adds_c) {
+                const Number c = decode(model.d, sample.cases[i][2 * static_cast<size_t>(op.k)]);
+                results[place][i] = flush_result(model, ieee_add(model.d, c, decode(model.d, result), rule_of(model)));
+              } else {
+                later.add(sample, i, place, (at + 1) * static_cast<size_t>(products_per_step(model)), result);
+              }
             }
-            later.put_into(results);
-            return results;
-          },
-          name_of_steps(names, forms.size(), of_row)};
+          }
+        }
+        later.put_into(results);
+        return results;
+      },
+      name_of_steps(names, forms.size(), of_row)};
 }
 
 using ChangedSum = std::function<int64_t(const Step&)>;
 
-/// The candidate whose forms change a sum, in its own units, which is then rounded as the model does.
+/// The candidate whose forms change an aligned sum, in its own units, which is then rounded as the model does.
 EffectCandidate sum_candidate(const Unit& unit, const std::string& text, const std::vector<ChangedSum>& forms,
                               const std::vector<std::string>& names = {}) {
   const auto result_of = [&unit](const ChangedSum& form, const Step& step, uint64_t of_model) {
-    const int64_t changed = form(step);
+    const int64_t changed = step.aligned ? form(step) : step.sum;
     return changed == step.sum ? of_model : round_output(*unit.model(), changed, step.unit_exponent, false).encoding;
   };
   return step_candidate(unit, text, forms, result_of, names);
@@ -165,15 +172,6 @@ void add_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
   }
 }
 
-RoundingRule rule_of(const DotModel& model) {
-  return {.rounding = model.output_rounding, .tininess = model.tininess, .overflow = model.overflow};
-}
-
-bool is_sum(const Step& s) {
-  return s.aligned ? s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage
-                   : s.kind == Step::Kind::exact_sum;
-}
-
 uint64_t rounded_sum(const DotModel& model, const Step& s, const Exact& x) {
   if (x.significand == 0) return model.d.encode_zero(false);
   if (!s.aligned) return flush_result(model, round_exact(model.d, x, rule_of(model)));
@@ -186,52 +184,21 @@ uint64_t rounded_sum(const DotModel& model, const Step& s, const Exact& x) {
 /// how many digits rounding drops.
 using ChangedWideSum = std::function<int128(const Exact&, int dropped, const Step&)>;
 
-/// The candidate whose forms change the sum of one step. `names`: of the forms; empty where they need none.
+/// The candidate whose forms change an aligned or exact sum.
 EffectCandidate wide_candidate(const Unit& unit, const std::string& text, const std::vector<ChangedWideSum>& forms,
                                const std::vector<std::string>& names = {}) {
-  const size_t of_row = static_cast<size_t>(unit.model()->k / products_per_step(*unit.model()));
-  return {
-      Stage::sum, text,
-      [&unit, forms, of_row](const Sample& sample) {
-        Results results(of_row * forms.size(), sample.of_model);
-        if (sample.cases.empty()) return results;
-        const DotModel& model = *unit.model();
-        const Op op = sample.cases[0].op();
-        LaterSteps later(unit, op);
-        DotCase loaded(op);
-        for (size_t i = 0; i < sample.cases.size(); ++i) {
-          const std::vector<Step> steps = recorded_steps(model, loaded.load(sample.cases[i].as_batch(), 0));
-          const bool hands_on = op.c == op.d && model.d == step_format(model) && steps.size() == of_row;
-          const bool adds_c = of_row == 1 && steps.size() == 2 && steps[1].kind == Step::Kind::ieee_add && op.c == op.d;
-          const size_t end = steps.size() - adds_c, first = hands_on || adds_c || end == 0 ? 0 : end - 1;
-          for (size_t at = first; at < end; ++at) {
-            const Step& s = steps[at];
-            const std::optional<Exact> x = is_sum(s) ? exact_sum_of(s) : std::nullopt;
-            if (!x || (x->significand != 0 && rounded_sum(model, s, *x) != s.result)) continue;
-            for (size_t form = 0; form < forms.size(); ++form) {
-              const int128 sum = forms[form](*x, s.rounded.quantum - x->exponent, s);
-              Exact changed = *x;
-              changed.negative = x->negative != (sum < 0);
-              changed.significand = static_cast<uint128>(sum < 0 ? -sum : sum);
-              if (changed.significand == x->significand && changed.negative == x->negative) continue;
-              const uint64_t result = rounded_sum(model, s, changed);
-              const size_t place = (hands_on ? at : of_row - 1) * forms.size() + form;
-              if (result == s.result) continue;
-              if (adds_c) {
-                const Number c = decode(model.d, sample.cases[i][2 * static_cast<size_t>(op.k)]);
-                results[place][i] = flush_result(model, ieee_add(model.d, c, decode(model.d, result), rule_of(model)));
-              } else if (at + 1 == steps.size()) {
-                results[place][i] = result;
-              } else {
-                later.add(sample, i, place, (at + 1) * static_cast<size_t>(products_per_step(model)), result);
-              }
-            }
-          }
-        }
-        later.put_into(results);
-        return results;
-      },
-      name_of_steps(names, forms.size(), of_row)};
+  const auto result_of = [&unit](const ChangedWideSum& form, const Step& step, uint64_t of_model) {
+    const DotModel& model = *unit.model();
+    const std::optional<Exact> x = exact_sum_of(step);
+    if (!x || (x->significand != 0 && rounded_sum(model, step, *x) != of_model)) return of_model;
+    const int128 sum = form(*x, step.rounded.quantum - x->exponent, step);
+    Exact changed = *x;
+    changed.negative = x->negative != (sum < 0);
+    changed.significand = static_cast<uint128>(sum < 0 ? -sum : sum);
+    const bool is_same = changed.significand == x->significand && changed.negative == x->negative;
+    return is_same ? of_model : rounded_sum(model, step, changed);
+  };
+  return step_candidate(unit, text, forms, result_of, names);
 }
 
 /// A magnitude rounded to its first digits, to nearest even.
@@ -365,7 +332,7 @@ using ChangedGreatest = std::function<int(const Step&)>;  ///< returns the expon
 EffectCandidate alignment_candidate(const Unit& unit, const std::string& text,
                                     const std::vector<ChangedGreatest>& forms) {
   return step_candidate(unit, text, forms, [&unit](const ChangedGreatest& form, const Step& last, uint64_t of_model) {
-    const int by = form(last) - last.greatest_exponent;
+    const int by = last.aligned ? form(last) - last.greatest_exponent : 0;
     if (by == 0 || std::abs(by) > max_moved) return of_model;
     const int grid = last.unit_exponent + by;
     int64_t sum = 0;
@@ -406,7 +373,7 @@ void add_normalization(std::vector<EffectCandidate>& all, const Unit& unit) {
   const FormatFields& d = model.d;
   const int bits = model.output_fraction_bits ? model.output_fraction_bits : d.fraction_bits;
   const auto moved_result = [&d, bits](bool far, const Step& last, uint64_t of_model) {
-    if (decode(d, of_model).cls != NumberClass::finite) return of_model;
+    if (!last.aligned || decode(d, of_model).cls != NumberClass::finite) return of_model;
     const uint64_t sum = magnitude_of(last.sum);
     const int unit = last.unit_exponent, quantum = last.rounded.quantum;
     const uint64_t kept = cut(sum, unit, quantum), moved = cut(sum, unit, quantum + (far ? -1 : 1));
