@@ -163,7 +163,15 @@ const std::vector<int64_t>& CaseNumbers::values_of(const Batch& cases, size_t in
     block(cases, index, Operands(op_, cases, index));
   } else {
     const Operands x(op_, cases, index);
-    for (size_t at = 0; at < x.size(); ++at) operand(x.format(at), {operand_name(op_, at).c_str()}, x[at], false);
+    for (size_t at = 0; at < x.size(); ++at) {
+      const std::string name = operand_name(op_, at);
+      operand(x.format(at), {name.c_str()}, x[at], false);
+      const FormatFields& f = x.format(at);
+      const int width = f.width - f.fraction_bits - f.ignored_low_bits - (f.has_sign() ? 1 : 0);
+      if (!f.integer)  // as bits: tables and shifts go by some of them
+        put(Kind::bits, Where::operand, "the exponent field, in binary, of ", {name.c_str()},
+            static_cast<int64_t>(x[at] >> f.ignored_low_bits >> f.fraction_bits & low_mask(width)), nullptr, width);
+    }
     if (x.size() > 1) relations(x, result);
     rounding(cases, index);
   }
@@ -470,11 +478,12 @@ void CaseNumbers::step(const Step& s, bool is_there, int number) {
 
 void CaseNumbers::sum(const Step& s, bool is_there, Name name) {
   int present = 0, negative = 0, live = 0, greatest = 0, one_below = 0, lossy = 0, raises = 0, highest = INT32_MIN;
-  int64_t products = 0, least_shift = none, greatest_shift = none;
+  int64_t products = 0, least_shift = none, greatest_shift = none, exponent_of_rest = none;
   for (int i = 0; i < s.count; ++i) {
     const Addend& t = s.addend[i];
     if (t.significand == 0) continue;
     if (t.source == Addend::Source::product) products += t.kept;
+    else exponent_of_rest = t.scale_exponent;
     ++present;
     live += t.kept != 0;
     negative += t.negative;
@@ -502,6 +511,9 @@ void CaseNumbers::sum(const Step& s, bool is_there, Name name) {
          longest_run(static_cast<uint64_t>(products ^ (s.sum - products) ^ s.sum)));
   number("the greatest shift in ", greatest_shift);
   number("the least shift that is not 0 in ", least_shift);
+  const bool both = products != 0 && exponent_of_rest != none;
+  number("the exponent of the rest less that of the products' sum in ",
+         both ? exponent_of_rest - s.unit_exponent - bit_length(magnitude_of(products)) + 1 : none);
   size_of(s.sum, is_there, name);
   size_of(products, is_there,
           name.number < 0 ? Name{"the sum of products without c"} : Name{"the sum of products of step ", name.number});

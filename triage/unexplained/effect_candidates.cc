@@ -14,7 +14,7 @@ namespace {
 using Results = EffectResults;
 
 // Limits of what is tried.
-constexpr int max_scales = 31;       ///< bit positions by which a result is shifted
+constexpr int max_scales = 64;       ///< bit positions by which a result is shifted
 constexpr int max_shifts = 12;       ///< bit positions by which an addend is shifted
 constexpr size_t max_wires = 32;     ///< up to so many lanes, a lane reads any other; of more, only adjacent ones
 constexpr size_t max_in_pairs = 17;  ///< up to so many addends, pairs of them are left out
@@ -108,6 +108,34 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
     for (size_t row = at < k ? 0 : k, from = row; from < row + k; ++from)
       if (from != at && (k <= max_wires || from + 1 == at || at + 1 == from))
         add(operand_name(op, at) + " were read from " + operand_name(op, from), [=](Operands& c) { c[at] = c[from]; });
+  // A flaw of all lanes whose condition chooses one.
+  for (size_t row = 0; dot && row <= k; row += k)
+    for (const bool before : {true, false}) {
+      std::vector<Change> forms;
+      for (size_t i = before ? 1 : 0; i < (before ? k : k - 1); ++i)
+        forms.push_back([at = row + i, from = row + (before ? i - 1 : i + 1)](Operands& c) { c[at] = c[from]; });
+      add_forms(fmt::format("one {} were that of the lane {} it", row == 0 ? "a" : "b", before ? "before" : "after"),
+                forms);
+    }
+  const auto exchange_steps = [=, model = unit.model()](Operands& c, size_t x, size_t y) {
+    for (size_t n = 0; n < block; ++n) {
+      const auto lane = [&](size_t step) {
+        const size_t position = step * block + n;
+        return model ? static_cast<size_t>(added_at(*model, static_cast<int>(position))) : position;
+      };
+      std::swap(c[lane(x)], c[lane(y)]);
+      std::swap(c[k + lane(x)], c[k + lane(y)]);
+    }
+  };
+  const bool has_steps =
+      dot && block > 1 && !scales && k % block == 0 && k <= max_wires && (!unit.model() || unit.model()->k == op.k);
+  for (size_t x = 0; has_steps && x < k / block; ++x)
+    for (size_t y = x + 1; y < k / block; ++y)
+      add(fmt::format("steps {} and {} changed places", x + 1, y + 1), [=](Operands& c) { exchange_steps(c, x, y); });
+  for (size_t x = 2 * k + 1; scales && x < 2 * k + 1 + 2 * scales; ++x)
+    for (size_t y = x + 1; y < (x < 2 * k + 1 + scales ? 2 * k + 1 + scales : 2 * k + 1 + 2 * scales); ++y)
+      add(operand_name(op, x) + " and " + operand_name(op, y) + " changed places",
+          [=](Operands& c) { std::swap(c[x], c[y]); });
   for (size_t end = block; dot && end < k; end += block)
     add(fmt::format("c and the first {} products were left out", end), [=](Operands& c) {
       for (size_t i = 0; i < end; ++i) clear_addend(c, static_cast<int>(i));

@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t least_telling = 4;            ///< minimum number of cases that differ, for each sign of the result
 constexpr char of_element_name[] = "element";  ///< of variants that are other elements of a product
-constexpr char no_change[] = "no change of one operand, one parameter, the last sum or the result makes it";
+constexpr char no_change[] = "no single change of an operand, a parameter, a sum or the result makes nine in ten";
 // A condition is learned on some cases, and counted on others.
 constexpr uint64_t learning_seed = 1, second_learning_seed = 3, learned_sequences = 288;
 constexpr uint64_t counting_seed = 2, counted_sequences = 32;
@@ -95,10 +95,10 @@ std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves
   if (products.empty() || k == 1) return "";
   if (lane >= 0) products = {static_cast<size_t>(lane)};
   if (moves.size() + 1 == k) return "in any lane";
-  if (products.size() > 1)
-    return moves.empty() ? "in these lanes only"
-                         : fmt::format("also with all {} moved on by {} lanes",
-                                       witness.is_dot() ? "products" : "elements", ranges(moves));
+  if (products.size() > 1) {
+    const std::string here = "in lanes " + ranges(products);
+    return moves.empty() ? here + " only" : fmt::format("{}, also with all moved on by {} lanes", here, ranges(moves));
+  }
   std::vector<size_t> lanes = {products[0]};
   for (const size_t by : moves) lanes.push_back(moved_lane(witness.op(), products[0], by));
   std::sort(lanes.begin(), lanes.end());
