@@ -429,11 +429,12 @@ class FlawedDequantizer final : public Unit {
   }
 };
 
-/// Products of fp64 in index order. The second row leaves out the third product, or reads the third operand of the
-/// first row; or a row of a that is the one before it has that one's results, also where its c is another.
+/// Products of fp64 in index order. The second row leaves out the third product, reads the third operand of the first
+/// row, or adds fused; or a row of a that is the one before it has that one's results, also where its c is another.
 class FlawedRows final : public Unit {
  public:
-  explicit FlawedRows(const std::string& name) : reuses_(name == "own:reuse"), misreads_(name == "own:misread") {}
+  explicit FlawedRows(const std::string& name)
+      : reuses_(name == "own:reuse"), misreads_(name == "own:misread"), fuses_(name == "own:fused") {}
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     const Op& op = batch.op();
@@ -441,9 +442,11 @@ class FlawedRows final : public Unit {
       for (int e = 0; e < op.m * op.n; ++e) {
         double sum = std::bit_cast<double>(batch.c().get(at, e));
         for (int i = 0; i < op.k; ++i)
-          if (const bool wrong = !reuses_ && e / op.n == 1 && i == 2; !wrong || misreads_)
-            sum += std::bit_cast<double>(batch.a().get(at, (wrong ? 0 : e / op.n * op.k) + i)) *
-                   std::bit_cast<double>(batch.b().get(at, i * op.n + e % op.n));
+          if (const bool wrong = !reuses_ && !fuses_ && e / op.n == 1 && i == 2; !wrong || misreads_) {
+            const double x = std::bit_cast<double>(batch.a().get(at, (wrong ? 0 : e / op.n * op.k) + i));
+            const double y = std::bit_cast<double>(batch.b().get(at, i * op.n + e % op.n));
+            sum = fuses_ && e / op.n == 1 ? std::fma(x, y, sum) : sum + x * y;
+          }
         bool same = reuses_ && e >= op.n;
         for (int i = 0; same && i < op.k; ++i)
           same = batch.a().get(at, e / op.n * op.k + i) == batch.a().get(at, (e / op.n - 1) * op.k + i);
@@ -452,7 +455,7 @@ class FlawedRows final : public Unit {
   }
 
  private:
-  const bool reuses_, misreads_;
+  const bool reuses_, misreads_, fuses_;
 };
 
 std::string claim_on(const Op& op) {
@@ -819,7 +822,7 @@ TEST(UnitWithoutRow, NamesTheElementAndTheLaneOfAProduct) {
   EXPECT_THAT(
       said_of_case("own:row", "op gemm m=2 n=1 k=3 a=fp64 b=fp64 c=fp64 d=fp64 nan=any",
                    zeros.substr(1) + zero + zero + " " + one + " |" + zero + zero + " " + one + " |" + zero + zero),
-      AllOf(HasSubstr("of the element in row 1 and column 0 of 2 by 1"),
+      AllOf(HasSubstr("of the element in row 1 and column 0 of 2 by 1, from 0, in this place only: "),
             HasSubstr("as if a2*b2 were left out; in lane 2 only")));
 }
 
@@ -829,6 +832,17 @@ TEST(UnitWithoutRow, NamesAnOperandOfAnotherRow) {
       said_of_case("own:misread", "op gemm m=2 n=1 k=3 a=fp64 b=fp64 c=fp64 d=fp64 nan=any",
                    one + zero + zero + zero + zero + " " + one + " |" + zero + zero + " " + one + " |" + zero + zero),
       HasSubstr("as if a2 were read from lane 2 of row 0"));
+}
+
+TEST(UnitWithoutRow, NamesTheOrderOfARow) {
+  // (1 + 2^-30)^2 - 1: rounded, the product loses its 2^-60.
+  const std::string one = "3ff0000000000000", next = "3ff0000000400000", zero = "0000000000000000",
+                    less = "bff0000000000000";
+  EXPECT_THAT(
+      said_of_case("own:fused", "op gemm m=2 n=1 k=2 a=fp64 b=fp64 c=fp64 d=fp64 nan=any",
+                   zero + " " + zero + " " + next + " " + zero + " | " + next + " " + one + " | " + zero + " " + less),
+      AllOf(HasSubstr("of the element in row 1 and column 0 of 2 by 1, from 0, in this place only: "),
+            HasSubstr("it differs wherever it can be seen; as if the result were that of ieee:fma")));
 }
 
 TEST(UnitWithoutRow, NamesAnotherElementOfTheProduct) {

@@ -102,7 +102,8 @@ std::string lanes_text(const Operands& witness, const std::vector<size_t>& moves
   std::vector<size_t> lanes = {products[0]};
   for (const size_t by : moves) lanes.push_back(moved_lane(witness.op(), products[0], by));
   std::sort(lanes.begin(), lanes.end());
-  return (lanes.size() == 1 ? "in lane " : "in lanes ") + ranges(lanes) + " only";
+  return (lanes.size() == 1 ? "in lane " : "in lanes ") + ranges(lanes) + " only" +
+         (witness.op().has_scales() ? ", its scales moved along" : "");
 }
 
 /// The cases near and far of which condition and effect are learned. Those that differ are of two walks in turn: what
@@ -169,7 +170,10 @@ std::string condition_and_effect(const Unit& claimed, const Surroundings& near, 
     clauses.push_back(flags_alone ? "its flags are others, its result is the same" : no_change);
   }
   if (!lanes.empty()) clauses.push_back(lanes);
-  if (!variants.empty() && variants[0].parameter != of_element_name)
+  const auto is_parameter = [](const ModelVariant& v) {
+    return !v.parameter.empty() && v.parameter != of_element_name;
+  };
+  if (std::any_of(variants.begin(), variants.end(), is_parameter))
     counts.push_back("no other value of one parameter fits all");
   return joined(clauses, "; ") + (counts.empty() ? "" : " (" + joined(counts, "; ") + ")");
 }
@@ -210,6 +214,16 @@ std::vector<ModelVariant> variants_of(const Unit& claimed, const Op& op, const R
                             [unit](const Batch& cases) { return unit->outcomes_of(cases); }});
     }
   }
+  return variants;
+}
+
+/// The other ways to add that have a name and no row.
+std::vector<ModelVariant> variants_of_orders(const Op& op, const Registry& registry) {
+  std::vector<ModelVariant> variants;
+  for (const char* name : {"exact", "ieee:serial", "ieee:fma", "ieee:pairwise"})
+    if (const std::shared_ptr<const Unit> unit = bound_or_null(registry, name, op))
+      variants.push_back({Stage::result, "", "", "", std::string("the result were that of ") + name,
+                          [unit](const Batch& cases) { return unit->outcomes_of(cases); }});
   return variants;
 }
 
@@ -361,6 +375,46 @@ std::vector<ModelVariant> other_places(const Unit& products, const Batch& produc
   return others;
 }
 
+/// The judge of one element of products whose other rows and columns are those of one product. The units must outlive
+/// it.
+Judge judge_of_element(const Judge& judge, const Op& dot_op, const Batch& product, int element) {
+  return Judge::of_units(std::make_unique<ElementOf>(*judge.units()[0], product, element),
+                         std::make_unique<ElementOf>(*judge.units()[1], product, element), dot_op);
+}
+
+/// Where in the product the difference stays when the element's row and column are exchanged with others, for people.
+std::string places_text(const Judge& judge, const Op& dot_op, const Batch& product, const Batch& dot, int element) {
+  const Op& op = judge.op();
+  const int row = element / op.n, column = element % op.n;
+  if (op.m * op.n > max_elements || op.m * op.n == 1) return "";
+  int all = 0, in_row = 0, in_column = 0;
+  for (int place = 0; place < op.m * op.n; ++place) {
+    Batch moved = product;
+    const int to_row = place / op.n, to_column = place % op.n;
+    const auto exchanged = [](int at, int x, int y) { return at == x ? y : at == y ? x : at; };
+    for (int i = 0; i < op.m; ++i)
+      for (int j = 0; j < op.k; ++j)
+        moved.inputs()[0].set(0, exchanged(i, row, to_row) * op.k + j, product.a().get(0, i * op.k + j));
+    for (int i = 0; i < op.k; ++i)
+      for (int j = 0; j < op.n; ++j)
+        moved.inputs()[1].set(0, i * op.n + exchanged(j, column, to_column), product.b().get(0, i * op.n + j));
+    for (int i = 0; i < op.m; ++i)
+      for (int j = 0; j < op.n; ++j)
+        moved.inputs()[2].set(0, exchanged(i, row, to_row) * op.n + exchanged(j, column, to_column),
+                              product.c().get(0, i * op.n + j));
+    if (!judge_of_element(judge, dot_op, moved, place).judge(dot)[0].fails) continue;
+    ++all;
+    in_row += to_row == row;
+    in_column += to_column == column;
+  }
+  if (all == op.m * op.n) return ", as in any other place";
+  if (all == 1) return ", in this place only";
+  if (all == in_row) return in_row == op.n ? ", in any place of this row only" : ", in some places of this row only";
+  if (all == in_column)
+    return in_column == op.m ? ", in any place of this column only" : ", in some places of this column only";
+  return fmt::format(", in {} of {} places", all, op.m * op.n);
+}
+
 }  // namespace
 
 bool UnitWithoutRow::can_describe(const Judge& judge) {
@@ -385,7 +439,7 @@ std::string UnitWithoutRow::describe(const Batch& cases) const {
   if (op.is_of_blocks()) return describe_block(cases);
   if (op.kind == OpKind::dot)
     return describe_dot(cases, judge_.units()[1]->model() ? variants_of(*judge_.units()[1], op, registry_)
-                                                          : std::vector<ModelVariant>());
+                                                          : variants_of_orders(op, registry_));
   const std::vector<ModelVariant> variants = variants_of(op, registry_);
   const Surroundings near = learning_cases(judge_, cases);
   if (const std::optional<std::string> fit = fitting_parameter(*judge_.units()[0], near, variants)) return *fit;
@@ -407,18 +461,18 @@ std::string UnitWithoutRow::describe_product(const Batch& witness) const {
   const Op dot_op = gemm::dot_op_of(op);
   const int element = judge_.judge(witness)[0].element, row = element / op.n, column = element % op.n;
   const Batch product = with_neighbours(judge_, witness, element);
-  std::unique_ptr<Unit> units[2];
-  for (size_t i = 0; i < 2; ++i) units[i] = std::make_unique<ElementOf>(*judge_.units()[i], product, element);
   Batch dot(dot_op, 1);
   for (int i = 0; i < op.k; ++i) {
     dot.inputs()[0].set(0, i, product.a().get(0, row * op.k + i));
     dot.inputs()[1].set(0, i, product.b().get(0, i * op.n + column));
   }
   dot.inputs()[2].set(0, 0, product.c().get(0, element));
-  const Judge of_element = Judge::of_units(std::move(units[0]), std::move(units[1]), dot_op);
-  return fmt::format(
-      "of the element in row {} and column {} of {} by {}, from 0: {}", row, column, op.m, op.n,
-      UnitWithoutRow(of_element, registry_).describe_dot(dot, other_places(*judge_.units()[1], product, element)));
+  const Judge of_element = judge_of_element(judge_, dot_op, product, element);
+  std::vector<ModelVariant> variants = other_places(*judge_.units()[1], product, element);
+  for (ModelVariant& order : variants_of_orders(dot_op, registry_)) variants.push_back(std::move(order));
+  return fmt::format("of the element in row {} and column {} of {} by {}, from 0{}: {}", row, column, op.m, op.n,
+                     places_text(judge_, dot_op, product, dot, element),
+                     UnitWithoutRow(of_element, registry_).describe_dot(dot, std::move(variants)));
 }
 
 /// Describes the first number of the result that is another one in the first case.
