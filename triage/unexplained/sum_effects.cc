@@ -39,6 +39,15 @@ uint64_t cut(uint64_t significand, int exponent, int unit) {
   return down >= 64 ? 0 : down >= 0 ? significand >> down : -down >= 63 ? 0 : significand << -down;
 }
 
+/// A magnitude rounded to its first digits, to nearest even.
+uint128 rounded_to(uint128 m, int digits) {
+  const int drop = bit_length128(m) - digits;
+  if (drop <= 0) return m;
+  const uint128 half = uint128{1} << (drop - 1), low = m & (2 * half - 1);
+  const bool up = low > half || (low == half && (m >> drop & 1) != 0);
+  return m - low + (up ? 2 * half : 0);
+}
+
 /// Names forms of which each step has all: " (lanes 4 to 7, step 2)". `names`: of the forms; empty: they have none.
 std::function<std::string(size_t)> name_of_steps(const std::vector<std::string>& names, size_t forms, size_t steps) {
   return [names, forms, steps](size_t form) {
@@ -133,12 +142,7 @@ void add_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
       }});
   const int precision = (model.output_fraction_bits ? model.output_fraction_bits : model.d.fraction_bits) + 1;
   add("a subnormal result were rounded twice: as a normal number first", {[precision](const Step& s) {
-        const uint64_t m = magnitude_of(s.sum);
-        const int drop = bit_length(m) - precision;
-        if (drop <= 0) return s.sum;
-        const uint64_t half = uint64_t{1} << (drop - 1), rest = m & (2 * half - 1), kept = m - rest;
-        const bool up = rest > half || (rest == half && (m >> drop & 1));
-        return with_sign_of(s.sum, kept + (up ? 2 * half : 0));
+        return with_sign_of(s.sum, static_cast<uint64_t>(rounded_to(magnitude_of(s.sum), precision)));
       }});
   std::vector<ChangedSum> cuts;
   for (int n = 1; n <= max_cuts; ++n)
@@ -201,15 +205,6 @@ EffectCandidate wide_candidate(const Unit& unit, const std::string& text, const 
   return step_candidate(unit, text, forms, result_of, names);
 }
 
-/// A magnitude rounded to its first digits, to nearest even.
-uint128 rounded_to(uint128 m, int digits) {
-  const int drop = bit_length128(m) - digits;
-  if (drop <= 0) return m;
-  const uint128 half = uint128{1} << (drop - 1), low = m & (2 * half - 1);
-  const bool up = low > half || (low == half && (m >> drop & 1) != 0);
-  return m - low + (up ? 2 * half : 0);
-}
-
 /// Changes of the digits of a sum by their role: how far they stand after the leading one, and after the last one that
 /// rounding keeps. Changes of the rounding itself.
 void add_roundings(std::vector<EffectCandidate>& all, const Unit& unit) {
@@ -264,7 +259,7 @@ void add_group_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
       if (t.source != Addend::Source::product || t.significand == 0 || lane < group.first || lane >= group.end ||
           (lane - group.first) % group.stride != 0)
         continue;
-      const auto exact = static_cast<int128>(t.significand) << std::max(0, t.exponent - unit_exponent);
+      const int128 exact = s.aligned ? 0 : static_cast<int128>(t.significand) << (t.exponent - unit_exponent);
       sum += s.aligned ? t.kept : t.negative ? -exact : exact;
     }
     return sum;
