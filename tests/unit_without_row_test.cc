@@ -131,6 +131,15 @@ uint64_t a_scale_is_the_neighbours(const DotOperands& in) {
   return evaluate_dot(find_model_row(nvfp4)->model, changed);
 }
 
+/// The scales of b's second and third block change places where the first of a is 1.
+uint64_t two_scales_changed_places(const DotOperands& in) {
+  std::vector<uint64_t> scales(in.scale_b, in.scale_b + 4);
+  if (in.scale_a[0] == 0x38) std::swap(scales[1], scales[2]);
+  DotOperands changed = in;
+  changed.scale_b = scales.data();
+  return evaluate_dot(find_model_row(nvfp4)->model, changed);
+}
+
 constexpr char mxfp8[] = "rtx_blackwell/mma.kind::mxf8f6f4.block32.m16n8k32.f32.e4m3.e4m3.f32.ue8m0";
 /// The biased exponents of both scales are added in eight bits, and saturate.
 uint64_t scales_saturate(const DotOperands& in) {
@@ -228,6 +237,25 @@ uint64_t two_products_changed_places(const DotOperands& in) {
   return evaluate_dot(find_model_row(two_steps)->model, changed);
 }
 
+/// Where c is zero the second step comes first.
+uint64_t steps_changed_places(const DotOperands& in) {
+  std::vector<uint64_t> a(in.a, in.a + in.k), b(in.b, in.b + in.k);
+  for (std::vector<uint64_t>* x : {&a, &b})
+    if ((in.c & 0x7fffffff) == 0) std::rotate(x->begin(), x->begin() + 8, x->end());
+  DotOperands changed = in;
+  changed.a = a.data();
+  changed.b = b.data();
+  return evaluate_dot(find_model_row(two_steps)->model, changed);
+}
+/// The last bit turns where the product of lane 2 is 2^3 times as large as that of lane 5.
+uint64_t a_distance_is_wrong(const DotOperands& in) {
+  const auto field = [](uint64_t x) { return static_cast<int>(x >> 10 & 31); };
+  const uint64_t d = evaluate_dot(hopper(16), in);
+  for (const uint64_t x : {in.a[2], in.b[2], in.a[5], in.b[5]})
+    if (field(x) == 0 || field(x) == 31) return d;
+  return d ^ (field(in.a[2]) + field(in.b[2]) - field(in.a[5]) - field(in.b[5]) == 3);
+}
+
 constexpr char exact_dot[] = "arm/fdot.k4.f32.e4m3.e5m2.f32";
 /// The exact sum is rounded to 27 digits first.
 uint64_t exact_sum_is_rounded_twice(const DotOperands& in) {
@@ -323,6 +351,18 @@ using Changed = uint64_t (*)(const uint64_t* operands, const Rounded& right);
 /// The last bit of the result turns where the source has one exponent.
 uint64_t one_exponent_is_wrong(const uint64_t* x, const Rounded& right) {
   return right.encoding ^ ((x[0] >> 23 & 0xff) == 0x78);
+}
+/// The last bit of a number turns where the exponent field of the source ends in 011.
+uint64_t some_exponents_are_wrong(const uint64_t* x, const Rounded& right) {
+  return right.encoding ^ ((x[0] >> 23 & 7) == 3 && (right.encoding & 0x7fff) < 0x7c00);
+}
+/// The last bit turns where the bits that rounding drops begin with 101.
+uint64_t some_dropped_bits_are_wrong(const uint64_t* x, const Rounded& right) {
+  const Number n = decode(format("fp32").fields(), x[0]);
+  const int dropped = right.quantum - n.exponent;
+  if (n.cls != NumberClass::finite || (right.encoding & 0x7fff) >= 0x7bff || dropped < 3 || dropped > 24)
+    return right.encoding;
+  return right.encoding ^ ((n.significand >> (dropped - 3) & 7) == 5);
 }
 /// Only subnormal results are rounded toward zero.
 uint64_t subnormals_are_cut(const uint64_t*, const Rounded& right) {
@@ -497,6 +537,9 @@ class FlawedUnits final : public Family {
         {"own:four", sum_of_four_loses_its_sign},
         {"own:shifted", lane_7_is_shifted_as_lane_6},
         {"own:places", two_products_changed_places},
+        {"own:steps", steps_changed_places},
+        {"own:distance", a_distance_is_wrong},
+        {"own:exchanged", two_scales_changed_places},
         {"own:exact", exact_sum_is_rounded_twice},
         {"own:every", negative_operands_cut},
         {"own:flush", a_sum_is_flushed},
@@ -514,6 +557,8 @@ class FlawedUnits final : public Family {
                                                            {"own:twice", rounded_twice},
                                                            {"own:seen", sees_two_bits},
                                                            {"own:half", subnormal_c_is_half},
+                                                           {"own:field", some_exponents_are_wrong},
+                                                           {"own:dropped", some_dropped_bits_are_wrong},
                                                            {"own:flags", as_it_is}};
     if (op.kind == OpKind::quantize)
       return named(std::make_unique<FlawedQuantizer>(name), name, {{"equals_model", claim_on(op)}});
@@ -715,6 +760,39 @@ TEST(UnitWithoutRow, NamesProductsThatChangedPlaces) {
                       "3f80 0000 0000 3f80 3f80 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000", "00000000",
                       "a=bf16 b=bf16 c=fp32 d=fp32 k=16"),
               HasSubstr("it differs wherever it can be seen; as if a3*b3 and a12*b12 changed places"));
+}
+
+TEST(UnitWithoutRow, NamesStepsThatChangedPlaces) {
+  EXPECT_THAT(said_of("own:steps", "3f80 0000 0000 0000 0000 0000 0000 0000 4c00 cc00 0000 0000 0000 0000 0000 0000",
+                      "3f80 0000 0000 0000 0000 0000 0000 0000 3f80 3f80 0000 0000 0000 0000 0000 0000", "00000000",
+                      "a=bf16 b=bf16 c=fp32 d=fp32 k=16"),
+              AllOf(HasSubstr("c is +0 or -0"), HasSubstr("as if steps 1 and 2 changed places")));
+}
+
+TEST(UnitWithoutRow, NamesTheDistanceOfTwoLanes) {
+  EXPECT_THAT(said_of("own:distance", "0000 0000 4800 0000 0000 3c00" + zeros_12.substr(10),
+                      "0000 0000 3c00 0000 0000 3c00" + zeros_12.substr(10), "3f800001"),
+              HasSubstr("the exponent of a2*b2 less that of a5*b5 is 3"));
+}
+
+TEST(UnitWithoutRow, NamesScalesThatChangedPlaces) {
+  std::string zeros;
+  for (int i = 0; i < 47; ++i) zeros += " 0";
+  const std::string ones = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 2" + zeros;  // 1 in the second block
+  EXPECT_THAT(
+      said_of("own:exchanged", ones, ones, "00000000 | 38 38 38 38 | 38 30 40 38",
+              "a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16"),
+      AllOf(HasSubstr("the scale of a 0 is one"), HasSubstr("as if scale 1 of b and scale 2 of b changed places")));
+}
+
+TEST(UnitWithoutRow, NamesBitsOfAnExponentField) {
+  EXPECT_THAT(said_of_case("own:field", conversion, "3d802000"),
+              HasSubstr("the exponent field, in binary, of the source is x{5}011"));
+}
+
+TEST(UnitWithoutRow, NamesTheBitsThatRoundingDrops) {
+  EXPECT_THAT(said_of_case("own:dropped", conversion, "3f801400"),
+              HasSubstr("the bits that rounding drops of the exact result is 101"));
 }
 
 TEST(UnitWithoutRow, NamesARoundingOfAnExactSumBeforeTheLast) {

@@ -63,6 +63,21 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
         if (decode(c.format(at), c[at]).negative) negate(c, at);
     });
   }
+  const auto exchange_steps = [=, model = unit.model()](Operands& c, size_t x, size_t y) {
+    for (size_t n = 0; n < block; ++n) {
+      const auto lane = [&](size_t step) {
+        const size_t position = step * block + n;
+        return model ? static_cast<size_t>(added_at(*model, static_cast<int>(position))) : position;
+      };
+      std::swap(c[lane(x)], c[lane(y)]);
+      std::swap(c[k + lane(x)], c[k + lane(y)]);
+    }
+  };
+  const bool has_steps =
+      dot && block > 1 && !scales && k % block == 0 && k <= max_wires && (!unit.model() || unit.model()->k == op.k);
+  for (size_t x = 0; has_steps && x < k / block; ++x)
+    for (size_t y = x + 1; y < k / block; ++y)
+      add(fmt::format("steps {} and {} changed places", x + 1, y + 1), [=](Operands& c) { exchange_steps(c, x, y); });
   if (dot) {
     std::vector<Change> left_out;
     for (int i = 0; i < op.k; ++i) left_out.push_back([=](Operands& c) { clear_addend(c, i); });
@@ -117,21 +132,6 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
       add_forms(fmt::format("one {} were that of the lane {} it", row == 0 ? "a" : "b", before ? "before" : "after"),
                 forms);
     }
-  const auto exchange_steps = [=, model = unit.model()](Operands& c, size_t x, size_t y) {
-    for (size_t n = 0; n < block; ++n) {
-      const auto lane = [&](size_t step) {
-        const size_t position = step * block + n;
-        return model ? static_cast<size_t>(added_at(*model, static_cast<int>(position))) : position;
-      };
-      std::swap(c[lane(x)], c[lane(y)]);
-      std::swap(c[k + lane(x)], c[k + lane(y)]);
-    }
-  };
-  const bool has_steps =
-      dot && block > 1 && !scales && k % block == 0 && k <= max_wires && (!unit.model() || unit.model()->k == op.k);
-  for (size_t x = 0; has_steps && x < k / block; ++x)
-    for (size_t y = x + 1; y < k / block; ++y)
-      add(fmt::format("steps {} and {} changed places", x + 1, y + 1), [=](Operands& c) { exchange_steps(c, x, y); });
   for (size_t x = 2 * k + 1; scales && x < 2 * k + 1 + 2 * scales; ++x)
     for (size_t y = x + 1; y < (x < 2 * k + 1 + scales ? 2 * k + 1 + scales : 2 * k + 1 + 2 * scales); ++y)
       add(operand_name(op, x) + " and " + operand_name(op, y) + " changed places",
