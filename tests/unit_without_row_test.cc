@@ -332,6 +332,14 @@ uint64_t pairs_saturate(const DotOperands& in) {
   return static_cast<uint32_t>(sum);
 }
 
+/// Each addition saturates, from c on.
+uint64_t additions_saturate(const DotOperands& in) {
+  int64_t sum = static_cast<int32_t>(in.c);
+  for (int i = 0; i < in.k; ++i)
+    sum = std::clamp<int64_t>(sum + static_cast<int8_t>(in.a[i]) * static_cast<int8_t>(in.b[i]), INT32_MIN, INT32_MAX);
+  return static_cast<uint32_t>(sum);
+}
+
 /// As if the fifth and sixth product were added in a register of 16 bits that saturates.
 uint64_t a_pair_saturates(const DotOperands& in) {
   const auto product = [&](int i) { return static_cast<int8_t>(in.a[i]) * static_cast<int8_t>(in.b[i]); };
@@ -546,6 +554,7 @@ class FlawedUnits final : public Family {
         {"own:reverse", begins_at_the_end},
         {"own:unsigned", a_sign_is_lost},
         {"own:pairs", pairs_saturate},
+        {"own:additions", additions_saturate},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
     static const std::map<std::string, Changed> changed = {{"own:exponent", one_exponent_is_wrong},
                                                            {"own:subnormals", subnormals_are_cut},
@@ -835,6 +844,11 @@ TEST(UnitWithoutRow, NamesRegistersOfAllPairs) {
   EXPECT_THAT(said_of("own:pairs", "00 00 00 00 80 80 00 00", "00 00 00 00 80 80 00 00", "00000000",
                       "a=s8 b=s8 c=s32 d=s32 k=8"),
               HasSubstr("it differs wherever it can be seen; as if each sum of 2 products were saturated at 16 bits"));
+}
+
+TEST(UnitWithoutRow, NamesASaturationOfEachAddition) {
+  EXPECT_THAT(said_of("own:additions", "01 ff 00 00", "01 01 00 00", "7fffffff", "a=s8 b=s8 c=s32 d=s32 k=4"),
+              HasSubstr("it differs wherever it can be seen; as if each addition were saturated, that of c first"));
 }
 
 TEST(UnitWithoutRow, NamesANaNThatIsAnInfinity) {

@@ -239,6 +239,22 @@ void add_integer_sums(std::vector<EffectCandidate>& all, const Op& op) {
           add(fmt::format("the sum of products {} to {}", first, first + count - 1), first, first + count, count, bits,
               kind);
       }
+  for (const bool c_first : {true, false})
+    all.push_back({Stage::sum, fmt::format("each addition were saturated, that of c {}", c_first ? "first" : "last"),
+                   [=](const Sample& sample) {
+                     const FormatFields& d = op.d.fields();
+                     const int64_t most = (int64_t{1} << (d.width - (d.has_sign() ? 1 : 0))) - 1;
+                     const int64_t least = d.has_sign() ? -most - 1 : 0;
+                     Results results(1);
+                     for (const Operands& c : sample.cases) {
+                       int64_t sum = c_first ? value(c, 2 * k) : 0;
+                       for (size_t lane = 0; lane < k; ++lane)
+                         sum = std::clamp(sum + value(c, lane) * value(c, k + lane), least, most);
+                       if (!c_first) sum = std::clamp(sum + value(c, 2 * k), least, most);
+                       results[0].push_back(static_cast<uint64_t>(sum) & low_mask(d.width));
+                     }
+                     return results;
+                   }});
   for (size_t at = 0; at < 2 * k; ++at) {
     const FormatFields& f = (at < k ? op.a : op.b).fields();
     if (f.has_sign())
