@@ -9,7 +9,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr int max_digit = 106;     ///< digits of a product of fp64
-constexpr int most_below = 60;     ///< digits of an addend below the last one of the other
+constexpr int max_below = 60;      ///< digits of an addend below the last one of the other
 constexpr int max_operations = 8;  ///< those that are changed, from the first
 
 /// x * y + z, or where `multiplies` is false x + z, rounded once.
@@ -122,7 +122,7 @@ void add_ieee_effects(std::vector<EffectCandidate>& all, const Op& op, const Uni
             if ((which == 0 ? o.x : which == 1 ? o.y : o.z).subnormal)
               (which == 2 ? of.second : of.first).exponent += by;
           });
-  for (int below = 0; below <= most_below; ++below)
+  for (int below = 0; below <= max_below; ++below)
     for (const bool sticky : {false, true})
       add(all, op, unit,
           fmt::format("the smaller addend had no digits from {} below the greater one's last{}", below + 1,
