@@ -228,7 +228,7 @@ void make_two_levels(WalkCase& s, int first, int second, int apart, bool tie) {
   const int e = s.middle_exponent(apart);
   const bool empty = s.coin();
   // Either each product is drawn, or products of equal exponent cancel in pairs, so that the result shows c's cut bits.
-  const bool cancel = s.coin();
+  const bool cancel = !s.rng.one_in(4);
   const uint64_t x = s.fraction_of(s.fa), y = s.fraction_of(s.fb);
   std::map<int, bool> negative;
   const auto product = [&](int lane, int weight) {
@@ -246,7 +246,10 @@ void make_two_levels(WalkCase& s, int first, int second, int apart, bool tie) {
   switch (s.rng.below(4)) {
     case 0: return s.draw_c(e - (s.coin() ? apart : 0));
     case 1: return s.zero_c();
-    default: return s.draw_c(e - s.rng.between(1, s.kept_bits));  // partly cut off: a wrong greatest exponent shows
+    default: {  // partly cut off: a wrong greatest exponent shows where a bit of c is cut that need not be
+      const int exponent = e - s.rng.between(1, s.kept_bits);
+      return s.coin() ? s.draw_c(exponent) : s.set_c(encode_near(s.fc, s.coin(), exponent, s.fc.fraction_mask()));
+    }
   }
 }
 
