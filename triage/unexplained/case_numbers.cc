@@ -330,18 +330,17 @@ void CaseNumbers::block(const Batch& cases, size_t index, const Operands& x) {
 void CaseNumbers::rounding(const Batch& cases, size_t index) {
   const Rounded r = round_scalar_case(op_, cases, index);
   int rest = bins::remainder_class(r.guard, r.sticky);
-  if (op_.kind == OpKind::convert && !op_.rounds_to_integer()) {  // all bits of the source are at hand
-    const Number x = decode(op_.a.fields(), cases.inputs()[0].get(index, 0));
-    if (x.cls == NumberClass::finite) rest = bins::remainder_class(x.significand, r.quantum - x.exponent);
-  }
-  if (op_.kind == OpKind::convert || op_.scalar == ScalarOperation::mul) {
+  if (op_.kind == OpKind::convert || op_.scalar == ScalarOperation::mul) {  // all bits of the result are at hand
     const Column& values = cases.inputs()[0];
     Exact x = to_exact(decode(op_.a.fields(), values.get(index, 0)));
     if (op_.kind == OpKind::scalar) x = exact_product(x, to_exact(decode(op_.a.fields(), values.get(index, 1))));
     const bool number = x.cls == NumberClass::finite;
-    dropped_bits(x.significand, number ? r.quantum - x.exponent : 0, {"the exact result"});
+    const int dropped = r.quantum - x.exponent;
+    if (number && op_.kind == OpKind::convert && !op_.rounds_to_integer())
+      rest = bins::remainder_class(static_cast<uint64_t>(x.significand), dropped);
+    dropped_bits(x.significand, number ? dropped : 0, {"the exact result"});
     put(Kind::number, Where::sum, "the number of bits that rounding drops of ", {"the exact result"},
-        number ? r.quantum - x.exponent : none);
+        number ? dropped : none);
   }
   put(Kind::choice, Where::sum, "what rounding drops of ", {"the exact result"}, rest, rests);
   put(Kind::choice, Where::sum, "the last bit that is kept of ", {"the exact result"}, r.last, parities);

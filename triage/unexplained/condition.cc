@@ -116,7 +116,8 @@ std::string text_of(const Numbers& numbers, const std::vector<Part>& parts) {
         const CaseNumber& number = number_of(numbers, part, limit);
         text += (text.empty() ? "" : ", ") + number.prefix + number.name_in_any + " is " + value_text(number, limit);
       }
-      static constexpr const char* places[] = {"", "lane", "step", "two lanes", "four lanes"};
+      static constexpr const char* places[] = {"", "lane", "step", "two lanes", "four lanes"};  // by CaseNumber::Group
+      static_assert(std::size(places) == static_cast<size_t>(CaseNumber::Group::four_lanes) + 1);
       const CaseNumber::Group group = number_of(numbers, part, part.limits[0]).group;
       said.push_back({fmt::format("in {} {} [{}]", part.for_every_member ? "every" : "some",
                                   places[static_cast<size_t>(group)], text),

@@ -71,9 +71,9 @@ std::vector<size_t> Effect::visible(const Surroundings& cases, const std::vector
 Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<ModelVariant>& variants)
     : cases_(std::min(walk.differ.size(), max_cases)) {
   const Sample sample = sample_of(walk, spread(walk.differ, max_cases));
-  Sample agreeing = sample_of(walk, spread(walk.agree, max_agreeing));
-  for (size_t i = 0; i < walk.far.size(); ++i) agreeing.cases.emplace_back(walk.far.op(), walk.far, i);
-  agreeing.of_model.insert(agreeing.of_model.end(), walk.of_far.begin(), walk.of_far.end());
+  std::vector<size_t> agree = spread(walk.agree, max_agreeing);
+  agree.insert(agree.end(), walk.far.begin(), walk.far.end());
+  const Sample agreeing = sample_of(walk, agree);
   const Op& op = walk.cases.op();
   all_ = effect_candidates(op, model, variants, sample);
   const auto fits = [&](uint64_t result, size_t i) { return same_result(op, result, sample.of_unit[i]); };

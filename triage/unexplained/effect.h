@@ -51,7 +51,7 @@ struct EffectCandidate {
 std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
                                                const std::vector<ModelVariant>& variants, const Sample& sample);
 
-/// Appends those of the sums of a model that aligns addends: `unit` is the model.
+/// Appends those of the sums, aligned or exact, of a model: `unit`.
 void add_sum_effects(std::vector<EffectCandidate>& all, const Unit& unit);
 /// Appends those of products and addends of IEEE operations: of scalar additions, multiplications and multiply-adds,
 /// and of dots that are chains of multiply-adds.

@@ -25,6 +25,12 @@ void negate(Operands& c, size_t at) {
   else flip_sign(c, at);
 }
 
+void exchange_products(Operands& c, size_t i, size_t j) {
+  const size_t k = static_cast<size_t>(c.op().k);
+  std::swap(c[i], c[j]);
+  std::swap(c[k + i], c[k + j]);
+}
+
 void set_bit_to(Operands& c, size_t at, int bit, bool one) {
   const uint64_t mask = c.format(at).in_container(uint64_t{1} << bit);
   c[at] = one ? c[at] | mask : c[at] & ~mask;
@@ -69,8 +75,7 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
         const size_t position = step * block + n;
         return model ? static_cast<size_t>(added_at(*model, static_cast<int>(position))) : position;
       };
-      std::swap(c[lane(x)], c[lane(y)]);
-      std::swap(c[k + lane(x)], c[k + lane(y)]);
+      exchange_products(c, lane(x), lane(y));
     }
   };
   const bool has_steps =
@@ -83,20 +88,14 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
     for (int i = 0; i < op.k; ++i) left_out.push_back([=](Operands& c) { clear_addend(c, i); });
     add_forms("one of the products were left out", left_out);
     add("the products came in the reverse order", [k](Operands& c) {
-      for (size_t i = 0, j = k - 1; i < j; ++i, --j) {
-        std::swap(c[i], c[j]);
-        std::swap(c[k + i], c[k + j]);
-      }
+      for (size_t i = 0, j = k - 1; i < j; ++i, --j) exchange_products(c, i, j);
     });
   }
   // Products in each other's lanes: the order of additions, and the step to which each belongs.
   for (size_t i = 0; dot && k <= max_wires && i < k; ++i)
     for (size_t j = i + 1; j < k; ++j)
       add(addend_name(op, static_cast<int>(i)) + " and " + addend_name(op, static_cast<int>(j)) + " changed places",
-          [=](Operands& c) {
-            std::swap(c[i], c[j]);
-            std::swap(c[k + i], c[k + j]);
-          });
+          [=](Operands& c) { exchange_products(c, i, j); });
   for (size_t at = 0; at < operands; ++at)
     if (any.format(at).has_infinity())
       add(operand_name(op, at) + " were infinity where it is NaN", [=](Operands& c) {

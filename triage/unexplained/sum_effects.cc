@@ -125,7 +125,7 @@ EffectCandidate sum_candidate(const Unit& unit, const std::string& text, const s
   return step_candidate(unit, text, forms, result_of, names);
 }
 
-/// Changes of the last sum: an alignment that cuts differently, one wrong digit.
+/// Changes of an aligned sum: an alignment that cuts differently, one wrong digit.
 void add_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
   const DotModel& model = *unit.model();
   const auto add = [&](const std::string& text, const std::vector<ChangedSum>& forms) {
@@ -323,7 +323,7 @@ void add_group_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
 
 using ChangedGreatest = std::function<int(const Step&)>;  ///< returns the exponent of alignment
 
-/// The candidate whose forms align the addends of the last step at another exponent.
+/// The candidate whose forms align the addends of a step at another exponent.
 EffectCandidate alignment_candidate(const Unit& unit, const std::string& text,
                                     const std::vector<ChangedGreatest>& forms) {
   return step_candidate(unit, text, forms, [&unit](const ChangedGreatest& form, const Step& last, uint64_t of_model) {

@@ -125,11 +125,13 @@ void find_far_cases(Surroundings& all, const Judge& judge, uint64_t seed) {
   Batch drawn(judge.op(), tried_far);
   StructuredGenerator(judge.op(), seed).fill(0, drawn.size(), drawn);
   const std::vector<Verdict> verdicts = judge.judge(drawn);
-  all.far = Batch(judge.op());
   for (size_t i = 0; i < drawn.size(); ++i) {
     if (!verdicts[i].compared || verdicts[i].fails) continue;
-    all.far.append(drawn, i);
-    all.of_far.push_back(verdicts[i].second);
+    all.far.push_back(all.cases.size());
+    all.agree.push_back(all.cases.size());
+    all.cases.append(drawn, i);
+    all.of_unit.push_back(verdicts[i].first);
+    all.of_model.push_back(verdicts[i].second);
   }
 }
 

@@ -20,8 +20,7 @@ struct Surroundings {
   std::vector<size_t> differ, agree;        ///< indices of the cases on which the two do so, in the order found
   std::vector<int> deciding;                ///< by index into `differ`: the product that decides, or -1; empty where
                                             ///< that was not asked
-  Batch far;                                ///< structured cases, near to none of these, on which the two agree
-  std::vector<uint64_t> of_far;  ///< by case of `far`: the result; both are empty where they were not asked for
+  std::vector<size_t> far;  ///< those of `agree` that are near to none of these; empty where they were not asked for
 };
 
 /// A random walk over cases: it starts at `starts`, and every further case is made by a few changes of one in `differ`.
@@ -29,7 +28,7 @@ struct Surroundings {
 /// second one the model. `only_differing`: it ends when enough cases differ, however few agree.
 Surroundings surroundings_of(const Judge& judge, const Batch& starts, uint64_t seed, bool only_differing = false);
 
-/// Sets `far` and `of_far`.
+/// Adds structured cases, near to none of these, on which the two agree: to `agree` and to `far`.
 void find_far_cases(Surroundings& all, const Judge& judge, uint64_t seed);
 
 /// Sets `deciding` for the first cases of a dot that differ. It is the only product that by itself makes a case that

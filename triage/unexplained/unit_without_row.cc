@@ -122,12 +122,6 @@ Surroundings learning_cases(const Judge& judge, const Batch& starts) {
     all.of_model.push_back(other.of_model[i]);
   }
   find_far_cases(all, judge, learning_seed);
-  for (size_t i = 0; i < all.far.size(); ++i) {  // a condition excludes them, too
-    all.agree.push_back(all.cases.size());
-    all.cases.append(all.far, i);
-    all.of_unit.push_back(all.of_far[i]);
-    all.of_model.push_back(all.of_far[i]);
-  }
   return all;
 }
 
