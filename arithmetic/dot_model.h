@@ -212,6 +212,8 @@ struct DotModel {
   NanOfC nan_of_c = NanOfC::replaced;
   OperandSpecials operand_specials = OperandSpecials::kept;
   Form form = Form::s_plus_c;
+
+  friend bool operator==(const DotModel&, const DotModel&) = default;
 };
 
 /// The format of an operand a or b as the unit reads it.

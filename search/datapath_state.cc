@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "arithmetic/bins.h"
-#include "arithmetic/evaluate_dot.h"
+#include "search/last_step.h"
 #include "search/mutator.h"
 
 namespace mmafuzz {
@@ -89,72 +89,19 @@ std::string DatapathState::name_of(const Factor& factor) const {
   return factor.kind == Kind::a ? "c" : name + "[c]";
 }
 
-/// Notes the sum and the rounding of each step over those of the step before, so that the last step's remain.
-class DatapathState::Trace {
- public:
-  static constexpr bool enabled = true;
-  explicit Trace(DatapathState& state) : state_(state) {}
-
-  void operator()(const Step& step) {
-    if (step.kind == Step::Kind::ieee_multiply) return;
-    for (const Kind kind : {Kind::size, Kind::lost, Kind::rest, Kind::last}) set(kind, 0);
-    if (step.kind == Step::Kind::ieee_add || step.kind == Step::Kind::ieee_fma) note_operation(step);
-    else if (step.kind != Step::Kind::special) note_sum(step);
+void DatapathState::put_last_step(const LastStep& step) {
+  set(Kind::lost, step.lost);
+  if (step.rounds) {
+    set(Kind::size, step.zero         ? 1
+                    : step.above >= 0 ? 11 + std::min(step.above, 5)
+                                      : 2 + bins::depth_class(-step.above, kept_));
+    set(Kind::rest, 1 + step.remainder);
+    set(Kind::last, step.last);
   }
-
- private:
-  void set(Kind kind, int level) { state_.set(kind, level); }
-  static int leading(const Addend& t) { return t.exponent + bit_length(t.significand) - 1; }
-
-  void note_sum(const Step& step) {
-    const bool aligned = step.kind != Step::Kind::exact_sum;
-    int greatest = no_exponent, lost = 0;
-    for (int i = 0; i < step.count; ++i) {
-      const Addend& t = step.addend[i];
-      if (t.significand == 0) continue;
-      greatest = std::max(greatest, aligned ? t.scale_exponent : leading(t));
-      if (aligned && t.lost) lost = std::max(lost, t.kept == 0 ? 2 : 1);
-    }
-    if (greatest == no_exponent) return;
-    set(Kind::lost, lost);
-    if (!aligned || !step.aligned) return note_result(step, greatest);
-    const uint64_t magnitude = magnitude_of(step.sum);
-    note_size(magnitude == 0, bit_length(magnitude) - 1 + step.unit_exponent - greatest);
-    note_rounding(step, bins::remainder_class(magnitude, step.rounded.quantum - step.unit_exponent));
-  }
-
-  void note_operation(const Step& step) {
-    const bool fma = step.kind == Step::Kind::ieee_fma;
-    for (int i = 0; i < step.count; ++i)
-      if (!is_number(step.addend[i].cls)) return;
-    const Addend &x = step.addend[0], &factor = step.addend[1], &added = step.addend[fma ? 2 : 1];
-    const bool first_zero = x.significand == 0 || (fma && factor.significand == 0),
-               second_zero = added.significand == 0;
-    if (first_zero && second_zero) return;
-    const int first = first_zero ? no_exponent : leading(x) + (fma ? leading(factor) : 0),
-              second = second_zero ? no_exponent : leading(added);
-    note_result(step, std::max(first, second));
-  }
-
-  /// `above`: bits from the greatest exponent up to the sum's leading one.
-  void note_size(bool zero, int above) {
-    set(Kind::size, zero ? 1 : above >= 0 ? 11 + std::min(above, 5) : 2 + bins::depth_class(-above, state_.kept_));
-  }
-  /// Reads the sum of a step off its result.
-  void note_result(const Step& step, int greatest) {
-    const FormatFields f = step_format(state_.model_);
-    const Number d = decode(f, step.result);
-    if (!is_number(d.cls)) return;
-    note_size(d.cls == NumberClass::zero, d.exponent + bit_length(d.significand) - 1 - greatest);
-    note_rounding(step, bins::remainder_class(step.rounded.guard, step.rounded.sticky));
-  }
-  void note_rounding(const Step& step, int remainder) {
-    set(Kind::rest, 1 + remainder);
-    set(Kind::last, step.rounded.last);
-  }
-
-  DatapathState& state_;
-};
+  set(Kind::result,
+      bins::result_value(model_.d, model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits,
+                         step.result));
+}
 
 void DatapathState::set(Kind kind, int level) {
   const size_t factor = factor_of_kind_[static_cast<size_t>(kind)];
@@ -204,11 +151,7 @@ const std::vector<uint8_t>& DatapathState::look(const Batch& batch, size_t index
     for (int lane = first; lane < end; ++lane)
       put_place_and_cut(levels_now_.data() + lane_begin_[static_cast<size_t>(lane)] + 2, term[lane - first], greatest);
   }
-  Trace trace(*this);
-  const uint64_t d = evaluate_dot(model_, in, trace);
-  set(Kind::result,
-      bins::result_value(model_.d, model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits,
-                         d));
+  put_last_step(last_step(model_, in));
   return levels_now_;
 }
 

@@ -59,7 +59,6 @@ class DatapathState {
  private:
   static constexpr int no_exponent = INT32_MIN / 2;  ///< exponent of an addend that takes no part in alignment
   static constexpr size_t no_factor = SIZE_MAX;
-  class Trace;
   class Limits;
   static std::shared_ptr<const Limits> make_limits(const Op& op, const DotModel& model, int kept, int block);
   struct Term {
@@ -69,6 +68,7 @@ class DatapathState {
   Term product(const Number& x, const Number& y, const DotOperands& in, int lane) const;
   void put_place_and_cut(uint8_t* levels, const Term& t, int greatest) const;
   void add(Kind kind, int lane);
+  void put_last_step(const struct LastStep& step);
   void set(Kind kind, int level);
 
   Op op_;

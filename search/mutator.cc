@@ -485,6 +485,7 @@ CornerHints corner_hints(const DotModel* model, const Slicing* slicing) {
   CornerHints hints;
   if (slicing) hints.slicing = *slicing;
   if (!model) return hints;
+  hints.row = *model;
   if (model->fraction_bits > 0) hints.fraction_bits = model->fraction_bits;
   if (model->block > 0) hints.block = model->block;
   if (model->zero_exponent != 0) hints.floor = model->zero_exponent;

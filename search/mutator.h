@@ -19,6 +19,7 @@ struct CornerHints {
   int block = 8;           ///< products that are summed in one step
   int floor = -132;        ///< the alignment floor: unbiased exponent of a zero term (docs/semantics.md, 1.3)
   std::optional<Slicing> slicing = std::nullopt;  ///< how the unit cuts matrices; nullopt: as the reference does
+  std::optional<DotModel> row = std::nullopt;     ///< whose sums a walk solves for
   friend bool operator==(const CornerHints&, const CornerHints&) = default;
 };
 /// Hints from a row and a slicing; either may be nullptr. A parameter that the row leaves at 0 keeps its default.

@@ -310,14 +310,19 @@ class DatapathState::Limits {
   /// The maximum number of bits from the greatest exponent up to the sum's leading one, where one lane contributes at
   /// most `part_of_lane` of a product's greatest magnitude and c `part_of_c` of c's (0 to 1); `far`: no known limit.
   int max_above(double part_of_lane, double part_of_c) const {
+    const bool floors = traits_of(model_).floors() || second_stage_bits() > 0;
+    if ((!is_aligned() && !floors) || model_.scale_block) return far;
     // Where the row aligns a subnormal c at a lower exponent than DatapathState reads, other addends can be greater
     // than the greatest exponent says.
-    const bool c_as_it_stands = least_exponent_of_c(model_, model_.c) >= model_.c.emin() && model_.c_guard_bits == 0;
-    if (!is_aligned() || model_.scale_block || !c_as_it_stands) return far;
+    if (least_exponent_of_c(model_, model_.c) < model_.c.emin() || model_.c_guard_bits > 0)
+      part_of_lane = part_of_c = 1;
     const auto greatest = [](const FormatFields& f) { return 2 - std::ldexp(1, -f.fraction_bits); };
     const double product = greatest(model_.a) * greatest(model_.b),
-                 c = std::max(greatest(model_.c), greatest(model_.d));
-    return std::ilogb(product * (block_ - 1 + part_of_lane) + c * part_of_c);
+                 c = std::ldexp(std::max(greatest(model_.c), greatest(model_.d)), model_.c_guard_bits);
+    // What is floored may be greater by one unit, which also lies at most kept_ bits below d's least exponent.
+    const int unit = std::max(-kept_, model_.d.emin() - kept_ - exponents(0).least);
+    const double floored = floors ? (block_ + 2) * std::ldexp(1, std::min(unit, 64)) : 0;
+    return std::ilogb(product * (block_ - 1 + part_of_lane) + c * part_of_c + floored);
   }
 
   /// Bits from the greatest exponent up to the sum's leading one at a level of `size` from 2 on; negative: down.
@@ -330,8 +335,26 @@ class DatapathState::Limits {
     return {-std::min(depth[size - 2].most, f - 2), -depth[size - 2].least};
   }
 
+  /// Whether a remainder of this level of `rest` is an odd number of the step's units.
+  static bool is_odd(int rest) { return rest == 2 || rest == 4 || rest == 6 || rest == 8; }
+  /// Bits that a second stage keeps below those of the first one; 0: the row has one stage.
+  int second_stage_bits() const {
+    if (traits_of(model_).c != KernelTraits::Joining::second_stage) return 0;
+    return model_.second_stage == SecondStage::floor32_then_31 ? 8 : 7;
+  }
+  /// Whether a level leaves a second stage no odd sum. Only products that far below c have a bit of its unit.
+  bool makes_even(const Factor& f, int x) const {
+    if (second_stage_bits() == 0 || !is_single()) return false;
+    if (f.kind == Kind::greatest) return x != 1;
+    if (f.lane == op_.k && f.kind == Kind::a) return x < 2;
+    if (f.lane == op_.k && f.kind <= Kind::cut) return f.kind != Kind::sign && (f.kind == Kind::place ? x != 1 : x > 0);
+    return stands(f, x) && standing(f, x).most < second_stage_bits();
+  }
+
   /// Whether a sum at this level of `size` can have this level of `rest`.
   bool can_leave(int size, int rest) const {
+    // A sum as great as its greatest addend is floored once more.
+    if (second_stage_bits() == 8 && size >= 11 && is_odd(rest)) return false;
     if (size == 1) return rest == 1 || !is_aligned();
     if (!is_aligned() || rest == 1 || exponents(0).least - kept_ <= model_.d.emin()) return true;
     const int precision = (model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits) + 1;
@@ -469,6 +492,7 @@ class DatapathState::Limits {
       return false;
     if (far_below && !is_other_result(f, x, g, y)) return false;
     const bool in_last_step = f.kind <= Kind::cut && (of_c ? is_single() : f.lane >= (op_.k - 1) / block_ * block_);
+    if (g.kind == Kind::rest && is_odd(y) && makes_even(f, x)) return false;
     if (g.kind == Kind::size && y >= 2) {
       const double part = !in_last_step                 ? 1
                           : is_dead(f, x)               ? 0

@@ -7,6 +7,7 @@
 #include "arithmetic/bins.h"
 #include "search/datapath_walks.h"
 #include "search/prime.h"
+#include "search/sum_solver.h"
 #include "search/walk_case.h"
 
 namespace mmafuzz {
@@ -19,8 +20,6 @@ struct Wanted {
   int8_t place;  ///< as DatapathState's levels of `place`; 0: the addend is zero or special
 };
 
-constexpr int sizes = 16, big = 12;  ///< number of sizes of a sum; from `big` on its leading bit is two bits and more
-                                     ///< above the greatest exponent
 constexpr int places = 12, zero = 0, subnormal = 1, normal = 2, infinity = 3, nan = 4;
 
 bool is_live(const Wanted& w) { return w.place > 0; }
@@ -51,10 +50,11 @@ class StateCase {
   void make(const std::vector<Wanted>& states, bool specials, bool solved, Digit digit) {
     // A sum is solved for in the last step or in the first one, and all lanes of other steps are zero. Steps before a
     // big sum may leave it what they will: then, as where nothing is solved for, the whole dot is as the digits say.
-    const int last_block = (s_.k - 1) / s_.block * s_.block, size = digit(s_.k + 1) % sizes;
-    const bool whole = !solved || (size >= big && s_.coin());
-    const int first = solved && (whole || s_.coin()) ? last_block : 0,
-              end = whole ? s_.k : std::min(first + s_.block, s_.k);
+    const int last_block = (s_.k - 1) / s_.block * s_.block;
+    const SumSolver solver(s_);
+    WantedSum sum = solver.draw(digit(s_.k + 1) % WantedSum::sizes);
+    const bool big = sum.is_big(), whole = !solved || (big && s_.coin());
+    const int first = solved ? last_block : 0, end = whole ? s_.k : std::min(first + s_.block, s_.k);
     wanted_.resize(static_cast<size_t>(s_.k) + 1);
     // Of many lanes at least one would nearly always be special: in half of the cases at most two are.
     const int may_be_special = specials && s_.coin() ? below(3) : s_.k, shift = s_.any_lane();
@@ -67,8 +67,12 @@ class StateCase {
         w = {normal, normal, static_cast<int8_t>(1 + below(places))};
     }
     wanted_.back() = c_state(digit(s_.k), specials);
-    const bool alone = !solved && s_.rng.one_in(16);  // no lane is live, only c
-    const bool few = solved ? size < big && s_.coin() : s_.rng.one_in(8);
+    const bool alone = !solved && s_.rng.one_in(16);        // no lane is live, only c
+    if (!solved && s_.block < s_.k && s_.rng.one_in(16)) {  // nothing is in the first step
+      for (int lane = 0; lane < s_.block; ++lane) kill(wanted(lane));
+      wanted_.back() = {zero, normal, 0};
+    }
+    const bool few = solved ? !big && s_.rng.one_in(solver.adds_two() ? 4 : 2) : s_.rng.one_in(8);
     const bool others_cancel = first > 0 && s_.coin();
     const int live = alone ? 0 : few ? 1 + below(3) : s_.k, turn = s_.any_lane();
     for (int lane = 0; lane < s_.k && (!whole || alone || few); ++lane) {
@@ -76,35 +80,48 @@ class StateCase {
       const bool is_solved = lane >= first && lane < end;
       if (whole ? (lane + turn) % s_.k < live : is_solved ? (lane + turn) % (end - first) < live : others_cancel)
         continue;
-      if (is_live(w)) (s_.coin() ? w.a : w.b) = zero;
-      w.place = 0;
+      kill(w);
     }
     if (op_.has_scales() && !solved) draw_scales(digit, specials);
     negative_ = s_.coin();
     favoured_cut_ = s_.coin() ? 5 : below(6);  // often all_ones, which the fewest operands give
-    all_alike_ = (alone || (solved && size >= big)) && !s_.rng.one_in(4);
-    if (solved && size >= big) make_big(size - big + 2, first, end);
-    make_greatest(whole, solved && size >= big);
+    all_alike_ = (alone || (solved && big)) && !s_.rng.one_in(4);
+    if (solved && big) make_big(sum.above, first, end);
+    make_greatest(whole, solved && big);
     top_ = choose_top(solved);
-    for (int tries = 0;; ++tries) {
-      for (int lane = 0; lane < s_.k; ++lane) set_lane(lane);
-      if (whole) {
-        const int spared = below(3);
-        const bool nothing_left = !alone && s_.rng.one_in(4) && mirror_lanes(0, s_.k, spared) && spared == 0;
-        set_c();
-        if (alone || nothing_left ? s_.coin() : s_.rng.one_in(32)) set_end();
-        return;
-      }
-      if (others_cancel) mirror_lanes(0, first, 0);
-      // A c of few bits makes great sums no small ones.
-      if (s_.fc.fraction_bits < s_.kept_bits ? s_.coin() : s_.rng.one_in(4)) mirror_lanes(first, end, below(3));
-      if (s_.solve_c(sum_for(size), first, end - first, top_) || tries == 8) return;
+    for (int lane = 0; lane < s_.k; ++lane) set_lane(lane);
+    if (!solved) {
+      const int spared = below(3);
+      const bool nothing_left = !alone && s_.rng.one_in(4) && mirror_lanes(0, s_.k, spared) && spared == 0;
+      set_c();
+      if (alone || nothing_left ? s_.coin() : s_.rng.one_in(32)) set_end();
+      return;
     }
+    if (others_cancel) mirror_lanes(0, first, 0);
+    // A c of few bits makes great sums no small ones. Beside a rounded sum c makes the least ones if that is a power of
+    // two.
+    const bool least = solver.adds_two() && !sum.as_it_is && (sum.size == 7 || sum.size == 8);
+    if (least || (!big && (s_.fc.fraction_bits < s_.kept_bits ? s_.coin() : s_.rng.one_in(4))))
+      mirror_lanes(first, end, least ? 1 : below(3), least);
+    set_c();
+    if (all_alike_) sum.negative = negative_;
+    // Great lanes make a great sum; of other ones those that are dead change first.
+    solver.solve(sum, !is_special(wanted_.back()), [&](int lane) {
+      const Wanted& w = wanted(lane);
+      return is_special(w) || (big && (w.place == 1 || w.place == 2)) ? SumSolver::Spare::never
+             : is_live(w)                                             ? SumSolver::Spare::at_need
+                                                                      : SumSolver::Spare::first;
+    });
   }
 
  private:
   int below(int n) { return s_.rng.between(0, n - 1); }
   Wanted& wanted(int lane) { return wanted_[static_cast<size_t>(lane)]; }
+
+  void kill(Wanted& w) {
+    if (is_live(w)) (s_.coin() ? w.a : w.b) = zero;
+    w.place = 0;
+  }
 
   static Wanted c_state(int digit, bool specials) {
     const int number = digit % (2 * places + (specials ? 3 : 1));
@@ -141,6 +158,12 @@ class StateCase {
   void make_greatest(bool c_is_open, bool last_is_great) {
     lower_.assign(static_cast<size_t>(s_.k) + 1, 0);
     const bool by_blocks = s_.block > 1 && s_.block < s_.k && c_is_open;
+    if (!c_is_open && s_.block < s_.k && s_.rng.one_in(3)) {  // c, which the other steps hand on, leads
+      lower_.assign(static_cast<size_t>(s_.k), shift_of(1 + below(places)));
+      lower_.push_back(0);
+      wanted_.back() = {normal, normal, 1};
+      return make_greatest(0, s_.k, false);
+    }
     for (int first = 0; first < (by_blocks ? s_.k : 1); first += s_.block) {
       const int end = by_blocks ? std::min(first + s_.block, s_.k) : s_.k;
       const bool has_c = first == 0 && c_is_open && is_live(wanted_.back());
@@ -193,7 +216,8 @@ class StateCase {
     }
     switch (below(6)) {
       case 0: return s_.rng.between(s_.least_exponent(), s_.greatest_exponent()) + scale;
-      case 1: return s_.coin() ? s_.fd.emin() + s_.rng.between(-s_.kept_bits, 4) : s_.fd.emax() - s_.rng.between(0, 3);
+      case 1:
+        return s_.coin() ? s_.fd.emin() + s_.rng.between(-s_.kept_bits - 8, 4) : s_.fd.emax() - s_.rng.between(0, 3);
       case 2: return s_.rng.between(s_.fc.emin(), s_.fc.emax());
       default: return s_.middle_exponent(s_.kept_bits / 2) + scale;
     }
@@ -246,11 +270,17 @@ class StateCase {
 
   /// Makes the lanes begin..end-1 of each block cancel in pairs, except for `spared` of them. False where the formats
   /// have no sign.
-  bool mirror_lanes(int begin, int end, int spared) {
+  bool mirror_lanes(int begin, int end, int spared, bool power_of_two = false) {
     const uint64_t sign = travelling_sign(s_.fa);
     if (!sign) return false;
     for (int first = begin; first < end; first += s_.block) {
       const int lanes = std::min(s_.block, end - first), turn = below(lanes);
+      if (power_of_two) {
+        const int lane = first + turn;
+        const Number x = decode(s_.fa, s_.a(lane)), y = decode(s_.fb, s_.b(lane));
+        if (x.cls == NumberClass::finite && y.cls == NumberClass::finite)
+          s_.set_product(lane, x.negative != y.negative, x.scale_exponent + y.scale_exponent, 0, 0);
+      }
       for (int i = spared; i + 1 < lanes; i += 2) {
         const int from = first + (i + turn) % lanes, to = first + (i + 1 + turn) % lanes;
         if (scale_of(from) != scale_of(to)) continue;
@@ -304,7 +334,10 @@ class StateCase {
     const Wanted& w = wanted_.back();
     const FormatFields& fc = s_.fc;
     const int e = top_of(s_.k) - (is_live(w) ? shift_of(w.place) : 0);
-    uint64_t code = factor(fc, w.a, e, all_alike_ ? negative_ : s_.coin());
+    const bool negative = all_alike_ ? negative_ : s_.coin();
+    // From a power of two that leads, small addends of the other sign make a sum of a lower exponent.
+    uint64_t code = w.a == normal && w.place == 1 && s_.rng.one_in(4) ? encode_near(fc, negative, e, 0)
+                                                                      : factor(fc, w.a, e, negative);
     const Number c = decode(fc, code);
     const int dropped = top_of(s_.k) - s_.kept_bits - c.exponent;
     if (is_live(w) && dropped > 0 && fc.fraction_bits > 0) {  // the lowest bits are solved for
@@ -322,65 +355,6 @@ class StateCase {
     const FormatFields& f = s_.fc;
     const uint64_t ends[] = {0, 1, f.fraction_mask(), f.fraction_mask() + 1, f.greatest_magnitude()};
     s_.set_c(f.in_container(ends[below(5)] | (negative_ ? f.sign_bit() : 0)));
-  }
-
-  /// A sum of a size, in units of the adder's last bit: zero, or of the wanted length with a drawn last bit and
-  /// remainder.
-  int64_t sum_for(int size) {
-    const int kept = std::min(s_.kept_bits, max_aligned_bits - 8);
-    if (size == 0) return 0;
-    if (s_.rng.one_in(6)) {
-      if (const int64_t end = end_of_range()) return s_.coin() ? -end : end;
-    }
-    int top = size > 9 ? kept + size - 10 : 0;
-    switch (size) {
-      case 1:
-      case 2: top = kept - size; break;
-      case 3: top = kept - 3 - below(2); break;
-      case 4: top = kept - 5 - below(4); break;
-      case 5: top = kept - 9 - below(8); break;
-      case 6: top = kept - 17 - below(std::max(1, kept - 18)); break;
-      case 7: top = 1; break;
-      case 8:
-      case 9: top = 0; break;
-      default: break;
-    }
-    top = std::max(top, 0);
-    const bool by_lanes = all_alike_ && top >= kept + 2;
-    int64_t sum = by_lanes ? great_sum(top) : (int64_t{1} << top) | static_cast<int64_t>(s_.rng.next() & low_mask(top));
-    top = std::bit_width(static_cast<uint64_t>(sum)) - 1;
-    // Of subnormal results more is dropped.
-    const int dropped = std::min(top, std::max(top - s_.fd.fraction_bits, s_.fd.least_bit() - (top_ - s_.kept_bits)));
-    if (dropped > 0 && !s_.rng.one_in(8)) {
-      const auto mask = static_cast<int64_t>(low_mask(dropped)), half = int64_t{1} << (dropped - 1);
-      const auto draw = static_cast<int64_t>(s_.rng.next());
-      const int64_t rest[] = {0, 1, draw & (half - 1), half - 1, half, half + 1, half | (draw & mask), mask};
-      sum = (sum & ~mask) | (rest[below(8)] & mask);
-    }
-    return (by_lanes ? negative_ : s_.coin()) ? -sum : sum;
-  }
-
-  /// A sum that makes the least or greatest subnormal result, the least normal or the greatest one, or one beside it; 0
-  /// where the units of the sum do not hold it.
-  int64_t end_of_range() {
-    const FormatFields& fd = s_.fd;
-    const int unit = top_ - s_.kept_bits;
-    const uint64_t least_normal = uint64_t{1} << fd.fraction_bits;
-    const std::pair<uint64_t, int> ends[] = {{1, fd.least_bit()},
-                                             {least_normal - 1, fd.least_bit()},
-                                             {least_normal, fd.least_bit()},
-                                             {2 * least_normal - 1, fd.emax() - fd.fraction_bits}};
-    const auto [significand, last] = ends[top_ > (fd.emin() + fd.emax()) / 2 ? 3 : below(3)];
-    const int left = last - unit;
-    if (left < 0 || left + fd.fraction_bits + 1 > max_aligned_bits) return 0;
-    return static_cast<int64_t>(significand << left) +
-           (left > 0 && s_.coin() ? int64_t{s_.rng.between(-1, 1)} << std::max(0, left - 2) : 0);
-  }
-
-  /// The magnitude of the sum that the great lanes make, but at least 2^top.
-  int64_t great_sum(int top) {
-    const int64_t sum = s_.aligned_sum(0, s_.k, top_), least = int64_t{1} << top;
-    return std::max(negative_ ? -sum : sum, least);
   }
 
   template <class Digit>

@@ -31,13 +31,17 @@ class WalkCase {
         fb(op.b.fields()),
         fc(op.c.fields()),
         fd(op.d.fields()),
+        row(hints.row ? &*hints.row : nullptr),
         batch_(batch),
         index_(index) {}
 
   CounterRng& rng;
   const int k, block, kept_bits;  ///< products of a step; F: fraction bits below the greatest exponent
   const FormatFields &fa, &fb, &fc, &fd;
+  const DotModel* const row;  ///< or nullptr
 
+  const Batch& batch() const { return batch_; }
+  size_t index() const { return index_; }
   uint64_t a(int lane) const { return batch_.inputs()[0].get(index_, lane); }
   uint64_t b(int lane) const { return batch_.inputs()[1].get(index_, lane); }
   uint64_t c() const { return batch_.inputs()[2].get(index_, 0); }

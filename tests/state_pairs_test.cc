@@ -7,12 +7,15 @@
 #include <set>
 #include <tuple>
 
+#include "core/dot_case.h"
 #include "oracles/families.h"
 #include "oracles/models/model_rows.h"
 #include "plan/request.h"
 #include "search/comparison.h"
 #include "search/datapath_walks.h"
+#include "search/last_step.h"
 #include "search/structured_generator.h"
+#include "search/sum_solver.h"
 #include "search/walked_states.h"
 #include "tests/case_count.h"
 
@@ -128,6 +131,77 @@ TEST(StatePairs, ManyScalesAreOne) {
       ones += batch.scale_a().get(0) == 0x38;
     }
   EXPECT_GT(ones, 15);
+}
+
+Batch one_case(const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, uint64_t c) {
+  Batch batch(op, 1);
+  for (int i = 0; i < op.k; ++i) {
+    batch.inputs()[0].set(0, i, a[static_cast<size_t>(i)]);
+    batch.inputs()[1].set(0, i, b[static_cast<size_t>(i)]);
+  }
+  batch.inputs()[2].set(0, 0, c);
+  return batch;
+}
+LastStep last_step_of(const ModelRow& row, const Batch& batch) {
+  DotCase dot(batch.op());
+  return last_step(row.model, dot.load(batch, 0));
+}
+
+/// Worked by hand: 4 - 1 in units of 2^(2 - 25), 3 * 5 + 1 without units of its own, and on RDNA4 a first sum of zero,
+/// 1 - 1, beside one of 2^-12, which all are aligned by the products of 1.
+TEST(LastStep, SaysWhatIsAddedUp) {
+  const Op fp16 = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
+  const std::vector<uint64_t> ones(4, 0x3c00);
+  LastStep step = last_step_of(*find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32"),
+                               one_case(fp16, {0x4400, 0xbc00, 0, 0}, ones, 0));
+  EXPECT_TRUE(step.rounds && step.has_sum && !step.zero);
+  EXPECT_EQ(step.greatest, 2);
+  EXPECT_EQ(step.above, -1);
+  EXPECT_EQ(step.unit, -23);
+  EXPECT_EQ(step.sum, __int128{3} << 23);
+  EXPECT_EQ(step.result, 0x40400000u);
+  const Op fp32 = op_from_text("dot a=fp32 b=fp32 c=fp32 d=fp32 k=1");
+  step = last_step_of(*find_model_row("x86/fma.k1.f32.f32.f32.f32"),
+                      one_case(fp32, {0x40400000}, {0x40a00000}, 0x3f800000));
+  EXPECT_EQ(step.greatest, 3);
+  EXPECT_EQ(step.above, 1);
+  ASSERT_TRUE(step.has_sum && step.unit <= 0);
+  EXPECT_EQ(step.sum, __int128{16} << -step.unit);
+  const ModelRow& rdna4 = *find_model_row("rdna4/wmma.16x16x16.f32.f16.f16.f32");
+  std::vector<uint64_t> last_four(16);
+  last_four[12] = 0x3c00, last_four[13] = 0xbc00, last_four[14] = 0x0c00;
+  step = last_step_of(rdna4, one_case(rdna4.op, last_four, std::vector<uint64_t>(16, 0x3c00), 0));
+  EXPECT_EQ(step.greatest, 0);
+  EXPECT_EQ(step.above, -12);
+}
+
+/// Sums of drawn lanes are brought to what is wanted, on rows whose steps differ.
+TEST(SumSolver, MakesTheLastStepTheWantedSum) {
+  for (const char* name :
+       {"hopper/mma.m16n8k16.f32.f16.f16.f32", "volta/mma.m8n8k4.f32.f16.f16.f32",
+        "rdna4/wmma.16x16x16.f16.f16.f16.f16", "x86/fma.k1.f32.f32.f32.f32", "cdna3/mfma.16x16x16.f32.bf16.bf16.f32"}) {
+    const ModelRow& row = *find_model_row(name);
+    const CornerHints hints = corner_hints(&row.model);
+    Batch batch(row.op, 1);
+    int zeros = 0, halves = 0;
+    constexpr int cases = 200;
+    for (int n = 0; n < cases; ++n) {
+      CounterRng rng(7, static_cast<uint64_t>(n));
+      WalkCase s(row.op, hints, batch, 0, rng);
+      for (int lane = 0; lane < row.op.k; ++lane) s.draw_product(lane, rng.between(-8, 2));
+      s.zero_c();
+      const auto any = [](int) { return SumSolver::Spare::first; };
+      const bool half = n % 2;
+      SumSolver(s).solve(
+          {.size = 0, .above = 0, .rest = 4, .as_it_is = half, .end = false, .negative = false, .draws = {}},
+          /*c_may_change=*/true, any);
+      const LastStep step = last_step_of(row, batch);
+      zeros += !half && step.zero;
+      halves += half && step.rounds && step.remainder == 4;
+    }
+    EXPECT_GT(zeros, cases / 20) << name;
+    EXPECT_GT(halves, cases / 20) << name;
+  }
 }
 
 /// Two rows of different steps walk each for itself, and both are asked all cases.
