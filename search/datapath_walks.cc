@@ -275,7 +275,8 @@ int weight_of(const Number& x, const Number& y, uint32_t x_code, uint32_t y_code
 }  // namespace
 
 DatapathWalks::DatapathWalks(const Op& op, const CornerHints& hints, uint64_t seed)
-    : op_(op), hints_(hints), seed_(seed) {
+    : op_(op), hints_(hints), seed_(seed), rows_(std::make_shared<std::vector<DotModel>>()) {
+  if (hints.row) rows_->push_back(*hints.row);
   const bool integers = op.a.fields().integer || op.b.fields().integer;
   if (integers && !is_integer_dot(op)) return;
   switch (op.kind) {
@@ -292,6 +293,10 @@ DatapathWalks::DatapathWalks(const Op& op, const CornerHints& hints, uint64_t se
     length_ += part.length;
     if (part.name == states_.name) states_ = part;
   }
+}
+
+void DatapathWalks::also_solve_for(const DotModel& row) {
+  if (std::find(rows_->begin(), rows_->end(), row) == rows_->end()) rows_->push_back(row);
 }
 
 uint64_t DatapathWalks::searched(uint64_t n) const {

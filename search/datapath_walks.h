@@ -32,6 +32,9 @@ class DatapathWalks {
   /// Integer formats: only dots have parts. Matrix products and dequantize have none.
   DatapathWalks(const Op& op, const CornerHints& hints, uint64_t seed);
 
+  /// The walk of states shall solve for the sums of this row, too, in turn with those of its hints and others.
+  void also_solve_for(const DotModel& row);
+
   /// In ascending order of length.
   const std::vector<Part>& parts() const { return parts_; }
   uint64_t length() const { return length_; }
@@ -70,6 +73,7 @@ class DatapathWalks {
   Op op_;
   CornerHints hints_;
   uint64_t seed_, length_ = 0;
+  std::shared_ptr<std::vector<DotModel>> rows_;  ///< whose sums the walk of states solves for
   Part states_{"states", 0, 0};
   std::vector<Part> parts_;
 };
@@ -80,14 +84,17 @@ class WalksOfUnits {
   WalksOfUnits(const Op& op, uint64_t seed) : op_(op), seed_(seed) {}
   std::shared_ptr<const DatapathWalks> of(const CornerHints& hints) {
     for (const auto& [known, walks] : made_)
-      if (known == hints) return walks;
+      if (known == hints) {
+        if (hints.row) walks->also_solve_for(*hints.row);
+        return walks;
+      }
     return made_.emplace_back(hints, std::make_shared<DatapathWalks>(op_, hints, seed_)).second;
   }
 
  private:
   Op op_;
   uint64_t seed_;
-  std::vector<std::pair<CornerHints, std::shared_ptr<const DatapathWalks>>> made_;
+  std::vector<std::pair<CornerHints, std::shared_ptr<DatapathWalks>>> made_;
 };
 
 }  // namespace mmafuzz

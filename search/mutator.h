@@ -20,7 +20,11 @@ struct CornerHints {
   int floor = -132;        ///< the alignment floor: unbiased exponent of a zero term (docs/semantics.md, 1.3)
   std::optional<Slicing> slicing = std::nullopt;  ///< how the unit cuts matrices; nullopt: as the reference does
   std::optional<DotModel> row = std::nullopt;     ///< whose sums a walk solves for
-  friend bool operator==(const CornerHints&, const CornerHints&) = default;
+
+  /// Whether the corners are the same, whatever the rows.
+  friend bool operator==(const CornerHints& x, const CornerHints& y) {
+    return x.fraction_bits == y.fraction_bits && x.block == y.block && x.floor == y.floor && x.slicing == y.slicing;
+  }
 };
 /// Hints from a row and a slicing; either may be nullptr. A parameter that the row leaves at 0 keeps its default.
 CornerHints corner_hints(const DotModel* model, const Slicing* slicing = nullptr);

@@ -42,7 +42,8 @@ std::vector<Wanted> lane_states(bool specials) {
 /// the greatest or one below.
 class StateCase {
  public:
-  StateCase(const Op& op, WalkCase& s) : op_(op), s_(s) {}
+  /// `row`: whose sums are solved for, or nullptr.
+  StateCase(const Op& op, const DotModel* row, WalkCase& s) : op_(op), row_(row), s_(s) {}
 
   /// digit(i) is the array's digit of column i: the lanes, then c, the sum, and two for each block of scales. `states`:
   /// what a lane's digit means. `solved`: c is solved for a sum of the size that its digit says.
@@ -51,7 +52,7 @@ class StateCase {
     // A sum is solved for in the last step or in the first one, and all lanes of other steps are zero. Steps before a
     // big sum may leave it what they will: then, as where nothing is solved for, the whole dot is as the digits say.
     const int last_block = (s_.k - 1) / s_.block * s_.block;
-    const SumSolver solver(s_);
+    const SumSolver solver(s_, row_);
     WantedSum sum = solver.draw(digit(s_.k + 1) % WantedSum::sizes);
     const bool big = sum.is_big(), whole = !solved || (big && s_.coin());
     const int first = solved ? last_block : 0, end = whole ? s_.k : std::min(first + s_.block, s_.k);
@@ -398,6 +399,7 @@ class StateCase {
   }
 
   const Op& op_;
+  const DotModel* row_;
   WalkCase& s_;
   std::vector<Wanted> wanted_;  ///< by lane; c's at the end
   std::vector<int> scale_;      ///< by block of scales: exponent of both sides' scales together; empty: all 0
@@ -416,15 +418,18 @@ void DatapathWalks::add_states() {
   const int columns = op_.k + 2 + 2 * (op_.has_scales() ? op_.scales() : 0);
   const auto base = static_cast<uint64_t>(prime_from(std::max(columns, static_cast<int>(all->size()))));
   // The kinds take turns, so that a walk that ends early has seen something of each.
-  static constexpr struct { bool specials, solved; } kinds[] = {{false, false}, {false, true}, {true, false}};
+  static constexpr struct {
+    bool specials, solved;
+  } kinds[] = {{false, false}, {false, true}, {true, false}, {false, true}};
   const uint64_t kinds_of_cases = std::size(kinds), pass = base * base * kinds_of_cases;
   const uint64_t passes = op_.has_scales() ? 4 : 2;  // scales have levels of their own
-  add_dot("states", {pass * passes, pass}, [op = op_, plain, all, base, kinds_of_cases](WalkCase& s, uint64_t n) {
+  add_dot("states", {pass * passes, pass}, [=, op = op_, rows = rows_](WalkCase& s, uint64_t n) {
     const auto [specials, solved] = kinds[n % kinds_of_cases];
     // Rows of the array in an order that does not begin with those whose columns are alike.
     const uint64_t x = n / kinds_of_cases % base, y = (n / kinds_of_cases / base + 1) * 29 % base;
     const auto digit = [&](int column) { return static_cast<int>((x + y * static_cast<uint64_t>(column)) % base); };
-    StateCase(op, s).make(specials ? *all : *plain, specials, solved, digit);
+    const DotModel* row = rows->empty() ? nullptr : &(*rows)[n / kinds_of_cases % rows->size()];
+    StateCase(op, row, s).make(specials ? *all : *plain, specials, solved, digit);
   });
 }
 

@@ -48,10 +48,10 @@ WantedSum SumSolver::draw(int size) const {
   const bool as_it_is = rest < 8 && s_.coin();
   if (adds_two()) {
     size = size == 9 || size >= 12 ? 7 - size % 2 : size;
-  } else if (s_.row && rest > 0 && rest != 4 && rest < 8 && !s_.rng.one_in(as_it_is ? 2 : 4)) {
+  } else if (row_ && rest > 0 && rest != 4 && rest < 8 && !s_.rng.one_in(as_it_is ? 2 : 4)) {
     // What rounding drops has classes where it has three bits, which on many rows only great sums leave.
     const int least = precision() + 2 - kept;
-    const bool floors_great_ones = traits_of(*s_.row).c == KernelTraits::Joining::second_stage;
+    const bool floors_great_ones = traits_of(*row_).c == KernelTraits::Joining::second_stage;
     if (least > 0 && least <= 5 && size < 10 + least && !floors_great_ones) size = 10 + least + below(6 - least);
   }
   WantedSum w{size, size - 10, rest, as_it_is, s_.rng.one_in(6), s_.coin(), {}};
@@ -73,17 +73,17 @@ WantedSum SumSolver::draw(int size) const {
 
 /// Bits of the significand that rounding keeps.
 int SumSolver::precision() const {
-  return s_.row->output_fraction_bits ? s_.row->output_fraction_bits + 1 : step_format(*s_.row).precision();
+  return row_->output_fraction_bits ? row_->output_fraction_bits + 1 : step_format(*row_).precision();
 }
 
 LastStep SumSolver::observed() const {
   DotCase dot(s_.batch().op());
-  return last_step(*s_.row, dot.load(s_.batch(), s_.index()));
+  return last_step(*row_, dot.load(s_.batch(), s_.index()));
 }
 
 /// The sum in units of the step; nullopt where they do not hold it.
 std::optional<int128> SumSolver::sum_for(const WantedSum& w, const LastStep& step) const {
-  const FormatFields f = step_format(*s_.row);
+  const FormatFields f = step_format(*row_);
   const uint128 draw = uint128{w.draws[0]} << 64 | w.draws[1];
   uint128 sum = magnitude(step.sum);
   bool negative = step.sum < 0;
@@ -110,7 +110,7 @@ std::optional<int128> SumSolver::sum_for(const WantedSum& w, const LastStep& ste
 }
 
 void SumSolver::solve(const WantedSum& wanted, bool c_may_change, const std::function<Spare(int lane)>& spare) const {
-  if (!s_.row) return;
+  if (!row_) return;
   const int first = wanted.is_big() || c_is_last() ? 0 : (s_.k - 1) / s_.block * s_.block;
   bool c_too = c_may_change && !s_.rng.one_in(4);
   for (int tries = 0; tries < 4; ++tries) {

@@ -32,18 +32,19 @@ class SumSolver {
   /// Whether a lane may change: those of `first` do before others.
   enum class Spare : uint8_t { never, at_need, first };
 
-  explicit SumSolver(WalkCase& s) : s_(s) {}
+  /// Without a row (nullptr) nothing is solved. It must outlive the object.
+  SumSolver(WalkCase& s, const DotModel* row) : s_(s), row_(row) {}
 
   /// Draws a sum of a size, 0 to WantedSum::sizes - 1, or of another one where the row has none of that.
   WantedSum draw(int size) const;
-  /// Changes c, where it may, and up to three lanes, or lanes alone. Scales must be 1. Does nothing without a row.
+  /// Changes c, where it may, and up to three lanes, or lanes alone. Scales must be 1.
   void solve(const WantedSum& wanted, bool c_may_change, const std::function<Spare(int lane)>& spare) const;
 
   /// Whether the last step is an IEEE operation.
-  bool adds_two() const { return s_.row && (c_is_last() || traits_of(*s_.row).steps_are_operations()); }
+  bool adds_two() const { return row_ && (c_is_last() || traits_of(*row_).steps_are_operations()); }
 
  private:
-  bool c_is_last() const { return traits_of(*s_.row).c == KernelTraits::Joining::last; }
+  bool c_is_last() const { return traits_of(*row_).c == KernelTraits::Joining::last; }
   int precision() const;
   LastStep observed() const;
   std::optional<__int128> sum_for(const WantedSum& w, const LastStep& step) const;
@@ -51,6 +52,7 @@ class SumSolver {
   void add_to_lanes(__int128 units, int unit, const std::vector<int>& lanes) const;
 
   WalkCase& s_;
+  const DotModel* row_;
 };
 
 }  // namespace mmafuzz

@@ -31,14 +31,12 @@ class WalkCase {
         fb(op.b.fields()),
         fc(op.c.fields()),
         fd(op.d.fields()),
-        row(hints.row ? &*hints.row : nullptr),
         batch_(batch),
         index_(index) {}
 
   CounterRng& rng;
   const int k, block, kept_bits;  ///< products of a step; F: fraction bits below the greatest exponent
   const FormatFields &fa, &fb, &fc, &fd;
-  const DotModel* const row;  ///< or nullptr
 
   const Batch& batch() const { return batch_; }
   size_t index() const { return index_; }
