@@ -18,6 +18,7 @@
 #include "oracles/families.h"
 #include "oracles/models/model_rows.h"
 #include "triage/operands.h"
+#include "triage/unexplained/changed_kernel.h"
 
 namespace mmafuzz {
 namespace {
@@ -351,6 +352,15 @@ uint64_t a_pair_saturates(const DotOperands& in) {
   return static_cast<uint32_t>(sum);
 }
 
+constexpr char two_stages[] = "cdna3/mfma.16x16x32.f32.e4m3fnuz.e5m2fnuz.f32";
+/// In the first stage the sum of the odd products of the second step has no third digit.
+uint64_t first_stage_loses_a_digit(const DotOperands& in) {
+  const auto change = [](FirstSum& s, int step) {
+    if (step == 1 && s.first == 1) s.sum = s.sum < 0 ? -(-s.sum & ~int64_t{4}) : s.sum & ~int64_t{4};
+  };
+  return evaluate_changed(find_model_row(two_stages)->model, in, {.first_sum = change});
+}
+
 // Conversions from fp32 to fp16, products and sums of fp16. Each gets its operands and what is right.
 constexpr char conversion[] = "op convert from=fp32 to=fp16", product[] = "op scalar mul format=fp16",
                sum[] = "op scalar add format=fp16", fused[] = "op scalar fma format=fp16";
@@ -512,6 +522,7 @@ std::string claim_on(const Op& op) {
   if (op.a == format("fp32")) return "ieee:fma";
   if (op.a == format("bf16")) return std::string("model:") + two_steps;
   if (op.b == format("e5m2")) return std::string("model:") + exact_dot;
+  if (op.a == format("e4m3fnuz")) return std::string("model:") + two_stages;
   if (op.a == format("e4m3")) return std::string("model:") + mxfp8;
   return op.a.fields().integer ? "integer" : std::string("model:") + (op.has_scales() ? nvfp4 : claimed);
 }
@@ -555,6 +566,7 @@ class FlawedUnits final : public Family {
         {"own:unsigned", a_sign_is_lost},
         {"own:pairs", pairs_saturate},
         {"own:additions", additions_saturate},
+        {"own:first", first_stage_loses_a_digit},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
     static const std::map<std::string, Changed> changed = {{"own:exponent", one_exponent_is_wrong},
                                                            {"own:subnormals", subnormals_are_cut},
@@ -849,6 +861,17 @@ TEST(UnitWithoutRow, NamesRegistersOfAllPairs) {
 TEST(UnitWithoutRow, NamesASaturationOfEachAddition) {
   EXPECT_THAT(said_of("own:additions", "01 ff 00 00", "01 01 00 00", "7fffffff", "a=s8 b=s8 c=s32 d=s32 k=4"),
               HasSubstr("it differs wherever it can be seen; as if each addition were saturated, that of c first"));
+}
+
+TEST(UnitWithoutRow, NamesADigitOfAFirstStage) {
+  // 2^9 and 2^-13, four units of 2^-15, in odd lanes of the second step.
+  std::string zeros;
+  for (int i = 0; i < 16; ++i) zeros += " 00";
+  EXPECT_THAT(said_of("own:first", zeros.substr(1) + " 00 58 00 04 00 00 00 00 00 00 00 00 00 00 00 00",
+                      zeros.substr(1) + " 00 58 00 2c 00 00 00 00 00 00 00 00 00 00 00 00", "00000000",
+                      "a=e4m3fnuz b=e5m2fnuz c=fp32 d=fp32 k=32"),
+              HasSubstr("it differs wherever it can be seen; as if in the first stage the sum of products had digit 2, "
+                        "from its last one, 0 (odd lanes, step 2)"));
 }
 
 TEST(UnitWithoutRow, NamesANaNThatIsAnInfinity) {

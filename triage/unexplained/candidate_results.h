@@ -5,6 +5,7 @@
 
 #include "arithmetic/corner_encodings.h"
 #include "arithmetic/evaluate_dot.h"
+#include "core/dot_case.h"
 #include "triage/unexplained/effect.h"
 
 namespace mmafuzz {
@@ -24,6 +25,14 @@ std::vector<uint64_t> results_of(const Run& run, const Op& op, const std::vector
 inline std::vector<uint64_t> results_of(const Unit& unit, const Op& op, const std::vector<Operands>& cases,
                                         const std::vector<uint64_t>& otherwise) {
   return results_of([&](const Batch& batch) { return unit.outcomes_of(batch); }, op, cases, otherwise);
+}
+
+/// The model's steps of case `index`; `own` holds those that the sample lacks.
+inline const std::vector<Step>& steps_of(const Sample& sample, size_t index, const DotModel& model,
+                                         std::vector<Step>& own) {
+  if (!sample.steps.empty()) return sample.steps[index];
+  DotCase loaded(sample.cases[index].op());
+  return own = recorded_steps(model, loaded.load(sample.cases[index].as_batch(), 0));
 }
 
 /// Makes the products that the model adds as number `first` up to `end` -0, which changes no sum, not even -0. Without

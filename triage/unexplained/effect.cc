@@ -70,7 +70,12 @@ std::vector<size_t> Effect::visible(const Surroundings& cases, const std::vector
 
 Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<ModelVariant>& variants)
     : cases_(std::min(walk.differ.size(), max_cases)) {
-  const Sample sample = sample_of(walk, spread(walk.differ, max_cases));
+  Sample sample = sample_of(walk, spread(walk.differ, max_cases));
+  if (model.model() && walk.cases.op().kind == OpKind::dot) {
+    DotCase loaded(walk.cases.op());
+    for (const Operands& c : sample.cases)
+      sample.steps.push_back(recorded_steps(*model.model(), loaded.load(c.as_batch(), 0)));
+  }
   std::vector<size_t> agree = spread(walk.agree, max_agreeing);
   agree.insert(agree.end(), walk.far.begin(), walk.far.end());
   const Sample agreeing = sample_of(walk, agree);

@@ -19,6 +19,7 @@ struct Sample {
   std::vector<Operands> cases;
   std::vector<Operands> before;             ///< the case before each case; empty where there are none
   std::vector<uint64_t> of_unit, of_model;  ///< encodings: results of the unit, and of the model
+  std::vector<std::vector<Step>> steps;     ///< of the model; empty of many cases, and of what is no dot of a row
 };
 
 /// What an effect changes.
@@ -52,7 +53,7 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
                                                const std::vector<ModelVariant>& variants, const Sample& sample);
 
 /// Appends those of the sums, aligned or exact, of a model: `unit`.
-void add_sum_effects(std::vector<EffectCandidate>& all, const Unit& unit);
+void add_sum_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit);
 /// Appends those of products and addends of IEEE operations: of scalar additions, multiplications and multiply-adds,
 /// and of dots that are chains of multiply-adds.
 void add_ieee_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample);

@@ -425,7 +425,7 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
                      return results;
                    }});
   }
-  if (model) add_sum_effects(all, unit);
+  if (model) add_sum_effects(all, op, unit);
   if (op.kind == OpKind::dot && op.a.fields().integer) add_integer_sums(all, op);
   if (op.kind == OpKind::convert && op.rounds_to_integer()) add_wrapping(all, op);
   if ((op.kind == OpKind::convert && !op.rounds_to_integer()) ||

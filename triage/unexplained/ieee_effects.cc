@@ -27,11 +27,12 @@ using ChangedAddends = std::function<void(Addends&, const Operation&)>;
 
 /// The operations of a case, one after the other, of which each but the first has the result before as z. Empty where a
 /// case is no such chain.
-std::vector<Operation> operations_of(const Op& op, const Unit& unit, const Operands& c, uint64_t of_model) {
+std::vector<Operation> operations_of(const Op& op, const Unit& unit, const Sample& sample, size_t index) {
+  const Operands& c = sample.cases[index];
   const FormatFields& d = op.d.fields();
   const auto number = [&](size_t at) { return decode(c.format(at), c[at]); };
   if (op.kind == OpKind::scalar) {
-    Operation one{true, number(0), c.size() > 1 ? number(1) : Number(), Number(), of_model};
+    Operation one{true, number(0), c.size() > 1 ? number(1) : Number(), Number(), sample.of_model[index]};
     switch (op.scalar) {
       case ScalarOperation::mul: one.z.negative = one.x.negative != one.y.negative; return {one};
       case ScalarOperation::fma: one.z = number(2); return {one};
@@ -44,8 +45,8 @@ std::vector<Operation> operations_of(const Op& op, const Unit& unit, const Opera
     }
   }
   if (!unit.model() || op.c != op.d) return {};
-  DotCase loaded(op);
-  const std::vector<Step> steps = recorded_steps(*unit.model(), loaded.load(c.as_batch(), 0));
+  std::vector<Step> own;
+  const std::vector<Step>& steps = steps_of(sample, index, *unit.model(), own);
   const size_t k = static_cast<size_t>(op.k);
   if (steps.size() != k) return {};
   std::vector<Operation> all;
@@ -74,7 +75,7 @@ void add(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, cons
                    EffectResults results(forms, sample.of_model);
                    LaterSteps later(unit, op);
                    for (size_t i = 0; i < sample.cases.size(); ++i) {
-                     const std::vector<Operation> chain = operations_of(op, unit, sample.cases[i], sample.of_model[i]);
+                     const std::vector<Operation> chain = operations_of(op, unit, sample, i);
                      for (size_t at = 0; at < std::min(forms, chain.size()); ++at) {
                        const uint64_t of_model = chain[at].result;
                        if (rounded(op, chain[at], {}) != of_model) continue;
@@ -92,7 +93,7 @@ void add(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, cons
 }  // namespace
 
 void add_ieee_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample) {
-  if (sample.cases.empty() || operations_of(op, unit, sample.cases[0], sample.of_model[0]).empty()) return;
+  if (sample.cases.empty() || operations_of(op, unit, sample, 0).empty()) return;
   const auto of_first = [&](const std::string& text, const std::function<uint128(uint128)>& change) {
     add(all, op, unit, text,
         [change](Addends& of, const Operation&) { of.first.significand = change(of.first.significand); });

@@ -11,6 +11,7 @@
 #include "core/recording_trace.h"
 #include "core/text.h"
 #include "triage/unexplained/candidate_results.h"
+#include "triage/unexplained/changed_kernel.h"
 
 namespace mmafuzz {
 namespace {
@@ -28,6 +29,7 @@ constexpr int least_register = 16, widest_register = 40;  ///< bits of a registe
 constexpr int widest_aligned = 62;                        ///< bits of an aligned sum that is rounded
 constexpr int max_moved = 24;                             ///< bit positions by which the exponent of alignment is wrong
 constexpr int max_missed = 3;                             ///< the same where that exponent is no addend's
+constexpr int max_first_cut = 16;                         ///< digits that the sum of a first stage loses
 
 int64_t with_sign_of(int64_t sum, uint64_t magnitude) {
   return sum < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
@@ -82,9 +84,9 @@ EffectCandidate step_candidate(const Unit& unit, const std::string& text, const 
         const DotModel& model = *unit.model();
         const Op op = sample.cases[0].op();
         LaterSteps later(unit, op);
-        DotCase loaded(op);
+        std::vector<Step> own;
         for (size_t i = 0; i < sample.cases.size(); ++i) {
-          const std::vector<Step> steps = recorded_steps(model, loaded.load(sample.cases[i].as_batch(), 0));
+          const std::vector<Step>& steps = steps_of(sample, i, model, own);
           const bool hands_on = op.c == op.d && model.d == step_format(model) && steps.size() == of_row;
           const bool adds_c = of_row == 1 && steps.size() == 2 && steps[1].kind == Step::Kind::ieee_add && op.c == op.d;
           const size_t end = steps.size() - adds_c, first = hands_on || adds_c || end == 0 ? 0 : end - 1;
@@ -453,11 +455,154 @@ void add_products(std::vector<EffectCandidate>& all, const Unit& unit) {
   }
 }
 
+/// Changes of the sums that the first of two stages makes, and of the products in them.
+void add_first_stages(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
+  const DotModel& model = *unit.model();
+  using Changed = std::function<void(FirstSum&)>;
+  const auto add = [&](const std::string& text, const Changed& change) {
+    const size_t groups = model.odd_even ? 2 : 1, steps = static_cast<size_t>(op.k / model.block);
+    // The forms are each group of each step, then all.
+    const size_t places = groups * steps, forms = places > 1 ? places + 1 : 1;
+    const auto results = [=, &model](const Sample& sample) {
+      Results found(forms, sample.of_model);
+      DotCase loaded(op);
+      for (size_t i = 0; i < sample.cases.size(); ++i) {
+        const Batch batch = sample.cases[i].as_batch();
+        const DotOperands& in = loaded.load(batch, 0);
+        for (size_t form = 0; form < forms; ++form)
+          found[form][i] = evaluate_changed(
+              model, in, {.first_sum = [&](FirstSum& s, int step) {
+                if (form + 1 == forms || form == groups * static_cast<size_t>(step) + static_cast<size_t>(s.first))
+                  change(s);
+              }});
+      }
+      return found;
+    };
+    all.push_back({Stage::sum, "in the first stage " + text, results, [=](size_t form) -> std::string {
+                     if (form + 1 == forms) return "";
+                     std::vector<std::string> words;
+                     if (groups > 1) words.push_back(form % 2 ? "odd lanes" : "even lanes");
+                     if (steps > 1) words.push_back(fmt::format("step {}", form / groups + 1));
+                     return " (" + joined(words, ", ") + ")";
+                   }});
+  };
+  const auto add_sum = [&](const std::string& text, const std::function<int64_t(int64_t)>& change) {
+    add("the sum of products " + text, [change](FirstSum& s) { s.sum = change(s.sum); });
+  };
+  const auto add_magnitude = [&](const std::string& text, const std::function<uint64_t(uint64_t)>& change) {
+    add_sum(text, [change](int64_t sum) { return with_sign_of(sum, change(magnitude_of(sum))); });
+  };
+  // Each product as a number of units, as `of_product` makes it.
+  const auto add_products = [&](const std::string& text,
+                                const std::function<int64_t(const Product&, const FirstSum&)>& of_product) {
+    add(text, [of_product](FirstSum& s) {
+      int64_t sum = 0;
+      for (int i = s.first; i < s.n; i += s.stride)
+        if (s.term[i].significand) sum += of_product(s.term[i], s);
+      s.sum = sum;
+    });
+  };
+  add_sum("were left out", [](int64_t) { return 0; });
+  add_sum("had the other sign", [](int64_t sum) { return -sum; });
+  add_magnitude("lost its sign", [](uint64_t m) { return m; });
+  for (int by = 1; by <= max_cuts; ++by) {
+    add_sum(fmt::format("were 2^{} times as large", by), [by](int64_t sum) { return sum * (int64_t{1} << by); });
+    add_magnitude(fmt::format("were 2^-{} times as large", by), [by](uint64_t m) { return m >> by; });
+  }
+  for (int bits = 1; bits <= max_first_cut; ++bits) {
+    add_magnitude(fmt::format("lost its last {} digits", bits), [bits](uint64_t m) { return m >> bits << bits; });
+    add_sum(fmt::format("lost its last {} digits, downwards", bits),
+            [bits](int64_t sum) { return sum >> bits << bits; });
+    add_magnitude(fmt::format("were rounded to a multiple of 2^{} of its last digit", bits), [bits](uint64_t m) {
+      return static_cast<uint64_t>(rounded_to(m, std::max(0, bit_length(m) - bits)));
+    });
+    add_products(fmt::format("each product lost its last {} digits", bits),
+                 [bits](const Product& p, const FirstSum& s) {
+                   return with_sign_of(p.negative ? -1 : 1, cut(p.significand, p.exponent, s.unit() + bits) << bits);
+                 });
+  }
+  for (int bit = 0; bit <= model.fraction_bits + 8; ++bit) {
+    const uint64_t digit = uint64_t{1} << bit;
+    const std::string of_text = fmt::format("had another digit {}, from its last one", bit);
+    add_magnitude(of_text, [digit](uint64_t m) { return m ^ digit; });
+    add_magnitude(fmt::format("had digit {}, from its last one, 0", bit), [digit](uint64_t m) { return m & ~digit; });
+    add_magnitude(fmt::format("had digit {}, from its last one, 1", bit), [digit](uint64_t m) { return m | digit; });
+    for (const bool less : {true, false})
+      add_sum(fmt::format("were, with its sign, {} by 2^{} of its last digit", less ? "less" : "more", bit),
+              [by = static_cast<int64_t>(digit), less](int64_t sum) { return less ? sum - by : sum + by; });
+  }
+  for (int bits = least_register; bits <= widest_register; ++bits) {
+    const int64_t most = (int64_t{1} << (bits - 1)) - 1;
+    add_sum(fmt::format("kept only its last {} bits", bits),
+            [most](int64_t sum) { return ((sum + most + 1) & (2 * most + 1)) - most - 1; });
+    add_sum(fmt::format("were saturated at {} bits", bits),
+            [most](int64_t sum) { return std::clamp(sum, -most - 1, most); });
+  }
+  for (int digits = model.d.precision() / 2; digits <= model.fraction_bits + 4; ++digits) {
+    add_magnitude(fmt::format("were rounded to {} digits", digits),
+                  [digits](uint64_t m) { return static_cast<uint64_t>(rounded_to(m, digits)); });
+    add_magnitude(fmt::format("were cut to {} digits", digits), [digits](uint64_t m) {
+      const int drop = std::max(0, bit_length(m) - digits);
+      return m >> drop << drop;
+    });
+  }
+  add("a sum of products below the least normal number were zero", [](FirstSum& s) {
+    if (s.unit() + bit_length(magnitude_of(s.sum)) - 1 < s.model.d.emin()) s.sum = 0;
+  });
+  const auto signed_unit = [](const Product& p) { return p.negative ? -1 : 1; };
+  add_products("what is cut off of products were rounded to nearest", [=](const Product& p, const FirstSum& s) {
+    const uint64_t twice = cut(p.significand, p.exponent, s.unit() - 1);
+    return with_sign_of(signed_unit(p), (twice >> 1) + (twice & 1));
+  });
+  add_products("products were cut downwards", [](const Product& p, const FirstSum& s) {
+    bool lost;
+    return align_floor(p.negative, p.significand, p.exponent, s.unit(), lost);
+  });
+  add_products("what is cut off of products showed in their last digit", [=](const Product& p, const FirstSum& s) {
+    bool lost;
+    return with_sign_of(signed_unit(p), align(p.significand, p.exponent, s.unit(), lost) | (lost ? 1 : 0));
+  });
+  for (int bits = 3; bits <= 6; ++bits)
+    add_products(fmt::format("the shifts of products kept only their last {} bits", bits),
+                 [=](const Product& p, const FirstSum& s) {
+                   const int lost = (s.greatest - p.scale_exponent) >> bits << bits;
+                   return with_sign_of(signed_unit(p), cut(p.significand, p.exponent + lost, s.unit()));
+                 });
+  for (int shift = 8; shift <= model.fraction_bits + 8; ++shift)
+    add_products(fmt::format("products shifted by {} or more were zero", shift),
+                 [=](const Product& p, const FirstSum& s) {
+                   const bool far = s.greatest - p.scale_exponent >= shift;
+                   return with_sign_of(signed_unit(p), far ? 0 : cut(p.significand, p.exponent, s.unit()));
+                 });
+  const auto add_exponent = [&](const std::string& text, const std::function<int(const FirstSum&)>& greatest) {
+    add("all were aligned at " + text, [greatest](FirstSum& s) {
+      const int aligned_at = greatest(s);
+      if (s.sum == 0 || std::abs(aligned_at - s.greatest) > max_moved) return;
+      s.greatest = aligned_at;
+      s.sum = 0;
+      for (int i = s.first; i < s.n; i += s.stride)
+        s.sum += with_sign_of(s.term[i].negative ? -1 : 1, cut(s.term[i].significand, s.term[i].exponent, s.unit()));
+    });
+  };
+  for (int by = 1; by <= max_missed; ++by)
+    for (const bool more : {true, false})
+      add_exponent(fmt::format("an exponent that is {} {}", by, more ? "greater" : "less"),
+                   [=](const FirstSum& s) { return s.greatest + (more ? by : -by); });
+  if (model.odd_even)
+    add_exponent("the greatest exponent of even and odd lanes", [](const FirstSum& s) {
+      int greatest = s.greatest;
+      for (int i = 0; i < s.n; ++i)
+        if (s.term[i].significand) greatest = std::max(greatest, s.term[i].scale_exponent);
+      return greatest;
+    });
+}
+
 }  // namespace
 
-void add_sum_effects(std::vector<EffectCandidate>& all, const Unit& unit) {
+void add_sum_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
   add_sums(all, unit);
   add_roundings(all, unit);
+  if (unit.model()->kernel == Kernel::two_stage_sum) add_first_stages(all, op, unit);
   if (products_per_step(*unit.model()) > 2) add_group_sums(all, unit);
   if (!unit.model()->d.integer) add_normalization(all, unit);
   add_alignments(all, unit);
