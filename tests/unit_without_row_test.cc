@@ -361,6 +361,79 @@ uint64_t first_stage_loses_a_digit(const DotOperands& in) {
   return evaluate_changed(find_model_row(two_stages)->model, in, {.first_sum = change});
 }
 
+/// The last sum without the carry into its bit 12 that arises between its products and c.
+uint64_t a_carry_is_lost(const DotOperands& in) {
+  RecordingTrace trace;
+  const uint64_t d = evaluate_dot(hopper(16), in, trace);
+  const Step& s = trace.steps.back();
+  if (s.kind != Step::Kind::fused_sum) return d;
+  const int64_t c = s.addend[16].kept, carry = ((c & 0xfff) + ((s.sum - c) & 0xfff)) & 0x1000;
+  return carry ? round_output(hopper(16), s.sum - carry, s.unit_exponent, false).encoding : d;
+}
+/// No addition of integers carries into bit 16.
+uint64_t carries_of_integers_are_lost(const DotOperands& in) {
+  uint32_t low = in.c & 0xffff, high = in.c & 0xffff0000;
+  for (int i = 0; i < in.k; ++i) {
+    const auto product = static_cast<uint32_t>(static_cast<int8_t>(in.a[i]) * static_cast<int8_t>(in.b[i]));
+    low += product & 0xffff;
+    high += product & 0xffff0000;
+  }
+  return high | (low & 0xffff);
+}
+uint64_t with_changed_products(const char* row, const DotOperands& in, const std::function<void(Product&)>& change) {
+  return evaluate_changed(find_model_row(row)->model, in, {.product = [&](Product& p, int) { change(p); }});
+}
+/// Products from 2^96 on are infinite.
+uint64_t great_products_are_infinite(const DotOperands& in) {
+  return with_changed_products(two_steps, in, [](Product& p) {
+    if (p.exponent + bit_length(p.significand) > 96) p.cls = NumberClass::infinity;
+  });
+}
+/// Exponents of products have a bound, or six bits.
+uint64_t exponents_are_clamped(const DotOperands& in) {
+  return with_changed_products(two_steps, in, [](Product& p) {
+    const int by = std::min(0, 20 - p.scale_exponent);
+    p.exponent += by;
+    p.scale_exponent += by;
+  });
+}
+uint64_t exponents_wrap(const DotOperands& in) {
+  return with_changed_products(two_steps, in, [](Product& p) {
+    const int by = ((p.scale_exponent + 32) & 63) - 32 - p.scale_exponent;
+    p.exponent += by;
+    p.scale_exponent += by;
+  });
+}
+/// An infinity or NaN as a5 is a number, which counts for nothing beside another one.
+uint64_t a_special_is_a_number(const DotOperands& in) {
+  std::vector<uint64_t> a(in.a, in.a + in.k);
+  DotOperands changed = in;
+  changed.a = a.data();
+  DotModel model = hopper(16);
+  if ((a[5] & 0x7c00) != 0x7c00) return evaluate_dot(model, in);
+  a[5] = (a[5] & 0x8000) | 0x3c00;
+  const auto is_special = [](uint64_t x) { return (x & 0x7c00) == 0x7c00; };
+  if ((in.c & 0x7f800000) == 0x7f800000 || std::any_of(a.begin(), a.end(), is_special) ||
+      std::any_of(in.b, in.b + in.k, is_special))
+    return evaluate_dot(model, changed);
+  model.a.specials = Specials::none;
+  return evaluate_dot(model, in);
+}
+/// The result has another bit where a4 is a5 with the other sign.
+uint64_t opposites_meet(const DotOperands& in) {
+  const uint64_t d = evaluate_dot(hopper(16), in);
+  return (in.a[4] ^ in.a[5]) == 0x8000 && (in.a[4] & 0x7fff) ? d ^ 0x2000 : d;
+}
+/// The second group has the scales of the first where its own are equal.
+uint64_t two_scales_are_the_neighbours(const DotOperands& in) {
+  std::vector<uint64_t> a(in.scale_a, in.scale_a + 4), b(in.scale_b, in.scale_b + 4);
+  if (a[1] == b[1]) a[1] = a[0], b[1] = b[0];
+  DotOperands changed = in;
+  changed.scale_a = a.data();
+  changed.scale_b = b.data();
+  return evaluate_dot(find_model_row(nvfp4)->model, changed);
+}
+
 // Conversions from fp32 to fp16, products and sums of fp16. Each gets its operands and what is right.
 constexpr char conversion[] = "op convert from=fp32 to=fp16", product[] = "op scalar mul format=fp16",
                sum[] = "op scalar add format=fp16", fused[] = "op scalar fma format=fp16";
@@ -429,6 +502,12 @@ uint64_t subnormal_c_is_half(const uint64_t* x, const Rounded& right) {
   if (!decode(f, x[2]).subnormal || !is_number(p.cls)) return right.encoding;
   c.exponent -= 1;
   return add_exact(f, p, c, {}).encoding;
+}
+/// Of a product that is no tie, any dropped bit makes the last one rise if it is odd.
+uint64_t sticky_is_guard(const uint64_t*, const Rounded& right) {
+  const bool finite = (right.encoding & 0x7fff) < 0x7c00,
+             up = (right.guard || right.sticky) && (right.sticky || right.last);
+  return finite ? right.encoding - right.rounded_away + up : right.encoding;
 }
 uint64_t as_it_is(const uint64_t*, const Rounded& right) { return right.encoding; }
 uint64_t no_zero_is_negative(const uint64_t*, const Rounded& right) {
@@ -567,6 +646,14 @@ class FlawedUnits final : public Family {
         {"own:pairs", pairs_saturate},
         {"own:additions", additions_saturate},
         {"own:first", first_stage_loses_a_digit},
+        {"own:carry", a_carry_is_lost},
+        {"own:carries", carries_of_integers_are_lost},
+        {"own:infinite", great_products_are_infinite},
+        {"own:clamped", exponents_are_clamped},
+        {"own:wrapped", exponents_wrap},
+        {"own:number", a_special_is_a_number},
+        {"own:opposites", opposites_meet},
+        {"own:groups", two_scales_are_the_neighbours},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
     static const std::map<std::string, Changed> changed = {{"own:exponent", one_exponent_is_wrong},
                                                            {"own:subnormals", subnormals_are_cut},
@@ -578,6 +665,7 @@ class FlawedUnits final : public Family {
                                                            {"own:twice", rounded_twice},
                                                            {"own:seen", sees_two_bits},
                                                            {"own:half", subnormal_c_is_half},
+                                                           {"own:sticky", sticky_is_guard},
                                                            {"own:field", some_exponents_are_wrong},
                                                            {"own:dropped", some_dropped_bits_are_wrong},
                                                            {"own:flags", as_it_is}};
@@ -872,6 +960,61 @@ TEST(UnitWithoutRow, NamesADigitOfAFirstStage) {
                       "a=e4m3fnuz b=e5m2fnuz c=fp32 d=fp32 k=32"),
               HasSubstr("it differs wherever it can be seen; as if in the first stage the sum of products had digit 2, "
                         "from its last one, 0 (odd lanes, step 2)"));
+}
+
+TEST(UnitWithoutRow, NamesACarryThatIsLost) {
+  // 2^-14 and 2^-14: both have bit 11 of a sum whose last one is 2^-25.
+  EXPECT_THAT(said_of("own:carry", "3c00 0000 0000 0000 0400" + zeros_12.substr(5),
+                      "3c00 0000 0000 0000 3c00" + zeros_12.substr(5), "38800000"),
+              HasSubstr("as if the carry into bit 12 of the sum were lost (between products and c)"));
+  EXPECT_THAT(
+      said_of("own:carries", "40 00 40 00", "40 00 40 00", "0000f000", "a=s8 b=s8 c=s32 d=s32 k=4"),
+      HasSubstr("it differs wherever it can be seen; as if the carry into bit 16 of the sum were lost (wherever "
+                "there was one)"));
+}
+
+TEST(UnitWithoutRow, NamesAStickyBitInTheWrongPlace) {
+  EXPECT_THAT(said_of_case("own:sticky", product, "3c01 3c01"),
+              HasSubstr("it differs wherever it can be seen; as if the sticky bit of the product were ORed into its "
+                        "guard bit"));
+}
+
+TEST(UnitWithoutRow, NamesExponentsOfProducts) {
+  const std::string bf16 = "a=bf16 b=bf16 c=fp32 d=fp32 k=16";
+  EXPECT_THAT(said_of("own:infinite", "6f80" + zeros_12 + " 0000 0000 0000", "3f80" + zeros_12 + " 0000 0000 0000",
+                      "00000000", bf16),
+              HasSubstr("it differs wherever it can be seen; as if products of an exponent 96 or more were infinite"));
+  EXPECT_THAT(said_of("own:clamped", "4b00" + zeros_12 + " 0000 0000 0000", "3f80" + zeros_12 + " 0000 0000 0000",
+                      "00000000", bf16),
+              HasSubstr("it differs wherever it can be seen; as if products of exponents that add up to 20 or more had "
+                        "20"));
+  EXPECT_THAT(said_of("own:wrapped", "5000" + zeros_12 + " 0000 0000 0000", "3f80" + zeros_12 + " 0000 0000 0000",
+                      "00000000", bf16),
+              HasSubstr("it differs wherever it can be seen; as if the exponent of a product kept only its last 6 "
+                        "bits"));
+}
+
+TEST(UnitWithoutRow, NamesAnInfinityThatIsANumber) {
+  EXPECT_THAT(said_of("own:number", "0000 0000 0000 0000 0000 7c00" + zeros_12.substr(10),
+                      "0000 0000 0000 0000 0000 3c00" + zeros_12.substr(10), "00000000"),
+              HasSubstr("it differs wherever it can be seen; as if infinities and NaNs of a were the numbers of their "
+                        "bits (lane 5)"));
+}
+
+TEST(UnitWithoutRow, NamesHowTwoLanesStandToEachOther) {
+  EXPECT_THAT(said_of("own:opposites", "0000 0000 0000 0000 3c00 bc00" + zeros_12.substr(10),
+                      "0000 0000 0000 0000 3c00 3c00" + zeros_12.substr(10), "3f800000"),
+              HasSubstr("it differs where a4 is minus a5; as if the result were wrong in bit 13"));
+}
+
+TEST(UnitWithoutRow, NamesScalesOfAnotherGroup) {
+  std::string zeros;
+  for (int i = 0; i < 47; ++i) zeros += " 0";
+  const std::string ones = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 2" + zeros;  // 1 in the second block
+  EXPECT_THAT(said_of("own:groups", ones, ones, "00000000 | 40 38 38 38 | 40 38 38 38",
+                      "a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16"),
+              AllOf(HasSubstr("the scale of a 1 is the same as that of b"),
+                    HasSubstr("as if both scales 1 were read from scales 0")));
 }
 
 TEST(UnitWithoutRow, NamesANaNThatIsAnInfinity) {

@@ -3,12 +3,18 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "arithmetic/corner_encodings.h"
 #include "arithmetic/evaluate_dot.h"
 #include "core/dot_case.h"
+#include "core/text.h"
 #include "triage/unexplained/effect.h"
 
 namespace mmafuzz {
+
+using int128 = __int128;
+constexpr int max_carry = 110;  ///< limit of the bits of sums whose carries and guard bits are changed
 
 /// What a unit or variant makes of cases; for a case without an answer, the entry of `otherwise`.
 template <class Run>
@@ -44,6 +50,38 @@ inline void leave_out(Operands& c, size_t first, size_t end, const DotModel* mod
     clear_addend(c, static_cast<int>(lane));
     if (c.format(lane).has_sign()) c[lane] = c.format(lane).encode_zero(true);
   }
+}
+
+/// The changed magnitude of one of which rounding drops the last digits.
+using ChangedMagnitude = std::function<uint128(uint128, int dropped)>;
+
+/// Changes that make other guard and sticky bits of what rounding to nearest drops of `rounded`, "the sum".
+inline std::vector<std::pair<std::string, ChangedMagnitude>> guard_changes(const std::string& rounded) {
+  constexpr int max_places = 3;
+  std::vector<std::pair<std::string, ChangedMagnitude>> all;
+  // `change` gets what is dropped, with the digit before it, and half a unit of that digit.
+  const auto add = [&](const std::string& text, const std::function<uint128(uint128 rest, uint128 half)>& change) {
+    all.emplace_back(fmt::format(fmt::runtime(text), rounded), [change](uint128 m, int dropped) {
+      if (dropped <= 0 || dropped > max_carry) return m;
+      const uint128 half = uint128{1} << (dropped - 1), rest = m & (4 * half - 1);
+      return m - rest + change(rest, half);
+    });
+  };
+  const auto is_inexact = [](uint128 rest, uint128 half) { return (rest & (2 * half - 1)) != 0; };
+  add("{} were rounded away from zero",
+      [=](uint128 rest, uint128 half) { return is_inexact(rest, half) ? (rest & (2 * half)) + 2 * half : rest; });
+  add("the sticky bit of {} were ORed into its guard bit",
+      [=](uint128 rest, uint128 half) { return is_inexact(rest, half) ? rest | half : rest; });
+  add("the sticky bit of {} became its guard bit",
+      [=](uint128 rest, uint128 half) { return (rest & (2 * half)) | ((rest & (half - 1)) != 0 ? half : 0); });
+  add("all that rounding drops of {} counted as half a unit",
+      [=](uint128 rest, uint128 half) { return (rest & (2 * half)) | (is_inexact(rest, half) ? half : 0); });
+  for (int places = 1; places <= max_places; ++places)
+    add(fmt::format("the guard bit of {{}} were taken {} too low", counted(static_cast<uint64_t>(places), "place")),
+        [places](uint128 rest, uint128 half) { return (rest & (2 * half)) | ((rest << places) & (2 * half - 1)); });
+  add("the guard bit of {} were taken 1 place too high",
+      [](uint128 rest, uint128 half) { return (rest & (2 * half)) | (rest >> 1) | (rest & 1); });
+  return all;
 }
 
 /// Dots whose first products are replaced by a changed sum of them, as c.

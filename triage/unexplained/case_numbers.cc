@@ -25,6 +25,7 @@ constexpr const char* rests[] = {"nothing", "its lowest bit alone", "less than h
                                  "half",    "one above half",       "more than half", "all ones"};
 constexpr const char* parities[] = {"even", "odd"};
 constexpr const char* sameness[] = {"another than", "the same as"};
+constexpr const char* likenesses[] = {"unlike", "of the exponent of", "minus", "the same as"};
 constexpr const char* specials[] = {"none", "an infinity", "a NaN", "infinity and NaN"};
 constexpr const char* orders[] = {"less than", "equal to", "greater than"};
 constexpr const char* results[] = {"+0",
@@ -187,12 +188,14 @@ const std::vector<int64_t>& CaseNumbers::values_of(const Batch& cases, size_t in
 }
 
 void CaseNumbers::dot(const DotOperands& in) {
+  equal_operands(in);
   for (int lane = 0; lane < op_.k; ++lane) {
     enter(Group::lane, lane);
     operand(op_.a.fields(), {"a", lane}, in.a[lane], false);
     operand(op_.b.fields(), {"b", lane}, in.b[lane], false);
     if (op_.a.fields().integer) continue;  // they have their products
     product(decode(op_.a.fields(), in.a[lane]), decode(op_.b.fields(), in.b[lane]), {"a", lane, "*b"});
+    likenesses_of(in, lane);
     if (model_) continue;  // steps have their exponents
     const bool number = decode(op_.a.fields(), in.a[lane]).cls == NumberClass::finite &&
                         decode(op_.b.fields(), in.b[lane]).cls == NumberClass::finite;
@@ -206,11 +209,31 @@ void CaseNumbers::dot(const DotOperands& in) {
     operand(op_.scale_b.fields(), {"the scale of b ", block}, in.scale_b[block], true);
     scales_together(in, block);
   }
-  equal_operands(in);
   distances(in);
   if (op_.a.fields().integer) integer_sums(in);
   else counts(in);
   if (model_) steps(in);
+}
+
+/// How the operands of a lane stand to those of the lane after, to each other and to c. Zeros are like nothing.
+void CaseNumbers::likenesses_of(const DotOperands& in, int lane) {
+  const auto likeness = [&](const FormatFields& f, const char* name, uint64_t x, uint64_t y, const std::string& other,
+                            const char* other_in_any) {
+    const uint64_t sign = f.in_container(f.sign_bit());
+    const bool same_exponent = ((x ^ y) & ~sign) >> f.ignored_low_bits >> f.fraction_bits == 0;
+    const int value = is_zero(f, x) || is_zero(f, y) ? 0 : x == y ? 3 : (x ^ y) == sign ? 2 : same_exponent;
+    put(Kind::choice, Where::operand, "", {name, lane}, value, likenesses);
+    if (is_listing_) all_.back().suffix = other, all_.back().suffix_in_any = other_in_any;
+  };
+  const FormatFields &a = op_.a.fields(), &b = op_.b.fields();
+  const bool is_last = lane + 1 == op_.k;
+  const auto other = [&](const char* name, int of_lane) {
+    return is_listing_ ? name + std::to_string(of_lane) : std::string();
+  };
+  likeness(a, "a", in.a[lane], is_last ? 0 : in.a[lane + 1], other(" a", lane + 1), " a of the lane after");
+  likeness(b, "b", in.b[lane], is_last ? 0 : in.b[lane + 1], other(" b", lane + 1), " b of the lane after");
+  if (op_.a == op_.b) likeness(a, "a", in.a[lane], in.b[lane], other(" b", lane), " b");
+  if (op_.a == op_.c) likeness(a, "a", in.a[lane], in.c, " c", " c");
 }
 
 /// What rounding drops of a significand, from its first bit on.
@@ -238,6 +261,10 @@ void CaseNumbers::scales_together(const DotOperands& in, int block) {
   const bool numbers = x.cls == NumberClass::finite && y.cls == NumberClass::finite;
   put(Kind::number, Where::operand, "the exponent of the product of ", {"scales ", block},
       numbers ? x.scale_exponent + y.scale_exponent : none);
+  if (op_.scale_a == op_.scale_b) {
+    put(Kind::choice, Where::operand, "", {"the scale of a ", block}, in.scale_a[block] == in.scale_b[block], sameness);
+    if (is_listing_) all_.back().suffix = " that of b";
+  }
   if (block == 0) return;
   for (const bool of_b : {false, true}) {
     const uint64_t* codes = of_b ? in.scale_b : in.scale_a;

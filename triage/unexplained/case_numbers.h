@@ -41,6 +41,7 @@ struct CaseNumber {
   std::string name_in_any, suffix;  ///< "a" in any lane; text after the value
   const char* const* names = nullptr;  ///< of a choice
   int width = 0;                       ///< of bits
+  std::string suffix_in_any{};         ///< the suffix in any lane, where it is another one
 };
 
 class CaseNumbers {
@@ -72,6 +73,7 @@ class CaseNumbers {
            int width = 0);
   void operand(const FormatFields& f, Name name, uint64_t encoding, bool of_scale);
   void product(const Number& x, const Number& y, Name name);
+  void likenesses_of(const DotOperands& in, int lane);
   void steps(const DotOperands& in);
   void step(const Step& s, bool is_there, int number);
   void sum(const Step& s, bool is_there, Name name);

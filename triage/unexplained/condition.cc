@@ -113,7 +113,8 @@ std::string text_of(const Numbers& numbers, const std::vector<Part>& parts) {
     if (part.members) {
       std::string text;
       for (const Limit& limit : part.limits) {
-        const CaseNumber& number = number_of(numbers, part, limit);
+        CaseNumber number = number_of(numbers, part, limit);
+        if (!number.suffix_in_any.empty()) number.suffix = number.suffix_in_any;
         text += (text.empty() ? "" : ", ") + number.prefix + number.name_in_any + " is " + value_text(number, limit);
       }
       static constexpr const char* places[] = {"", "lane", "step", "two lanes", "four lanes"};  // by CaseNumber::Group

@@ -82,6 +82,11 @@ Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<
   const Op& op = walk.cases.op();
   all_ = effect_candidates(op, model, variants, sample);
   const auto fits = [&](uint64_t result, size_t i) { return same_result(op, result, sample.of_unit[i]); };
+  const auto is_complete = [&](const EffectCandidate& candidate) {
+    return cases_with(candidate.results(agreeing), agreeing.cases.size(),
+                      [&](uint64_t result, size_t i) { return !same_result(op, result, agreeing.of_model[i]); })
+        .empty();
+  };
   for (EffectCandidate& candidate : all_) {
     const EffectResults forms = candidate.results(sample);
     candidate.fits = cases_with(forms, cases_, fits).size();
@@ -91,16 +96,12 @@ Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<
         break;
       }
     if (candidate.stage == Stage::row && candidate.fits < cases_) candidate.fits = 0;  // a row holds for all cases
+    if (candidate.is_strict && candidate.fits > 0 && !is_complete(candidate)) candidate.fits = 0;
     most_ = std::max(most_, candidate.fits);
   }
   if (!explains_enough() || agreeing.cases.empty()) return;
-  for (EffectCandidate& candidate : all_) {
-    if (candidate.fits < most_) continue;
-    candidate.is_complete =
-        cases_with(candidate.results(agreeing), agreeing.cases.size(), [&](uint64_t result, size_t i) {
-          return !same_result(op, result, agreeing.of_model[i]);
-        }).empty();
-  }
+  for (EffectCandidate& candidate : all_)
+    if (candidate.fits == most_) candidate.is_complete = is_complete(candidate);
 }
 
 Effect Effects::best(CaseNumber::Where condition) const {

@@ -42,6 +42,7 @@ struct EffectCandidate {
   std::string text;
   std::function<EffectResults(const Sample&)> results;     ///< those of the model under this change
   std::function<std::string(size_t form)> name_of_form{};  ///< what is added to the text where one form is enough
+  bool is_strict = false;                                  ///< it counts only if it is complete
   size_t fits = 0;                                         ///< number of cases that it explains
   bool is_complete = false;                                ///< it changes no result on which unit and model agree
 };
@@ -53,7 +54,7 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
                                                const std::vector<ModelVariant>& variants, const Sample& sample);
 
 /// Appends those of the sums, aligned or exact, of a model: `unit`.
-void add_sum_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit);
+void add_sum_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample);
 /// Appends those of products and addends of IEEE operations: of scalar additions, multiplications and multiply-adds,
 /// and of dots that are chains of multiply-adds.
 void add_ieee_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample);

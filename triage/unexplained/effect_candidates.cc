@@ -140,20 +140,62 @@ void add_operands(std::vector<EffectCandidate>& all, const Op& op, const Unit& u
       for (size_t i = 0; i < end; ++i) clear_addend(c, static_cast<int>(i));
       c.clear(2 * k);
     });
-  if (scales && op.scale_a == op.scale_b)
-    add("the product of two scales kept to the range of one", [=](Operands& c) {
+  // Of both scales the first becomes 1, so that the other can be as large as a product is.
+  const auto add_exponent = [&](const std::string& text, const std::function<int(int, const FormatFields&)>& kept) {
+    add("the product of two scales kept " + text, [=](Operands& c) {
       for (size_t at = 2 * k + 1; at <= 2 * k + scales; ++at) {
         const FormatFields& f = c.format(at);
         const Number x = decode(f, c[at]), y = decode(f, c[at + scales]);
         if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) continue;
-        const int sum = x.scale_exponent + y.scale_exponent, kept = std::clamp(sum, f.emin(), f.emax());
-        if (kept != sum) scale(c, at + scales, kept - sum);
+        const int sum = x.scale_exponent + y.scale_exponent, changed = kept(sum, f);
+        if (changed == sum) continue;
+        scale(c, at, -x.scale_exponent);
+        scale(c, at + scales, changed - y.scale_exponent);
       }
     });
+  };
+  if (scales && op.scale_a == op.scale_b) {
+    add_exponent("to the range of one",
+                 [](int sum, const FormatFields& f) { return std::clamp(sum, f.emin(), f.emax()); });
+    for (int bits = 5; bits <= 9; ++bits)
+      for (const bool is_biased : {true, false})
+        add_exponent(fmt::format("only the last {} bits of its {}exponent", bits, is_biased ? "biased " : ""),
+                     [=](int sum, const FormatFields& f) {
+                       const int zero = is_biased ? f.bias : 1 << (bits - 1);
+                       return ((sum + zero) & ((1 << bits) - 1)) - zero;
+                     });
+  }
   for (size_t at = 2 * k + 1; at <= 2 * k + 2 * scales; ++at)
     for (size_t from = 2 * k + 1; from <= 2 * k + 2 * scales; ++from)
       if (from != at && ((from <= 2 * k + scales) == (at <= 2 * k + scales) || op.scale_a == op.scale_b))
         add(operand_name(op, at) + " were read from " + operand_name(op, from), [=](Operands& c) { c[at] = c[from]; });
+  const auto of_scale = [k](size_t group) { return 2 * k + 1 + group; };
+  for (size_t x = 0; x < scales; ++x)
+    for (const size_t y : {x - 1, x + 1}) {
+      if (y >= scales) continue;
+      add(fmt::format("both scales {} were read from scales {}", x, y), [=](Operands& c) {
+        for (const size_t side : {size_t{0}, scales}) c[of_scale(x) + side] = c[of_scale(y) + side];
+      });
+      if (x < y)
+        add(fmt::format("both scales {} and both scales {} changed places", x, y), [=](Operands& c) {
+          for (const size_t side : {size_t{0}, scales}) std::swap(c[of_scale(x) + side], c[of_scale(y) + side]);
+        });
+    }
+  for (const size_t side : {size_t{0}, scales})
+    for (const bool before : {true, false}) {
+      if (scales < 2) continue;
+      const char* of = side ? "b" : "a";
+      const std::string text = before ? " that of the group before it" : " that of the group after it";
+      std::vector<Change> one;
+      for (size_t x = before; x < scales - !before; ++x)
+        one.push_back([=, at = of_scale(x) + side](Operands& c) { c[at] = c[before ? at - 1 : at + 1]; });
+      add(fmt::format("each scale of {} were", of) + text, [=](Operands& c) {
+        const Operands from = c;
+        for (size_t x = before; x < scales - !before; ++x)
+          c[of_scale(x) + side] = from[before ? of_scale(x) + side - 1 : of_scale(x) + side + 1];
+      });
+      add_forms(fmt::format("one scale of {} were", of) + text, one);
+    }
   for (size_t at = 0; at < any.size(); ++at) {
     const FormatFields& f = any.format(at);
     for (int bit = 0; bit < f.width - f.ignored_low_bits; ++bit)
@@ -238,6 +280,23 @@ void add_integer_sums(std::vector<EffectCandidate>& all, const Op& op) {
           add(fmt::format("the sum of products {} to {}", first, first + count - 1), first, first + count, count, bits,
               kind);
       }
+  // A carry into a bit that is lost where all products and c are added, or a group of products to the others.
+  for (int bit = 1; bit < op.d.fields().width; ++bit)
+    for (const size_t count : {k, k > 2 ? k / 2 : 0, size_t{k > 1}}) {
+      if (count == 0) continue;
+      const char* where = count == k   ? "between products and c"
+                          : count == 1 ? "wherever there was one"
+                                       : "between lower and upper lanes";
+      add_to_result(fmt::format("the carry into bit {} of the sum were lost ({})", bit, where), [=](const Operands& c) {
+        const int64_t mask = (int64_t{1} << bit) - 1;
+        int64_t low = count < k && count > 1 ? 0 : value(c, 2 * k) & mask, part = 0;
+        for (size_t lane = 0; lane < k; ++lane) {
+          part += value(c, lane) * value(c, k + lane);
+          if ((lane + 1) % count == 0) low += std::exchange(part, 0) & mask;
+        }
+        return -((low + (part & mask)) & ~mask);
+      });
+    }
   for (const bool c_first : {true, false})
     all.push_back({Stage::sum, fmt::format("each addition were saturated, that of c {}", c_first ? "first" : "last"),
                    [=](const Sample& sample) {
@@ -277,23 +336,32 @@ void add_wrapping(std::vector<EffectCandidate>& all, const Op& op) {
                  }});
 }
 
-/// A conversion or product whose rounding does not see all of the bits that it drops.
+/// A conversion or product whose rounding does not see all of the bits that it drops, or sees them in wrong places.
 void add_dropped_bits(std::vector<EffectCandidate>& all, const Op& op) {
   constexpr int most_seen = 30;
+  std::vector<std::pair<std::string, ChangedMagnitude>> changes;
   for (int seen = 1; seen <= most_seen; ++seen)
-    all.push_back({Stage::result, fmt::format("rounding saw only the first {} of the bits that it drops", seen),
-                   [op, seen](const Sample& sample) {
+    changes.emplace_back(fmt::format("rounding saw only the first {} of the bits that it drops", seen),
+                         [seen](uint128 m, int dropped) {
+                           const int unseen = dropped - seen;
+                           return unseen <= 0 || unseen >= 128 || m >> unseen == 0 ? m : m >> unseen << unseen;
+                         });
+  if (op.kind == OpKind::convert)  // a product is a sum of IEEE operations, too
+    for (auto& change : guard_changes("the source")) changes.push_back(std::move(change));
+  for (const auto& [text, change] : changes)
+    all.push_back({Stage::result, text, [op, change = change](const Sample& sample) {
                      Results results(1, sample.of_model);
                      for (size_t i = 0; i < sample.cases.size(); ++i) {
                        const Operands& c = sample.cases[i];
                        Exact x = to_exact(decode(c.format(0), c[0]));
                        if (op.kind == OpKind::scalar) x = exact_product(x, to_exact(decode(c.format(1), c[1])));
                        if (x.cls != NumberClass::finite) continue;
-                       const FormatFields& d = op.d.fields();
-                       const int unseen = round_scalar_case(op, c.as_batch(), 0).quantum - seen - x.exponent;
-                       if (unseen <= 0 || unseen >= 128) continue;
-                       x.significand = x.significand >> unseen << unseen;
-                       if (x.significand) results[0][i] = round_exact(d, x, op.rounding_rule_of(c[0])).encoding;
+                       const int quantum = round_scalar_case(op, c.as_batch(), 0).quantum;
+                       const uint128 changed = change(x.significand, quantum - x.exponent);
+                       if (changed == x.significand) continue;
+                       x.significand = changed;
+                       results[0][i] = changed ? round_exact(op.d.fields(), x, op.rounding_rule_of(c[0])).encoding
+                                               : op.d.fields().encode_zero(x.negative);
                      }
                      return results;
                    }});
@@ -425,7 +493,7 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
                      return results;
                    }});
   }
-  if (model) add_sum_effects(all, op, unit);
+  if (model) add_sum_effects(all, op, unit, sample);
   if (op.kind == OpKind::dot && op.a.fields().integer) add_integer_sums(all, op);
   if (op.kind == OpKind::convert && op.rounds_to_integer()) add_wrapping(all, op);
   if ((op.kind == OpKind::convert && !op.rounds_to_integer()) ||

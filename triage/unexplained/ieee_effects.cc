@@ -90,10 +90,52 @@ void add(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, cons
                  [forms](size_t form) { return forms > 1 ? fmt::format(" (lane {})", form) : ""; }});
 }
 
+/// Adds changes of the sum of both addends before its rounding, where it is not too long.
+void add_sum_changes(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
+  // Gets the sum's magnitude, and both addends in its units.
+  using Sum = std::function<uint128(uint128, int dropped, int128, int128)>;
+  const auto add_change = [&](const std::string& text, const Sum& change) {
+    add(all, op, unit, text, [change, &d = op.d.fields()](Addends& of, const Operation&) {
+      Exact *low = &of.first, *high = &of.second;
+      if (low->significand == 0 || (high->significand != 0 && high->exponent < low->exponent)) std::swap(low, high);
+      if (low->significand == 0) return;
+      const int up = high->significand ? high->exponent - low->exponent : 0;
+      if (up + bit_length128(high->significand) > max_carry || bit_length128(low->significand) > max_carry) return;
+      const Rounded r = add_exact(d, of.first, of.second, {});
+      high->significand <<= up;
+      high->exponent = low->exponent;
+      const auto value = [](const Exact& x) { return static_cast<int128>(x.significand) * (x.negative ? -1 : 1); };
+      const int128 x = value(*low), y = value(*high), sum = x + y;
+      if (sum == 0) return;
+      const auto m = static_cast<uint128>(sum < 0 ? -sum : sum);
+      of.first = {NumberClass::finite, sum < 0, change(m, r.quantum - low->exponent, x, y), low->exponent};
+      of.second = {NumberClass::zero, sum < 0, 0, 0};
+    });
+  };
+  const bool is_product = op.kind == OpKind::scalar && op.scalar == ScalarOperation::mul;
+  for (const auto& [text, change] : guard_changes(is_product ? "the product" : "the sum"))
+    add_change(text, [change = change](uint128 m, int dropped, int128, int128) { return change(m, dropped); });
+  for (int after = 0; after <= max_below && !is_product; ++after)
+    for (const bool of_magnitudes : {false, true})
+      add_change(fmt::format("the carry into {} of the sum were lost{}",
+                             after ? fmt::format("digit {} after the leading one", after) : "the leading digit",
+                             of_magnitudes ? ", of magnitudes" : ""),
+                 [=](uint128 m, int, int128 x, int128 y) {
+                   const int bit = bit_length128(m) - 1 - after;
+                   if (bit <= 0) return m;
+                   const int128 mask = (int128{1} << bit) - 1, sign = x + y < 0 ? -1 : 1;
+                   const int128 frame = of_magnitudes ? sign : 1;
+                   const int128 carry = ((x * frame & mask) + (y * frame & mask)) & ~mask;
+                   const int128 sum = (x + y - carry * frame) * sign;
+                   return sum < 0 ? m : static_cast<uint128>(sum);
+                 });
+}
+
 }  // namespace
 
 void add_ieee_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample) {
   if (sample.cases.empty() || operations_of(op, unit, sample, 0).empty()) return;
+  add_sum_changes(all, op, unit);
   const auto of_first = [&](const std::string& text, const std::function<uint128(uint128)>& change) {
     add(all, op, unit, text,
         [change](Addends& of, const Operation&) { of.first.significand = change(of.first.significand); });

@@ -17,7 +17,6 @@ namespace mmafuzz {
 namespace {
 
 using Results = EffectResults;
-using int128 = __int128;
 
 // Limits of what is tried.
 constexpr int max_cuts = 4;             ///< addends that lose bits and are a unit larger or smaller
@@ -29,6 +28,7 @@ constexpr int least_register = 16, widest_register = 40;  ///< bits of a registe
 constexpr int widest_aligned = 62;                        ///< bits of an aligned sum that is rounded
 constexpr int max_moved = 24;                             ///< bit positions by which the exponent of alignment is wrong
 constexpr int max_missed = 3;                             ///< the same where that exponent is no addend's
+constexpr int max_beyond = 4;                             ///< steps from the bound of an exponent that is looked at
 constexpr int max_first_cut = 16;                         ///< digits that the sum of a first stage loses
 
 int64_t with_sign_of(int64_t sum, uint64_t magnitude) {
@@ -210,7 +210,6 @@ EffectCandidate wide_candidate(const Unit& unit, const std::string& text, const 
 /// Changes of the digits of a sum by their role: how far they stand after the leading one, and after the last one that
 /// rounding keeps. Changes of the rounding itself.
 void add_roundings(std::vector<EffectCandidate>& all, const Unit& unit) {
-  using ChangedMagnitude = std::function<uint128(uint128, int dropped)>;
   const auto add = [&](const std::string& text, const ChangedMagnitude& change) {
     all.push_back(wide_candidate(unit, text, {[change](const Exact& x, int dropped, const Step&) {
                                    return static_cast<int128>(change(x.significand, dropped));
@@ -225,6 +224,7 @@ void add_roundings(std::vector<EffectCandidate>& all, const Unit& unit) {
   add("ties of the sum were rounded away from zero", [=](uint128 m, int dropped) { return m + is_tie(m, dropped); });
   add("ties of the sum were rounded toward zero", [=](uint128 m, int dropped) { return m - is_tie(m, dropped); });
   add("the sum were rounded toward zero", [=](uint128 m, int dropped) { return m - rest(m, dropped); });
+  for (const auto& [text, change] : guard_changes("the sum")) add(text, change);
   const DotModel& model = *unit.model();
   const int precision = (model.output_fraction_bits ? model.output_fraction_bits : model.d.fraction_bits) + 1;
   for (int more = 1; more <= max_first_rounding; ++more)
@@ -245,6 +245,53 @@ void add_roundings(std::vector<EffectCandidate>& all, const Unit& unit) {
       by_role(" were 1", [](uint128 m, uint128 one) { return m | one; });
       by_role(" were the last one", [](uint128 m, uint128 one) { return m & (0 - one); });
     }
+}
+
+/// Changes by a carry that an adder loses: at a bit of an aligned sum, or at a digit as seen from its leading one.
+void add_carries(std::vector<EffectCandidate>& all, const Unit& unit) {
+  enum class Added { products_and_c, halves, each };  // what the adder adds
+  const int lanes = products_per_step(*unit.model());
+  // What the carries into a bit weigh that arise among the addends, or of a negative sum among their negatives.
+  const auto lost = [lanes](Added added, bool negates, const Exact& x, const Step& s, int bit) {
+    if (bit <= 0 || bit > max_carry) return int128{0};
+    int128 parts[2] = {}, low = 0;
+    const int128 mask = (int128{1} << bit) - 1;
+    for (int i = 0; i < s.count; ++i) {
+      const Addend& t = s.addend[i];
+      if (t.significand == 0) continue;
+      const bool is_product = t.source == Addend::Source::product;
+      const int128 exact = s.aligned ? 0 : static_cast<int128>(t.significand) << (t.exponent - x.exponent);
+      const int128 value = s.aligned ? t.kept : t.negative ? -exact : exact, term = negates ? -value : value;
+      if (added == Added::each) low += term & mask;
+      else if (added == Added::products_and_c) parts[!is_product] += term;
+      else if (is_product) parts[t.index % lanes >= lanes / 2] += term;
+    }
+    low += (parts[0] & mask) + (parts[1] & mask);
+    return negates ? -(low & ~mask) : low & ~mask;
+  };
+  const auto add = [&](const std::string& text, const std::function<int(const Exact&, const Step&)>& bit_of) {
+    std::vector<ChangedWideSum> forms;
+    std::vector<std::string> names;
+    for (const auto& [added, name] : {std::pair{Added::products_and_c, "between products and c"},
+                                      {Added::halves, "between lower and upper lanes"},
+                                      {Added::each, "wherever there was one"}})
+      for (const bool of_magnitudes : {false, true}) {
+        if (added == Added::halves && lanes < 2) continue;
+        names.push_back(name + std::string(of_magnitudes ? ", of magnitudes" : ""));
+        forms.push_back([=](const Exact& x, int, const Step& s) {
+          const int128 change = lost(added, of_magnitudes && x.negative, x, s, bit_of(x, s));
+          return static_cast<int128>(x.significand) + (x.negative ? change : -change);
+        });
+      }
+    all.push_back(wide_candidate(unit, text, forms, names));
+  };
+  for (int bit = 1; bit < widest_sum; ++bit)
+    add(fmt::format("the carry into bit {} of the sum were lost", bit),
+        [bit](const Exact&, const Step& s) { return s.aligned ? bit : 0; });
+  for (int after = 0; after <= max_role; ++after)
+    add(after ? fmt::format("the carry into digit {} after the leading one of the sum were lost", after)
+              : "the carry into the leading digit of the sum were lost",
+        [after](const Exact& x, const Step&) { return bit_length128(x.significand) - 1 - after; });
 }
 
 /// Changes of the sum of some adjacent products of a step, or of those in even or odd lanes.
@@ -597,12 +644,135 @@ void add_first_stages(std::vector<EffectCandidate>& all, const Op& op, const Uni
     });
 }
 
+/// Changes of products by their exponents: great ones are special, or exponents have a bound or lose bits.
+void add_exponents(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample) {
+  const DotModel& model = *unit.model();
+  const size_t lanes = static_cast<size_t>(op.k);
+  using Changed = std::function<void(Product&)>;
+  // The forms are each lane, then all.
+  const auto add = [&](const std::string& text, const Changed& change, bool is_strict = false) {
+    const auto results = [=, &model](const Sample& of) {
+      Results found(lanes + 1, of.of_model);
+      DotCase loaded(op);
+      for (size_t i = 0; i < of.cases.size(); ++i) {
+        const DotOperands& in = loaded.load(of.cases[i].as_batch(), 0);
+        bool any = false;
+        for (int lane = 0; lane <= op.k; ++lane) {
+          const bool is_all = lane == op.k;
+          if (!is_all) {
+            const Product p = scaled_product(model, in, lane);
+            Product changed = p;
+            if (p.cls == NumberClass::finite) change(changed);
+            if (changed.cls == p.cls && changed.exponent == p.exponent) continue;
+            any = true;
+          }
+          if (any)
+            found[static_cast<size_t>(lane)][i] = evaluate_changed(model, in, {.product = [&](Product& p, int at) {
+                                                                     if (is_all || at == lane) change(p);
+                                                                   }});
+        }
+      }
+      return found;
+    };
+    all.push_back({Stage::operands, text, results,
+                   [lanes](size_t form) { return form < lanes ? fmt::format(" (lane {})", form) : ""; }, is_strict});
+  };
+  const auto leading = [](const Product& p) { return p.exponent + bit_length(p.significand) - 1; };
+  const auto of_factors = [](const Product& p) { return p.scale_exponent; };
+  using ExponentOf = std::function<int(const Product&)>;
+  for (const auto& [exponent, name] :
+       {std::pair{ExponentOf(leading), "an exponent"}, {ExponentOf(of_factors), "exponents that add up to"}}) {
+    // The greatest exponent of each case, and the least, bound what sets the difference off.
+    int least_greatest = INT32_MAX, greatest_least = INT32_MIN;
+    DotCase loaded(op);
+    for (const Operands& c : sample.cases) {
+      const DotOperands& in = loaded.load(c.as_batch(), 0);
+      int greatest = INT32_MIN, least = INT32_MAX;
+      for (int lane = 0; lane < op.k; ++lane)
+        if (const Product p = scaled_product(model, in, lane); p.cls == NumberClass::finite)
+          greatest = std::max(greatest, exponent(p)), least = std::min(least, exponent(p));
+      least_greatest = std::min(least_greatest, greatest);
+      greatest_least = std::max(greatest_least, least);
+    }
+    if (least_greatest == INT32_MIN || least_greatest == INT32_MAX) continue;
+    for (const auto& [cls, special] : {std::pair{NumberClass::infinity, "infinite"}, {NumberClass::nan, "NaN"}})
+      add(
+          fmt::format("products of {} {} or more were {}", name, least_greatest, special),
+          [=, exponent = exponent, cls = cls](Product& p) {
+            if (exponent(p) >= least_greatest) p.cls = cls;
+          },
+          true);
+    for (int beyond = 1; beyond <= max_beyond; ++beyond)
+      for (const bool at_most : {true, false}) {
+        const int bound = at_most ? least_greatest - beyond : greatest_least + beyond;
+        add(fmt::format("products of {} {} {} had {}", name, bound, at_most ? "or more" : "or less", bound),
+            [=, exponent = exponent](Product& p) {
+              const int by = at_most ? std::min(0, bound - exponent(p)) : std::max(0, bound - exponent(p));
+              p.exponent += by;
+              p.scale_exponent += by;
+            });
+      }
+  }
+  for (int bits = 5; bits <= 9; ++bits)
+    for (const auto& [zero, name] :
+         {std::pair{1 << (bits - 1), ""},
+          {model.a.bias + model.b.bias + model.scale_a.bias + model.scale_b.bias, ", with the biases of its factors"},
+          {int{model.d.bias}, ", with the bias of d"}})
+      add(fmt::format("the exponent of a product kept only its last {} bits{}", bits, name),
+          [bits, zero = zero](Product& p) {
+            const int by = ((p.scale_exponent + zero) & ((1 << bits) - 1)) - zero - p.scale_exponent;
+            p.exponent += by;
+            p.scale_exponent += by;
+          });
+}
+
+/// Infinities and NaNs among operands that are read as numbers: those of one lane, or of all.
+void add_unseen_specials(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
+  const size_t k = static_cast<size_t>(op.k);
+  const auto is_special = [](const Operands& c, size_t at) { return !is_number(decode(c.format(at), c[at]).cls); };
+  for (const auto& [field, name, first, end] : {std::tuple{&DotModel::a, "a", size_t{0}, k},
+                                                {&DotModel::b, "b", k, 2 * k},
+                                                {&DotModel::c, "c", 2 * k, 2 * k + 1}}) {
+    DotModel changed = *unit.model();
+    if ((changed.*field).specials == Specials::none) continue;
+    (changed.*field).specials = Specials::none;
+    const size_t lanes = end - first;
+    const auto results = [=, first = first, end = end, &unit](const Sample& sample) {
+      Results found(lanes > 1 ? lanes + 1 : 1, sample.of_model);
+      DotCase loaded(op);
+      for (size_t i = 0; i < sample.cases.size(); ++i) {
+        const Operands& c = sample.cases[i];
+        size_t specials = 0;
+        for (size_t at = 0; at <= 2 * k; ++at) specials += is_special(c, at);
+        const uint64_t of_all = evaluate_dot(changed, loaded.load(c.as_batch(), 0));
+        for (size_t at = first; at < end && specials > 0; ++at) {
+          if (!is_special(c, at)) continue;
+          found.back()[i] = of_all;
+          if (lanes == 1) continue;
+          Operands one = c;  // beside other specials all numbers are alike
+          const FormatFields& f = c.format(at);
+          one[at] = f.in_container(static_cast<uint64_t>(f.bias) << f.fraction_bits) |
+                    (is_negative(f, c[at]) ? f.in_container(f.sign_bit()) : 0);
+          found[at - first][i] = specials == 1 ? of_all : evaluate_dot(*unit.model(), loaded.load(one.as_batch(), 0));
+        }
+      }
+      return found;
+    };
+    const auto name_of_form = [lanes](size_t form) { return form < lanes ? fmt::format(" (lane {})", form) : ""; };
+    all.push_back({Stage::operands, fmt::format("infinities and NaNs of {} were the numbers of their bits", name),
+                   results, lanes > 1 ? name_of_form : std::function<std::string(size_t)>(), true});
+  }
+}
+
 }  // namespace
 
-void add_sum_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
+void add_sum_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample) {
+  if (has_changed_kernel(*unit.model())) add_exponents(all, op, unit, sample);
+  add_unseen_specials(all, op, unit);
   add_sums(all, unit);
   add_roundings(all, unit);
   if (unit.model()->kernel == Kernel::two_stage_sum) add_first_stages(all, op, unit);
+  add_carries(all, unit);
   if (products_per_step(*unit.model()) > 2) add_group_sums(all, unit);
   if (!unit.model()->d.integer) add_normalization(all, unit);
   add_alignments(all, unit);
