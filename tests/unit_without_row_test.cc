@@ -955,11 +955,12 @@ TEST(UnitWithoutRow, NamesADigitOfAFirstStage) {
   // 2^9 and 2^-13, four units of 2^-15, in odd lanes of the second step.
   std::string zeros;
   for (int i = 0; i < 16; ++i) zeros += " 00";
-  EXPECT_THAT(said_of("own:first", zeros.substr(1) + " 00 58 00 04 00 00 00 00 00 00 00 00 00 00 00 00",
-                      zeros.substr(1) + " 00 58 00 2c 00 00 00 00 00 00 00 00 00 00 00 00", "00000000",
-                      "a=e4m3fnuz b=e5m2fnuz c=fp32 d=fp32 k=32"),
-              HasSubstr("it differs wherever it can be seen; as if in the first stage the sum of products had digit 2, "
-                        "from its last one, 0 (odd lanes, step 2)"));
+  EXPECT_THAT(
+      said_of("own:first", zeros.substr(1) + " 00 58 00 04 00 00 00 00 00 00 00 00 00 00 00 00",
+              zeros.substr(1) + " 00 58 00 2c 00 00 00 00 00 00 00 00 00 00 00 00", "00000000",
+              "a=e4m3fnuz b=e5m2fnuz c=fp32 d=fp32 k=32"),
+      HasSubstr("it differs wherever it can be seen; as if in the first stage digit 2 of the sum, from the last one "
+                "that is kept, were 0 (odd lanes, step 2)"));
 }
 
 TEST(UnitWithoutRow, NamesACarryThatIsLost) {

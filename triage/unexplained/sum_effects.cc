@@ -127,6 +127,62 @@ EffectCandidate sum_candidate(const Unit& unit, const std::string& text, const s
   return step_candidate(unit, text, forms, result_of, names);
 }
 
+/// Changes of a sum's digits, the last ones of which count as its units.
+std::vector<std::pair<std::string, std::function<int64_t(int64_t)>>> digit_changes(int digits) {
+  std::vector<std::pair<std::string, std::function<int64_t(int64_t)>>> all;
+  const auto add = [&](const std::string& text, const std::function<uint64_t(uint64_t)>& change) {
+    all.emplace_back(text, [change](int64_t sum) { return with_sign_of(sum, change(magnitude_of(sum))); });
+  };
+  for (int bit = 0; bit < digits; ++bit) {
+    const uint64_t digit = uint64_t{1} << bit;
+    for (const bool less : {true, false}) {
+      const char* word = less ? "less" : "more";
+      add(fmt::format("the sum's magnitude were {} by 2^{} of its last digit", word, bit),
+          [=](uint64_t m) { return less ? m - digit : m + digit; });
+      all.emplace_back(fmt::format("the sum, with its sign, were {} by 2^{} of its last digit", word, bit),
+                       [by = static_cast<int64_t>(digit), less](int64_t sum) { return less ? sum - by : sum + by; });
+    }
+    const std::string name = fmt::format("digit {} of the sum, from the last one that is kept, were ", bit);
+    add(name + "the other one", [digit](uint64_t m) { return m ^ digit; });
+    add(name + "0", [digit](uint64_t m) { return m & ~digit; });
+    add(name + "1", [digit](uint64_t m) { return m | digit; });
+    if (bit > 0)
+      add(fmt::format("the last {} digits of the sum were zero", bit),
+          [digit](uint64_t m) { return m & ~(digit - 1); });
+    add(fmt::format("the sum had no digits from number {} on", bit), [digit](uint64_t m) { return m & (digit - 1); });
+  }
+  return all;
+}
+
+/// Changes of a sum of some products, which the text begins with.
+std::vector<std::pair<std::string, std::function<int128(int128)>>> part_changes(const std::string& which) {
+  std::vector<std::pair<std::string, std::function<int128(int128)>>> all = {
+      {which + " were left out", [](int128) { return 0; }},
+      {which + " had the other sign", [](int128 sum) { return -sum; }},
+      {which + " lost its sign", [](int128 sum) { return sum < 0 ? -sum : sum; }}};
+  const auto add = [&](const std::string& text, const std::function<uint128(uint128)>& change) {
+    all.emplace_back(text, [change](int128 sum) {
+      const auto changed = static_cast<int128>(change(static_cast<uint128>(sum < 0 ? -sum : sum)));
+      return sum < 0 ? -changed : changed;
+    });
+  };
+  for (int bits = 1; bits <= max_group_cut; ++bits)
+    add(fmt::format("{} lost its last {} digits", which, bits), [bits](uint128 m) { return m >> bits << bits; });
+  for (int bits = least_register; bits <= widest_register; ++bits) {
+    const int128 most = (int128{1} << (bits - 1)) - 1;
+    all.emplace_back(fmt::format("{} kept only its last {} bits", which, bits),
+                     [most](int128 sum) { return ((sum + most + 1) & (2 * most + 1)) - most - 1; });
+    all.emplace_back(fmt::format("{} were saturated at {} bits", which, bits),
+                     [most](int128 sum) { return std::clamp(sum, -most - 1, most); });
+    add(fmt::format("{} were rounded to {} digits", which, bits), [bits](uint128 m) { return rounded_to(m, bits); });
+    add(fmt::format("{} were cut to {} digits", which, bits), [bits](uint128 m) {
+      const int drop = std::max(0, bit_length128(m) - bits);
+      return m >> drop << drop;
+    });
+  }
+  return all;
+}
+
 /// Changes of an aligned sum: an alignment that cuts differently, one wrong digit.
 void add_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
   const DotModel& model = *unit.model();
@@ -155,27 +211,8 @@ void add_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
         return n <= lost ? s.sum + by : s.sum;
       });
   add("an addend that loses bits in alignment were one unit of the sum's last digit larger or smaller", cuts);
-  const auto of_magnitude = [](const std::function<uint64_t(uint64_t)>& change) {
-    return [change](const Step& s) { return with_sign_of(s.sum, change(magnitude_of(s.sum))); };
-  };
-  for (int bit = 0; bit < widest_sum; ++bit) {
-    const uint64_t digit = uint64_t{1} << bit;
-    for (const bool less : {true, false}) {
-      const char* word = less ? "less" : "more";
-      add(fmt::format("the sum's magnitude were {} by 2^{} of its last digit", word, bit),
-          {of_magnitude([=](uint64_t m) { return less ? m - digit : m + digit; })});
-      add(fmt::format("the sum, with its sign, were {} by 2^{} of its last digit", word, bit), {[=](const Step& s) {
-            return less ? s.sum - static_cast<int64_t>(digit) : s.sum + static_cast<int64_t>(digit);
-          }});
-    }
-    add(fmt::format("digit {} of the sum, from the last one that is kept, were the other one", bit),
-        {of_magnitude([digit](uint64_t m) { return m ^ digit; })});
-    if (bit > 0)
-      add(fmt::format("the last {} digits of the sum were zero", bit),
-          {of_magnitude([digit](uint64_t m) { return m & ~(digit - 1); })});
-    add(fmt::format("the sum had no digits from number {} on", bit),
-        {of_magnitude([digit](uint64_t m) { return m & (digit - 1); })});
-  }
+  for (const auto& [text, change] : digit_changes(widest_sum))
+    add(text, {[change = change](const Step& s) { return change(s.sum); }});
 }
 
 uint64_t rounded_sum(const DotModel& model, const Step& s, const Exact& x) {
@@ -335,32 +372,8 @@ void add_group_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
     add_form(groups, "each of them");
     all.push_back(wide_candidate(unit, text, forms, names));
   };
-  const auto of_magnitude = [](const std::function<uint128(uint128)>& change) {
-    return [change](int128 sum) {
-      const auto changed = static_cast<int128>(change(static_cast<uint128>(sum < 0 ? -sum : sum)));
-      return sum < 0 ? -changed : changed;
-    };
-  };
   const auto add_all = [&](const std::string& which, const std::vector<Lanes>& groups) {
-    add(which + " were left out", groups, [](int128) { return 0; });
-    add(which + " had the other sign", groups, [](int128 sum) { return -sum; });
-    add(which + " lost its sign", groups, [](int128 sum) { return sum < 0 ? -sum : sum; });
-    for (int bits = 1; bits <= max_group_cut; ++bits)
-      add(fmt::format("{} lost its last {} digits", which, bits), groups,
-          of_magnitude([bits](uint128 m) { return m >> bits << bits; }));
-    for (int bits = least_register; bits <= widest_register; ++bits) {
-      const int128 most = (int128{1} << (bits - 1)) - 1;
-      add(fmt::format("{} kept only its last {} bits", which, bits), groups,
-          [most](int128 sum) { return ((sum + most + 1) & (2 * most + 1)) - most - 1; });
-      add(fmt::format("{} were saturated at {} bits", which, bits), groups,
-          [most](int128 sum) { return std::clamp(sum, -most - 1, most); });
-      add(fmt::format("{} were rounded to {} digits", which, bits), groups,
-          of_magnitude([bits](uint128 m) { return rounded_to(m, bits); }));
-      add(fmt::format("{} were cut to {} digits", which, bits), groups, of_magnitude([bits](uint128 m) {
-            const int drop = std::max(0, bit_length128(m) - bits);
-            return m >> drop << drop;
-          }));
-    }
+    for (const auto& [text, change] : part_changes(which)) add(text, groups, change);
   };
   for (int count = 2; count < lanes; count *= 2) {
     std::vector<Lanes> groups;
@@ -533,93 +546,53 @@ void add_first_stages(std::vector<EffectCandidate>& all, const Op& op, const Uni
                      return " (" + joined(words, ", ") + ")";
                    }});
   };
-  const auto add_sum = [&](const std::string& text, const std::function<int64_t(int64_t)>& change) {
-    add("the sum of products " + text, [change](FirstSum& s) { s.sum = change(s.sum); });
-  };
-  const auto add_magnitude = [&](const std::string& text, const std::function<uint64_t(uint64_t)>& change) {
-    add_sum(text, [change](int64_t sum) { return with_sign_of(sum, change(magnitude_of(sum))); });
-  };
-  // Each product as a number of units, as `of_product` makes it.
-  const auto add_products = [&](const std::string& text,
-                                const std::function<int64_t(const Product&, const FirstSum&)>& of_product) {
-    add(text, [of_product](FirstSum& s) {
-      int64_t sum = 0;
-      for (int i = s.first; i < s.n; i += s.stride)
-        if (s.term[i].significand) sum += of_product(s.term[i], s);
-      s.sum = sum;
-    });
-  };
-  add_sum("were left out", [](int64_t) { return 0; });
-  add_sum("had the other sign", [](int64_t sum) { return -sum; });
-  add_magnitude("lost its sign", [](uint64_t m) { return m; });
+  for (const auto& [text, change] : digit_changes(model.fraction_bits + 8))
+    add(text, [change = change](FirstSum& s) { s.sum = change(s.sum); });
+  for (const auto& [text, change] : part_changes("the sum of products"))
+    add(text, [change = change](FirstSum& s) { s.sum = static_cast<int64_t>(change(s.sum)); });
   for (int by = 1; by <= max_cuts; ++by) {
-    add_sum(fmt::format("were 2^{} times as large", by), [by](int64_t sum) { return sum * (int64_t{1} << by); });
-    add_magnitude(fmt::format("were 2^-{} times as large", by), [by](uint64_t m) { return m >> by; });
-  }
-  for (int bits = 1; bits <= max_first_cut; ++bits) {
-    add_magnitude(fmt::format("lost its last {} digits", bits), [bits](uint64_t m) { return m >> bits << bits; });
-    add_sum(fmt::format("lost its last {} digits, downwards", bits),
-            [bits](int64_t sum) { return sum >> bits << bits; });
-    add_magnitude(fmt::format("were rounded to a multiple of 2^{} of its last digit", bits), [bits](uint64_t m) {
-      return static_cast<uint64_t>(rounded_to(m, std::max(0, bit_length(m) - bits)));
-    });
-    add_products(fmt::format("each product lost its last {} digits", bits),
-                 [bits](const Product& p, const FirstSum& s) {
-                   return with_sign_of(p.negative ? -1 : 1, cut(p.significand, p.exponent, s.unit() + bits) << bits);
-                 });
-  }
-  for (int bit = 0; bit <= model.fraction_bits + 8; ++bit) {
-    const uint64_t digit = uint64_t{1} << bit;
-    const std::string of_text = fmt::format("had another digit {}, from its last one", bit);
-    add_magnitude(of_text, [digit](uint64_t m) { return m ^ digit; });
-    add_magnitude(fmt::format("had digit {}, from its last one, 0", bit), [digit](uint64_t m) { return m & ~digit; });
-    add_magnitude(fmt::format("had digit {}, from its last one, 1", bit), [digit](uint64_t m) { return m | digit; });
-    for (const bool less : {true, false})
-      add_sum(fmt::format("were, with its sign, {} by 2^{} of its last digit", less ? "less" : "more", bit),
-              [by = static_cast<int64_t>(digit), less](int64_t sum) { return less ? sum - by : sum + by; });
-  }
-  for (int bits = least_register; bits <= widest_register; ++bits) {
-    const int64_t most = (int64_t{1} << (bits - 1)) - 1;
-    add_sum(fmt::format("kept only its last {} bits", bits),
-            [most](int64_t sum) { return ((sum + most + 1) & (2 * most + 1)) - most - 1; });
-    add_sum(fmt::format("were saturated at {} bits", bits),
-            [most](int64_t sum) { return std::clamp(sum, -most - 1, most); });
-  }
-  for (int digits = model.d.precision() / 2; digits <= model.fraction_bits + 4; ++digits) {
-    add_magnitude(fmt::format("were rounded to {} digits", digits),
-                  [digits](uint64_t m) { return static_cast<uint64_t>(rounded_to(m, digits)); });
-    add_magnitude(fmt::format("were cut to {} digits", digits), [digits](uint64_t m) {
-      const int drop = std::max(0, bit_length(m) - digits);
-      return m >> drop << drop;
-    });
+    add(fmt::format("the sum of products were 2^{} times as large", by), [by](FirstSum& s) { s.sum *= 1 << by; });
+    add(fmt::format("the sum of products were 2^-{} times as large, rounded downwards", by),
+        [by](FirstSum& s) { s.sum >>= by; });
+    add(fmt::format("the sum of products were rounded downwards to a multiple of 2^{} of its last digit", by),
+        [by](FirstSum& s) { s.sum = s.sum >> by << by; });
   }
   add("a sum of products below the least normal number were zero", [](FirstSum& s) {
     if (s.unit() + bit_length(magnitude_of(s.sum)) - 1 < s.model.d.emin()) s.sum = 0;
   });
-  const auto signed_unit = [](const Product& p) { return p.negative ? -1 : 1; };
-  add_products("what is cut off of products were rounded to nearest", [=](const Product& p, const FirstSum& s) {
+  // Each product as a number of units; `kept` has no sign.
+  using Kept = std::function<uint64_t(const Product&, const FirstSum&)>;
+  const auto add_products = [&](const std::string& text, const Kept& kept) {
+    add(text, [kept](FirstSum& s) {
+      int64_t sum = 0;
+      for (int i = s.first; i < s.n; i += s.stride)
+        if (const Product& p = s.term[i]; p.significand) sum += with_sign_of(p.negative ? -1 : 1, kept(p, s));
+      s.sum = sum;
+    });
+  };
+  add_products("what is cut off of products were rounded to nearest", [](const Product& p, const FirstSum& s) {
     const uint64_t twice = cut(p.significand, p.exponent, s.unit() - 1);
-    return with_sign_of(signed_unit(p), (twice >> 1) + (twice & 1));
+    return (twice >> 1) + (twice & 1);
   });
   add_products("products were cut downwards", [](const Product& p, const FirstSum& s) {
     bool lost;
-    return align_floor(p.negative, p.significand, p.exponent, s.unit(), lost);
+    return align(p.significand, p.exponent, s.unit(), lost) + (lost && p.negative);
   });
-  add_products("what is cut off of products showed in their last digit", [=](const Product& p, const FirstSum& s) {
-    bool lost;
-    return with_sign_of(signed_unit(p), align(p.significand, p.exponent, s.unit(), lost) | (lost ? 1 : 0));
-  });
+  for (int bits = 1; bits <= max_group_cut; ++bits)
+    add_products(fmt::format("each product lost its last {} digits", bits),
+                 [bits](const Product& p, const FirstSum& s) {
+                   return cut(p.significand, p.exponent, s.unit() + bits) << bits;
+                 });
   for (int bits = 3; bits <= 6; ++bits)
-    add_products(fmt::format("the shifts of products kept only their last {} bits", bits),
-                 [=](const Product& p, const FirstSum& s) {
+    add_products(fmt::format("the shift of a product kept only its last {} bits", bits),
+                 [bits](const Product& p, const FirstSum& s) {
                    const int lost = (s.greatest - p.scale_exponent) >> bits << bits;
-                   return with_sign_of(signed_unit(p), cut(p.significand, p.exponent + lost, s.unit()));
+                   return cut(p.significand, p.exponent + lost, s.unit());
                  });
   for (int shift = 8; shift <= model.fraction_bits + 8; ++shift)
     add_products(fmt::format("products shifted by {} or more were zero", shift),
-                 [=](const Product& p, const FirstSum& s) {
-                   const bool far = s.greatest - p.scale_exponent >= shift;
-                   return with_sign_of(signed_unit(p), far ? 0 : cut(p.significand, p.exponent, s.unit()));
+                 [shift](const Product& p, const FirstSum& s) {
+                   return s.greatest - p.scale_exponent >= shift ? 0 : cut(p.significand, p.exponent, s.unit());
                  });
   const auto add_exponent = [&](const std::string& text, const std::function<int(const FirstSum&)>& greatest) {
     add("all were aligned at " + text, [greatest](FirstSum& s) {
@@ -726,41 +699,39 @@ void add_exponents(std::vector<EffectCandidate>& all, const Op& op, const Unit& 
           });
 }
 
-/// Infinities and NaNs among operands that are read as numbers: those of one lane, or of all.
+/// Infinities and NaNs of a, b or c that are read as numbers: those of one lane, or of all.
 void add_unseen_specials(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
   const size_t k = static_cast<size_t>(op.k);
-  const auto is_special = [](const Operands& c, size_t at) { return !is_number(decode(c.format(at), c[at]).cls); };
-  for (const auto& [field, name, first, end] : {std::tuple{&DotModel::a, "a", size_t{0}, k},
-                                                {&DotModel::b, "b", k, 2 * k},
-                                                {&DotModel::c, "c", 2 * k, 2 * k + 1}}) {
+  for (size_t first = 0; first <= 2 * k; first += k) {
     DotModel changed = *unit.model();
-    if ((changed.*field).specials == Specials::none) continue;
-    (changed.*field).specials = Specials::none;
-    const size_t lanes = end - first;
-    const auto results = [=, first = first, end = end, &unit](const Sample& sample) {
-      Results found(lanes > 1 ? lanes + 1 : 1, sample.of_model);
+    FormatFields& f = first == 0 ? changed.a : first == k ? changed.b : changed.c;
+    if (f.specials == Specials::none) continue;
+    f.specials = Specials::none;
+    const size_t lanes = first < 2 * k ? k : 1;
+    const auto results = [=, &unit](const Sample& sample) {
+      Results found(lanes + 1, sample.of_model);
       DotCase loaded(op);
       for (size_t i = 0; i < sample.cases.size(); ++i) {
         const Operands& c = sample.cases[i];
+        const auto is_special = [&](size_t at) { return !is_number(decode(c.format(at), c[at]).cls); };
         size_t specials = 0;
-        for (size_t at = 0; at <= 2 * k; ++at) specials += is_special(c, at);
+        for (size_t at = 0; at <= 2 * k; ++at) specials += is_special(at);
         const uint64_t of_all = evaluate_dot(changed, loaded.load(c.as_batch(), 0));
-        for (size_t at = first; at < end && specials > 0; ++at) {
-          if (!is_special(c, at)) continue;
-          found.back()[i] = of_all;
-          if (lanes == 1) continue;
+        for (size_t lane = 0; lane < lanes; ++lane) {
+          if (!is_special(first + lane)) continue;
           Operands one = c;  // beside other specials all numbers are alike
-          const FormatFields& f = c.format(at);
-          one[at] = f.in_container(static_cast<uint64_t>(f.bias) << f.fraction_bits) |
-                    (is_negative(f, c[at]) ? f.in_container(f.sign_bit()) : 0);
-          found[at - first][i] = specials == 1 ? of_all : evaluate_dot(*unit.model(), loaded.load(one.as_batch(), 0));
+          one[first + lane] =
+              encode_near(c.format(first + lane), is_negative(c.format(first + lane), c[first + lane]), 0, 0);
+          found[lane][i] = specials == 1 ? of_all : evaluate_dot(*unit.model(), loaded.load(one.as_batch(), 0));
+          found.back()[i] = of_all;
         }
       }
       return found;
     };
-    const auto name_of_form = [lanes](size_t form) { return form < lanes ? fmt::format(" (lane {})", form) : ""; };
-    all.push_back({Stage::operands, fmt::format("infinities and NaNs of {} were the numbers of their bits", name),
-                   results, lanes > 1 ? name_of_form : std::function<std::string(size_t)>(), true});
+    const char* name = first == 0 ? "a" : first == k ? "b" : "c";
+    all.push_back(
+        {Stage::operands, fmt::format("infinities and NaNs of {} were the numbers of their bits", name), results,
+         [lanes](size_t form) { return lanes > 1 && form < lanes ? fmt::format(" (lane {})", form) : ""; }, true});
   }
 }
 
