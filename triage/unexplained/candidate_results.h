@@ -72,8 +72,6 @@ inline std::vector<std::pair<std::string, ChangedMagnitude>> guard_changes(const
       [=](uint128 rest, uint128 half) { return is_inexact(rest, half) ? (rest & (2 * half)) + 2 * half : rest; });
   add("the sticky bit of {} were ORed into its guard bit",
       [=](uint128 rest, uint128 half) { return is_inexact(rest, half) ? rest | half : rest; });
-  add("the sticky bit of {} became its guard bit",
-      [=](uint128 rest, uint128 half) { return (rest & (2 * half)) | ((rest & (half - 1)) != 0 ? half : 0); });
   add("all that rounding drops of {} counted as half a unit",
       [=](uint128 rest, uint128 half) { return (rest & (2 * half)) | (is_inexact(rest, half) ? half : 0); });
   for (int places = 1; places <= max_places; ++places)

@@ -25,7 +25,7 @@ constexpr const char* rests[] = {"nothing", "its lowest bit alone", "less than h
                                  "half",    "one above half",       "more than half", "all ones"};
 constexpr const char* parities[] = {"even", "odd"};
 constexpr const char* sameness[] = {"another than", "the same as"};
-constexpr const char* likenesses[] = {"unlike", "of the exponent of", "minus", "the same as"};
+constexpr const char* likenesses[] = {"of the exponent of", "minus", "the same as"};
 constexpr const char* specials[] = {"none", "an infinity", "a NaN", "infinity and NaN"};
 constexpr const char* orders[] = {"less than", "equal to", "greater than"};
 constexpr const char* results[] = {"+0",
@@ -215,14 +215,14 @@ void CaseNumbers::dot(const DotOperands& in) {
   if (model_) steps(in);
 }
 
-/// How the operands of a lane stand to those of the lane after, to each other and to c. Zeros are like nothing.
+/// Whether operands of a lane are like those of the lane after, each other or c. Zeros are like nothing.
 void CaseNumbers::likenesses_of(const DotOperands& in, int lane) {
   const auto likeness = [&](const FormatFields& f, const char* name, uint64_t x, uint64_t y, const std::string& other,
                             const char* other_in_any) {
     const uint64_t sign = f.in_container(f.sign_bit());
     const bool same_exponent = ((x ^ y) & ~sign) >> f.ignored_low_bits >> f.fraction_bits == 0;
-    const int value = is_zero(f, x) || is_zero(f, y) ? 0 : x == y ? 3 : (x ^ y) == sign ? 2 : same_exponent;
-    put(Kind::choice, Where::operand, "", {name, lane}, value, likenesses);
+    const bool alike = same_exponent && !is_zero(f, x) && !is_zero(f, y);
+    put(Kind::choice, Where::operand, "", {name, lane}, !alike ? none : x == y ? 2 : (x ^ y) == sign, likenesses);
     if (is_listing_) all_.back().suffix = other, all_.back().suffix_in_any = other_in_any;
   };
   const FormatFields &a = op_.a.fields(), &b = op_.b.fields();

@@ -68,9 +68,9 @@ std::optional<uint64_t> rounded(const Op& op, const Operation& o, const ChangedA
 }
 
 void add(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const std::string& text,
-         const ChangedAddends& change) {
+         const ChangedAddends& change, Stage stage = Stage::sum) {
   const size_t forms = op.kind == OpKind::scalar ? 1 : std::min<size_t>(static_cast<size_t>(op.k), max_operations);
-  all.push_back({Stage::sum, text,
+  all.push_back({stage, text,
                  [=, &unit](const Sample& sample) {
                    EffectResults results(forms, sample.of_model);
                    LaterSteps later(unit, op);
@@ -94,8 +94,8 @@ void add(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, cons
 void add_sum_changes(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
   // Gets the sum's magnitude, and both addends in its units.
   using Sum = std::function<uint128(uint128, int dropped, int128, int128)>;
-  const auto add_change = [&](const std::string& text, const Sum& change) {
-    add(all, op, unit, text, [change, &d = op.d.fields()](Addends& of, const Operation&) {
+  const auto add_change = [&](Stage stage, const std::string& text, const Sum& change) {
+    const auto change_both = [change, &d = op.d.fields()](Addends& of, const Operation&) {
       Exact *low = &of.first, *high = &of.second;
       if (low->significand == 0 || (high->significand != 0 && high->exponent < low->exponent)) std::swap(low, high);
       if (low->significand == 0) return;
@@ -110,14 +110,17 @@ void add_sum_changes(std::vector<EffectCandidate>& all, const Op& op, const Unit
       const auto m = static_cast<uint128>(sum < 0 ? -sum : sum);
       of.first = {NumberClass::finite, sum < 0, change(m, r.quantum - low->exponent, x, y), low->exponent};
       of.second = {NumberClass::zero, sum < 0, 0, 0};
-    });
+    };
+    add(all, op, unit, text, change_both, stage);
   };
   const bool is_product = op.kind == OpKind::scalar && op.scalar == ScalarOperation::mul;
   for (const auto& [text, change] : guard_changes(is_product ? "the product" : "the sum"))
-    add_change(text, [change = change](uint128 m, int dropped, int128, int128) { return change(m, dropped); });
+    add_change(Stage::result, text,
+               [change = change](uint128 m, int dropped, int128, int128) { return change(m, dropped); });
   for (int after = 0; after <= max_below && !is_product; ++after)
     for (const bool of_magnitudes : {false, true})
-      add_change(fmt::format("the carry into {} of the sum were lost{}",
+      add_change(Stage::sum,
+                 fmt::format("the carry into {} of the sum were lost{}",
                              after ? fmt::format("digit {} after the leading one", after) : "the leading digit",
                              of_magnitudes ? ", of magnitudes" : ""),
                  [=](uint128 m, int, int128 x, int128 y) {

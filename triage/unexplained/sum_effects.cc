@@ -515,36 +515,51 @@ void add_products(std::vector<EffectCandidate>& all, const Unit& unit) {
   }
 }
 
+/// The candidate whose forms are changed kernels. `names`: of the forms, as " (lane 3)".
+EffectCandidate kernel_candidate(const Op& op, const Unit& unit, Stage stage, const std::string& text,
+                                 const std::vector<KernelChange>& forms, const std::vector<std::string>& names) {
+  const auto results = [=, &model = *unit.model()](const Sample& sample) {
+    Results found(forms.size(), sample.of_model);
+    DotCase loaded(op);
+    for (size_t i = 0; i < sample.cases.size(); ++i) {
+      const DotOperands& in = loaded.load(sample.cases[i].as_batch(), 0);
+      const auto alters = [&](const KernelChange& change) {
+        for (int lane = 0; change.product && lane < op.k; ++lane) {
+          const Product p = scaled_product(model, in, lane);
+          Product changed = p;
+          if (p.cls == NumberClass::finite) change.product(changed, lane);
+          if (changed.cls != p.cls || changed.exponent != p.exponent) return true;
+        }
+        return !change.product;
+      };
+      for (size_t form = 0; form < forms.size(); ++form)
+        if (alters(forms[form])) found[form][i] = evaluate_changed(model, in, forms[form]);
+    }
+    return found;
+  };
+  return {stage, text, results, [names](size_t form) { return names[form]; }};
+}
+
 /// Changes of the sums that the first of two stages makes, and of the products in them.
 void add_first_stages(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
   const DotModel& model = *unit.model();
-  using Changed = std::function<void(FirstSum&)>;
-  const auto add = [&](const std::string& text, const Changed& change) {
-    const size_t groups = model.odd_even ? 2 : 1, steps = static_cast<size_t>(op.k / model.block);
-    // The forms are each group of each step, then all.
-    const size_t places = groups * steps, forms = places > 1 ? places + 1 : 1;
-    const auto results = [=, &model](const Sample& sample) {
-      Results found(forms, sample.of_model);
-      DotCase loaded(op);
-      for (size_t i = 0; i < sample.cases.size(); ++i) {
-        const Batch batch = sample.cases[i].as_batch();
-        const DotOperands& in = loaded.load(batch, 0);
-        for (size_t form = 0; form < forms; ++form)
-          found[form][i] = evaluate_changed(
-              model, in, {.first_sum = [&](FirstSum& s, int step) {
-                if (form + 1 == forms || form == groups * static_cast<size_t>(step) + static_cast<size_t>(s.first))
-                  change(s);
-              }});
-      }
-      return found;
-    };
-    all.push_back({Stage::sum, "in the first stage " + text, results, [=](size_t form) -> std::string {
-                     if (form + 1 == forms) return "";
-                     std::vector<std::string> words;
-                     if (groups > 1) words.push_back(form % 2 ? "odd lanes" : "even lanes");
-                     if (steps > 1) words.push_back(fmt::format("step {}", form / groups + 1));
-                     return " (" + joined(words, ", ") + ")";
-                   }});
+  // The forms are each group of each step, then all.
+  const auto add = [&](const std::string& text, const std::function<void(FirstSum&)>& change) {
+    std::vector<KernelChange> forms;
+    std::vector<std::string> names;
+    const int groups = model.odd_even ? 2 : 1, steps = op.k / model.block;
+    for (int place = 0; place < groups * steps; ++place) {
+      std::vector<std::string> words;
+      if (groups > 1) words.push_back(place % 2 ? "odd lanes" : "even lanes");
+      if (steps > 1) words.push_back(fmt::format("step {}", place / groups + 1));
+      names.push_back(words.empty() ? "" : " (" + joined(words, ", ") + ")");
+      forms.push_back({.first_sum = [=](FirstSum& s, int step) {
+        if (place == groups * step + s.first) change(s);
+      }});
+    }
+    names.push_back("");
+    forms.push_back({.first_sum = [=](FirstSum& s, int) { change(s); }});
+    all.push_back(kernel_candidate(op, unit, Stage::sum, "in the first stage " + text, forms, names));
   };
   for (const auto& [text, change] : digit_changes(model.fraction_bits + 8))
     add(text, [change = change](FirstSum& s) { s.sum = change(s.sum); });
@@ -620,35 +635,24 @@ void add_first_stages(std::vector<EffectCandidate>& all, const Op& op, const Uni
 /// Changes of products by their exponents: great ones are special, or exponents have a bound or lose bits.
 void add_exponents(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample) {
   const DotModel& model = *unit.model();
-  const size_t lanes = static_cast<size_t>(op.k);
-  using Changed = std::function<void(Product&)>;
   // The forms are each lane, then all.
-  const auto add = [&](const std::string& text, const Changed& change, bool is_strict = false) {
-    const auto results = [=, &model](const Sample& of) {
-      Results found(lanes + 1, of.of_model);
-      DotCase loaded(op);
-      for (size_t i = 0; i < of.cases.size(); ++i) {
-        const DotOperands& in = loaded.load(of.cases[i].as_batch(), 0);
-        bool any = false;
-        for (int lane = 0; lane <= op.k; ++lane) {
-          const bool is_all = lane == op.k;
-          if (!is_all) {
-            const Product p = scaled_product(model, in, lane);
-            Product changed = p;
-            if (p.cls == NumberClass::finite) change(changed);
-            if (changed.cls == p.cls && changed.exponent == p.exponent) continue;
-            any = true;
-          }
-          if (any)
-            found[static_cast<size_t>(lane)][i] = evaluate_changed(model, in, {.product = [&](Product& p, int at) {
-                                                                     if (is_all || at == lane) change(p);
-                                                                   }});
-        }
-      }
-      return found;
-    };
-    all.push_back({Stage::operands, text, results,
-                   [lanes](size_t form) { return form < lanes ? fmt::format(" (lane {})", form) : ""; }, is_strict});
+  const auto add = [&](const std::string& text, const std::function<void(Product&)>& change, bool is_strict = false) {
+    std::vector<KernelChange> forms;
+    std::vector<std::string> names;
+    for (int lane = 0; lane < op.k; ++lane) {
+      names.push_back(fmt::format(" (lane {})", lane));
+      forms.push_back({.product = [=](Product& p, int at) {
+        if (at == lane) change(p);
+      }});
+    }
+    names.push_back("");
+    forms.push_back({.product = [=](Product& p, int) { change(p); }});
+    all.push_back(kernel_candidate(op, unit, Stage::operands, text, forms, names));
+    all.back().is_strict = is_strict;
+  };
+  const auto move_by = [](Product& p, int by) {
+    p.exponent += by;
+    p.scale_exponent += by;
   };
   const auto leading = [](const Product& p) { return p.exponent + bit_length(p.significand) - 1; };
   const auto of_factors = [](const Product& p) { return p.scale_exponent; };
@@ -680,9 +684,7 @@ void add_exponents(std::vector<EffectCandidate>& all, const Op& op, const Unit& 
         const int bound = at_most ? least_greatest - beyond : greatest_least + beyond;
         add(fmt::format("products of {} {} {} had {}", name, bound, at_most ? "or more" : "or less", bound),
             [=, exponent = exponent](Product& p) {
-              const int by = at_most ? std::min(0, bound - exponent(p)) : std::max(0, bound - exponent(p));
-              p.exponent += by;
-              p.scale_exponent += by;
+              move_by(p, at_most ? std::min(0, bound - exponent(p)) : std::max(0, bound - exponent(p)));
             });
       }
   }
@@ -692,10 +694,8 @@ void add_exponents(std::vector<EffectCandidate>& all, const Op& op, const Unit& 
           {model.a.bias + model.b.bias + model.scale_a.bias + model.scale_b.bias, ", with the biases of its factors"},
           {int{model.d.bias}, ", with the bias of d"}})
       add(fmt::format("the exponent of a product kept only its last {} bits{}", bits, name),
-          [bits, zero = zero](Product& p) {
-            const int by = ((p.scale_exponent + zero) & ((1 << bits) - 1)) - zero - p.scale_exponent;
-            p.exponent += by;
-            p.scale_exponent += by;
+          [=, zero = zero](Product& p) {
+            move_by(p, ((p.scale_exponent + zero) & ((1 << bits) - 1)) - zero - p.scale_exponent);
           });
 }
 
