@@ -515,7 +515,8 @@ void add_products(std::vector<EffectCandidate>& all, const Unit& unit) {
   }
 }
 
-/// The candidate whose forms are changed kernels. `names`: of the forms, as " (lane 3)".
+/// The candidate whose forms are changed kernels, the last one of which makes the changes of all others. `names`: of
+/// the forms, as " (lane 3)".
 EffectCandidate kernel_candidate(const Op& op, const Unit& unit, Stage stage, const std::string& text,
                                  const std::vector<KernelChange>& forms, const std::vector<std::string>& names) {
   const auto results = [=, &model = *unit.model()](const Sample& sample) {
@@ -532,8 +533,9 @@ EffectCandidate kernel_candidate(const Op& op, const Unit& unit, Stage stage, co
         }
         return !change.product;
       };
-      for (size_t form = 0; form < forms.size(); ++form)
-        if (alters(forms[form])) found[form][i] = evaluate_changed(model, in, forms[form]);
+      for (size_t form = forms.size(); form-- > 0;)  // what the last one, all of them, leaves alone is not looked at
+        if ((form + 1 == forms.size() || found.back()[i] != sample.of_model[i]) && alters(forms[form]))
+          found[form][i] = evaluate_changed(model, in, forms[form]);
     }
     return found;
   };
