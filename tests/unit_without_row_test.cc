@@ -370,6 +370,22 @@ uint64_t a_carry_is_lost(const DotOperands& in) {
   const int64_t c = s.addend[16].kept, carry = ((c & 0xfff) + ((s.sum - c) & 0xfff)) & 0x1000;
   return carry ? round_output(hopper(16), s.sum - carry, s.unit_exponent, false).encoding : d;
 }
+/// The exact sum without the carry into 2^-8 that arises between its products and c.
+uint64_t a_carry_of_an_exact_sum_is_lost(const DotOperands& in) {
+  const DotModel& model = find_model_row(exact_dot)->model;
+  RecordingTrace trace;
+  const uint64_t d = evaluate_dot(model, in, trace);
+  const Step& s = trace.steps.back();
+  std::optional<Exact> x = s.kind == Step::Kind::exact_sum ? exact_sum_of(s) : std::nullopt;
+  if (!x || x->significand == 0 || x->negative || x->exponent >= -8) return d;
+  const Addend& c = s.addend[s.count - 1];
+  const __int128 of_c = c.significand ? static_cast<__int128>(c.significand) << (c.exponent - x->exponent) : 0,
+                 addend = c.negative ? -of_c : of_c, one = __int128{1} << (-8 - x->exponent),
+                 rest = static_cast<__int128>(x->significand) - addend;
+  if (((addend & (one - 1)) + (rest & (one - 1))) < one || x->significand <= static_cast<uint128>(one)) return d;
+  x->significand -= static_cast<uint128>(one);
+  return round_exact(model.d, *x, {}).encoding;
+}
 /// No addition of integers carries into bit 16.
 uint64_t carries_of_integers_are_lost(const DotOperands& in) {
   uint32_t low = in.c & 0xffff, high = in.c & 0xffff0000;
@@ -647,6 +663,7 @@ class FlawedUnits final : public Family {
         {"own:additions", additions_saturate},
         {"own:first", first_stage_loses_a_digit},
         {"own:carry", a_carry_is_lost},
+        {"own:exactcarry", a_carry_of_an_exact_sum_is_lost},
         {"own:carries", carries_of_integers_are_lost},
         {"own:infinite", great_products_are_infinite},
         {"own:clamped", exponents_are_clamped},

@@ -29,7 +29,6 @@ constexpr int widest_aligned = 62;                        ///< bits of an aligne
 constexpr int max_moved = 24;                             ///< bit positions by which the exponent of alignment is wrong
 constexpr int max_missed = 3;                             ///< the same where that exponent is no addend's
 constexpr int max_beyond = 4;                             ///< steps from the bound of an exponent that is looked at
-constexpr int max_first_cut = 16;                         ///< digits that the sum of a first stage loses
 
 int64_t with_sign_of(int64_t sum, uint64_t magnitude) {
   return sum < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
@@ -284,8 +283,23 @@ void add_roundings(std::vector<EffectCandidate>& all, const Unit& unit) {
     }
 }
 
-/// Changes by a carry that an adder loses: at a bit of an aligned sum, or at a digit as seen from its leading one.
-void add_carries(std::vector<EffectCandidate>& all, const Unit& unit) {
+/// The exponents of digits that an exact sum of each case has: from the first up to the second.
+std::pair<int, int> common_digits(const Sample& sample) {
+  std::pair<int, int> common = {INT32_MIN, INT32_MAX};
+  for (const std::vector<Step>& steps : sample.steps) {
+    int low = INT32_MAX, high = INT32_MIN;
+    for (const Step& s : steps)
+      if (const std::optional<Exact> x = s.aligned || !is_sum(s) ? std::nullopt : exact_sum_of(s)) {
+        low = std::min(low, x->exponent);
+        high = std::max(high, x->exponent + bit_length128(x->significand));
+      }
+    common = {std::max(common.first, low), std::min(common.second, high)};
+  }
+  return common;
+}
+
+/// Changes by a carry that an adder loses: at a bit of its register, or at a digit as seen from the sum's leading one.
+void add_carries(std::vector<EffectCandidate>& all, const Unit& unit, const Sample& sample) {
   enum class Added { products_and_c, halves, each };  // what the adder adds
   const int lanes = products_per_step(*unit.model());
   // What the carries into a bit weigh that arise among the addends, or of a negative sum among their negatives.
@@ -325,6 +339,10 @@ void add_carries(std::vector<EffectCandidate>& all, const Unit& unit) {
   for (int bit = 1; bit < widest_sum; ++bit)
     add(fmt::format("the carry into bit {} of the sum were lost", bit),
         [bit](const Exact&, const Step& s) { return s.aligned ? bit : 0; });
+  const auto [first, end] = common_digits(sample);
+  for (int exponent = first; !sample.steps.empty() && exponent < end; ++exponent)
+    add(fmt::format("the carry into 2^{} of the sum were lost", exponent),
+        [exponent](const Exact& x, const Step& s) { return s.aligned ? 0 : exponent - x.exponent; });
   for (int after = 0; after <= max_role; ++after)
     add(after ? fmt::format("the carry into digit {} after the leading one of the sum were lost", after)
               : "the carry into the leading digit of the sum were lost",
@@ -745,7 +763,7 @@ void add_sum_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit
   add_sums(all, unit);
   add_roundings(all, unit);
   if (unit.model()->kernel == Kernel::two_stage_sum) add_first_stages(all, op, unit);
-  add_carries(all, unit);
+  add_carries(all, unit, sample);
   if (products_per_step(*unit.model()) > 2) add_group_sums(all, unit);
   if (!unit.model()->d.integer) add_normalization(all, unit);
   add_alignments(all, unit);
