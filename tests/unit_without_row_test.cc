@@ -519,6 +519,15 @@ uint64_t subnormal_c_is_half(const uint64_t* x, const Rounded& right) {
   c.exponent -= 1;
   return add_exact(f, p, c, {}).encoding;
 }
+/// A product beyond the range is infinite before c is added.
+uint64_t product_overflows(const uint64_t* x, const Rounded& right) {
+  const FormatFields f = format("fp16").fields();
+  Exact p = exact_product(to_exact(decode(f, x[0])), to_exact(decode(f, x[1])));
+  const bool beyond = p.cls == NumberClass::finite && p.exponent + bit_length128(p.significand) > 16;
+  if (!beyond) return right.encoding;
+  p.cls = NumberClass::infinity;
+  return add_exact(f, p, to_exact(decode(f, x[2])), {}).encoding;
+}
 /// Of a product that is no tie, any dropped bit makes the last one rise if it is odd.
 uint64_t sticky_is_guard(const uint64_t*, const Rounded& right) {
   const bool finite = (right.encoding & 0x7fff) < 0x7c00,
@@ -683,6 +692,7 @@ class FlawedUnits final : public Family {
                                                            {"own:seen", sees_two_bits},
                                                            {"own:half", subnormal_c_is_half},
                                                            {"own:sticky", sticky_is_guard},
+                                                           {"own:beyond", product_overflows},
                                                            {"own:field", some_exponents_are_wrong},
                                                            {"own:dropped", some_dropped_bits_are_wrong},
                                                            {"own:flags", as_it_is}};
@@ -1010,6 +1020,12 @@ TEST(UnitWithoutRow, NamesExponentsOfProducts) {
                       "00000000", bf16),
               HasSubstr("it differs wherever it can be seen; as if the exponent of a product kept only its last 6 "
                         "bits"));
+}
+
+TEST(UnitWithoutRow, NamesAProductThatIsTakenForAnInfinity) {
+  // 2^16 - 2^15.
+  EXPECT_THAT(said_of_case("own:beyond", fused, "7800 4000 f800"),
+              HasSubstr("it differs wherever it can be seen; as if a product beyond the range were infinite"));
 }
 
 TEST(UnitWithoutRow, NamesAnInfinityThatIsANumber) {

@@ -60,8 +60,7 @@ std::vector<Operation> operations_of(const Op& op, const Unit& unit, const Sampl
 
 std::optional<uint64_t> rounded(const Op& op, const Operation& o, const ChangedAddends& change) {
   Addends of{o.multiplies ? exact_product(to_exact(o.x), to_exact(o.y)) : to_exact(o.x), to_exact(o.z)};
-  for (const NumberClass cls : {of.first.cls, of.second.cls})
-    if (!is_number(cls)) return std::nullopt;
+  if (!is_number(of.first.cls) || of.second.cls == NumberClass::nan) return std::nullopt;
   if (change) change(of, o);
   const RoundingRule rule = op.kind == OpKind::scalar ? op.rounding_rule() : RoundingRule();
   return add_exact(op.d.fields(), of.first, of.second, rule).encoding;
@@ -145,6 +144,10 @@ void add_ieee_effects(std::vector<EffectCandidate>& all, const Op& op, const Uni
   };
   const bool multiplies =
       op.kind != OpKind::scalar || op.scalar == ScalarOperation::mul || op.scalar == ScalarOperation::fma;
+  if (multiplies)
+    add(all, op, unit, "a product beyond the range were infinite", [&d = op.d.fields()](Addends& of, const Operation&) {
+      if (of.first.exponent + bit_length128(of.first.significand) - 1 > d.emax()) of.first.cls = NumberClass::infinity;
+    });
   const int digits = multiplies ? std::min(max_digit, 2 * op.a.fields().precision()) : 0;
   for (int bit = 0; bit < digits; ++bit) {
     const uint128 digit = uint128{1} << bit;
