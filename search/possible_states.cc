@@ -353,12 +353,17 @@ class DatapathState::Limits {
 
   /// Whether a sum at this level of `size` can have this level of `rest`.
   bool can_leave(int size, int rest) const {
-    // A sum as great as its greatest addend is floored once more.
-    if (second_stage_bits() == 8 && size >= 11 && is_odd(rest)) return false;
-    if (size == 1) return rest == 1 || !is_aligned();
-    if (!is_aligned() || rest == 1 || exponents(0).least - kept_ <= model_.d.emin()) return true;
+    const KernelTraits traits = traits_of(model_);
+    const bool sums_integers = traits.aligns() && traits.c != KernelTraits::Joining::last;
+    if (size == 1) return rest == 1 || !sums_integers;
+    // An odd sum is less than c by products that lie far below it: not by half of it. As great as c, it is floored.
+    if (second_stage_bits() > 0 && is_odd(rest) && 4 * block_ < 1 << (second_stage_bits() - 1) &&
+        (second_stage_bits() == 8 ? size != 2 : size != 2 && size < 11))
+      return false;
+    if (!sums_integers || rest == 1 || exponents(0).least - kept_ <= model_.d.emin()) return true;
+    if (model_.output_via != OutputVia::direct) return true;
     const int precision = (model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits) + 1;
-    const int dropped = std::min(above(size).most, max_above(1, 1)) + kept_ + 1 - precision;
+    const int dropped = std::min(above(size).most, max_above(1, 1)) + kept_ + second_stage_bits() + 1 - precision;
     return dropped >= 3 || (dropped == 2 && (rest == 2 || rest == 5 || rest == 8)) || (dropped == 1 && rest == 5);
   }
 
@@ -382,7 +387,8 @@ class DatapathState::Limits {
 
   /// The weight of the lowest one-bit that such a result (levels 2 to 5) has at most, as an exponent of two.
   int bit_of_result(int result) const {
-    return result == 2 || result == 4 ? model_.d.least_bit() : model_.d.emin() - (result == 3);
+    const int kept = model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits;
+    return result == 2 || result == 4 ? model_.d.emin() - kept : model_.d.emin() - (result == 3);
   }
 
   /// Whether a level excludes a result because products lie far from both ends of the range of c's format, which is
@@ -428,6 +434,10 @@ class DatapathState::Limits {
     const int below = kept_ + (is_aligned() ? 0 : 8);
     if (result >= 2 && result <= 5 && cuts_all() && stands(f, x) && (f.lane < op_.k || standing(f, x).least > 0) &&
         least - below > bit_of_result(result))
+      return false;
+    // Where c lies below the greatest exponent, that is so far above c's least one.
+    if (result >= 2 && result <= 5 && cuts_all() && is_single() && of_c && stands(f, x) &&
+        model_.c.emin() + standing(f, x).least - below > bit_of_result(result))
       return false;
     if (of_exact_products(f, x, result)) return false;
     if (!is_aligned()) return true;
@@ -512,7 +522,7 @@ class DatapathState::Limits {
     }
     // The last product of a chain is zero: nothing is rounded.
     if (g.kind == Kind::rest && !of_c && is_dead(f, x) && f.kind <= Kind::cut && f.lane == op_.k - 1 &&
-        traits_of(model_).carried == KernelTraits::Carried::each_product && model_.order == ProductOrder::ascending)
+        products_per_step(model_) == 1 && model_.order == ProductOrder::ascending)
       return y <= 1;
     if (f.kind == Kind::size && x == 0) return y == 0;
     if (f.kind == Kind::size && g.kind == Kind::rest) return y != 0 && can_leave(x, y);

@@ -85,6 +85,8 @@ class StateCase {
     }
     if (op_.has_scales() && !solved) draw_scales(digit, specials);
     negative_ = s_.coin();
+    below_c_ = solved && !big && solver.needs_c_to_lead(sum) && !s_.rng.one_in(4);
+    sum.as_it_is |= below_c_;
     favoured_cut_ = s_.coin() ? 5 : below(6);  // often all_ones, which the fewest operands give
     all_alike_ = (alone || (solved && big)) && !s_.rng.one_in(4);
     if (solved && big) make_big(sum.above, first, end);
@@ -102,7 +104,7 @@ class StateCase {
     // A c of few bits makes great sums no small ones. Beside a rounded sum c makes the least ones if that is a power of
     // two.
     const bool least = solver.adds_two() && !sum.as_it_is && (sum.size == 7 || sum.size == 8);
-    if (least || (!big && (s_.fc.fraction_bits < s_.kept_bits ? s_.coin() : s_.rng.one_in(4))))
+    if (least || (!big && !below_c_ && (s_.fc.fraction_bits < s_.kept_bits ? s_.coin() : s_.rng.one_in(4))))
       mirror_lanes(first, end, least ? 1 : below(3), least);
     set_c();
     if (all_alike_) sum.negative = negative_;
@@ -159,8 +161,8 @@ class StateCase {
   void make_greatest(bool c_is_open, bool last_is_great) {
     lower_.assign(static_cast<size_t>(s_.k) + 1, 0);
     const bool by_blocks = s_.block > 1 && s_.block < s_.k && c_is_open;
-    if (!c_is_open && s_.block < s_.k && s_.rng.one_in(3)) {  // c, which the other steps hand on, leads
-      lower_.assign(static_cast<size_t>(s_.k), shift_of(1 + below(places)));
+    if (below_c_ || (!c_is_open && s_.block < s_.k && s_.rng.one_in(3))) {  // c, which the other steps hand on, leads
+      lower_.assign(static_cast<size_t>(s_.k), shift_of(below_c_ ? 6 + below(places - 6) : 1 + below(places)));
       lower_.push_back(0);
       wanted_.back() = {normal, normal, 1};
       return make_greatest(0, s_.k, false);
@@ -261,7 +263,7 @@ class StateCase {
     }
     const int ea = w.a == subnormal ? fa.emin() : w.b == subnormal ? e - fb.emin() : FactorShare(fa, fb, e).any(s_.rng);
     const bool negative_a = s_.coin();
-    const bool negative_b = all_alike_ ? negative_a != negative_ : s_.coin();
+    const bool negative_b = all_alike_ || below_c_ ? negative_a != negative_ : s_.coin();
     all_ones_ = all_alike_ && is_live(w) && w.place <= 2;
     s_.set_a(lane, factor(fa, w.a, ea, negative_a));
     s_.set_b(lane, factor(fb, w.b, e - ea, negative_b));
@@ -282,6 +284,7 @@ class StateCase {
         if (x.cls == NumberClass::finite && y.cls == NumberClass::finite)
           s_.set_product(lane, x.negative != y.negative, x.scale_exponent + y.scale_exponent, 0, 0);
       }
+      if (power_of_two && lanes % 2 == 0) s_.zero_lane(first + (lanes - 1 + turn) % lanes);  // it has no partner
       for (int i = spared; i + 1 < lanes; i += 2) {
         const int from = first + (i + turn) % lanes, to = first + (i + 1 + turn) % lanes;
         if (scale_of(from) != scale_of(to)) continue;
@@ -335,10 +338,10 @@ class StateCase {
     const Wanted& w = wanted_.back();
     const FormatFields& fc = s_.fc;
     const int e = top_of(s_.k) - (is_live(w) ? shift_of(w.place) : 0);
-    const bool negative = all_alike_ ? negative_ : s_.coin();
+    const bool negative = all_alike_ ? negative_ : below_c_ ? !negative_ : s_.coin();
     // From a power of two that leads, small addends of the other sign make a sum of a lower exponent.
-    uint64_t code = w.a == normal && w.place == 1 && s_.rng.one_in(4) ? encode_near(fc, negative, e, 0)
-                                                                      : factor(fc, w.a, e, negative);
+    uint64_t code = below_c_ || (w.a == normal && w.place == 1 && s_.rng.one_in(4)) ? encode_near(fc, negative, e, 0)
+                                                                                    : factor(fc, w.a, e, negative);
     const Number c = decode(fc, code);
     const int dropped = top_of(s_.k) - s_.kept_bits - c.exponent;
     if (is_live(w) && dropped > 0 && fc.fraction_bits > 0) {  // the lowest bits are solved for
@@ -408,6 +411,7 @@ class StateCase {
   int favoured_cut_ = 0;                       ///< the level of `cut` that half of the lanes get
   bool negative_ = false, all_alike_ = false;  ///< all_alike_: products have one sign, negative_, and most are great
   bool all_ones_ = false;                      ///< factor() makes most fractions all ones
+  bool below_c_ = false;                       ///< c is a power of two, far above products of the other sign
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ WantedSum SumSolver::draw(int size) const {
   const int rest = below(9), kept = s_.kept_bits;
   const bool as_it_is = rest < 8 && s_.coin();
   if (adds_two()) {
-    size = size == 9 || size >= 12 ? 7 - size % 2 : size;
+    size = size == 9 || size >= 12 ? 7 + size % 2 : size;
   } else if (row_ && rest > 0 && rest != 4 && rest < 8 && !s_.rng.one_in(as_it_is ? 2 : 4)) {
     // What rounding drops has classes where it has three bits, which on many rows only great sums leave.
     const int least = precision() + 2 - kept;

@@ -40,6 +40,10 @@ class SumSolver {
   /// Changes c, where it may, and up to three lanes, or lanes alone. Scales must be 1.
   void solve(const WantedSum& wanted, bool c_may_change, const std::function<Spare(int lane)>& spare) const;
 
+  /// Whether products leave such a rest only far below a c of the other sign: an odd one, after a second stage.
+  bool needs_c_to_lead(const WantedSum& wanted) const {
+    return row_ && traits_of(*row_).c == KernelTraits::Joining::second_stage && wanted.rest % 2 == 1;
+  }
   /// Whether the last step is an IEEE operation.
   bool adds_two() const { return row_ && (c_is_last() || traits_of(*row_).steps_are_operations()); }
 
