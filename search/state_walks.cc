@@ -385,15 +385,21 @@ class StateCase {
     };
     scale_.resize(static_cast<size_t>(op_.scales()));
     const int reference = below(op_.scales());
-    const bool alike = s_.coin();
+    // In half of the cases lanes of different blocks of scales have about the same exponent, or are as far apart as
+    // places are.
+    const bool alike = s_.coin(), apart = alike && s_.coin();
     int total = 0;
     for (int i = 0; i < op_.scales(); ++i) {
       const int block = (reference + i) % op_.scales();
-      const uint64_t first = scale_of_kind(fs, digit(s_.k + 2 + 2 * block) % 6);
-      uint64_t second = scale_of_kind(ft, digit(s_.k + 3 + 2 * block) % 6);
-      // So that lanes of different blocks of scales have about the same exponent.
-      if (i > 0 && alike)
-        second = encode_near(ft, false, std::clamp(total - exponent(fs, first), ft.emin(), ft.emax()), 0);
+      uint64_t first = scale_of_kind(fs, apart && i == 0 ? 2 : digit(s_.k + 2 + 2 * block) % 6);
+      uint64_t second = scale_of_kind(ft, apart && i == 0 ? 2 : digit(s_.k + 3 + 2 * block) % 6);
+      if (i > 0 && alike) {
+        const int wanted = total - (apart ? shift_of(1 + below(places)) : 0);
+        const int share = apart ? FactorShare(fs, ft, wanted, /*subnormals=*/true).any(s_.rng) : exponent(fs, first);
+        if (apart) first = encode_near(fs, false, share, s_.rng.next() & fs.fraction_mask());
+        second = encode_near(ft, false, std::clamp(wanted - share, ft.least_bit(), ft.emax()),
+                             s_.rng.next() & ft.fraction_mask());
+      }
       s_.set_scale(3, block, first);
       s_.set_scale(4, block, second);
       scale_[static_cast<size_t>(block)] = exponent(fs, first) + exponent(ft, second);
