@@ -83,7 +83,7 @@ void DatapathState::add(Kind kind, int lane) {
 }
 
 std::string DatapathState::name_of(const Factor& factor) const {
-  const std::string name = name_of(factor.kind);
+  std::string name = name_of(factor.kind);
   if (factor.kind >= Kind::greatest) return name;
   if (factor.lane < op_.k || factor.kind > Kind::cut) return name + "[" + std::to_string(factor.lane) + "]";
   return factor.kind == Kind::a ? "c" : name + "[c]";
