@@ -55,6 +55,12 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
 
 /// Appends those of the sums, aligned or exact, of a model: `unit`.
 void add_sum_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample);
+/// Appends those of products by their exponents: great ones are special, or exponents have a bound or lose bits.
+void add_exponent_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample);
+/// Appends those of infinities and NaNs of a, b or c that are read as numbers: those of one lane, or of all.
+void add_special_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit);
+/// Appends those of the sums that the first of two stages makes, and of the products in them.
+void add_first_stage_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit);
 /// Appends those of products and addends of IEEE operations: of scalar additions, multiplications and multiply-adds,
 /// and of dots that are chains of multiply-adds.
 void add_ieee_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample);
