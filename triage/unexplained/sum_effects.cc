@@ -117,7 +117,9 @@ void add_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
         return sum;
       }});
   const int precision = (model.output_fraction_bits ? model.output_fraction_bits : model.d.fraction_bits) + 1;
-  add("a subnormal result were rounded twice: as a normal number first", {[precision](const Step& s) {
+  add("a subnormal result were rounded twice: as a normal number first",
+      {[precision, least = model.d.emin()](const Step& s) {
+        if (s.unit_exponent + bit_length(magnitude_of(s.sum)) - 1 >= least) return s.sum;
         return with_sign_of(s.sum, static_cast<uint64_t>(rounded_to(magnitude_of(s.sum), precision)));
       }});
   std::vector<ChangedSum> cuts;
