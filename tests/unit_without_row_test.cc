@@ -19,6 +19,7 @@
 #include "oracles/models/model_rows.h"
 #include "triage/operands.h"
 #include "triage/unexplained/changed_kernel.h"
+#include "triage/unexplained/changed_steps.h"
 
 namespace mmafuzz {
 namespace {
@@ -450,6 +451,51 @@ uint64_t two_scales_are_the_neighbours(const DotOperands& in) {
   return evaluate_dot(find_model_row(nvfp4)->model, changed);
 }
 
+/// The sum of the first eight products and c is rounded to nearest.
+uint64_t first_step_is_rounded_to_nearest(const DotOperands& in) {
+  const DotModel& model = find_model_row(two_steps)->model;
+  DotModel nearest = model;
+  nearest.output_rounding = Rounding::nearest_even;
+  DotOperands first = in, second = in;
+  first.k = second.k = 8;
+  second.a += 8;
+  second.b += 8;
+  second.c = evaluate_dot(nearest, first);
+  return evaluate_dot(model, second);
+}
+constexpr char tree[] = "cdna2/mfma.32x32x8.f32.f16.f16.f32", chain[] = "ampere/mma.m8n8k4.f64.f64.f64.f64",
+               first_sums[] = "rdna4/wmma_w64.16x16x16.f16.f16.f16.f16",
+               halves[] = "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32";
+/// The sixth step of a tree, which adds lanes 2 and 3, is cut.
+uint64_t a_pair_is_cut(const DotOperands& in) {
+  DotModel row = find_model_row(tree)->model;
+  row.output_rounding = Rounding::toward_zero;
+  return evaluate_changed(find_model_row(tree)->model, in,
+                          StepChange{.row = &row, .is_for = [](int number, StepRole) { return number == 5; }});
+}
+/// The second multiply-add of a chain rounds to odd.
+uint64_t a_link_is_odd(const DotOperands& in) {
+  const FormatFields f = format("fp64").fields();
+  uint64_t sum = in.c;
+  for (int i = 0; i < in.k; ++i) {
+    const RoundingRule rule{.rounding = i == 1 ? Rounding::odd : Rounding::nearest_even};
+    sum = ieee_fma(f, decode(f, in.a[i]), decode(f, in.b[i]), decode(f, sum), rule).encoding;
+  }
+  return decode(f, sum).cls == NumberClass::nan ? evaluate_dot(find_model_row(chain)->model, in) : sum;
+}
+/// The second block of first sums hands on one unit more.
+uint64_t a_block_is_greater(const DotOperands& in) {
+  const auto more = [](uint64_t x) { return (x & 0x7c00) == 0x7c00 || (x & 0x7fff) == 0 ? x : x + 1; };
+  return evaluate_changed(find_model_row(first_sums)->model, in,
+                          StepChange{.result = more, .is_for = [](int number, StepRole) { return number == 1; }});
+}
+/// The sum of the first half of the products has the other sign.
+uint64_t a_half_changes_its_sign(const DotOperands& in) {
+  const auto minus = [](uint64_t x) { return (x & 0x7f800000) == 0x7f800000 || x << 33 == 0 ? x : x ^ 0x80000000; };
+  return evaluate_changed(find_model_row(halves)->model, in,
+                          StepChange{.result = minus, .is_for = [](int number, StepRole) { return number == 0; }});
+}
+
 // Conversions from fp32 to fp16, products and sums of fp16. Each gets its operands and what is right.
 constexpr char conversion[] = "op convert from=fp32 to=fp16", product[] = "op scalar mul format=fp16",
                sum[] = "op scalar add format=fp16", fused[] = "op scalar fma format=fp16";
@@ -624,6 +670,10 @@ std::string claim_on(const Op& op) {
   if (op.kind == OpKind::gemm) return "ieee:serial";
   if (op.kind != OpKind::dot) return "exact";
   if (op.a == format("fp32")) return "ieee:fma";
+  if (op.a == format("fp64")) return std::string("model:") + chain;
+  if (op.a == format("fp16") && op.k == 8) return std::string("model:") + tree;
+  if (op.d == format("fp16")) return std::string("model:") + first_sums;
+  if (op.b == format("e4m3") && !op.has_scales()) return std::string("model:") + halves;
   if (op.a == format("bf16")) return std::string("model:") + two_steps;
   if (op.b == format("e5m2")) return std::string("model:") + exact_dot;
   if (op.a == format("e4m3fnuz")) return std::string("model:") + two_stages;
@@ -680,6 +730,11 @@ class FlawedUnits final : public Family {
         {"own:number", a_special_is_a_number},
         {"own:opposites", opposites_meet},
         {"own:groups", two_scales_are_the_neighbours},
+        {"own:nearest", first_step_is_rounded_to_nearest},
+        {"own:pair", a_pair_is_cut},
+        {"own:odd", a_link_is_odd},
+        {"own:block", a_block_is_greater},
+        {"own:half", a_half_changes_its_sign},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
     static const std::map<std::string, Changed> changed = {{"own:exponent", one_exponent_is_wrong},
                                                            {"own:subnormals", subnormals_are_cut},
@@ -1180,6 +1235,35 @@ TEST(UnitWithoutRow, NamesTheCodesOfADequantizer) {
   EXPECT_THAT(said_of_case("own:codes", "op dequantize from=e4m3 to=fp32 block=4 scale=e8m0", "03 41 00 00 | 7f"),
               AllOf(HasSubstr("of the number of element 0: "), HasSubstr("were zero where it is subnormal"),
                     HasSubstr("in any lane")));
+}
+
+TEST(UnitWithoutRow, NamesTheResultOfAStep) {
+  // 1 + 2^-23 + 2^-24: a tie that rounds up, and is cut as the row says.
+  EXPECT_THAT(said_of("own:nearest", "3980" + zeros_12 + " 0000 0000 0000", "3980" + zeros_12 + " 0000 0000 0000",
+                      "3f800001", "a=bf16 b=bf16 c=fp32 d=fp32 k=16"),
+              HasSubstr("as if the result of a step were rounded to nearest, ties to even (step 1 of 2)"));
+  EXPECT_THAT(said_of("own:odd", "3ff0000000000000 3ff0000000000000 0000000000000000 0000000000000000",
+                      "3ff0000000000000 3ca0000000000000 0000000000000000 0000000000000000", "0000000000000000",
+                      "a=fp64 b=fp64 c=fp64 d=fp64 k=4"),
+              HasSubstr("as if the result of a step were rounded to odd (step 2 of 4)"));
+}
+
+TEST(UnitWithoutRow, NamesTheResultOfAPair) {
+  // 1 + 2^-11 + 2^-22, and three quarters of what rounding drops of that sum.
+  EXPECT_THAT(said_of("own:pair", "0000 0000 3c01 0c00 0000 0000 0000 0000", "0000 0000 3c01 1200 0000 0000 0000 0000",
+                      "00000000", "a=fp16 b=fp16 c=fp32 d=fp32 k=8"),
+              HasSubstr("as if the result of a step were rounded toward zero (step 6 of "));
+}
+
+TEST(UnitWithoutRow, NamesTheResultOfABlock) {
+  EXPECT_THAT(
+      said_of("own:block", "3c00 0000 0000 0000" + zeros_12, "3c00 0000 0000 0000" + zeros_12, "0000",
+              "a=fp16 b=fp16 c=fp16 d=fp16 k=16"),
+      HasSubstr("as if the result of a step were one unit of its last digit greater in magnitude (step 2 of 4)"));
+  std::string zeros;
+  for (int i = 0; i < 31; ++i) zeros += " 00";
+  EXPECT_THAT(said_of("own:half", "38" + zeros, "38" + zeros, "00000000", "a=e4m3 b=e4m3 c=fp32 d=fp32 k=32"),
+              HasSubstr("as if the result of a step were of the other sign (step 1 of "));
 }
 
 TEST(UnitWithoutRow, TheLeastIntegerIsAnAddend) {

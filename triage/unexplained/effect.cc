@@ -96,7 +96,8 @@ Effects::Effects(const Surroundings& walk, const Unit& model, const std::vector<
         break;
       }
     if (candidate.stage == Stage::row && candidate.fits < cases_) candidate.fits = 0;  // a row holds for all cases
-    if (candidate.is_strict && candidate.fits > 0 && !is_complete(candidate)) candidate.fits = 0;
+    if (candidate.is_strict && candidate.fits > 0 && (candidate.fits < cases_ || !is_complete(candidate)))
+      candidate.fits = 0;
     most_ = std::max(most_, candidate.fits);
   }
   if (!explains_enough() || agreeing.cases.empty()) return;

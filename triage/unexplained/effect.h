@@ -42,7 +42,7 @@ struct EffectCandidate {
   std::string text;
   std::function<EffectResults(const Sample&)> results;     ///< those of the model under this change
   std::function<std::string(size_t form)> name_of_form{};  ///< what is added to the text where one form is enough
-  bool is_strict = false;                                  ///< it counts only if it is complete
+  bool is_strict = false;                                  ///< it counts only if it is complete and fits all
   size_t fits = 0;                                         ///< number of cases that it explains
   bool is_complete = false;                                ///< it changes no result on which unit and model agree
 };
@@ -61,6 +61,8 @@ void add_exponent_effects(std::vector<EffectCandidate>& all, const Op& op, const
 void add_special_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit);
 /// Appends those of the sums that the first of two stages makes, and of the products in them.
 void add_first_stage_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit);
+/// Appends those of the results of steps, which later steps go on from.
+void add_step_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit);
 /// Appends those of products and addends of IEEE operations: of scalar additions, multiplications and multiply-adds,
 /// and of dots that are chains of multiply-adds.
 void add_ieee_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample);

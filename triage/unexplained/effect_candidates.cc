@@ -500,6 +500,7 @@ std::vector<EffectCandidate> effect_candidates(const Op& op, const Unit& unit,
       (op.kind == OpKind::scalar && op.scalar == ScalarOperation::mul))
     add_dropped_bits(all, op);
   add_ieee_effects(all, op, unit, sample);
+  if (model && op.kind == OpKind::dot) add_step_effects(all, op, unit);
   add_results(all, op.d.fields(), model);
   return all;
 }
