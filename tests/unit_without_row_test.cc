@@ -496,6 +496,35 @@ uint64_t a_half_changes_its_sign(const DotOperands& in) {
                           StepChange{.result = minus, .is_for = [](int number, StepRole) { return number == 0; }});
 }
 
+/// The last bit turns where the rounding of the last sum carries out of its leading digit.
+uint64_t a_rounding_carries(const DotOperands& in) {
+  RecordingTrace trace;
+  const uint64_t d = evaluate_dot(find_model_row(first_sums)->model, in, trace);
+  const Step& s = trace.steps.back();
+  const bool carries = s.kind == Step::Kind::fused_sum && s.rounded.rounded_away && (d & 0x3ff) == 0;
+  return carries && (d & 0x7c00) != 0x7c00 && (d & 0x7fff) ? d ^ 1 : d;
+}
+/// Bit 13 turns where the products of lanes 4 and 5 cancel.
+uint64_t two_products_cancel(const DotOperands& in) {
+  const FormatFields f = format("fp16").fields();
+  const uint64_t d = evaluate_dot(find_model_row(tree)->model, in);
+  double product[2];
+  for (int i = 0; i < 2; ++i) {
+    const Number x = decode(f, in.a[4 + i]), y = decode(f, in.b[4 + i]);
+    if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) return d;
+    product[i] = std::ldexp(static_cast<double>(x.significand * y.significand), x.exponent + y.exponent);
+    if (x.negative != y.negative) product[i] = -product[i];
+  }
+  return product[0] == -product[1] ? d ^ 0x2000 : d;
+}
+/// Bit 13 turns where the first four b are zeros or subnormals.
+uint64_t a_group_is_zero(const DotOperands& in) {
+  const uint64_t d = evaluate_dot(hopper(16), in);
+  for (int i = 0; i < 4; ++i)
+    if (in.b[i] & 0x7c00) return d;
+  return d ^ 0x2000;
+}
+
 // Conversions from fp32 to fp16, products and sums of fp16. Each gets its operands and what is right.
 constexpr char conversion[] = "op convert from=fp32 to=fp16", product[] = "op scalar mul format=fp16",
                sum[] = "op scalar add format=fp16", fused[] = "op scalar fma format=fp16";
@@ -735,6 +764,9 @@ class FlawedUnits final : public Family {
         {"own:odd", a_link_is_odd},
         {"own:block", a_block_is_greater},
         {"own:half", a_half_changes_its_sign},
+        {"own:carryout", a_rounding_carries},
+        {"own:cancelling", two_products_cancel},
+        {"own:group", a_group_is_zero},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
     static const std::map<std::string, Changed> changed = {{"own:exponent", one_exponent_is_wrong},
                                                            {"own:subnormals", subnormals_are_cut},
@@ -1264,6 +1296,25 @@ TEST(UnitWithoutRow, NamesTheResultOfABlock) {
   for (int i = 0; i < 31; ++i) zeros += " 00";
   EXPECT_THAT(said_of("own:half", "38" + zeros, "38" + zeros, "00000000", "a=e4m3 b=e4m3 c=fp32 d=fp32 k=32"),
               HasSubstr("as if the result of a step were of the other sign (step 1 of "));
+}
+
+TEST(UnitWithoutRow, NamesARoundingThatCarriesOut) {
+  // 0x1.ffcp+0 and 2^-11: all ones and half a unit.
+  EXPECT_THAT(said_of("own:carryout", zeros_12.substr(1) + " 3fff 1000 0000 0000",
+                      zeros_12.substr(1) + " 3c00 3c00 0000 0000", "0000", "a=fp16 b=fp16 c=fp16 d=fp16 k=16"),
+              HasSubstr("is one that carries out"));
+}
+
+TEST(UnitWithoutRow, NamesProductsThatCancel) {
+  EXPECT_THAT(said_of("own:cancelling", "3c00 0000 0000 0000 3c00 bc00 0000 0000",
+                      "3c00 0000 0000 0000 3c00 3c00 0000 0000", "00000000", "a=fp16 b=fp16 c=fp32 d=fp32 k=8"),
+              HasSubstr("the sum of the two products from lane 4 is zero"));
+}
+
+TEST(UnitWithoutRow, NamesAGroupOfZeros) {
+  EXPECT_THAT(said_of("own:group", "3c00 3c00 3c00 3c00 3c00" + zeros_12.substr(5),
+                      "0000 0001 0000 0000 3c00" + zeros_12.substr(5), "00000000"),
+              HasSubstr("the greatest b of the 4 lanes from lane 0 is zero or subnormal"));
 }
 
 TEST(UnitWithoutRow, TheLeastIntegerIsAnAddend) {

@@ -26,6 +26,8 @@ constexpr const char* rests[] = {"nothing", "its lowest bit alone", "less than h
 constexpr const char* parities[] = {"even", "odd"};
 constexpr const char* sameness[] = {"another than", "the same as"};
 constexpr const char* likenesses[] = {"of the exponent of", "minus", "the same as"};
+constexpr const char* carries[] = {"one that does not carry out", "one that carries out"};
+constexpr const char* classes[] = {"zero", "subnormal", "normal", "infinity or NaN"};
 constexpr const char* specials[] = {"none", "an infinity", "a NaN", "infinity and NaN"};
 constexpr const char* orders[] = {"less than", "equal to", "greater than"};
 constexpr const char* results[] = {"+0",
@@ -51,6 +53,13 @@ int longest_run(uint64_t bits) {
 int trailing_zeros(uint128 x) {
   const auto low = static_cast<uint64_t>(x);
   return low ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<uint64_t>(x >> 64));
+}
+
+bool is_same_magnitude(const Exact& x, const Exact& y) {
+  if (x.significand == 0 || y.significand == 0) return x.significand == y.significand;
+  const int zeros_of_x = trailing_zeros(x.significand), zeros_of_y = trailing_zeros(y.significand);
+  return x.significand >> zeros_of_x == y.significand >> zeros_of_y &&
+         x.exponent + zeros_of_x == y.exponent + zeros_of_y;
 }
 
 bool is_aligned(const Step& s) {
@@ -211,8 +220,53 @@ void CaseNumbers::dot(const DotOperands& in) {
   }
   distances(in);
   if (op_.a.fields().integer) integer_sums(in);
-  else counts(in);
+  else counts(in), adjacent_products(in), greatest_of_groups(in);
   if (model_) steps(in);
+}
+
+/// Whether two adjacent products cancel, where no step aligns them.
+void CaseNumbers::adjacent_products(const DotOperands& in) {
+  for (const Step& s : steps_)
+    if (is_aligned(s) && s.count > 1 && s.addend[0].source == Addend::Source::product) return;
+  const auto exact = [&](int lane) {
+    const FormatFields &a = op_.a.fields(), &b = op_.b.fields();
+    return exact_product(to_exact(decode(a, in.a[lane])), to_exact(decode(b, in.b[lane])));
+  };
+  for (int lane = 0; lane + 1 < op_.k; lane += 2) {
+    const Exact x = exact(lane), y = exact(lane + 1);
+    const bool numbers = is_number(x.cls) && is_number(y.cls), zero = x.significand == 0 && y.significand == 0;
+    const bool cancels = x.negative != y.negative && is_same_magnitude(x, y);
+    put(Kind::choice, Where::sum, "", {"the sum of the two products from lane ", lane},
+        numbers ? zero || cancels : none, zeros);
+  }
+}
+
+/// The class of the greatest magnitude of 2, 4 or 8 adjacent a, or b.
+void CaseNumbers::greatest_of_groups(const DotOperands& in) {
+  static constexpr const char* names[2][3] = {
+      {"the greatest a of the 2 lanes from lane ", "the greatest a of the 4 lanes from lane ",
+       "the greatest a of the 8 lanes from lane "},
+      {"the greatest b of the 2 lanes from lane ", "the greatest b of the 4 lanes from lane ",
+       "the greatest b of the 8 lanes from lane "}};
+  for (const bool of_b : {false, true})
+    for (int size = 0; size < 3; ++size)
+      for (int first = 0, lanes = 2 << size; first + lanes <= op_.k; first += lanes) {
+        int greatest = 0;
+        for (int lane = first; lane < first + lanes; ++lane) {
+          const Number n = decode((of_b ? op_.b : op_.a).fields(), (of_b ? in.b : in.a)[lane]);
+          const bool is_zero = n.cls == NumberClass::zero, is_finite = n.cls == NumberClass::finite;
+          greatest = std::max(greatest, is_zero ? 0 : !is_finite ? 3 : n.subnormal ? 1 : 2);
+        }
+        put(Kind::choice, Where::operand, "", {names[of_b][size], first}, greatest, classes);
+      }
+}
+
+/// Whether rounding makes a power of two of a significand of ones.
+void CaseNumbers::carry_of(const Rounded& r, bool is_there, Name name) {
+  const FormatFields d = model_ ? step_format(*model_) : op_.d.fields();
+  const bool carries_out =
+      r.rounded_away && !is_zero(d, r.encoding) && (r.encoding >> d.ignored_low_bits & d.fraction_mask()) == 0;
+  put(Kind::choice, Where::sum, "the rounding of ", name, is_there ? carries_out : none, carries);
 }
 
 /// Whether operands of a lane are like those of the lane after, each other or c. Zeros are like nothing.
@@ -371,6 +425,7 @@ void CaseNumbers::rounding(const Batch& cases, size_t index) {
   }
   put(Kind::choice, Where::sum, "what rounding drops of ", {"the exact result"}, rest, rests);
   put(Kind::choice, Where::sum, "the last bit that is kept of ", {"the exact result"}, r.last, parities);
+  if (!op_.d.fields().integer) carry_of(r, true, {"the exact result"});
 }
 
 void CaseNumbers::steps(const DotOperands& in) {
@@ -379,6 +434,9 @@ void CaseNumbers::steps(const DotOperands& in) {
   int additions = 0;
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step::Kind kind = steps_[i].kind;
+    if (kind == Step::Kind::ieee_add || kind == Step::Kind::ieee_fma || kind == Step::Kind::ieee_multiply)
+      carry_of((i < own.size() ? own[i] : steps_[i]).rounded, i < own.size() && own[i].kind == kind,
+               {"step ", static_cast<int>(i) + 1});
     if ((kind == Step::Kind::ieee_add || kind == Step::Kind::ieee_fma) && i + 1 < steps_.size()) {
       const bool is_there = i < own.size() && own[i].kind == kind;
       const Name name{"the sum after addition ", ++additions};
@@ -549,6 +607,7 @@ void CaseNumbers::sum(const Step& s, bool is_there, Name name) {
   put(Kind::choice, Where::sum, "what rounding drops of ", name,
       is_there && magnitude ? bins::remainder_class(magnitude, s.rounded.quantum - s.unit_exponent) : none, rests);
   put(Kind::choice, Where::sum, "the last bit that is kept of ", name, is_there ? s.rounded.last : none, parities);
+  carry_of(s.rounded, is_there, name);
   dropped_bits(magnitude, is_there ? s.rounded.quantum - s.unit_exponent : 0, name);
 }
 
@@ -564,6 +623,7 @@ void CaseNumbers::exact_sum(const Step& s, bool is_there, Name name) {
   put(Kind::choice, Where::sum, "the last bit that is kept of ", name, m ? s.rounded.last : none, parities);
   put(Kind::choice, Where::sum, "what rounding drops of ", name,
       m ? bins::remainder_class(s.rounded.guard, s.rounded.sticky) : none, rests);
+  carry_of(s.rounded, m != 0, name);
   dropped_bits(m, dropped, name);
 }
 

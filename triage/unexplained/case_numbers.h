@@ -79,6 +79,9 @@ class CaseNumbers {
   void sum(const Step& s, bool is_there, Name name);
   void size_of(int64_t sum, bool is_there, Name name);
   void adjacent_sums(const Step& s, bool is_there);
+  void adjacent_products(const DotOperands& in);
+  void greatest_of_groups(const DotOperands& in);
+  void carry_of(const Rounded& r, bool is_there, Name name);
   void equal_operands(const DotOperands& in);
   void distances(const DotOperands& in);
   void dropped_bits(uint128 significand, int dropped, Name name);
