@@ -524,6 +524,11 @@ uint64_t a_group_is_zero(const DotOperands& in) {
     if (in.b[i] & 0x7c00) return d;
   return d ^ 0x2000;
 }
+/// The shift of the lesser product of a first sum is counted in four bits.
+uint64_t a_first_shift_wraps(const DotOperands& in) {
+  return evaluate_changed(find_model_row(first_sums)->model, in,
+                          KernelChange{.shift = [](int shift, int) { return shift & 15; }});
+}
 
 // Conversions from fp32 to fp16, products and sums of fp16. Each gets its operands and what is right.
 constexpr char conversion[] = "op convert from=fp32 to=fp16", product[] = "op scalar mul format=fp16",
@@ -767,6 +772,7 @@ class FlawedUnits final : public Family {
         {"own:carryout", a_rounding_carries},
         {"own:cancelling", two_products_cancel},
         {"own:group", a_group_is_zero},
+        {"own:firstshift", a_first_shift_wraps},
         {"own:condition", lane_3_is_dropped_after_equal_factors}};
     static const std::map<std::string, Changed> changed = {{"own:exponent", one_exponent_is_wrong},
                                                            {"own:subnormals", subnormals_are_cut},
@@ -1315,6 +1321,14 @@ TEST(UnitWithoutRow, NamesAGroupOfZeros) {
   EXPECT_THAT(said_of("own:group", "3c00 3c00 3c00 3c00 3c00" + zeros_12.substr(5),
                       "0000 0001 0000 0000 3c00" + zeros_12.substr(5), "00000000"),
               HasSubstr("the greatest b of the 4 lanes from lane 0 is zero or subnormal"));
+}
+
+TEST(UnitWithoutRow, NamesAShiftInAFirstSum) {
+  // 2^0 and 2^-17, one place below instead.
+  EXPECT_THAT(said_of("own:firstshift", "3c00 1000 0000 0000" + zeros_12, "3c00 2400 0000 0000" + zeros_12, "0000",
+                      "a=fp16 b=fp16 c=fp16 d=fp16 k=16"),
+              HasSubstr("it differs wherever it can be seen; as if in a first sum the shift of a product kept only its "
+                        "last 4 bits"));
 }
 
 TEST(UnitWithoutRow, TheLeastIntegerIsAnAddend) {

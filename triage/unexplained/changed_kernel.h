@@ -24,6 +24,7 @@ struct FirstSum {
 struct KernelChange {
   std::function<void(Product&, int lane)> product{};
   std::function<void(FirstSum&, int step)> first_sum{};
+  std::function<int(int shift, int lane)> shift{};  ///< of the products below the greatest one of a first sum of RDNA4
 };
 
 /// A domain of kernels over one dot with changed products.
@@ -88,7 +89,30 @@ class ChangedTwoStages final : public WithChange<OneTwoStageDot<NoTrace>> {
   mutable int block_ = 0;
 };
 
-/// Whether the kernel of a row can be changed so.
+/// The same with changed shifts of products in the first sums of floored sums.
+class ChangedFirstSums final : public WithChange<OneDot<NoTrace>> {
+ public:
+  using WithChange::WithChange;
+
+  Product first_sum(int first, int last, bool& seen) const {
+    Product g = OneDot::first_sum(first, last, seen);
+    int64_t sum = g.negative ? -static_cast<int64_t>(g.significand) : static_cast<int64_t>(g.significand);
+    for (int i = first; change_.shift && !seen && i < last; ++i) {
+      const Product p = product(i, seen);
+      const int shift = g.scale_exponent - p.scale_exponent, lane = first_product_ + added_at(model(), i);
+      if (p.zero || shift == 0) continue;
+      const int exponent = p.exponent + shift - change_.shift(shift, lane);
+      bool lost;
+      sum += align_floor(p.negative, p.significand, exponent, g.exponent, lost) -
+             align_floor(p.negative, p.significand, p.exponent, g.exponent, lost);
+    }
+    g.negative = sum < 0;
+    g.significand = magnitude_of(sum);
+    return g;
+  }
+};
+
+/// Whether products of the kernel of a row can be changed so.
 inline bool has_changed_kernel(const DotModel& m) {
   switch (m.kernel) {
     case Kernel::fused_sum:
@@ -107,6 +131,7 @@ inline uint64_t evaluate_changed(const DotModel& m, const DotOperands& in, const
     switch (m.kernel) {
       case Kernel::fused_sum: return fused_sum(WithChange<OneDot<NoTrace>>(change, m, part, first, f, trace, step), c);
       case Kernel::two_stage_sum: return two_stage_sum(ChangedTwoStages(change, m, part, first, f, trace, step), c);
+      case Kernel::floored_sum: return floored_sum(ChangedFirstSums(change, m, part, first, f, trace, step), c);
       case Kernel::exact_sum:
         return exact_sum(WithChange<OneExactDot<NoTrace>>(change, m, part, first, f, trace, step), c);
       case Kernel::sum_then_add:

@@ -61,6 +61,8 @@ void add_exponent_effects(std::vector<EffectCandidate>& all, const Op& op, const
 void add_special_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit);
 /// Appends those of the sums that the first of two stages makes, and of the products in them.
 void add_first_stage_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit);
+/// Appends those of the shifts of products in first sums of floored sums.
+void add_first_sum_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit);
 /// Appends those of the results of steps, which later steps go on from.
 void add_step_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit);
 /// Appends those of products and addends of IEEE operations: of scalar additions, multiplications and multiply-adds,

@@ -134,6 +134,25 @@ void add_first_stage_effects(std::vector<EffectCandidate>& all, const Op& op, co
     });
 }
 
+void add_first_sum_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
+  // The forms are each lane, then all.
+  const auto add = [&](const std::string& text, const std::function<int(int)>& changed) {
+    std::vector<KernelChange> forms;
+    std::vector<std::string> names;
+    for (int lane = 0; lane < op.k; ++lane) {
+      names.push_back(fmt::format(" (lane {})", lane));
+      forms.push_back({.shift = [=](int shift, int at) { return at == lane ? changed(shift) : shift; }});
+    }
+    names.push_back("");
+    forms.push_back({.shift = [=](int shift, int) { return changed(shift); }});
+    all.push_back(
+        kernel_candidate(op, unit, Stage::sum, "in a first sum the shift of a product " + text, forms, names));
+  };
+  for (int bits = 3; bits <= 6; ++bits)
+    add(fmt::format("kept only its last {} bits", bits), [bits](int shift) { return shift & ((1 << bits) - 1); });
+  for (const int by : {-1, 1}) add(by < 0 ? "were one less" : "were one more", [by](int shift) { return shift + by; });
+}
+
 void add_exponent_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit, const Sample& sample) {
   const DotModel& model = *unit.model();
   // The forms are each lane, then all.
