@@ -1275,6 +1275,34 @@ TEST(UnitWithoutRow, NamesTheCodesOfADequantizer) {
                     HasSubstr("in any lane")));
 }
 
+TEST(UnitWithoutRow, StepsAreThoseOfTheKernel) {
+  for (const ModelRow& row : model_rows()) {
+    const DotModel& m = row.model;
+    if (!has_changed_steps(m) || m.scale_block) continue;
+    DotModel cut = m;
+    cut.output_rounding = Rounding::toward_zero;
+    CounterRng random(1, 0);
+    std::vector<uint64_t> a(static_cast<size_t>(2 * m.k)), b(a.size());
+    for (int n = 0; n < 20; ++n) {
+      for (uint64_t& x : a) x = random.next() & m.a.container_mask();
+      for (uint64_t& x : b) x = random.next() & m.b.container_mask();
+      const DotOperands in{.a = a.data(), .b = b.data(), .c = random.next() & m.c.container_mask(), .k = m.k};
+      size_t steps = 0;
+      const auto none = [&](int, StepRole) { return ++steps == 0; };
+      const auto all = [](int, StepRole) { return true; };
+      EXPECT_EQ(evaluate_changed(m, in, StepChange{.is_for = none}), evaluate_dot(m, in)) << row.name();
+      if (step_format(m) == m.d) {  // no conversion follows, which is no step
+        EXPECT_EQ(evaluate_changed(m, in, StepChange{.row = &cut, .is_for = all}), evaluate_dot(cut, in)) << row.name();
+      }
+      const std::vector<Step> own = recorded_steps(m, in);
+      const auto is_special = [](const Step& s) { return s.kind == Step::Kind::special; };
+      if (std::none_of(own.begin(), own.end(), is_special)) {
+        EXPECT_EQ(steps, own.size()) << row.name();
+      }
+    }
+  }
+}
+
 TEST(UnitWithoutRow, NamesTheResultOfAStep) {
   // 1 + 2^-23 + 2^-24: a tie that rounds up, and is cut as the row says.
   EXPECT_THAT(said_of("own:nearest", "3980" + zeros_12 + " 0000 0000 0000", "3980" + zeros_12 + " 0000 0000 0000",

@@ -25,20 +25,13 @@ class ChangedSteps {
   explicit ChangedSteps(const StepChange& change) : change_(change) {}
 
   void skip() { ++number_; }
-  /// The result of the next step. `is_special`: infinities and NaNs decide it, and it stays. `own`, `other`: compute it
-  /// by the kernel's row and by the one of the change. `with_code`: makes a result of an encoding.
-  template <class Own, class Other, class CodeOf, class WithCode>
-  auto result(StepRole role, bool is_special, const Own& own, const Other& other, const CodeOf& code_of,
-              const WithCode& with_code) {
-    if (!change_.is_for(number_++, role) || is_special) return own();
-    const auto result = change_.row ? other() : own();
-    const uint64_t code = code_of(result), changed = change_.result ? change_.result(code) : code;
-    return with_code(changed);
-  }
-  template <class Own, class Other>
-  uint64_t code(StepRole role, bool is_special, const Own& own, const Other& other) {
-    const auto same = [](uint64_t code) { return code; };
-    return result(role, is_special, own, other, same, same);
+  /// The encoding that a step has by the kernel's row (`own`) or by that of the change. `is_special`: infinities and
+  /// NaNs decide it, and it stays. `of`: returns the encoding by a domain.
+  template <class Dot, class Of>
+  uint64_t result(StepRole role, bool is_special, const Dot& own, const Dot& other, const Of& of) {
+    if (!change_.is_for(number_++, role) || is_special) return of(own);
+    const uint64_t code = of(change_.row ? other : own);
+    return change_.result ? change_.result(code) : code;
   }
 
  private:
@@ -53,6 +46,11 @@ class OfTwoRows : public Base {
   OfTwoRows(ChangedSteps& steps, const Base& own, const Base& other) : Base(own), steps_(steps), other_(other) {}
 
  protected:
+  template <class Of>
+  uint64_t changed(StepRole role, bool is_special, const Of& of) const {
+    return steps_.result<Base>(role, is_special, *this, other_, of);
+  }
+
   ChangedSteps& steps_;
   const Base other_;
 };
@@ -68,11 +66,9 @@ class ChangedAlignedSums final : public OfTwoRows<Base> {
     this->steps_.skip();
     return Base::special_result(arguments...);
   }
-  template <class Terms>
-  uint64_t rounded(Terms, const Product* term, int first, int n, const Product& c, int greatest, int64_t sum) const {
-    const auto of = [&](const Base& row) { return row.rounded(Terms{}, term, first, n, c, greatest, sum); };
-    return this->steps_.code(
-        StepRole::sum, false, [&] { return of(*this); }, [&] { return of(this->other_); });
+  template <class... Arguments>
+  uint64_t rounded(const Arguments&... arguments) const {
+    return this->changed(StepRole::sum, false, [&](const Base& row) { return row.rounded(arguments...); });
   }
 };
 
@@ -82,9 +78,8 @@ class ChangedSecondStages final : public OfTwoRows<OneTwoStageDot<NoTrace>> {
 
   template <class Stages>
   uint64_t rounded(const Stages& s, const Wide& total, const Product* term, int first, int n, const Seen& seen) const {
-    const auto of = [&](const OneTwoStageDot& row) { return row.rounded(s, total, term, first, n, seen); };
-    return steps_.code(
-        StepRole::sum, seen.specials.any(), [&] { return of(*this); }, [&] { return of(other_); });
+    return changed(StepRole::sum, seen.specials.any(),
+                   [&](const OneTwoStageDot& row) { return row.rounded(s, total, term, first, n, seen); });
   }
 };
 
@@ -92,24 +87,20 @@ class ChangedExactSums final : public OfTwoRows<OneExactDot<NoTrace>> {
  public:
   using OfTwoRows::OfTwoRows;
 
-  uint64_t rounded(Sum& sum, int first, int n, bool c_is_operand, uint64_t c) const {
-    const bool is_special =
-        sum.specials.any() || !is_number(decode(OneInstruction<NoTrace>::c_format(c_is_operand), c).cls);
-    const auto of = [&](const OneExactDot& row) { return row.rounded(sum, first, n, c_is_operand, c); };
-    return steps_.code(
-        StepRole::sum, is_special, [&] { return of(*this); }, [&] { return of(other_); });
-  }
-  uint64_t rounded(const Sum& sum, int first, int n) const {
-    const auto of = [&](const OneExactDot& row) { return row.rounded(sum, first, n); };
-    return steps_.code(
-        StepRole::sum, sum.specials.any(), [&] { return of(*this); }, [&] { return of(other_); });
+  template <class SumOrConst, class... C>
+  uint64_t rounded(SumOrConst& sum, int first, int n, C... c) const {
+    return changed(StepRole::sum, sum.specials.any() || is_special(c...),
+                   [&](const OneExactDot& row) { return row.rounded(sum, first, n, c...); });
   }
   uint64_t added(bool c_is_operand, uint64_t c, uint64_t sum) const {
-    const bool is_special = !is_number(decode(OneInstruction<NoTrace>::c_format(c_is_operand), c).cls) ||
-                            !is_number(decode(model().d, sum).cls);
-    const auto of = [&](const OneExactDot& row) { return row.added(c_is_operand, c, sum); };
-    return steps_.code(
-        StepRole::addition, is_special, [&] { return of(*this); }, [&] { return of(other_); });
+    return changed(StepRole::addition, is_special(c_is_operand, c) || !is_number(decode(model().d, sum).cls),
+                   [&](const OneExactDot& row) { return row.added(c_is_operand, c, sum); });
+  }
+
+ private:
+  bool is_special() const { return false; }
+  bool is_special(bool c_is_operand, uint64_t c) const {
+    return !is_number(decode(OneInstruction<NoTrace>::c_format(c_is_operand), c).cls);
   }
 };
 
@@ -118,30 +109,27 @@ class ChangedOperations final : public OfTwoRows<OneChain<NoTrace>> {
   using OfTwoRows::OfTwoRows;
 
   Real fma(const Real& x, const Real& y, const Real& z) const {
-    return changed(StepRole::sum, {&x, &y, &z}, [&](const OneChain& row) { return row.fma(x, y, z); });
+    return changed(StepRole::sum, {x, y, z}, [&](const OneChain& row) { return row.fma(x, y, z); });
   }
   Real multiply(const Real& x, const Real& y) const {
-    return changed(StepRole::product, {&x, &y}, [&](const OneChain& row) { return row.multiply(x, y); });
+    return changed(StepRole::product, {x, y}, [&](const OneChain& row) { return row.multiply(x, y); });
   }
   Real add(const Real& x, const Real& y) const {
-    return changed(StepRole::addition, {&x, &y}, [&](const OneChain& row) { return row.add(x, y); });
+    return changed(StepRole::addition, {x, y}, [&](const OneChain& row) { return row.add(x, y); });
   }
   Real product(int i, Seen& seen) const {
-    const Real x = a(i), y = b(i);
-    return changed(StepRole::product, {&x, &y}, [&](const OneChain& row) { return row.product(i, seen); });
+    return changed(StepRole::product, {a(i), b(i)}, [&](const OneChain& row) { return row.product(i, seen); });
   }
   Real joined(const Real& c, const Real& sum, Seen& seen) const {
-    return changed(StepRole::addition, {&c, &sum}, [&](const OneChain& row) { return row.joined(c, sum, seen); });
+    return changed(StepRole::addition, {c, sum}, [&](const OneChain& row) { return row.joined(c, sum, seen); });
   }
 
  private:
   template <class Of>
-  Real changed(StepRole role, std::initializer_list<const Real*> operands, const Of& of) const {
+  Real changed(StepRole role, std::initializer_list<Real> operands, const Of& of) const {
     bool is_special = false;
-    for (const Real* x : operands) is_special |= !is_number(x->number.cls);
-    return steps_.result(
-        role, is_special, [&] { return of(*this); }, [&] { return of(other_); },
-        [](const Real& x) { return x.encoding; }, [&](uint64_t code) { return real(code); });
+    for (const Real& x : operands) is_special |= !is_number(x.number.cls);
+    return real(OfTwoRows::changed(role, is_special, [&](const OneChain& row) { return of(row).encoding; }));
   }
 };
 
@@ -156,8 +144,7 @@ class ChangedHalves {
 
   ChangedAlignedSums<Dot::Half> half(int which) const { return {steps_, own_.half(which), other_.half(which)}; }
   uint64_t joined(uint64_t c, uint64_t sum) const {
-    return steps_.code(
-        StepRole::addition, false, [&] { return own_.joined(c, sum); }, [&] { return other_.joined(c, sum); });
+    return steps_.result(StepRole::addition, false, own_, other_, [&](const Dot& row) { return row.joined(c, sum); });
   }
 
  private:
