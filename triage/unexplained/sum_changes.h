@@ -59,7 +59,8 @@ inline std::vector<std::pair<std::string, std::function<int64_t(int64_t)>>> digi
     if (bit > 0)
       add(fmt::format("the last {} digits of the sum were zero", bit),
           [digit](uint64_t m) { return m & ~(digit - 1); });
-    add(fmt::format("the sum had no digits from number {} on", bit), [digit](uint64_t m) { return m & (digit - 1); });
+    add(bit ? fmt::format("the sum had no digits from number {} on", bit) : "the sum were zero",
+        [digit](uint64_t m) { return m & (digit - 1); });
   }
   return all;
 }
