@@ -91,7 +91,8 @@ EffectCandidate left_out_step(const Op& op, const Unit& unit) {
 void add_step_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit& unit) {
   const DotModel& model = *unit.model();
   if (!has_changed_steps(model)) return;
-  if (products_per_step(model) > 1 && op.k > products_per_step(model)) all.push_back(left_out_step(op, unit));
+  const int of_step = products_per_step(model);
+  if (of_step > 1 && op.k > of_step && op.k % model.k == 0) all.push_back(left_out_step(op, unit));
   const auto add_row = [&](const std::string& text, const std::function<void(DotModel&)>& change) {
     const auto row = std::make_shared<DotModel>(model);
     change(*row);
