@@ -463,6 +463,26 @@ uint64_t first_step_is_rounded_to_nearest(const DotOperands& in) {
   second.c = evaluate_dot(nearest, first);
   return evaluate_dot(model, second);
 }
+/// The last eight products count for nothing.
+uint64_t a_step_is_left_out(const DotOperands& in) {
+  DotOperands first = in;
+  first.k = 8;
+  return evaluate_dot(find_model_row(two_steps)->model, first);
+}
+/// The sum of the first eight products and c is half as large, what is subnormal then cut.
+uint64_t first_step_is_halved(const DotOperands& in) {
+  const DotModel& model = find_model_row(two_steps)->model;
+  DotOperands first = in, second = in;
+  first.k = second.k = 8;
+  second.a += 8;
+  second.b += 8;
+  second.c = evaluate_dot(model, first);
+  const uint64_t exponent = second.c >> 23 & 0xff;
+  if (exponent == 0 || exponent == 1)
+    second.c = (second.c & 0x80000000) | (second.c & (exponent << 23 | 0x7fffff)) >> 1;
+  else if (exponent != 0xff) second.c -= 0x800000;
+  return evaluate_dot(model, second);
+}
 constexpr char tree[] = "cdna2/mfma.32x32x8.f32.f16.f16.f32", chain[] = "ampere/mma.m8n8k4.f64.f64.f64.f64",
                first_sums[] = "rdna4/wmma_w64.16x16x16.f16.f16.f16.f16",
                halves[] = "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32";
@@ -765,6 +785,8 @@ class FlawedUnits final : public Family {
         {"own:opposites", opposites_meet},
         {"own:groups", two_scales_are_the_neighbours},
         {"own:nearest", first_step_is_rounded_to_nearest},
+        {"own:leftout", a_step_is_left_out},
+        {"own:halved", first_step_is_halved},
         {"own:pair", a_pair_is_cut},
         {"own:odd", a_link_is_odd},
         {"own:block", a_block_is_greater},
@@ -1312,6 +1334,14 @@ TEST(UnitWithoutRow, NamesTheResultOfAStep) {
                       "3ff0000000000000 3ca0000000000000 0000000000000000 0000000000000000", "0000000000000000",
                       "a=fp64 b=fp64 c=fp64 d=fp64 k=4"),
               HasSubstr("as if the result of a step were rounded to odd (step 2 of 4)"));
+}
+
+TEST(UnitWithoutRow, NamesAStepThatIsLeftOut) {
+  const std::string bf16 = "a=bf16 b=bf16 c=fp32 d=fp32 k=16", one = "3f80" + zeros_12 + " 0000 0000 3f80";
+  EXPECT_THAT(said_of("own:leftout", one, one, "00000000", bf16),
+              HasSubstr("as if the products of a step were left out (step 2 of 2)"));
+  EXPECT_THAT(said_of("own:halved", one, one, "00000000", bf16),
+              HasSubstr("as if the result of a step were half as large (step 1 of 2)"));
 }
 
 TEST(UnitWithoutRow, NamesTheResultOfAPair) {
