@@ -66,7 +66,7 @@ EffectCandidate changed_step(const Op& op, const Unit& unit, const std::string& 
     return found;
   };
   return {Stage::sum, text, [results, row](const Sample& sample) { return results(sample); },
-          [names](size_t form) { return names[form]; }, true};
+          [names](size_t form) { return names[form]; }, /*is_strict=*/row != nullptr};
 }
 
 /// The candidate whose forms leave out the products of one step each.
@@ -83,7 +83,7 @@ EffectCandidate left_out_step(const Op& op, const Unit& unit) {
             }
             return found;
           },
-          [steps](size_t form) { return fmt::format(" (step {} of {})", form + 1, steps); }, true};
+          [steps](size_t form) { return fmt::format(" (step {} of {})", form + 1, steps); }};
 }
 
 }  // namespace
