@@ -112,15 +112,29 @@ class ChangedFirstSums final : public WithChange<OneDot<NoTrace>> {
   }
 };
 
-/// Whether products of the kernel of a row can be changed so.
+/// The domain with changes over a kernel's domain of one dot; void where none is.
+template <class Domain>
+struct ChangedDomain {
+  using type = void;
+};
+template <>
+struct ChangedDomain<OneDot<NoTrace>> {
+  using type = ChangedFirstSums;
+};
+template <>
+struct ChangedDomain<OneTwoStageDot<NoTrace>> {
+  using type = ChangedTwoStages;
+};
+template <>
+struct ChangedDomain<OneExactDot<NoTrace>> {
+  using type = WithChange<OneExactDot<NoTrace>>;
+};
+
+/// Whether products of a row can be changed so: those that are added exactly, and not as first sums.
 inline bool has_changed_kernel(const DotModel& m) {
-  switch (m.kernel) {
-    case Kernel::fused_sum:
-    case Kernel::two_stage_sum:
-    case Kernel::exact_sum:
-    case Kernel::sum_then_add: return true;
-    default: return false;
-  }
+  const KernelTraits traits = traits_of(m);
+  return traits.products == KernelTraits::Products::exact && !traits.steps_are_operations() && !traits.floors() &&
+         !traits.cuts_to_odd();
 }
 
 /// As evaluate_dot(), with the change.
@@ -128,16 +142,19 @@ inline uint64_t evaluate_changed(const DotModel& m, const DotOperands& in, const
   NoTrace trace;
   Step step;
   return run_instructions(m, in, in.c, [&](const DotOperands& part, int first, const FormatFields& f, uint64_t c) {
+    const auto with_change = [&]<class Domain>(const auto& kernel) {
+      using Changed = typename ChangedDomain<Domain>::type;
+      if constexpr (std::is_void_v<Changed>) return c;
+      else return kernel(Changed(change, m, part, first, f, trace, step));
+    };
     switch (m.kernel) {
-      case Kernel::fused_sum: return fused_sum(WithChange<OneDot<NoTrace>>(change, m, part, first, f, trace, step), c);
-      case Kernel::two_stage_sum: return two_stage_sum(ChangedTwoStages(change, m, part, first, f, trace, step), c);
-      case Kernel::floored_sum: return floored_sum(ChangedFirstSums(change, m, part, first, f, trace, step), c);
-      case Kernel::exact_sum:
-        return exact_sum(WithChange<OneExactDot<NoTrace>>(change, m, part, first, f, trace, step), c);
-      case Kernel::sum_then_add:
-        return sum_then_add(WithChange<OneExactDot<NoTrace>>(change, m, part, first, f, trace, step), c);
-      default: return c;
+#define KERNEL(name, Domain, ...) \
+  case Kernel::name:              \
+    return with_change.template operator()<Domain<NoTrace>>([&](const auto& d) { return name(d, c); });
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
     }
+    return c;
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <type_traits>
 
 #include "arithmetic/evaluate_dot.h"
 
@@ -139,7 +140,6 @@ class ChangedHalves {
   using Code = uint64_t;
   using Dot = OneEmulatedDot<NoTrace>;
 
-  /// The dots must outlive this object.
   ChangedHalves(ChangedSteps& steps, const Dot& own, const Dot& other) : steps_(steps), own_(own), other_(other) {}
 
   ChangedAlignedSums<Dot::Half> half(int which) const { return {steps_, own_.half(which), other_.half(which)}; }
@@ -149,12 +149,38 @@ class ChangedHalves {
 
  private:
   ChangedSteps& steps_;
-  const Dot &own_, &other_;
+  const Dot own_, other_;
+};
+
+/// The domain with changed steps over a kernel's domain of one dot; void where none is.
+template <class Domain>
+struct ChangedStepsOf {
+  using type = void;
+};
+template <>
+struct ChangedStepsOf<OneDot<NoTrace>> {
+  using type = ChangedAlignedSums<OneDot<NoTrace>>;
+};
+template <>
+struct ChangedStepsOf<OneTwoStageDot<NoTrace>> {
+  using type = ChangedSecondStages;
+};
+template <>
+struct ChangedStepsOf<OneExactDot<NoTrace>> {
+  using type = ChangedExactSums;
+};
+template <>
+struct ChangedStepsOf<OneChain<NoTrace>> {
+  using type = ChangedOperations;
+};
+template <>
+struct ChangedStepsOf<OneEmulatedDot<NoTrace>> {
+  using type = ChangedHalves;
 };
 
 /// Whether the steps of a row can be changed so.
 inline bool has_changed_steps(const DotModel& m) {
-  return m.kernel != Kernel::grouped_sum && m.kernel != Kernel::bulk_normalized && !m.d.integer;
+  return !traits_of(m).sums_groups() && !traits_of(m).cuts_to_odd() && !m.d.integer;
 }
 
 /// As evaluate_dot(), with the change.
@@ -164,28 +190,20 @@ inline uint64_t evaluate_changed(const DotModel& m, const DotOperands& in, const
   ChangedSteps steps(change);
   const DotModel& row = change.row ? *change.row : m;
   return run_instructions(m, in, in.c, [&](const DotOperands& part, int first, const FormatFields& f, uint64_t c) {
-    const auto changed = [&]<class Changed, class Domain>() {
-      return Changed(steps, Domain(m, part, first, f, trace, step), Domain(row, part, first, f, trace, step));
+    const auto with_change = [&]<class Domain>(const auto& kernel) {
+      using Changed = typename ChangedStepsOf<Domain>::type;
+      if constexpr (std::is_void_v<Changed>) return c;
+      else
+        return kernel(Changed(steps, Domain(m, part, first, f, trace, step), Domain(row, part, first, f, trace, step)));
     };
-    const auto sums = [&] { return changed.operator()<ChangedAlignedSums<OneDot<NoTrace>>, OneDot<NoTrace>>(); };
-    const auto exact = [&] { return changed.operator()<ChangedExactSums, OneExactDot<NoTrace>>(); };
-    const auto operations = [&] { return changed.operator()<ChangedOperations, OneChain<NoTrace>>(); };
     switch (m.kernel) {
-      case Kernel::fused_sum: return fused_sum(sums(), c);
-      case Kernel::floored_sum: return floored_sum(sums(), c);
-      case Kernel::two_stage_sum:
-        return two_stage_sum(changed.operator()<ChangedSecondStages, OneTwoStageDot<NoTrace>>(), c);
-      case Kernel::exact_sum: return exact_sum(exact(), c);
-      case Kernel::sum_then_add: return sum_then_add(exact(), c);
-      case Kernel::fma_chain: return fma_chain(operations(), c);
-      case Kernel::fma_then_add: return fma_then_add(operations(), c);
-      case Kernel::ieee_tree: return ieee_tree(operations(), c);
-      case Kernel::emulated_fp8: {
-        const OneEmulatedDot<NoTrace> own(m, part, first, f, trace, step), other(row, part, first, f, trace, step);
-        return emulated_fp8(ChangedHalves(steps, own, other), c);
-      }
-      default: return c;
+#define KERNEL(name, Domain, ...) \
+  case Kernel::name:              \
+    return with_change.template operator()<Domain<NoTrace>>([&](const auto& d) { return name(d, c); });
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
     }
+    return c;
   });
 }
 

@@ -461,7 +461,7 @@ void add_sum_effects(std::vector<EffectCandidate>& all, const Op& op, const Unit
   add_special_effects(all, op, unit);
   add_sums(all, unit);
   add_roundings(all, unit);
-  if (unit.model()->kernel == Kernel::two_stage_sum) add_first_stage_effects(all, op, unit);
+  if (traits_of(*unit.model()).c == KernelTraits::Joining::second_stage) add_first_stage_effects(all, op, unit);
   if (unit.model()->first_sum > 1) add_first_sum_effects(all, op, unit);
   add_carries(all, unit, sample);
   if (products_per_step(*unit.model()) > 2) add_group_sums(all, unit);
