@@ -46,11 +46,11 @@ class StateCase {
   StateCase(const Op& op, const DotModel* row, WalkCase& s) : op_(op), row_(row), s_(s) {}
 
   /// digit(i) is the array's digit of column i: the lanes, then c, the sum, and two for each block of scales. `states`:
-  /// what a lane's digit means. `solved`: c is solved for a sum of the size that its digit says.
+  /// what a lane's digit means. `solved`: the last step shall add up to a sum of the size that its digit says.
   template <class Digit>
   void make(const std::vector<Wanted>& states, bool specials, bool solved, Digit digit) {
-    // A sum is solved for in the last step or in the first one, and all lanes of other steps are zero. Steps before a
-    // big sum may leave it what they will: then, as where nothing is solved for, the whole dot is as the digits say.
+    // A sum is solved for in the last step, and all lanes of other steps are zero or cancel. Steps before a big sum may
+    // leave it what they will: then, as where nothing is solved for, the whole dot is as the digits say.
     const int last_block = (s_.k - 1) / s_.block * s_.block;
     const SumSolver solver(s_, row_);
     WantedSum sum = solver.draw(digit(s_.k + 1) % WantedSum::sizes);
