@@ -191,8 +191,7 @@ class BinTrace {
 
   /// Hits the bins that depend on the whole case; d is the encoding of its result.
   MMAFUZZ_HD_CALL void finish(uint64_t d) {
-    const int value =
-        bins::result_value(m_.d, m_.output_fraction_bits ? m_.output_fraction_bits : m_.d.fraction_bits, d);
+    const int value = bins::result_value(m_.d, result_fraction_bits(m_), d);
     const bool inexact = last_rounded_.guard || last_rounded_.sticky || (last_rounded_.flags & flag::inexact);
     const bool inner_overflow = overflowed_ && sums_ > 1 && !(last_rounded_.flags & flag::overflow);
     const int how = inner_overflow ? 3 : special_step_ ? 2 : inexact ? 1 : 0;  // else exact

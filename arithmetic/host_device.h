@@ -16,6 +16,7 @@
 
 namespace mmafuzz {
 
+using int128 = __int128;
 using uint128 = unsigned __int128;
 
 /// Number of bits needed to write v (0 for v = 0).

@@ -77,6 +77,11 @@ MMAFUZZ_HD constexpr FormatFields step_format(const DotModel& m) {
   return traits_of(m).widens_to_fp32() ? ieee_fields(8, 23) : m.d;
 }
 
+/// Fraction bits that the row's results have in d's format.
+MMAFUZZ_HD constexpr int result_fraction_bits(const DotModel& m) {
+  return m.output_fraction_bits ? m.output_fraction_bits : m.d.fraction_bits;
+}
+
 /// Whether an instruction ends with that conversion (of no effect if d is fp32), which turns every NaN into the row's.
 /// Rows that hand on the NaNs of operands have an fp32 d.
 MMAFUZZ_HD constexpr bool converts_last(const DotModel& m) {

@@ -98,9 +98,7 @@ void DatapathState::put_last_step(const LastStep& step) {
     set(Kind::rest, 1 + step.remainder);
     set(Kind::last, step.last);
   }
-  set(Kind::result,
-      bins::result_value(model_.d, model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits,
-                         step.result));
+  set(Kind::result, bins::result_value(model_.d, result_fraction_bits(model_), step.result));
 }
 
 void DatapathState::set(Kind kind, int level) {

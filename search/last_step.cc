@@ -91,7 +91,7 @@ class Observer {
       const Exact& t = addend[i];
       if (!t.significand) continue;
       if (bit_length128(t.significand) + t.exponent - unit > sum_bits) return void(last_.has_sum = false);
-      const auto term = static_cast<__int128>(t.significand << (t.exponent - unit));
+      const auto term = static_cast<int128>(t.significand << (t.exponent - unit));
       last_.sum += t.negative ? -term : term;
     }
   }

@@ -19,7 +19,7 @@ struct LastStep {
   int remainder = 0;           ///< bins::remainder_class
   bool last = false;           ///< last bit of the significand before rounding
   bool has_sum = false;        ///< `sum` holds the sum of integers or of exact values
-  __int128 sum = 0;            ///< in units of 2^unit
+  int128 sum = 0;              ///< in units of 2^unit
   int unit = 0;
   uint64_t result = 0;  ///< of the dot, in d's format
 };

@@ -362,7 +362,7 @@ class DatapathState::Limits {
       return false;
     if (!sums_integers || rest == 1 || exponents(0).least - kept_ <= model_.d.emin()) return true;
     if (model_.output_via != OutputVia::direct) return true;
-    const int precision = (model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits) + 1;
+    const int precision = result_fraction_bits(model_) + 1;
     const int dropped = std::min(above(size).most, max_above(1, 1)) + kept_ + second_stage_bits() + 1 - precision;
     return dropped >= 3 || (dropped == 2 && (rest == 2 || rest == 5 || rest == 8)) || (dropped == 1 && rest == 5);
   }
@@ -387,8 +387,8 @@ class DatapathState::Limits {
 
   /// The weight of the lowest one-bit that such a result (levels 2 to 5) has at most, as an exponent of two.
   int bit_of_result(int result) const {
-    const int kept = model_.output_fraction_bits ? model_.output_fraction_bits : model_.d.fraction_bits;
-    return result == 2 || result == 4 ? model_.d.emin() - kept : model_.d.emin() - (result == 3);
+    return result == 2 || result == 4 ? model_.d.emin() - result_fraction_bits(model_)
+                                      : model_.d.emin() - (result == 3);
   }
 
   /// Whether a level excludes a result because products lie far from both ends of the range of c's format, which is

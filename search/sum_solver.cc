@@ -1,14 +1,12 @@
 #include "search/sum_solver.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "core/dot_case.h"
 
 namespace mmafuzz {
 namespace {
 
-using int128 = __int128;
 constexpr int most_bits = 100;  ///< of a sum that is solved for
 
 uint128 magnitude(int128 x) { return static_cast<uint128>(x < 0 ? -x : x); }
@@ -76,11 +74,6 @@ int SumSolver::precision() const {
   return row_->output_fraction_bits ? row_->output_fraction_bits + 1 : step_format(*row_).precision();
 }
 
-LastStep SumSolver::observed() const {
-  DotCase dot(s_.batch().op());
-  return last_step(*row_, dot.load(s_.batch(), s_.index()));
-}
-
 /// The sum in units of the step; nullopt where they do not hold it.
 std::optional<int128> SumSolver::sum_for(const WantedSum& w, const LastStep& step) const {
   const FormatFields f = step_format(*row_);
@@ -113,12 +106,14 @@ void SumSolver::solve(const WantedSum& wanted, bool c_may_change, const std::fun
   if (!row_) return;
   const int first = wanted.is_big() || c_is_last() ? 0 : (s_.k - 1) / s_.block * s_.block;
   bool c_too = c_may_change && !s_.rng.one_in(4);
+  DotCase dot(s_.batch().op());
+  std::vector<int> lanes;
   for (int tries = 0; tries < 4; ++tries) {
-    const LastStep step = observed();
+    const LastStep step = last_step(*row_, dot.load(s_.batch(), s_.index()));
     if (!step.has_sum) return;
     const std::optional<int128> sum = sum_for(wanted, step);
     if (!sum || *sum == step.sum) return;
-    std::vector<int> lanes;
+    lanes.clear();
     const int turn = s_.rng.between(0, s_.k - first - 1);
     for (const Spare which : {Spare::first, Spare::at_need})
       for (int i = 0; i < s_.k - first; ++i)

@@ -50,10 +50,9 @@ class SumSolver {
  private:
   bool c_is_last() const { return traits_of(*row_).c == KernelTraits::Joining::last; }
   int precision() const;
-  LastStep observed() const;
-  std::optional<__int128> sum_for(const WantedSum& w, const LastStep& step) const;
-  bool add_to_c(__int128& units, int& unit) const;
-  void add_to_lanes(__int128 units, int unit, const std::vector<int>& lanes) const;
+  std::optional<int128> sum_for(const WantedSum& w, const LastStep& step) const;
+  bool add_to_c(int128& units, int& unit) const;
+  void add_to_lanes(int128 units, int unit, const std::vector<int>& lanes) const;
 
   WalkCase& s_;
   const DotModel* row_;

@@ -941,10 +941,15 @@ TEST(UnitWithoutRow, NamesARegisterOfIntegers) {
                     HasSubstr("as if the sum of products 4 to 5 were saturated at 16 bits")));
 }
 
+/// Codes of e2m1 for 64 lanes: 1 in the second block of scales, else 0.
+std::string one_in_the_second_block() {
+  std::string codes = "0";
+  for (int i = 1; i < 64; ++i) codes += i == 16 ? " 2" : " 0";
+  return codes;
+}
+
 TEST(UnitWithoutRow, NamesAScaleThatIsReadFromItsNeighbour) {
-  std::string zeros;
-  for (int i = 0; i < 47; ++i) zeros += " 0";
-  const std::string ones = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 2" + zeros;  // 1 in the second block
+  const std::string ones = one_in_the_second_block();
   EXPECT_THAT(said_of("own:scales", ones, ones, "00000000 | 40 30 38 38 | 38 38 38 38",
                       "a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16"),
               AllOf(HasSubstr("as if scale 1 of a were read from scale 0 of a"), HasSubstr("the scale of a 0 is"),
@@ -1027,9 +1032,7 @@ TEST(UnitWithoutRow, NamesTheDistanceOfTwoLanes) {
 }
 
 TEST(UnitWithoutRow, NamesScalesThatChangedPlaces) {
-  std::string zeros;
-  for (int i = 0; i < 47; ++i) zeros += " 0";
-  const std::string ones = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 2" + zeros;  // 1 in the second block
+  const std::string ones = one_in_the_second_block();
   EXPECT_THAT(
       said_of("own:exchanged", ones, ones, "00000000 | 38 38 38 38 | 38 30 40 38",
               "a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16"),
@@ -1157,9 +1160,7 @@ TEST(UnitWithoutRow, NamesHowTwoLanesStandToEachOther) {
 }
 
 TEST(UnitWithoutRow, NamesScalesOfAnotherGroup) {
-  std::string zeros;
-  for (int i = 0; i < 47; ++i) zeros += " 0";
-  const std::string ones = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 2" + zeros;  // 1 in the second block
+  const std::string ones = one_in_the_second_block();
   EXPECT_THAT(said_of("own:groups", ones, ones, "00000000 | 40 38 38 38 | 40 38 38 38",
                       "a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16"),
               AllOf(HasSubstr("the scale of a 1 is the same as that of b"),

@@ -13,7 +13,6 @@
 
 namespace mmafuzz {
 
-using int128 = __int128;
 constexpr int max_carry = 110;  ///< limit of the bits of sums whose carries and guard bits are changed
 
 /// What a unit or variant makes of cases; for a case without an answer, the entry of `otherwise`.

@@ -186,7 +186,7 @@ const std::vector<int64_t>& CaseNumbers::values_of(const Batch& cases, size_t in
     rounding(cases, index);
   }
   const FormatFields& d = op_.d.fields();
-  const int bits = model_ && model_->output_fraction_bits ? model_->output_fraction_bits : d.fraction_bits;
+  const int bits = model_ ? result_fraction_bits(*model_) : d.fraction_bits;
   const bool is_scale = part_ && part_->is_scale();
   const Name name = {is_scale ? "the scale" : part_ && part_->quantizes() ? "the code" : "the result"};
   if (!d.integer && !is_scale) put(Kind::choice, Where::result, "", name, bins::result_value(d, bits, result), results);

@@ -5,7 +5,7 @@
 #include <functional>
 #include <type_traits>
 
-#include "arithmetic/evaluate_dot.h"
+#include "triage/unexplained/kernel_by_domain.h"
 
 namespace mmafuzz {
 
@@ -141,21 +141,13 @@ inline bool has_changed_kernel(const DotModel& m) {
 inline uint64_t evaluate_changed(const DotModel& m, const DotOperands& in, const KernelChange& change) {
   NoTrace trace;
   Step step;
-  return run_instructions(m, in, in.c, [&](const DotOperands& part, int first, const FormatFields& f, uint64_t c) {
-    const auto with_change = [&]<class Domain>(const auto& kernel) {
-      using Changed = typename ChangedDomain<Domain>::type;
-      if constexpr (std::is_void_v<Changed>) return c;
-      else return kernel(Changed(change, m, part, first, f, trace, step));
-    };
-    switch (m.kernel) {
-#define KERNEL(name, Domain, ...) \
-  case Kernel::name:              \
-    return with_change.template operator()<Domain<NoTrace>>([&](const auto& d) { return name(d, c); });
-#include "arithmetic/kernels.def.h"
-#undef KERNEL
-    }
-    return c;
-  });
+  return evaluate_by_domain(m, in,
+                            [&]<class Domain>(const auto& kernel, const DotOperands& part, int first,
+                                              const FormatFields& f, uint64_t c) -> uint64_t {
+                              using Changed = typename ChangedDomain<Domain>::type;
+                              if constexpr (std::is_void_v<Changed>) return c;
+                              else return kernel(Changed(change, m, part, first, f, trace, step));
+                            });
 }
 
 }  // namespace mmafuzz

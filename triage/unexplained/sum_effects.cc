@@ -116,7 +116,7 @@ void add_sums(std::vector<EffectCandidate>& all, const Unit& unit) {
         }
         return sum;
       }});
-  const int precision = (model.output_fraction_bits ? model.output_fraction_bits : model.d.fraction_bits) + 1;
+  const int precision = result_fraction_bits(model) + 1;
   add("a subnormal result were rounded twice: as a normal number first",
       {[precision, least = model.d.emin()](const Step& s) {
         if (s.unit_exponent + bit_length(magnitude_of(s.sum)) - 1 >= least) return s.sum;
@@ -183,7 +183,7 @@ void add_roundings(std::vector<EffectCandidate>& all, const Unit& unit) {
   add("the sum were rounded toward zero", [=](uint128 m, int dropped) { return m - rest(m, dropped); });
   for (const auto& [text, change] : guard_changes("the sum")) add(text, change);
   const DotModel& model = *unit.model();
-  const int precision = (model.output_fraction_bits ? model.output_fraction_bits : model.d.fraction_bits) + 1;
+  const int precision = result_fraction_bits(model) + 1;
   for (int more = 1; more <= max_first_rounding; ++more)
     add(fmt::format("the sum were rounded twice, to {} digits first", precision + more),
         [digits = precision + more](uint128 m, int) { return rounded_to(m, digits); });
@@ -367,7 +367,7 @@ void add_alignments(std::vector<EffectCandidate>& all, const Unit& unit) {
 void add_normalization(std::vector<EffectCandidate>& all, const Unit& unit) {
   const DotModel& model = *unit.model();
   const FormatFields& d = model.d;
-  const int bits = model.output_fraction_bits ? model.output_fraction_bits : d.fraction_bits;
+  const int bits = result_fraction_bits(model);
   const auto moved_result = [&d, bits](bool far, const Step& last, uint64_t of_model) {
     if (!last.aligned || decode(d, of_model).cls != NumberClass::finite) return of_model;
     const uint64_t sum = magnitude_of(last.sum);
